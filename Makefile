@@ -1,0 +1,44 @@
+# `make audit` sets everything up and audits the first claim; `make test` sets everything up and runs the tests.
+PYTHON ?= python3
+VENV ?= .venv
+RUN := $(VENV)/bin
+READY := $(VENV)/.ready
+CLAIM ?= triangular_mm
+DEVICE ?= auto
+
+.PHONY: audit test check doctor bench clean
+.DEFAULT_GOAL := audit
+
+audit: $(READY)
+	@$(RUN)/audit run $(CLAIM) --device $(DEVICE)
+
+test: $(READY)
+	@$(RUN)/python -m pytest
+
+check: $(READY)
+	@$(RUN)/ruff check .
+	@$(RUN)/ruff format --check .
+	@$(RUN)/mypy
+
+doctor: $(READY)
+	@$(RUN)/audit doctor
+
+bench: $(READY)
+	@$(RUN)/python bench/emulated.py
+
+$(READY): pyproject.toml constraints.txt
+	@echo "setting up $(VENV) (once; a few minutes)"
+	@$(PYTHON) -c 'import sys; assert (3, 11) <= sys.version_info[:2] < (3, 14)' 2>/dev/null \
+	  || { echo "Python 3.11 to 3.13 is needed; name one: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
+	  || { echo "this Python cannot make virtual environments; on Debian: apt-get install python3-venv"; exit 1; }
+	@command -v g++ >/dev/null || { echo "a C++ compiler is needed; on Debian: apt-get install g++"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+	@$(RUN)/pip install --disable-pip-version-check --progress-bar off -c constraints.txt 'torch==2.13.0' \
+	  | grep --line-buffered -E '^(Collecting|Successfully)'
+	@$(RUN)/pip install --disable-pip-version-check --progress-bar off -c constraints.txt -e '.[dev]' \
+	  | grep --line-buffered -E '^(Collecting|Successfully)'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) out

@@ -1,0 +1,1 @@
+"""From a source to something that can be called."""

@@ -1,0 +1,66 @@
+"""What the later stages need of a device and of a variant built for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Protocol
+
+from audit.model import BuildNote, Claim, Device, Shape, Variant
+
+
+class BuiltVariant(Protocol):
+    """A variant compiled for a device, and how a session must load and treat it."""
+
+    @property
+    def note(self) -> BuildNote:
+        """How it was compiled, for the record."""
+
+    @property
+    def limit_s(self) -> float:
+        """Wall-clock seconds a session may take."""
+
+    @property
+    def orders(self) -> tuple[str, ...]:
+        """The orders of threads and blocks this device can run in."""
+
+    @property
+    def nan_memory(self) -> str:
+        """The memory mode in which fresh memory holds NaN."""
+
+    @property
+    def poisons(self) -> dict[str, bytes]:
+        """Memory modes that fill fresh memory with a pattern, and the pattern, repeated."""
+
+    @property
+    def tensor_device(self) -> str:
+        """The device type an output tensor must have."""
+
+    @property
+    def checks_accesses(self) -> bool:
+        """Whether sessions can check every memory access."""
+
+    def session_request(self, *, memory: str, order: str, check: bool) -> dict[str, Any]:
+        """The part of a session request that says what to load and how the device behaves."""
+
+    def located(self, report: dict[str, Any]) -> dict[str, Any]:
+        """A report of the device with `line` filled in from debug information where it was unknown."""
+
+
+class AuditDevice(Protocol):
+    """A place where variants are built and run."""
+
+    @property
+    def optimisations(self) -> tuple[str, str]:
+        """The optimisation level audited, and the other one that must confirm a proved finding."""
+
+    def describe(self) -> Device:
+        """What it is, for the record."""
+
+    def shapes(self, claim: Claim) -> tuple[Shape, ...]:
+        """The shapes of the claim this device can run in reasonable time."""
+
+    def prepare(self) -> None:
+        """Builds what all variants share, so that the first build does not wait for it."""
+
+    def build(self, source: Path, variant: Variant, *, optimisation: str) -> BuiltVariant:
+        """Compiles one variant. Raises CompileError or Unsupported."""

@@ -1,0 +1,108 @@
+"""The emulated device: variants compiled with g++ and run on the CPU, thread by thread; it gives no times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from audit.emulator.build import EmulatedBuild, build, prepare
+from audit.emulator.patterns import POISON_NAN, POISON_NUMBER
+from audit.emulator.symbols import resolve
+from audit.model import BuildNote, Claim, Device, Shape, Variant
+
+SESSION_LIMIT_S = 60.0
+KERNEL_LIMIT_S = 20.0
+SEED = 20250220
+"""Seed of the random thread and block order; the inputs have seeds of their own."""
+
+
+@dataclass(frozen=True)
+class EmulatedVariant:
+    """See `audit.build.device.BuiltVariant`."""
+
+    library: EmulatedBuild
+    variant: Variant
+    optimisation: str
+    limit_s: float = SESSION_LIMIT_S
+    orders: tuple[str, ...] = ("forward", "reverse", "random")
+    nan_memory: str = "poison_nan"
+    tensor_device: str = "cpu"
+    checks_accesses: bool = True
+
+    @property
+    def note(self) -> BuildNote:
+        """See `BuiltVariant`."""
+        return BuildNote(
+            variant=self.variant.name,
+            optimisation=self.optimisation,
+            outcome="built",
+            header_set=self.library.rung,
+            compiler=self.library.compiler,
+            flags=self.library.flags,
+            seconds=round(self.library.seconds, 2),
+            from_cache=self.library.from_cache,
+        )
+
+    @property
+    def poisons(self) -> dict[str, bytes]:
+        """See `BuiltVariant`."""
+        patterns = {"poison_nan": POISON_NAN, "poison_number": POISON_NUMBER}
+        return {memory: pattern.to_bytes(4, "little") for memory, pattern in patterns.items()}
+
+    def session_request(self, *, memory: str, order: str, check: bool) -> dict[str, Any]:
+        """See `BuiltVariant`."""
+        configuration = {
+            "allocator": memory,
+            "thread_order": order,
+            "block_order": order,
+            "seed": SEED,
+            "checker": check,
+            "compute_capability": self.variant.compute_capability,
+            "undefined_lane": "zero",
+            "kernel_seconds": KERNEL_LIMIT_S,
+        }
+        return {
+            "device": {
+                "kind": "emulated",
+                "library": str(self.library.library),
+                "header_set": self.library.rung,
+                "runtime": str(self.library.runtime),
+                "configuration": configuration,
+            }
+        }
+
+    def located(self, report: dict[str, Any]) -> dict[str, Any]:
+        """See `BuiltVariant`."""
+        if report["line"] is not None or report["library_offset"] is None:
+            return report
+        return {**report, "line": resolve(self.library.library, [report["library_offset"]])[0]}
+
+
+class EmulatedDevice:
+    """See `audit.build.device.AuditDevice`."""
+
+    optimisations = ("O2", "O0")
+
+    def describe(self) -> Device:
+        """See `AuditDevice`."""
+        return Device(
+            kind="emulated",
+            name="emulated device (CPU)",
+            compute_capability=75,
+            note="runs the unmodified source thread by thread under a T4's launch rules; "
+            "proves wrong values, gives no times",
+        )
+
+    def shapes(self, claim: Claim) -> tuple[Shape, ...]:
+        """The claim's shapes for the emulated device."""
+        return claim.shapes.emulated
+
+    def prepare(self) -> None:
+        """Precompiled headers and the runtime."""
+        prepare()
+
+    def build(self, source: Path, variant: Variant, *, optimisation: str) -> EmulatedVariant:
+        """See `AuditDevice`."""
+        library = build(source, optimisation=optimisation, compute_capability=variant.compute_capability)
+        return EmulatedVariant(library=library, variant=variant, optimisation=optimisation)

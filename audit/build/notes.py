@@ -1,0 +1,34 @@
+"""How a build is told in the record: a note in the environment and a finding about the variant."""
+
+from __future__ import annotations
+
+from audit.errors import CompileError, Unsupported, first_error
+from audit.model import BuildNote, Finding, Variant
+
+LOG_CHARACTERS = 4000
+
+
+def failed_note(variant: Variant, optimisation: str, error: CompileError | Unsupported) -> BuildNote:
+    """The note of a build that gave no library; a compile log is kept in the compiler's words, shortened at its end."""
+    compiled = isinstance(error, CompileError)
+    return BuildNote(
+        variant=variant.name,
+        optimisation=optimisation,
+        outcome="does not compile" if compiled else "not supported",
+        header_set=error.rung if isinstance(error, CompileError) else None,
+        compiler=None,
+        flags=(),
+        seconds=0.0,
+        from_cache=False,
+        log=(error.log if isinstance(error, CompileError) else str(error))[:LOG_CHARACTERS],
+    )
+
+
+def build_finding(note: BuildNote) -> Finding:
+    """A build that failed accuses nobody, as our headers may be at fault: it is an error or a skip."""
+    if note.outcome == "built":
+        return Finding(probe="build", target=note.variant, outcome="pass", summary=f"built at {note.optimisation}")
+    if note.outcome == "not supported":
+        return Finding(probe="build", target=note.variant, outcome="skip", summary=note.log)
+    text = f"does not compile with the {note.header_set} headers: {first_error(note.log)}"
+    return Finding(probe="build", target=note.variant, outcome="error", summary=text, evidence={"log": note.log})

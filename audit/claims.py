@@ -1,0 +1,105 @@
+"""The claim stage: `kernels/<claim>/` → one frozen record of what is claimed and of the files it rests on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from audit.errors import BadInput
+from audit.model import AuditedClaim, Claim, SourceFile, Variant
+
+KERNELS = Path(__file__).resolve().parents[1] / "kernels"
+
+
+@dataclass(frozen=True)
+class ClaimFolder:
+    """A claim as read from its folder; `path` is the folder, `audited` what the record keeps."""
+
+    path: Path
+    audited: AuditedClaim
+
+    @property
+    def claim(self) -> Claim:
+        """What `claim.toml` states."""
+        return self.audited.statement
+
+    @property
+    def reference(self) -> Path:
+        """The Python file with inputs, reference, oracle and cost."""
+        return self.path / "reference.py"
+
+    def source_of(self, variant: Variant) -> Path:
+        """The variant's `.cu` file."""
+        return self.path / variant.file
+
+
+def names(root: Path = KERNELS) -> list[str]:
+    """The claims in `root`, sorted: every folder with a `claim.toml`."""
+    return sorted(path.parent.name for path in root.glob("*/claim.toml"))
+
+
+def load(name_or_path: str, *, root: Path = KERNELS) -> ClaimFolder:
+    """Reads a claim by its name in `root` or by the path of its folder.
+
+    Raises:
+        BadInput: no such folder, broken TOML, an unknown or mistyped key, a missing file, a wrong hash,
+            or text that is not UTF-8.
+    """
+    folder = _folder(name_or_path, root)
+    claim = _statement(folder / "claim.toml")
+    files = ["claim.toml", "reference.py", *(variant.file for variant in claim.variant)]
+    sources = tuple(_source_file(folder, file) for file in files)
+    hashes = {source.file: source.sha256 for source in sources}
+    for variant in claim.variant:
+        if variant.sha256 not in (None, hashes[variant.file]):
+            raise BadInput(
+                f"{folder.name}/claim.toml: variant {variant.file}: sha256 says {variant.sha256}, the file has "
+                f"{hashes[variant.file]}; correct the key or restore the file"
+            )
+    return ClaimFolder(path=folder, audited=AuditedClaim(statement=claim, sources=sources))
+
+
+def _folder(name_or_path: str, root: Path) -> Path:
+    for folder in (root / name_or_path, Path(name_or_path)):
+        if (folder / "claim.toml").is_file():
+            return folder.resolve()
+    known = ", ".join(names(root)) or "none"
+    raise BadInput(f"{name_or_path}: no claim of this name and no folder with a claim.toml; known claims: {known}")
+
+
+def _statement(path: Path) -> Claim:
+    where = f"{path.parent.name}/{path.name}"
+    try:
+        table = tomllib.loads(_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{where}: not valid TOML: {error}") from error
+    try:
+        return Claim.model_validate_json(json.dumps(table, allow_nan=False, default=str))
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"]) or "claim"
+        raise BadInput(f"{where}: key {key}: {first['msg']}") from error
+    except ValueError as error:
+        raise BadInput(f"{where}: holds a number that is not finite") from error
+
+
+def _source_file(folder: Path, file: str) -> SourceFile:
+    data = _text(folder / file).encode()
+    return SourceFile(file=file, sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
+
+
+def _text(path: Path) -> str:
+    where = f"{path.parent.name}/{path.name}"
+    try:
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError as error:
+        raise BadInput(f"{where}: the file is missing; claim.toml lists it or every claim needs it") from error
+    except OSError as error:
+        raise BadInput(f"{where}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{where}: not UTF-8 at byte {error.start}; save it as UTF-8") from error

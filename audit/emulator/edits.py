@@ -1,0 +1,34 @@
+"""Replacements in a source that leave every other line on its line number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from audit.review.cuda_source import CudaSource
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Put `text` in the place of the characters from `start` up to `end`."""
+
+    start: int
+    end: int
+    text: str
+
+
+def apply(source: CudaSource, edits: Iterable[Edit]) -> str:
+    """The text with all edits made. Line breaks that an edit removes are put back after its text.
+
+    An edit that overlaps an earlier one is left out.
+    """
+    pieces: list[str] = []
+    position = 0
+    for edit in sorted(edits, key=lambda each: (each.start, each.end)):
+        if edit.start < position:
+            continue
+        lost = source.text.count("\n", edit.start, edit.end)
+        line_break = "\\\n" if lost and source.macro_at(edit.start) else "\n"
+        pieces += [source.text[position : edit.start], edit.text, line_break * lost]
+        position = edit.end
+    return "".join((*pieces, source.text[position:]))

@@ -1,0 +1,25 @@
+// The words of CUDA C++ that a C++ compiler does not know.
+#pragma once
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __cluster_dims__(...)
+#define __grid_constant__
+#define __align__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __attribute__((aligned(n)))
+#define __CUDACC__ 1
+#define __NVCC__ 1
+#define CUDART_VERSION 12040
+#define CUDA_VERSION 12040
+#define CUDARTAPI
+#define CUDART_CB
+
+// Functions of ours that touch device memory on a kernel's behalf: their own accesses are not the kernel's.
+#define CUEMU_UNCHECKED __attribute__((no_sanitize("thread"), noinline))

@@ -1,0 +1,145 @@
+// Device memory for tensors and cudaMalloc: what a fresh block holds is the experiment, see Mode.
+#include "memory.h"
+#include "checker.h"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+
+namespace cuemu {
+namespace {
+
+std::mutex mutex;
+std::deque<Allocation> allocations(1);  // number 0: none
+std::unordered_map<std::uint64_t, std::deque<std::uint32_t>> unused;  // by rounded size, last freed at the back
+std::vector<std::uint32_t> freed;  // in the order of freeing
+
+void fill(char* memory, std::uint64_t bytes, std::uint32_t pattern) {
+  auto* word = reinterpret_cast<std::uint32_t*>(memory);
+  std::fill(word, word + bytes / 4, pattern);
+}
+
+std::uint32_t number_at(std::uint64_t offset) { return region.owner[offset / kGranule]; }
+
+std::uint32_t fresh_block(std::uint64_t rounded) {
+  std::uint64_t offset = reserve_block(rounded);
+  fill(region.base + offset - kGranule, kGranule, kPoisonNan);
+  auto number = static_cast<std::uint32_t>(allocations.size());
+  allocations.push_back({offset, 0, rounded, 0, false});
+  std::fill_n(region.owner + offset / kGranule, rounded / kGranule, number);
+  return number;
+}
+
+// A plain heap hands out the block freed longest ago, a caching allocator the one freed last.
+std::uint32_t used_block(std::deque<std::uint32_t>& blocks) {
+  bool oldest = device.settings.allocator == Mode::plain;
+  std::uint32_t number = oldest ? blocks.front() : blocks.back();
+  if (oldest) blocks.pop_front();
+  else blocks.pop_back();
+  freed.erase(std::find(freed.begin(), freed.end(), number));
+  return number;
+}
+
+void fill_as_mode_says(char* memory, std::uint64_t bytes) {
+  Mode mode = device.settings.allocator;
+  if (mode == Mode::zero) std::memset(memory, 0, bytes);
+  if (poison_pattern()) fill(memory, bytes, poison_pattern());
+}
+
+void free_block(void* address) { release(address); }
+
+class DeviceAllocator final : public c10::Allocator {
+ public:
+  c10::DataPtr allocate(std::size_t bytes) override {
+    void* memory = bytes ? cuemu::allocate(bytes) : nullptr;
+    return {memory, memory, &free_block, c10::Device(c10::DeviceType::CPU)};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &free_block; }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override { std::memcpy(to, from, bytes); }
+};
+
+}  // namespace
+
+std::uint32_t poison_pattern() {
+  switch (device.settings.allocator) {
+    case Mode::poison_nan: return kPoisonNan;
+    case Mode::poison_number: return kPoisonNumber;
+    default: return 0;
+  }
+}
+
+const Allocation* allocation_at(std::uint64_t offset) {
+  std::uint32_t number = number_at(offset);
+  return number ? &allocations[number] : nullptr;
+}
+
+void* allocate(std::size_t bytes) {
+  CriticalSection section;
+  std::lock_guard<std::mutex> lock(mutex);
+  std::uint64_t rounded = std::max<std::uint64_t>((bytes + kGranule - 1) / kGranule * kGranule, kGranule);
+  auto& blocks = unused[rounded];
+  std::uint32_t number = blocks.empty() ? fresh_block(rounded) : used_block(blocks);
+  Allocation& allocation = allocations[number];
+  allocation.bytes = bytes;
+  allocation.born = current_run();
+  allocation.live = true;
+  char* memory = region.base + allocation.offset;
+  fill_as_mode_says(memory, rounded);
+  if (device.settings.checker) std::memset(region.write_count + allocation.offset / 4, 0, rounded / 4);
+  return memory;
+}
+
+bool release(void* address) {
+  if (!address) return true;
+  CriticalSection section;
+  std::lock_guard<std::mutex> lock(mutex);
+  std::uint64_t offset = static_cast<char*>(address) - region.base;
+  if (offset >= region.used) return false;
+  std::uint32_t number = number_at(offset);
+  if (!number || !allocations[number].live || allocations[number].offset != offset) return false;
+  allocations[number].live = false;
+  unused[allocations[number].rounded].push_back(number);
+  freed.push_back(number);
+  return true;
+}
+
+void forget_writes() {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (const Allocation& allocation : allocations)
+    if (allocation.live) std::memset(region.write_count + allocation.offset / 4, 0, allocation.rounded / 4);
+}
+
+void install_allocator() {
+  static DeviceAllocator allocator;
+  c10::SetCPUAllocator(&allocator, 100);
+}
+
+}  // namespace cuemu
+
+using namespace cuemu;
+
+CUEMU_EXPORT void* cuemu_device_malloc(std::size_t bytes) { return allocate(bytes); }
+CUEMU_EXPORT bool cuemu_device_free(void* address) { return release(address); }
+
+// The i-th block that is free now, the one freed last first; false past the end.
+CUEMU_EXPORT bool cuemu_freed_block(std::size_t i, const void** address, std::uint64_t* bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (i >= freed.size()) return false;
+  const Allocation& allocation = allocations[freed[freed.size() - 1 - i]];
+  *address = region.base + allocation.offset;
+  *bytes = allocation.bytes;
+  return true;
+}
+
+// Copies how often device code wrote each 4-byte word of [address, address + 4 * words), at most 255.
+CUEMU_EXPORT bool cuemu_write_counts(const void* address, std::uint64_t words, std::uint8_t* counts) {
+  std::uint64_t offset = static_cast<const char*>(address) - region.base;
+  if (offset >= region.used || offset + words * 4 > region.used + kGranule) return false;
+  std::memcpy(counts, region.write_count + offset / 4, words);
+  return true;
+}

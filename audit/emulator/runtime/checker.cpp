@@ -1,0 +1,98 @@
+#include "checker.h"
+#include "memory.h"
+#include "pending.h"
+#include "races.h"
+
+#include <cstring>
+#include <string>
+
+namespace cuemu {
+
+bool checking = false;
+
+namespace {
+
+void report_bounds(const Allocation* allocation, std::uint64_t offset, std::size_t bytes, unsigned access,
+                   const void* program_counter) {
+  bool write = access & (kWrite | kAtomic);
+  std::string message = std::string(write ? "writes " : "reads ") + std::to_string(bytes) + " bytes ";
+  if (is_in_arena(offset)) message += "outside every shared variable";
+  else if (allocation && !allocation->live) message += "of memory that has been freed";
+  else if (allocation) message += "past the end of a block of " + std::to_string(allocation->bytes) + " bytes";
+  else message += "outside every block of device memory";
+  report_at(write ? "out-of-bounds-write" : "out-of-bounds-read", message, program_counter);
+}
+
+bool in_bounds(const Allocation* allocation, std::uint64_t offset, std::size_t bytes) {
+  if (is_in_arena(offset)) return is_in_shared_variable(offset, bytes);
+  if (!allocation || !allocation->live) return false;
+  return offset >= allocation->offset && offset + bytes <= allocation->offset + allocation->bytes;
+}
+
+bool is_uninitialised(const Cell& cell, std::uint64_t offset, std::uint32_t born, std::uint32_t pattern) {
+  if (!pattern || (cell.write.bytes && cell.write.run > born)) return false;
+  return std::memcmp(region.base + offset, &pattern, 4) == 0;
+}
+
+std::uint8_t bytes_of_word(std::uint64_t word, std::uint64_t from, std::uint64_t to) {
+  unsigned mask = 0;
+  for (unsigned i = 0; i < 4; i++)
+    if (word + i >= from && word + i < to) mask |= 1u << i;
+  return static_cast<std::uint8_t>(mask);
+}
+
+void count_write(std::uint64_t word) {
+  std::uint8_t& count = region.write_count[word / 4];
+  if (count < 255) count++;
+}
+
+void check_word(Touch touch, std::uint32_t born, std::uint32_t pattern, const void* program_counter) {
+  Cell& cell = cell_at(touch.offset);
+  if (!(touch.access & kWrite) && is_uninitialised(cell, touch.offset, born, pattern))
+    report_at("uninitialised-read", touch.shared ? "reads shared memory that no thread of the block has written"
+                                                 : "reads device memory that nothing has written since its allocation",
+              program_counter);
+  if (touch.access & (kWrite | kAtomic) && !touch.shared) count_write(touch.offset);
+  check_race(touch, cell, program_counter);
+}
+
+}  // namespace
+
+void check_access(const void* address, std::size_t bytes, unsigned access, const void* program_counter) {
+  std::uint64_t offset = static_cast<const char*>(address) - region.base;
+  if (offset >= region.size) return;  // a stack, a constant, memory of the host
+  settle_writes();
+  auto* call = static_cast<const char*>(program_counter) - 1;
+  const Allocation* allocation = offset < region.used ? allocation_at(offset) : nullptr;
+  if (!in_bounds(allocation, offset, bytes)) return report_bounds(allocation, offset, bytes, access, call);
+  bool shared = is_in_arena(offset);
+  std::uint32_t born = shared ? current_run() - 1 : allocation->born;
+  std::uint32_t pattern = shared ? shared_pattern() : poison_pattern();
+  Touch touch = {0, access, current_stamp(), shared};
+  for (std::uint64_t word = offset & ~3ull; word < offset + bytes; word += 4) {
+    touch.offset = word;
+    touch.now.bytes = bytes_of_word(word, offset, offset + bytes);
+    check_word(touch, born, pattern, call);
+  }
+}
+
+bool checking_wanted() { return device.settings.checker != 0; }
+
+void begin_launch_check() {
+  uint3 grid = device.running->grid;
+  begin_launch_races(std::uint64_t{grid.x} * grid.y * grid.z);
+  checking = checking_wanted();
+}
+
+void begin_block_check() { begin_block_races(); }
+
+void end_launch_check() {
+  if (checking) settle_pending();
+  checking = false;
+}
+
+}  // namespace cuemu
+
+CUEMU_EXPORT void cuemu_atomic_access(void* address, std::size_t bytes, const void* call_site) {
+  if (cuemu::checking) cuemu::check_access(address, bytes, cuemu::kAtomic, call_site);
+}

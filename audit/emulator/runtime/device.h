@@ -1,0 +1,84 @@
+// What the host side of the emulated device remembers: settings, reports, launches, CUDA's error state.
+#pragma once
+#include "cuemu/abi.h"
+
+#include <csetjmp>
+#include <csignal>
+#include <string>
+#include <vector>
+
+#define CUEMU_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace cuemu {
+
+enum class Order : int { forward, reverse, random };
+enum class Mode : int { plain, poison_nan, poison_number, zero, reuse };
+
+constexpr std::uint32_t kPoisonNan = 0xFFF5FFF5u;
+constexpr std::uint32_t kPoisonNumber = 0xA5A5A5A5u;
+
+struct Settings {
+  Mode allocator = Mode::plain;
+  Order thread_order = Order::forward;
+  Order block_order = Order::forward;
+  std::uint32_t seed = 0;
+  int checker = 0;
+  int compute_capability = 75;
+  int undefined_lane_is_zero = 0;
+  double kernel_seconds = 20.0;
+};
+
+struct LaunchRecord {
+  std::string kernel;
+  int line;
+  uint3 grid, block;
+  std::size_t dynamic_shared_bytes;
+  std::size_t static_shared_bytes;
+  std::string refused;  // empty: it ran
+};
+
+struct Report {
+  std::string kind, message, kernel;
+  int line;              // 0: unknown, see offset
+  std::int64_t offset;   // into the kernel's library, -1: unknown
+  std::uint64_t count;
+};
+
+// CUDA's numbers for what a launch can end in.
+enum Error : int {
+  kSuccess = 0,
+  kInvalidValue = 1,
+  kOutOfMemory = 2,
+  kInvalidConfiguration = 9,
+  kIllegalAddress = 700,
+  kLaunchTimeout = 702,
+  kAssert = 710,
+  kLaunchFailure = 719,
+};
+
+struct Device {
+  Settings settings;
+  std::vector<LaunchRecord> launches;
+  std::vector<Report> reports;
+  const LaunchRequest* running = nullptr;
+  int last_error = kSuccess;
+  int sticky_error = kSuccess;
+  std::size_t allowed_dynamic_shared = 48u << 10;
+  volatile std::sig_atomic_t in_kernel = 0;
+  volatile std::sig_atomic_t critical = 0;  // above 0: a heap lock may be held, the time limit must wait
+  sigjmp_buf escape;
+};
+
+extern Device device;
+
+// While one lives, the time limit does not interrupt (heap allocation inside a kernel's run).
+struct CriticalSection {
+  CriticalSection() { device.critical = device.critical + 1; }
+  ~CriticalSection() { device.critical = device.critical - 1; }
+};
+
+void report(const char* kind, const std::string& message, int line);
+void report_at(const char* kind, const std::string& message, const void* program_counter);
+[[noreturn]] void end_launch(int error);
+
+}  // namespace cuemu

@@ -1,0 +1,9 @@
+// Faults and endless loops inside a kernel end the launch, not the process.
+#pragma once
+
+namespace cuemu {
+
+void arm_faults(double seconds);
+void disarm_faults();
+
+}  // namespace cuemu

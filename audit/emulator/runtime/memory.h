@@ -1,0 +1,44 @@
+// The device's memory: one reserved region, blocks 512 bytes apart and rounded, the shared memory of a block among them.
+#pragma once
+#include "device.h"
+
+namespace cuemu {
+
+struct Allocation {
+  std::uint64_t offset;  // into the region
+  std::uint64_t bytes;   // as asked for
+  std::uint64_t rounded;
+  std::uint32_t born;    // value of the run counter: accesses of later runs are of its lifetime
+  bool live;
+};
+
+struct Region {
+  char* base = nullptr;
+  std::uint64_t size = 0;
+  std::uint64_t used = 0;        // handed out so far, from the base
+  std::uint32_t* owner = nullptr;     // per 512 bytes: number of the allocation, 0 none
+  std::uint8_t* write_count = nullptr;  // per 4 bytes
+  char* shadow = nullptr;        // per 4 bytes one Cell of the checker
+};
+
+constexpr std::uint64_t kGranule = 512;
+constexpr std::uint64_t kShadowCellBytes = 32;
+
+extern Region region;
+
+const Allocation* allocation_at(std::uint64_t offset);
+std::uint64_t reserve_block(std::uint64_t bytes);  // offset of a fresh block that is never freed
+void* allocate(std::size_t bytes);
+bool release(void* address);
+std::uint32_t poison_pattern();
+void forget_writes();
+void install_allocator();
+
+void begin_shared(std::size_t dynamic_bytes);
+void poison_shared();
+std::uint32_t shared_pattern();
+std::size_t static_shared_bytes();
+bool is_in_arena(std::uint64_t offset);
+bool is_in_shared_variable(std::uint64_t offset, std::size_t bytes);
+
+}  // namespace cuemu

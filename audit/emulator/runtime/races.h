@@ -1,0 +1,23 @@
+// Data races: two threads touch one word, at least one writes, nothing orders them, not both are atomic.
+#pragma once
+#include "checker.h"
+#include "shadow.h"
+
+namespace cuemu {
+
+struct Touch {
+  std::uint64_t offset;  // of the word
+  unsigned access;
+  Stamp now;
+  bool shared;
+};
+
+void begin_launch_races(std::uint64_t blocks);
+void begin_block_races();
+Stamp current_stamp();
+
+// Looks for a race with what the cell remembers, then remembers this touch. `whole` and `bytes` are those of the access.
+void check_race(const Touch& touch, Cell& cell, const void* program_counter);
+void cancel_pending_read(std::uint64_t offset);
+
+}  // namespace cuemu

@@ -1,0 +1,97 @@
+// The shared memory of the running block. It lies in the region; its address is the same for the process's whole life.
+#include "limits.h"
+#include "memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace cuemu {
+namespace {
+
+constexpr std::uint64_t kArenaBytes = 1u << 20;  // the largest opt-in and the gaps between variables
+constexpr std::uint64_t kGap = 128;
+constexpr unsigned kMostVariables = 256;
+
+struct Variable {
+  std::uint64_t offset, bytes;  // offset into the region
+};
+
+std::uint64_t arena_offset() {
+  static const std::uint64_t offset = reserve_block(kArenaBytes);
+  return offset;
+}
+
+Variable variables[kMostVariables];
+unsigned variable_count = 0;
+std::uint64_t arena_start = 0;  // 0 until the first launch
+std::uint64_t next_offset = 0;
+std::size_t static_bytes = 0;
+
+std::uint64_t place(std::uint64_t bytes, std::uint64_t alignment) {
+  std::uint64_t offset = (next_offset + alignment - 1) / alignment * alignment;
+  if (variable_count == kMostVariables || offset + bytes + kGap > arena_start + kArenaBytes) {
+    report("static-shared-too-large", "the shared variables do not fit into one megabyte", device.running->line);
+    end_launch(kInvalidValue);
+  }
+  variables[variable_count++] = {offset, bytes};
+  next_offset = offset + bytes + kGap;
+  return offset;
+}
+
+}  // namespace
+
+std::uint32_t shared_pattern() {
+  if (device.settings.allocator == Mode::zero) return 0;
+  return device.settings.allocator == Mode::poison_number ? kPoisonNumber : kPoisonNan;
+}
+
+namespace {
+
+void fill(std::uint64_t from, std::uint64_t to) {
+  std::uint32_t pattern = shared_pattern();
+  for (std::uint64_t at = from / 4 * 4; at < to; at += 4) std::memcpy(region.base + at, &pattern, 4);
+}
+
+}  // namespace
+
+void begin_shared(std::size_t dynamic_bytes) {
+  arena_start = arena_offset();
+  next_offset = arena_start;
+  variable_count = 0;
+  static_bytes = 0;
+  if (dynamic_bytes) place(dynamic_bytes, kGap);
+}
+
+void poison_shared() { fill(arena_start, next_offset); }
+
+std::size_t static_shared_bytes() { return static_bytes; }
+
+bool is_in_arena(std::uint64_t offset) { return offset - arena_start < kArenaBytes && arena_start; }
+
+bool is_in_shared_variable(std::uint64_t offset, std::size_t bytes) {
+  for (unsigned i = 0; i < variable_count; i++)
+    if (offset >= variables[i].offset && offset + bytes <= variables[i].offset + variables[i].bytes) return true;
+  return false;
+}
+
+}  // namespace cuemu
+
+using namespace cuemu;
+
+CUEMU_EXPORT void* cuemu_shared_slot(SharedSlot* slot, std::size_t bytes, std::size_t alignment) {
+  if (!device.in_kernel) return slot->address;
+  check_shared_total(static_bytes + bytes);
+  std::uint64_t offset = place(bytes, std::max<std::size_t>(alignment, 16));
+  static_bytes += bytes;
+  fill(offset, next_offset);
+  slot->address = region.base + offset;
+  slot->launch = static_cast<std::uint32_t>(cuemu_launch_number);
+  return slot->address;
+}
+
+CUEMU_EXPORT void* cuemu_dynamic_shared() { return region.base + arena_offset(); }
+
+CUEMU_EXPORT bool cuemu_is_shared(const void* address) {
+  std::uint64_t offset = static_cast<const char*>(address) - region.base;
+  return is_in_arena(offset);
+}

@@ -1,0 +1,55 @@
+// The callbacks of -fsanitize=thread: the compiler calls them before each access, we check it. libtsan is never linked.
+#include "block.h"
+#include "checker.h"
+#include "memory.h"
+
+using namespace cuemu;
+
+#define CUEMU_CALL_SITE __builtin_return_address(0)
+
+namespace {
+
+// Old warp-synchronous code: the lanes of a warp do each volatile access of shared memory together.
+void in_lockstep(const void* address, const void* call_site) {
+  if (!device.in_kernel || !cuemu_is_shared(address) || block.size == 1) return;
+  cuemu_converged_mask(call_site);
+}
+
+}  // namespace
+
+#define CUEMU_PLAIN(NAME, BYTES, ACCESS)                                              \
+  CUEMU_EXPORT void __tsan_##NAME(void* address) {                                    \
+    if (__builtin_expect(checking, 0)) check_access(address, BYTES, ACCESS, CUEMU_CALL_SITE); \
+  }
+#define CUEMU_VOLATILE(NAME, BYTES, ACCESS)                                           \
+  CUEMU_EXPORT void __tsan_volatile_##NAME(void* address) {                           \
+    in_lockstep(address, CUEMU_CALL_SITE);                                            \
+    if (checking) check_access(address, BYTES, ACCESS | kVolatile, CUEMU_CALL_SITE);  \
+  }
+#define CUEMU_ACCESSES(BYTES)                      \
+  CUEMU_PLAIN(read##BYTES, BYTES, kRead)           \
+  CUEMU_PLAIN(write##BYTES, BYTES, kWrite)         \
+  CUEMU_PLAIN(unaligned_read##BYTES, BYTES, kRead) \
+  CUEMU_PLAIN(unaligned_write##BYTES, BYTES, kWrite) \
+  CUEMU_VOLATILE(read##BYTES, BYTES, kRead)        \
+  CUEMU_VOLATILE(write##BYTES, BYTES, kWrite)      \
+  CUEMU_VOLATILE(unaligned_read##BYTES, BYTES, kRead) \
+  CUEMU_VOLATILE(unaligned_write##BYTES, BYTES, kWrite)
+
+CUEMU_ACCESSES(1)
+CUEMU_ACCESSES(2)
+CUEMU_ACCESSES(4)
+CUEMU_ACCESSES(8)
+CUEMU_ACCESSES(16)
+
+CUEMU_EXPORT void __tsan_read_range(void* address, std::size_t bytes) {
+  if (checking) check_access(address, bytes, kRead, CUEMU_CALL_SITE);
+}
+CUEMU_EXPORT void __tsan_write_range(void* address, std::size_t bytes) {
+  if (checking) check_access(address, bytes, kWrite, CUEMU_CALL_SITE);
+}
+CUEMU_EXPORT void __tsan_init() {}
+CUEMU_EXPORT void __tsan_func_entry(void*) {}
+CUEMU_EXPORT void __tsan_func_exit() {}
+CUEMU_EXPORT void __tsan_vptr_update(void**, void*) {}
+CUEMU_EXPORT void __tsan_vptr_read(void**) {}

@@ -1,0 +1,42 @@
+// Host code (reference counts, std::atomic) is instrumented too; its atomics stay plain atomics.
+#include "device.h"
+
+#define CUEMU_FETCH(BITS, TYPE, NAME)                                                          \
+  CUEMU_EXPORT TYPE __tsan_atomic##BITS##_fetch_##NAME(volatile TYPE* address, TYPE value, int) { \
+    return __atomic_fetch_##NAME(address, value, __ATOMIC_SEQ_CST);                            \
+  }
+#define CUEMU_SWAP(BITS, TYPE, NAME)                                                                          \
+  CUEMU_EXPORT int __tsan_atomic##BITS##_compare_exchange_##NAME(volatile TYPE* address, TYPE* expected, TYPE value, int, \
+                                                                 int) {                                       \
+    return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
+  }
+#define CUEMU_ATOMICS(BITS, TYPE)                                                         \
+  CUEMU_EXPORT TYPE __tsan_atomic##BITS##_load(const volatile TYPE* address, int) {       \
+    return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                    \
+  }                                                                                       \
+  CUEMU_EXPORT void __tsan_atomic##BITS##_store(volatile TYPE* address, TYPE value, int) { \
+    __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                   \
+  }                                                                                       \
+  CUEMU_EXPORT TYPE __tsan_atomic##BITS##_exchange(volatile TYPE* address, TYPE value, int) { \
+    return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                         \
+  }                                                                                       \
+  CUEMU_FETCH(BITS, TYPE, add)                                                            \
+  CUEMU_FETCH(BITS, TYPE, sub)                                                            \
+  CUEMU_FETCH(BITS, TYPE, and)                                                            \
+  CUEMU_FETCH(BITS, TYPE, or)                                                             \
+  CUEMU_FETCH(BITS, TYPE, xor)                                                            \
+  CUEMU_SWAP(BITS, TYPE, strong)                                                          \
+  CUEMU_SWAP(BITS, TYPE, weak)                                                            \
+  CUEMU_EXPORT TYPE __tsan_atomic##BITS##_compare_exchange_val(volatile TYPE* address, TYPE expected, TYPE value, int, \
+                                                               int) {                     \
+    __atomic_compare_exchange_n(address, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+    return expected;                                                                      \
+  }
+
+CUEMU_ATOMICS(8, std::uint8_t)
+CUEMU_ATOMICS(16, std::uint16_t)
+CUEMU_ATOMICS(32, std::uint32_t)
+CUEMU_ATOMICS(64, std::uint64_t)
+
+CUEMU_EXPORT void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+CUEMU_EXPORT void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }

@@ -1,0 +1,48 @@
+"""The machine and the versions an audit ran with. Says nothing that identifies a person, a host or a path."""
+
+from __future__ import annotations
+
+import os
+import platform
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+from audit import __version__
+from audit.model import Environment
+
+PACKAGES = ("torch", "numpy", "pydantic", "tree-sitter", "tree-sitter-cuda", "matplotlib", "jinja2")
+GIB = 1 << 30
+
+
+def describe(*, seeds: tuple[int, ...]) -> Environment:
+    """The environment of this process; `seeds` is the entropy the inputs are made from."""
+    return Environment(
+        kit=__version__,
+        started_utc=datetime.now(UTC).isoformat(timespec="seconds"),
+        machine=f"{processor()}, {os.cpu_count()} cores, {memory_bytes() / GIB:.0f} GiB",
+        system=f"{platform.system()} {platform.machine()}, {_distribution()}",
+        python=platform.python_version(),
+        packages={name: metadata.version(name) for name in PACKAGES},
+        seeds=seeds,
+    )
+
+
+def processor() -> str:
+    """The processor's name as Linux tells it, else the architecture."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def memory_bytes() -> int:
+    """Physical memory in bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _distribution() -> str:
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except OSError:
+        return platform.release()

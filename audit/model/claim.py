@@ -1,0 +1,125 @@
+"""A published claim, as `kernels/<claim>/claim.toml` states it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
+
+from audit.model.base import Frozen
+
+Shape = dict[str, PositiveInt]
+"""Named sizes of one problem, for example `{"N": 4096}`."""
+
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+\.cu$")]
+Role = Literal["claimed", "ablation", "thief", "repair", "rogue", "honest"]
+Precision = Literal["fp32", "tf32", "fp16", "bf16"]
+
+
+class Source(Frozen):
+    """Where the claim was published; cited, never quoted."""
+
+    title: str
+    authors: str
+    published: Annotated[str, Field(pattern=r"^\d{4}(-\d{2}(-\d{2})?)?$")]
+    url: str
+    fidelity: Literal["verbatim", "reconstruction"]
+    note: str
+
+
+class Speedup(Frozen):
+    """A published ratio baseline time / kernel time on one GPU; `about` marks a rounded figure."""
+
+    gpu: str
+    ratio: PositiveFloat
+    about: bool = False
+
+
+class Observation(Frozen):
+    """Times somebody published for the claimed kernel and its baseline on one GPU, in milliseconds."""
+
+    gpu: str
+    kernel_ms: PositiveFloat
+    baseline_ms: PositiveFloat
+    by: str
+
+
+class Protocol(Frozen):
+    """How the claim says it was evaluated, step by step, and the flags the kernel was compiled with."""
+
+    steps: tuple[str, ...]
+    flags: tuple[str, ...] = ()
+
+
+class Tolerance(Frozen):
+    """An element is right when |got - want| <= relative * (|want| + rms(want)); the reason says why this number."""
+
+    relative: PositiveFloat
+    reason: str
+
+
+class Shapes(Frozen):
+    """The shape the claim speaks of, others it must be right for, and the few small ones for the emulated device."""
+
+    claimed: Shape
+    others: tuple[Shape, ...]
+    emulated: tuple[Shape, ...] = Field(min_length=1)
+
+
+class Variant(Frozen):
+    """One `.cu` file of the claim folder.
+
+    `changes` names what an ablation changes against the claimed kernel; `probe` names the probe a control is for;
+    `compute_capability` is the least the file runs on (75 is a T4); `tolerance` is for a declared lower precision.
+    """
+
+    file: FileName
+    role: Role
+    technique: str
+    precision: Precision = "fp32"
+    compute_capability: PositiveInt = 75
+    changes: tuple[str, ...] = ()
+    probe: str | None = None
+    tolerance: Tolerance | None = None
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+
+    @property
+    def name(self) -> str:
+        """The file name without its suffix."""
+        return self.file.removesuffix(".cu")
+
+
+class Claim(Frozen):
+    """Everything `claim.toml` says; the one ordered list of variants is `variant`."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
+    title: str
+    task: str
+    dtype: Literal["float32", "float16", "bfloat16"]
+    entry: str = "forward"
+    baseline: str
+    baselines: tuple[str, ...] = ("eager",)
+    source: Source
+    protocol: Protocol
+    tolerance: Tolerance
+    shapes: Shapes
+    speedup: tuple[Speedup, ...] = ()
+    observation: tuple[Observation, ...] = ()
+    variant: tuple[Variant, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _files_differ(self) -> Claim:
+        files = [variant.file for variant in self.variant]
+        twice = sorted({file for file in files if files.count(file) > 1})
+        if twice:
+            raise ValueError(f"variant files named twice: {', '.join(twice)}")
+        return self
+
+    @property
+    def claimed(self) -> Variant | None:
+        """The variant that reconstructs or holds the published kernel; a folder of controls has none."""
+        return next((variant for variant in self.variant if variant.role == "claimed"), None)
+
+    def tolerance_of(self, variant: Variant) -> Tolerance:
+        """The variant's own tolerance where it declares a lower precision, else the claim's."""
+        return variant.tolerance or self.tolerance

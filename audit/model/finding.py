@@ -1,0 +1,44 @@
+"""What one probe, rule or check found about one variant or about the claim itself."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, JsonValue, model_validator
+
+from audit.model.base import Frozen
+
+Outcome = Literal["pass", "fail", "skip", "error"]
+Grade = Literal["proved", "undefined", "hint"]
+
+
+class Finding(Frozen):
+    """One answer to one question.
+
+    `outcome` skip and error never clear anyone. `grade` belongs to a failure: only *proved* convicts; *undefined* is
+    undefined behaviour that happened to work; *hint* comes from the source alone. `evidence` holds the numbers the
+    summary speaks of, NaN and infinities as text. `confirmed` tells whether a second build at another optimisation
+    level showed the same (None: not applicable).
+    """
+
+    probe: str
+    target: str
+    outcome: Outcome
+    summary: str
+    grade: Grade | None = None
+    evidence: dict[str, JsonValue] = Field(default_factory=dict)
+    line: int | None = None
+    confirmed: bool | None = None
+    see_again: str | None = None
+    seconds: float | None = None
+
+    @model_validator(mode="after")
+    def _grade_belongs_to_failure(self) -> Finding:
+        if (self.outcome == "fail") != (self.grade is not None):
+            raise ValueError(f"{self.probe}: a failure has a grade and nothing else has one")
+        return self
+
+    @property
+    def convicts(self) -> bool:
+        """True for a proved failure."""
+        return self.outcome == "fail" and self.grade == "proved"

@@ -1,0 +1,124 @@
+"""The whole record of one audit. Its JSON form is the evidence: everything printed is derived from it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from audit.model.base import Frozen
+from audit.model.claim import Claim, Shape
+from audit.model.finding import Finding
+
+SCHEMA = 1
+"""History: 1 (2026-11) first published form."""
+
+VerdictName = Literal[
+    "incomplete", "wrong", "mistimed", "vacuous", "overstated", "confirmed", "undecided", "not-applicable"
+]
+
+
+class SourceFile(Frozen):
+    """One file the audit read, as it was."""
+
+    file: str
+    sha256: str
+    size_bytes: int
+
+
+class AuditedClaim(Frozen):
+    """The claim and the exact files it was audited from."""
+
+    statement: Claim
+    sources: tuple[SourceFile, ...]
+
+
+class Device(Frozen):
+    """What ran the kernels. `compute_capability` is 75 for 7.5; the emulated device gives no times."""
+
+    kind: Literal["emulated", "cuda"]
+    name: str
+    compute_capability: int
+    note: str
+
+
+class BuildNote(Frozen):
+    """How one variant was compiled; `flags` without paths; any outcome but "built" says why there is no library."""
+
+    variant: str
+    optimisation: str
+    outcome: Literal["built", "does not compile", "not supported"]
+    header_set: str | None
+    compiler: str | None
+    flags: tuple[str, ...]
+    seconds: float
+    from_cache: bool
+    log: str = ""
+
+
+class Stage(Frozen):
+    """Wall-clock seconds of one stage of the audit."""
+
+    name: str
+    seconds: float
+
+
+class Environment(Frozen):
+    """Machine, versions, flags and seeds: what somebody needs to do it again. Carries no path and no host name."""
+
+    kit: str
+    started_utc: str
+    machine: str
+    system: str
+    python: str
+    packages: dict[str, str]
+    compiler: str | None = None
+    seeds: tuple[int, ...] = ()
+    builds: tuple[BuildNote, ...] = ()
+    stages: tuple[Stage, ...] = ()
+
+
+class Measurement(Frozen):
+    """Raw samples of one timing; statistics are derived from them, never stored."""
+
+    variant: str
+    shape: Shape
+    protocol: str
+    samples_ms: tuple[float, ...] = Field(min_length=1)
+
+
+class Rung(Frozen):
+    """One variant's place on the ladder. A time is None unless the variant was cleared and this device can time."""
+
+    variant: str
+    role: str
+    technique: str
+    precision: str
+    state: Literal["cleared", "convicted", "undecided"]
+    reason: str
+    median_ms: float | None = None
+
+
+class Verdict(Frozen):
+    """The judgement with its reasons; `confidence` says how sure and `scope` for what it speaks."""
+
+    name: VerdictName
+    reasons: tuple[str, ...] = ()
+    root_cause: str | None = None
+    confidence: Literal["high", "medium", "low"] | None = None
+    confidence_reason: str | None = None
+    scope: str | None = None
+    missing: tuple[str, ...] = ()
+
+
+class Record(Frozen):
+    """One audit. Written first with the verdict `incomplete`, replaced atomically at the end."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    claim: AuditedClaim
+    device: Device
+    environment: Environment
+    findings: tuple[Finding, ...] = ()
+    measurements: tuple[Measurement, ...] = ()
+    ladder: tuple[Rung, ...] = ()
+    verdict: Verdict = Verdict(name="incomplete", reasons=("the audit has not finished",))

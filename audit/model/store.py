@@ -1,0 +1,52 @@
+"""Reading and writing records: JSON, strict, and never half a file."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from audit.errors import BadInput
+from audit.model.record import Record
+
+SCHEMA_FILE = Path(__file__).with_name("record.schema.json")
+
+
+def write(record: Record, path: Path) -> None:
+    """Replaces `path` in one step: a reader sees the old record or the new one, and a killed run leaves the old."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(record.model_dump(mode="json", by_alias=True), indent=1, allow_nan=False)
+    waiting = path.with_name(f".{path.name}.{os.getpid()}")
+    with waiting.open("w", encoding="utf-8") as file:
+        file.write(text + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    waiting.replace(path)
+
+
+def read(path: Path) -> Record:
+    """The record in `path`.
+
+    Raises:
+        BadInput: no such file, not JSON, or not a record of a schema this version knows.
+    """
+    try:
+        return Record.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise BadInput(f"{path}: not a record of schema 1: {place}: {first['msg']}") from error
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a record, as exported in `record.schema.json`."""
+    return Record.model_json_schema(by_alias=True)
+
+
+if __name__ == "__main__":
+    SCHEMA_FILE.write_text(json.dumps(json_schema(), indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,60 @@
+"""Is every element what a float64 oracle says, on fresh inputs, at every shape, in every thread order?
+
+Fresh memory holds NaN here, so an element nobody writes cannot look right. An element wrong in every order is proved;
+wrong only in some orders, or beside undefined behaviour of lanes, is undefined behaviour that hardware may hide.
+"""
+
+from __future__ import annotations
+
+from pydantic import JsonValue
+
+from audit.model import Finding
+from audit.probes.answer import answer
+from audit.probes.compare import Comparison, compare
+from audit.probes.target import Call, Case, Target, lane_reports, value_calls
+
+NAME = "agreement"
+
+
+def run(target: Target) -> Finding:
+    """One session an order, every case in each."""
+    results: list[tuple[str, Case, Comparison]] = []
+    calls: list[Call] = []
+    for order in target.built.orders:
+        session = target.session(["claim"], cases=target.cases, memory=target.built.nan_memory, order=order)
+        value_calls(session, [case.expected for case in target.cases])
+        calls += session
+        results += [
+            (order, case, compare(call.values(), case.expected, target.tolerance))
+            for call, case in zip(session, target.cases, strict=True)
+        ]
+    return _finding(target, results, undefined=lane_reports(calls))
+
+
+def _finding(target: Target, results: list[tuple[str, Case, Comparison]], *, undefined: list[str]) -> Finding:
+    evidence: dict[str, JsonValue] = {
+        "tolerance": target.tolerance.relative,
+        "shapes": [
+            {"shape": dict(case.shape), "order": order, **comparison.evidence()} for order, case, comparison in results
+        ],
+    }
+    wrong = [(case, comparison) for _, case, comparison in results if not comparison.right]
+    if not wrong:
+        text = f"right at {len(target.cases)} shapes in {len(target.built.orders)} thread orders"
+        return answer(NAME, target, "pass", text, evidence=evidence)
+    case, comparison = max(wrong, key=lambda pair: pair[1].elements_wrong)
+    text = f"{case.label}: {comparison.sentence()}"
+    if undefined:
+        text += f"; beside undefined behaviour ({undefined[0]}), so a GPU may differ"
+        return answer(NAME, target, "fail", text, grade="undefined", evidence=evidence)
+    if _right_somewhere(results):
+        text += "; right in another thread order, so it depends on a race"
+        return answer(NAME, target, "fail", text, grade="undefined", evidence=evidence)
+    return answer(NAME, target, "fail", text, evidence=evidence)
+
+
+def _right_somewhere(results: list[tuple[str, Case, Comparison]]) -> bool:
+    """True if no case is wrong in every order."""
+    orders = {order for order, _, _ in results}
+    wrong = [case.label for _, case, comparison in results if not comparison.right]
+    return all(wrong.count(label) < len(orders) for label in wrong)

@@ -1,0 +1,63 @@
+"""Is every element of the output written?
+
+Two sessions with two different patterns in fresh memory, a NaN and a number: an element that still holds the pattern in
+both was never written.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import JsonValue
+
+from audit.model import Finding
+from audit.probes.answer import answer
+from audit.probes.target import Call, Target, value_calls
+
+NAME = "coverage"
+MAP_SIDE = 64
+
+
+def run(target: Target) -> Finding:
+    """Counts written elements and rows at the largest case and draws a map of at most 64 x 64 cells."""
+    case = target.largest
+    untouched = np.ones(case.expected.size, dtype=bool)
+    launches: list[JsonValue] = []
+    for memory, pattern in target.built.poisons.items():
+        (call,) = target.session(["claim"], cases=[case], memory=memory)
+        value_calls([call], [case.expected])
+        untouched &= _holds(call, pattern)
+        launches = [{key: launch[key] for key in ("kernel", "line", "grid", "block")} for launch in call.launches]
+    written = ~untouched
+    rows = written.reshape(-1, case.expected.shape[-1] if case.expected.ndim else 1)
+    full, total = int(np.count_nonzero(rows.any(axis=1))), rows.shape[0]
+    evidence: dict[str, JsonValue] = {
+        "shape": dict(case.shape),
+        "elements": int(written.size),
+        "elements_written": int(np.count_nonzero(written)),
+        "rows": total,
+        "rows_written": full,
+        "map": share_map(rows),
+        "launches": launches,
+    }
+    if written.all():
+        return answer(NAME, target, "pass", f"{case.label}: all {written.size:,} elements written", evidence=evidence)
+    share = 100 * float(np.count_nonzero(untouched)) / untouched.size
+    text = f"{case.label}: {full:,} of {total:,} rows written, {share:.3f} % of the output is never written"
+    return answer(NAME, target, "fail", text, evidence=evidence)
+
+
+def _holds(call: Call, pattern: bytes) -> npt.NDArray[np.bool_]:
+    raw = call.raw()
+    size = raw.shape[1]
+    word = np.frombuffer((pattern * math.ceil(size / len(pattern)))[:size], dtype=np.uint8)
+    return np.asarray((raw == word).all(axis=1))
+
+
+def share_map(rows: npt.NDArray[np.bool_]) -> list[JsonValue]:
+    """The share written, 0 to 1, in cells of at most 64 x 64 over a (rows, columns) mask."""
+    bands = [np.array_split(band, min(MAP_SIDE, rows.shape[1]), axis=1)
+             for band in np.array_split(rows, min(MAP_SIDE, rows.shape[0]), axis=0)]  # fmt: skip
+    return [[round(float(cell.mean()), 4) for cell in band] for band in bands]

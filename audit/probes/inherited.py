@@ -1,0 +1,34 @@
+"""Does the output hold what a freed block of its size held before?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from audit.model import Finding
+from audit.probes.answer import answer
+from audit.probes.target import Target, value_calls
+
+NAME = "inherited"
+
+
+def run(target: Target) -> Finding:
+    """Frees a block of random values, calls the claim, and counts the elements that equal them bit for bit."""
+    case = target.largest
+    planted, call = target.session(["plant", "claim"], cases=[case], memory="reuse")
+    value_calls([planted, call], [case.expected] * 2)
+    before, after = planted.raw(), call.raw()
+    same = int(np.count_nonzero((before == after).all(axis=1))) if before.shape == after.shape else 0
+    share = same / case.expected.size
+    text = f"{case.label}: {same:,} of {case.expected.size:,} elements are what a freed block held"
+    return answer(
+        NAME,
+        target,
+        "fail" if same else "pass",
+        text,
+        evidence={
+            "shape": dict(case.shape),
+            "elements": case.expected.size,
+            "elements_inherited": same,
+            "share": round(share, 6),
+        },
+    )

@@ -1,0 +1,51 @@
+"""Is the result right whether the claim or the reference runs first, each order in a fresh process?
+
+Freed blocks keep their contents and go to the next request of their size, as with a caching allocator. "Right" only
+after the reference means that the result was inherited, not computed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from pydantic import JsonValue
+
+from audit.model import Finding, Grade
+from audit.probes.answer import answer
+from audit.probes.compare import Comparison, compare
+from audit.probes.target import Call, Target, lane_reports, value_calls
+
+NAME = "order"
+
+
+def run(target: Target) -> Finding:
+    """Two sessions at the largest case."""
+    case = target.largest
+    claim, other = target.session(["claim", "reference"], cases=[case], memory="reuse")
+    value_calls([claim, other], [case.expected] * 2)
+    claim_first = compare(claim.values(), case.expected, target.tolerance)
+    reference, late = target.session(["reference", "claim"], cases=[case], memory="reuse")
+    value_calls([reference, late], [case.expected] * 2)
+    reference_first = compare(late.values(), case.expected, target.tolerance)
+    evidence: dict[str, JsonValue] = {
+        "shape": dict(case.shape),
+        "claim_first": claim_first.evidence(),
+        "reference_first": {**reference_first.evidence(), "difference_zero": _same(late, reference)},
+    }
+    right = claim_first.right and reference_first.right
+    text = f"{case.label}: {_sentence(claim_first, reference_first, same=_same(late, reference))}"
+    grade: Grade = "undefined" if lane_reports([claim, late]) else "proved"
+    return answer(NAME, target, "pass" if right else "fail", text, grade=grade, evidence=evidence)
+
+
+def _sentence(claim_first: Comparison, reference_first: Comparison, *, same: bool) -> str:
+    if claim_first.right and reference_first.right:
+        return "right in both orders"
+    if claim_first.right or reference_first.right:
+        lucky, other = ("claim", reference_first) if claim_first.right else ("reference", claim_first)
+        zero = ", there with difference exactly 0 to the reference" if same and lucky == "reference" else ""
+        return f'wrong in one order ({other.sentence()}), "right" when the {lucky} runs first{zero}'
+    return f"wrong in both orders ({claim_first.sentence()})"
+
+
+def _same(one: Call, other: Call) -> bool:
+    return bool(np.array_equal(one.raw(), other.raw()))

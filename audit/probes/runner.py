@@ -1,0 +1,46 @@
+"""Asks probes, and confirms what would convict: the only place where any exception becomes a finding."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from audit.errors import AuditError, Unsupported
+from audit.model import Finding
+from audit.probes import PROBES
+from audit.probes.target import Target
+
+
+def ask(probe: str, target: Target, *, second: Callable[[], Target] | None = None) -> Finding:
+    """The finding of one probe about one target.
+
+    Args:
+        probe: a name of `PROBES`.
+        target: the build to ask about.
+        second: gives the same variant built at another optimisation level; a proved failure must show there too,
+            else it is the device's own fault and becomes an error.
+    """
+    started = time.monotonic()
+    finding = _asked(probe, target.variant.name, lambda: target)
+    if finding.convicts and second is not None:
+        finding = _confirmed(finding, _asked(probe, target.variant.name, second))
+    return finding.model_copy(update={"seconds": round(time.monotonic() - started, 3)})
+
+
+def _asked(probe: str, variant: str, target: Callable[[], Target]) -> Finding:
+    try:
+        return PROBES[probe](target())
+    except Unsupported as error:
+        outcome, summary = "skip", str(error)
+    except AuditError as error:
+        outcome, summary = "error", str(error)
+    except Exception as error:
+        outcome, summary = "error", f"the probe itself failed: {type(error).__name__}: {error}"
+    return Finding.model_validate({"probe": probe, "target": variant, "outcome": outcome, "summary": summary})
+
+
+def _confirmed(first: Finding, again: Finding) -> Finding:
+    if again.convicts:
+        return first.model_copy(update={"confirmed": True})
+    text = f"{first.summary} - not seen in a second build ({again.outcome}: {again.summary}); nothing is concluded"
+    return first.model_copy(update={"outcome": "error", "grade": None, "confirmed": False, "summary": text})

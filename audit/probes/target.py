@@ -1,0 +1,170 @@
+"""What a probe works on: one compiled variant, the cases, and sessions in fresh processes."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from audit.build.device import BuiltVariant
+from audit.errors import AuditError, Unsupported
+from audit.model import Claim, Shape, Tolerance, Variant
+from audit.probes.compare import Array
+from audit.worker.pool import Workers
+
+Run = Literal["claim", "reference", "plant"]
+LANE_REPORTS = ("exited-lane-read", "warp-mask", "barrier-divergence")
+"""Undefined behaviour that changes values here and may not on a GPU: a wrong value beside it is not proved."""
+
+
+class SessionBroken(AuditError):
+    """A session ended before it answered the question; says how."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One problem: its sizes, the file with its inputs, and what is right in float64."""
+
+    shape: Shape
+    inputs: Path
+    expected: Array
+
+    @property
+    def label(self) -> str:
+        """For people: `N=33`."""
+        return ", ".join(f"{name}={size}" for name, size in self.shape.items())
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call in a session: the event the worker told and the raw output it left."""
+
+    event: dict[str, Any]
+    file: Path
+
+    @property
+    def raised(self) -> str | None:
+        """The Python exception the call raised, if any."""
+        message: str | None = self.event.get("raised")
+        return message
+
+    @property
+    def reports(self) -> list[dict[str, Any]]:
+        """What the device reported during the call."""
+        return list(self.event.get("reports", ()))
+
+    @property
+    def launches(self) -> list[dict[str, Any]]:
+        """The kernel launches of the call."""
+        return list(self.event.get("launches", ()))
+
+    def raw(self) -> npt.NDArray[np.uint8]:
+        """The output as bytes, one row per element: shape (elements, bytes per element)."""
+        data = np.fromfile(self.file, dtype=np.uint8)
+        return data.reshape(int(np.prod(self.event["shape"])), -1)
+
+    def values(self) -> Array:
+        """The output as float64, in its own shape."""
+        data, dtype = self.raw(), self.event["dtype"]
+        if dtype == "bfloat16":
+            high = data.view(np.uint16).astype(np.uint32) << 16
+            return high.view(np.float32).astype(np.float64).reshape(self.event["shape"])
+        values: Array = data.view(np.dtype(dtype)).astype(np.float64)
+        return values.reshape(self.event["shape"])
+
+
+@dataclass(frozen=True)
+class Target:
+    """One build of one variant, ready to be asked; `reference` is the claim's
+    reference.py, `folder` takes the outputs of its sessions."""
+
+    claim: Claim
+    variant: Variant
+    built: BuiltVariant
+    cases: tuple[Case, ...]
+    workers: Workers
+    reference: Path
+    folder: Path
+
+    @property
+    def tolerance(self) -> Tolerance:
+        """The tolerance this variant is held to."""
+        return self.claim.tolerance_of(self.variant)
+
+    @property
+    def largest(self) -> Case:
+        """The largest case, where partial work shows best."""
+        return max(self.cases, key=lambda case: case.expected.size)
+
+    @property
+    def middle(self) -> Case:
+        """A case of middle size, for questions that cost much per element."""
+        return sorted(self.cases, key=lambda case: case.expected.size)[len(self.cases) // 2]
+
+    def session(
+        self,
+        runs: Sequence[Run],
+        *,
+        cases: Sequence[Case],
+        memory: str = "plain",
+        order: str = "forward",
+        check: bool = False,
+    ) -> list[Call]:
+        """Runs every case of `cases` through `runs`, in this order, in one fresh process.
+
+        Args:
+            runs: what to call for each case, in order.
+            cases: the problems; inputs are uploaded before the first call.
+            memory: what fresh device memory holds (see `audit.emulator.runtime`).
+            order: the order of threads and blocks.
+            check: record every access and report the undefined ones.
+
+        Raises:
+            SessionBroken: the process did not answer every call, or the device had to stop a kernel.
+            Unsupported: the launch needs more than this device has.
+        """
+        folder = Path(tempfile.mkdtemp(prefix=f"{self.variant.name}-", dir=self.folder))
+        steps = [{"run": run, "case": k} for k in range(len(cases)) for run in runs]
+        request = {
+            **self.built.session_request(memory=memory, order=order, check=check),
+            "entry": self.claim.entry,
+            "reference": str(self.reference),
+            "inputs": [str(case.inputs) for case in cases],
+            "steps": steps,
+            "count_writes": check,
+            "folder": str(folder),
+        }
+        reply = self.workers.call("session", request, limit_s=self.built.limit_s)
+        calls = [Call(event, folder / f"{event['step']}.bin") for event in reply.events]
+        _refuse_limits(calls)
+        if not reply.finished:
+            raise SessionBroken(f"{reply.ending} after {len(calls)} of {len(steps)} calls: {reply.detail}")
+        return calls
+
+
+def value_calls(calls: Iterable[Call], expected: Iterable[Array]) -> None:
+    """Raises SessionBroken unless every call returned a tensor of the expected shape: `contract` says what came instead."""
+    for call, want in zip(calls, expected, strict=True):
+        if call.raised is not None:
+            raise SessionBroken(f"the call raised {call.raised}")
+        if call.event.get("shape") != list(want.shape):
+            raise SessionBroken("the call returned no tensor of the expected shape; see contract")
+
+
+def lane_reports(calls: Iterable[Call]) -> list[str]:
+    """The messages of lane-level undefined behaviour in these calls."""
+    return [report["message"] for call in calls for report in call.reports if report["kind"] in LANE_REPORTS]
+
+
+def _refuse_limits(calls: Iterable[Call]) -> None:
+    for call in calls:
+        for report in call.reports:
+            if report["kind"] == "needs-newer-gpu":
+                raise Unsupported(report["message"], line=report["line"] or 0)
+            if report["kind"] in ("time-limit", "too-many-threads", "deadlock"):
+                raise SessionBroken(f"the emulated device stopped the kernel: {report['message']}")

@@ -1,0 +1,1 @@
+"""What the source alone says: structure, unsupported constructs and hints. Nothing here runs a kernel."""

@@ -1,0 +1,173 @@
+"""Kernel launches: from the grammar where it sees them, from a token scan inside macros and beside syntax errors."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from audit.review.token_scan import Macro, Masked, macro_at, matching, matching_back, split_commas
+
+_SPACE_BACK = re.compile(r"(?:\s|\\\r?\n)*\Z")
+_WORD_BACK = re.compile(r"(?:\w|##)+\Z")
+_KEYWORDS = frozenset({"return", "else", "do", "if", "while", "for", "switch", "case", "typename"})
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One `kernel<<<configuration>>>(arguments)`.
+
+    Args:
+        kernel_text: the kernel expression on one line, e.g. "ns::k<T, 256>".
+        kernel_name: its plain name, e.g. "k".
+        configuration: two to four expressions: grid, block, bytes of dynamic shared memory, stream.
+        arguments: the text between the round brackets.
+        start: offset of the kernel expression.
+        configuration_start: offset past `<<<`.
+        configuration_end: offset of `>>>`.
+        arguments_start: offset past the opening round bracket.
+        end: offset past the closing round bracket.
+        line: the line of `start`.
+        in_macro: whether it stands in a `#define`.
+    """
+
+    kernel_text: str
+    kernel_name: str
+    configuration: tuple[str, ...]
+    arguments: str
+    start: int
+    configuration_start: int
+    configuration_end: int
+    arguments_start: int
+    end: int
+    line: int
+    in_macro: bool
+
+
+def find(views: Masked, macros: tuple[Macro, ...], nodes: tuple[Node, ...]) -> tuple[Launch, ...]:
+    """Every launch in order. A `<<<` that opens no complete launch is left out."""
+    found = {launch.configuration_start: launch for node in nodes if (launch := _of_node(node, views))}
+    for match in re.finditer("<<<", views.masked):
+        if match.end() not in found and (launch := _of_tokens(match.start(), views, macros)):
+            found[match.end()] = launch
+    return tuple(sorted(found.values(), key=lambda launch: launch.start))
+
+
+def one_line(code: str) -> str:
+    """The text on one line, without line continuations and doubled blanks."""
+    return " ".join(re.sub(r"\\\r?\n", " ", code).split())
+
+
+def _of_node(node: Node, views: Masked) -> Launch | None:
+    kernel, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+    syntax = next((child for child in node.children if child.type == "kernel_call_syntax"), None)
+    if kernel is None or arguments is None or syntax is None or arguments.type != "argument_list":
+        return None
+    inner = syntax.children[1:-1]
+    commas = [child.start_byte for child in inner if child.type == ","]
+    edges = [syntax.start_byte + 3, *commas, syntax.end_byte - 3]
+    configuration = [(edges[i] + (i > 0), edges[i + 1]) for i in range(len(edges) - 1)]
+    return _launch(
+        views, kernel.start_byte, configuration, inside=(arguments.start_byte + 1, arguments.end_byte - 1), in_macro=False
+    )
+
+
+def _of_tokens(opening: int, views: Masked, macros: tuple[Macro, ...]) -> Launch | None:
+    masked = views.masked
+    macro = macro_at(macros, opening)
+    limit = macro.end if macro else len(masked)
+    start = _kernel_start(masked[: opening], macro.body_start if macro else 0)
+    closing = _closing(masked, opening + 3, limit)
+    if start >= opening or closing < 0:
+        return None
+    bracket = _past_space(masked, closing + 3)
+    if bracket >= limit or masked[bracket] != "(":
+        return None
+    end = matching(masked, bracket)
+    if not 0 <= end < limit:
+        return None
+    configuration = split_commas(masked, opening + 3, closing)
+    return _launch(views, start, configuration, inside=(bracket + 1, end), in_macro=macro is not None)
+
+
+def _launch(
+    views: Masked, start: int, configuration: list[tuple[int, int]], *, inside: tuple[int, int], in_macro: bool
+) -> Launch | None:
+    if not 2 <= len(configuration) <= 4:
+        return None
+    opening = configuration[0][0]
+    kernel_text = one_line(views.code[start : opening - 3])
+    return Launch(
+        kernel_text=kernel_text,
+        kernel_name=_plain_name(kernel_text),
+        configuration=tuple(one_line(views.code[first:last]) for first, last in configuration),
+        arguments=views.code[inside[0] : inside[1]],
+        start=start,
+        configuration_start=opening,
+        configuration_end=configuration[-1][1],
+        arguments_start=inside[0],
+        end=inside[1] + 1,
+        line=views.masked.count("\n", 0, start) + 1,
+        in_macro=in_macro,
+    )
+
+
+def _closing(masked: str, start: int, limit: int) -> int:
+    """The `>>>` outside all brackets that an argument list follows, or -1."""
+    offset = start
+    while offset < limit:
+        character = masked[offset]
+        if character in "([{":
+            offset = matching(masked, offset)
+            if offset < 0:
+                return -1
+        elif character in ")]};":
+            return -1
+        elif masked.startswith(">>>", offset) and masked[offset + 3 : offset + 4] != ">":
+            if masked[_past_space(masked, offset + 3) : limit][:1] == "(":
+                return offset
+        offset += 1
+    return -1
+
+
+def _past_space(masked: str, offset: int) -> int:
+    match = re.compile(r"(?:\s|\\\r?\n)*").match(masked, offset)
+    return match.end() if match else offset
+
+
+def _kernel_start(before: str, floor: int) -> int:
+    """The offset where the kernel expression that ends `before` starts; its end where there is none."""
+    position = start = len(before)
+    while True:
+        position = _back(_SPACE_BACK, before, position)
+        while position > floor and before[position - 1] in ")]>":
+            opening = matching_back(before, position - 1)
+            if opening < floor:
+                return start
+            bracketed, position = before[position - 1] == ")", _back(_SPACE_BACK, before, opening)
+            if bracketed:
+                start = opening
+                break
+        word = _back(_WORD_BACK, before, position)
+        if word < floor or (word == position and start == len(before)):
+            return start
+        start = word if word < position and before[word:position] not in _KEYWORDS else start
+        position = _back(_SPACE_BACK, before, start)
+        joined = next((mark for mark in ("::", "->", ".") if before.endswith(mark, floor, position)), "")
+        if not joined or start != word:
+            return start
+        start = position = position - len(joined)
+
+
+def _back(pattern: re.Pattern[str], before: str, position: int) -> int:
+    match = pattern.search(before, max(0, position - 400), position)
+    return match.start() if match else position
+
+
+def _plain_name(kernel_text: str) -> str:
+    text = kernel_text
+    while text.startswith("(") and text.endswith(")"):
+        text = text[1:-1].strip()
+    match = re.match(r"(?:::|\s|\w+\s*(?:::|->|\.))*(?:template\s+)?((?:\w|##)+)", text)
+    return match[1] if match else text

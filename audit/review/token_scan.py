@@ -1,0 +1,197 @@
+"""A scan of C++ text below the level of a grammar: comments, literals, brackets, macros.
+
+A grammar does not look into `#define` bodies, and a comment or a string may say anything; this module answers
+for both. Every text it returns is as long as its input and has its line breaks in the same places.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+_HIDDEN = re.compile(
+    r"""(?P<comment>//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z))
+      | (?P<raw>(?<!\w)(?:u8|[uUL])?R"(?P<fence>[^()\\\s"]{0,16})\(.*?(?:\)(?P=fence)"|\Z))
+      | (?P<number>\b\d(?:'?[\w.])*)
+      | (?P<literal>"(?:\\(?:\r\n|.)|[^"\\\n])*(?:"|$)|'(?:\\(?:\r\n|.)|[^'\\\n])*(?:'|$))""",
+    re.VERBOSE | re.DOTALL | re.MULTILINE,
+)
+# A backslash that continues a line stays, so that a macro remains one logical line.
+_BLANKED = re.compile(r"[^\n\r\\]|\\(?!\r?\n)")
+_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<word>\w+)(?P<rest>(?:\\\r?\n|[^\n])*)", re.MULTILINE)
+_DEFINED = re.compile(r"[ \t]+(?P<name>\w+)(?P<parameters>\([^()]*\))?")
+_CLOSERS = {"(": ")", "[": "]", "{": "}"}
+
+
+@dataclass(frozen=True)
+class Masked:
+    """Two views of one text.
+
+    Args:
+        code: the text with its comments blanked.
+        masked: the text with comments and what stands inside string and character literals blanked.
+    """
+
+    code: str
+    masked: str
+
+
+@dataclass(frozen=True)
+class Macro:
+    """A `#define`; start and end are offsets of the whole logical line, body_start of its replacement list."""
+
+    name: str
+    parameters: tuple[str, ...]
+    start: int
+    body_start: int
+    end: int
+
+
+def blank(text: str) -> str:
+    """Spaces for everything except line breaks and the backslashes that continue a line."""
+    return _BLANKED.sub(" ", text)
+
+
+def mask(text: str) -> Masked:
+    """Blank comments, literals and what an `#if 0` disables. Unterminated literals end with their line."""
+    code: list[str] = []
+    masked: list[str] = []
+    position = 0
+    for match in _HIDDEN.finditer(text):
+        start, end = match.span()
+        if match["number"]:
+            continue
+        plain, hidden = text[position:start], match.group()
+        code += [plain, blank(hidden) if match["comment"] else hidden]
+        masked += [plain, _hide(hidden, comment=match["comment"] is not None, raw=match["raw"] is not None)]
+        position = end
+    rest = text[position:]
+    return _without_disabled(Masked("".join((*code, rest)), "".join((*masked, rest))))
+
+
+def _hide(hidden: str, *, comment: bool, raw: bool) -> str:
+    if comment:
+        return blank(hidden)
+    if raw:  # an ordinary empty literal, because a raw one may span lines
+        opening = hidden.index('"')
+        return " " * opening + '""' + blank(hidden[opening + 2 :])
+    closed = len(hidden) > 1 and hidden[-1] == hidden[0]
+    inner = hidden[1:-1] if closed else hidden[1:]
+    return hidden[0] + blank(inner) + (hidden[-1] if closed else "")
+
+
+def _without_disabled(views: Masked) -> Masked:
+    """Blank the branches of `#if 0`, which no compiler sees."""
+    if not re.search(r"#[ \t]*if[ \t]+0\b", views.masked):
+        return views
+    spans: list[tuple[int, int]] = []
+    depth, disabled_at, start = 0, 0, 0
+    for match in _DIRECTIVE.finditer(views.masked):
+        word = match["word"]
+        if word in ("if", "ifdef", "ifndef"):
+            depth += 1
+            if not disabled_at and word == "if" and match["rest"].strip() == "0":
+                disabled_at, start = depth, match.end()
+        elif word in ("else", "elif", "endif"):
+            if disabled_at == depth and disabled_at:
+                spans.append((start, match.start()))
+                disabled_at = 0
+            depth -= word == "endif"
+    code, masked = views.code, views.masked
+    for start, end in spans:
+        code = code[:start] + blank(code[start:end]) + code[end:]
+        masked = masked[:start] + blank(masked[start:end]) + masked[end:]
+    return Masked(code, masked)
+
+
+def blank_directives(masked: str) -> str:
+    """The masked text without its preprocessor lines."""
+    return _DIRECTIVE.sub(lambda match: re.sub(r"[^\n\r]", " ", match.group()), masked)
+
+
+def macros(masked: str) -> tuple[Macro, ...]:
+    """Every `#define` in order."""
+    found = []
+    for match in _DIRECTIVE.finditer(masked):
+        head = _DEFINED.match(match["rest"]) if match["word"] == "define" else None
+        if head:
+            inside = (head["parameters"] or "").strip("()")
+            names = tuple(name.strip() for name in inside.replace("\\", " ").split(",") if name.strip())
+            body_start = match.start("rest") + head.end()
+            found.append(Macro(head["name"], names, match.start(), body_start, match.end()))
+    return tuple(found)
+
+
+def macro_at(found: tuple[Macro, ...], offset: int) -> Macro | None:
+    """The macro definition that holds the offset, or None."""
+    index = bisect_right(found, offset, key=lambda macro: macro.start) - 1
+    return found[index] if index >= 0 and offset < found[index].end else None
+
+
+def matching(masked: str, opening: int) -> int:
+    """The offset of the bracket that closes the one at `opening`, or -1 where none does."""
+    stack: list[str] = []
+    for match in re.compile(r"[()\[\]{}]").finditer(masked, opening):
+        bracket = match.group()
+        if bracket in _CLOSERS:
+            stack.append(_CLOSERS[bracket])
+        elif not stack or stack.pop() != bracket:
+            return -1
+        if not stack:
+            return match.start()
+    return -1
+
+
+def matching_back(masked: str, closing: int) -> int:
+    """The offset of the bracket that opens the one at `closing` (`)`, `]` or `>`), or -1 where none does."""
+    pairs = {")": "(", "]": "[", "}": "{", ">": "<"}
+    stack, offset = [pairs[masked[closing]]], closing
+    while offset > 0:
+        offset -= 1
+        character = masked[offset]
+        if character == ";":
+            return -1
+        if masked.startswith("<<", offset - 1):  # a shift: no template opens twice in one place
+            offset -= 1
+            continue
+        if character == stack[-1]:
+            stack.pop()
+            if not stack:
+                return offset
+        elif character in ")]}" or (character == ">" and stack[-1] == "<" and masked[offset - 1] != "-"):
+            stack.append(pairs[character])
+    return -1
+
+
+def split_commas(masked: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Ranges between the commas of the outermost level; commas in brackets and in template arguments do not count."""
+    ranges, depth, begin, offset = [], 0, start, start
+    while offset < end:
+        character = masked[offset]
+        if character == "<" and depth == 0:
+            offset = _past_template(masked, offset, end)
+            continue
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth == 0:
+            ranges.append((begin, offset))
+            begin = offset + 1
+        offset += 1
+    ranges.append((begin, end))
+    return ranges
+
+
+def _past_template(masked: str, opening: int, end: int) -> int:
+    """Past the `>` of template arguments that open here, or past the `<` where this is a comparison or a shift."""
+    depth = round_depth = 0
+    for offset in range(opening, end):
+        character = masked[offset]
+        round_depth += (character in "([{") - (character in ")]}")
+        if round_depth < 0 or character == ";":
+            break
+        if round_depth == 0:
+            depth += (character == "<") - (character == ">")
+            if depth == 0:
+                follows = masked[offset + 1 : end].lstrip()[:1]
+                return offset + 1 if follows and (follows in "({:*&," or follows.isidentifier()) else opening + 1
+    return opening + 1

@@ -1,0 +1,82 @@
+"""Constructs that only a real GPU can run, found by name, so that the emulated device refuses them in plain words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from audit.review.cuda_source import CudaSource
+
+_LIBRARIES = {
+    "cuBLAS": r"cublas(?:Lt|Xt)?[A-Z]\w*|CUBLAS_\w+|getCurrentCUDABlas\w+",
+    "cuDNN": r"cudnn[A-Z]\w*|CUDNN_\w+|getCudnnHandle",
+    "cuFFT": r"cufft[A-Z]\w*|CUFFT_\w+",
+    "cuSPARSE": r"cusparse[A-Z]\w*|CUSPARSE_\w+|getCurrentCUDASparseHandle",
+    "cuSOLVER": r"cusolver[A-Z]\w*|CUSOLVER_\w+",
+    "cuRAND": r"curand(?:_\w+|[A-Z]\w*)|CURAND_\w+",
+    "NCCL": r"nccl[A-Z]\w*",
+    "NVRTC": r"nvrtc[A-Z]\w*",
+    "CUB": r"cub(?=\s*::)",
+    "Thrust": r"thrust(?=\s*::)",
+    "CUTLASS": r"(?:cutlass|cute)(?=\s*::)",
+}
+_LANGUAGE = {
+    "inline assembly": r"asm|__asm__|__asm",
+    "textures": r"tex(?:1D|2D|3D|Cubemap)\w*|tex2Dgather|cudaTexture\w+|cudaCreateTextureObject|texture(?=\s*<)",
+    "surfaces": r"surf(?:1D|2D|3D|Cubemap)\w*|cudaSurface\w+|cudaCreateSurfaceObject|surface(?=\s*<)",
+    "grid-wide synchronisation": r"this_grid|grid_group|this_multi_grid|multi_grid_group",
+    "cooperative launch": r"cudaLaunchCooperative\w+|cudaLaunchAttributeCooperative",
+    "thread block clusters": r"cudaLaunchKernelEx\w*|this_cluster|cluster_group|__cluster_dims__",
+    "CUDA graphs": r"cudaGraph\w+|cudaStream(?:Begin|End)Capture\w*",
+    "the CUDA driver interface": r"cuLaunchKernel\w*|cuModule\w+|cuTensorMap\w+",
+}
+_CONSTRUCT = re.compile(
+    "|".join(
+        rf"(?P<n{index}>\b(?:{pattern})\b)" if pattern[-1] != ")" else rf"(?P<n{index}>\b(?:{pattern}))"
+        for index, pattern in enumerate((*_LIBRARIES.values(), *_LANGUAGE.values()))
+    )
+)
+_NAMES = (*_LIBRARIES, *_LANGUAGE)
+_HEADER = re.compile(r"(?:cublas|cudnn|cufft|cusparse|cusolver|curand|nccl|nvrtc|cub/|thrust/|cutlass/|cute/)")
+
+
+@dataclass(frozen=True)
+class Unsupported:
+    """One construct that the emulated device does not model, and the line where it stands."""
+
+    construct: str
+    line: int
+
+
+def is_refused_header(header: str) -> bool:
+    """Whether a header belongs to a library whose use is refused; included and unused, it does no harm."""
+    return _HEADER.match(header) is not None
+
+
+def unsupported(source: CudaSource) -> list[Unsupported]:
+    """Each construct once, at the first line that uses it, in the order of lines.
+
+    Comments, strings, includes and macros that nothing uses do not count.
+    """
+    found: dict[str, int] = {}
+    for match in _CONSTRUCT.finditer(source.masked):
+        name = _NAMES[int((match.lastgroup or "n0")[1:])]
+        if name not in found and _counts(source, match):
+            found[name] = source.line_of(match.start())
+    device = (launch for launch in source.launches if _on_device(source, launch.start))
+    if first := next(device, None):
+        found["dynamic parallelism"] = first.line
+    return sorted((Unsupported(name, line) for name, line in found.items()), key=lambda each: (each.line, each.construct))
+
+
+def _counts(source: CudaSource, match: re.Match[str]) -> bool:
+    line_start = source.masked.rfind("\n", 0, match.start()) + 1
+    if re.match(r"[ \t]*#[ \t]*(?:include|pragma|if|elif|undef|error|warning)", source.masked[line_start : match.start()]):
+        return False
+    macro = source.macro_at(match.start())
+    return macro is None or len(re.findall(rf"\b{re.escape(macro.name)}\b", source.masked)) > 1
+
+
+def _on_device(source: CudaSource, offset: int) -> bool:
+    function = source.function_at(offset)
+    return function is not None and not function.for_host

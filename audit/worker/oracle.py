@@ -1,0 +1,38 @@
+"""Runs in a child: makes the inputs of every case and what is right for them, in float64, away from claimed code.
+
+Request: `reference` (path of reference.py), `shapes`, `seeds` (one each), `cost_shape`, `folder` for the files written:
+`<case>.inputs.pt` (list of tensors) and `<case>.expected.f64` (raw float64, row major).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+
+def load_reference(path: str) -> ModuleType:
+    """The claim's `reference.py` as a module."""
+    spec = importlib.util.spec_from_file_location("claim_reference", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path}: cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run(request: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> None:
+    """Tells the cost of the claimed shape, then one event a case: file names and the expected shape."""
+    reference = load_reference(request["reference"])
+    tell({"cost": {name: float(value) for name, value in reference.cost(request["cost_shape"]).items()}})
+    folder = Path(request["folder"])
+    for case, (shape, seed) in enumerate(zip(request["shapes"], request["seeds"], strict=True)):
+        inputs = reference.inputs(shape, torch.Generator().manual_seed(seed))
+        expected = reference.oracle(*inputs).to(torch.float64).contiguous()
+        torch.save(inputs, folder / f"{case}.inputs.pt")
+        expected.numpy().tofile(folder / f"{case}.expected.f64")
+        tell({"case": case, "shape": shape, "expected_shape": list(expected.shape)})

@@ -1,0 +1,118 @@
+// shared_tiled: tiles of A and B staged in shared memory; only blocks that can be other than zero are multiplied.
+//   changed    against fixed_grid2d.cu: a block computes one 32 x 32 tile of C, reads every tile of A and B once and
+//              shares it; a thread owns four neighbouring elements of C; tiles above the diagonal are written as zero
+//              by the same launch
+//   launch     2-D grid of ceil(N / 32) x ceil(N / 32) blocks of 8 x 32 threads, 8.5 KiB of shared memory
+//   needs      compute capability 7.5
+//   the line   `for (int64_t k0 = col0; k0 <= row0; k0 += TILE)`: A is zero for k > row and B for k < col, so only the
+//              tiles between the column block and the row block are visited: a third of the full product in all
+//   precision  float32 products and sums; relative error about 1e-6 at N = 4096
+
+#include <torch/extension.h>
+#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <cuda_runtime.h>
+
+constexpr int TILE = 32;                // side of a tile of A, B and C
+constexpr int FLOATS = 4;               // elements a thread loads, computes and stores in one go
+constexpr int QUADS = TILE / FLOATS;    // float4 in a row of a tile
+constexpr int PADDED_QUADS = QUADS + 1; // the four rows a warp reads of A's tile then lie in different banks
+
+// Four elements of a lower-triangular N x N matrix from (row, col) on; zero above the diagonal and past the last row,
+// so nothing above the diagonal is ever used. `aligned` says that (row, col) lies on a 16-byte boundary.
+__device__ float4 load_four(const float* __restrict__ matrix, const int64_t N, int64_t row, int64_t col, bool aligned) {
+    float4 four = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    if (row >= N || col > row) {
+        return four;
+    }
+    const float* from = matrix + row * N + col;
+    if (aligned && col + FLOATS - 1 <= row) {
+        return *reinterpret_cast<const float4*>(from);
+    }
+    four.x = from[0];
+    if (col + 1 <= row) four.y = from[1];
+    if (col + 2 <= row) four.z = from[2];
+    if (col + 3 <= row) four.w = from[3];
+    return four;
+}
+
+__device__ void add_product(float4& sum, float scale, const float4& four) {
+    sum.x += scale * four.x;
+    sum.y += scale * four.y;
+    sum.z += scale * four.z;
+    sum.w += scale * four.w;
+}
+
+// C[row][col .. col + 3]; above the diagonal zero, past the edge nothing.
+__device__ void store_four(float* __restrict__ C, const int64_t N, int64_t row, int64_t col, const float4& sum) {
+    const float values[FLOATS] = {sum.x, sum.y, sum.z, sum.w};
+    for (int i = 0; i < FLOATS; ++i) {
+        if (row < N && col + i < N) {
+            C[row * N + col + i] = col + i <= row ? values[i] : 0.0f;
+        }
+    }
+}
+
+__global__ void triangular_mm_kernel(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C,
+                                     const int64_t N, const bool a_aligned, const bool b_aligned) {
+    __shared__ float4 a_tile[TILE][PADDED_QUADS];
+    __shared__ float4 b_tile[TILE][QUADS];
+    const int quad = threadIdx.x;  // 0 .. QUADS - 1
+    const int line = threadIdx.y;  // 0 .. TILE - 1
+    const int64_t row0 = static_cast<int64_t>(blockIdx.y) * TILE;
+    const int64_t col0 = static_cast<int64_t>(blockIdx.x) * TILE;
+    float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+
+    for (int64_t k0 = col0; k0 <= row0; k0 += TILE) {
+        a_tile[line][quad] = load_four(A, N, row0 + line, k0 + quad * FLOATS, a_aligned);
+        b_tile[line][quad] = load_four(B, N, k0 + line, col0 + quad * FLOATS, b_aligned);
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < QUADS; ++k) {
+            const float4 a = a_tile[line][k];
+            add_product(sum, a.x, b_tile[k * FLOATS + 0][quad]);
+            add_product(sum, a.y, b_tile[k * FLOATS + 1][quad]);
+            add_product(sum, a.z, b_tile[k * FLOATS + 2][quad]);
+            add_product(sum, a.w, b_tile[k * FLOATS + 3][quad]);
+        }
+        __syncthreads();  // before the next step overwrites the tiles
+    }
+    store_four(C, N, row0 + line, col0 + quad * FLOATS, sum);
+}
+
+void check_inputs(const torch::Tensor& A, const torch::Tensor& B) {
+    TORCH_CHECK(A.is_cuda() && B.is_cuda(), "A and B must be on a GPU");
+    TORCH_CHECK(A.device() == B.device(), "A and B must be on one device, got ", A.device(), " and ", B.device());
+    TORCH_CHECK(A.scalar_type() == torch::kFloat32 && B.scalar_type() == torch::kFloat32, "A and B must be float32");
+    TORCH_CHECK(A.dim() == 2 && A.size(0) == A.size(1), "A must be square, got ", A.sizes());
+    TORCH_CHECK(A.sizes() == B.sizes(), "A and B must have one shape, got ", A.sizes(), " and ", B.sizes());
+    TORCH_CHECK(A.is_contiguous() && B.is_contiguous(), "A and B must be contiguous");
+}
+
+// Whether every row of a matrix starts on a 16-byte boundary, so that four floats can be read at once.
+bool rows_aligned(const torch::Tensor& matrix) {
+    const auto address = reinterpret_cast<uintptr_t>(matrix.data_ptr<float>());
+    return address % sizeof(float4) == 0 && matrix.size(1) % FLOATS == 0;
+}
+
+torch::Tensor forward(torch::Tensor A, torch::Tensor B) {
+    check_inputs(A, B);
+    const c10::cuda::CUDAGuard guard(A.device());
+    const int64_t N = A.size(0);
+    auto C = torch::empty_like(A);
+    if (N == 0) {
+        return C;
+    }
+    const unsigned tiles = (N + TILE - 1) / TILE;
+    const dim3 threads(QUADS, TILE);
+    const dim3 blocks(tiles, tiles);
+    triangular_mm_kernel<<<blocks, threads, 0, at::cuda::getCurrentCUDAStream()>>>(
+        A.data_ptr<float>(), B.data_ptr<float>(), C.data_ptr<float>(), N, rows_aligned(A), rows_aligned(B));
+    C10_CUDA_KERNEL_LAUNCH_CHECK();
+    return C;
+}
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+    m.def("forward", &forward, "C = tril(A * B) for lower-triangular A and B");
+}

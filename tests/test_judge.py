@@ -1,0 +1,86 @@
+"""The rules of the judge, row by row."""
+
+import pytest
+
+from audit import judge
+from audit.model import Finding, Record
+from tests.conftest import finding, order_finding
+
+RIGHT = [finding(probe) for probe in judge.CORRECTNESS]
+
+
+def judged(record: Record, findings: list[Finding]) -> Record:
+    told = record.model_copy(update={"findings": tuple(findings)})
+    return told.model_copy(update={"verdict": judge.judge(told)})
+
+
+def replaced(probe: str, outcome: str, **more: str) -> list[Finding]:
+    return [finding(probe, outcome, **more) if one.probe == probe else one for one in RIGHT]
+
+
+@pytest.mark.parametrize(
+    ("findings", "name"),
+    [
+        (RIGHT, "undecided"),
+        ([], "undecided"),
+        (replaced("coverage", "fail"), "wrong"),
+        (replaced("coverage", "fail", grade="undefined"), "undecided"),
+        (replaced("agreement", "error"), "undecided"),
+        (replaced("memory_access", "skip"), "undecided"),
+        (replaced("memory_access", "fail", grade="undefined"), "undecided"),
+        ([finding("launch_geometry", "fail", grade="hint"), *RIGHT], "undecided"),
+        ([*RIGHT, finding("floor", "fail", target="T4")], "mistimed"),
+        ([*replaced("order", "fail"), finding("floor", "fail", target="T4")], "wrong"),
+        ([finding("agreement", "fail", target="thief"), *RIGHT], "undecided"),
+        ([finding("build", "error"), finding("floor", "fail", target="T4")], "undecided"),
+    ],
+)
+def test_verdicts(record: Record, findings: list[Finding], name: str) -> None:
+    assert judged(record, findings).verdict.name == name
+
+
+def test_a_right_kernel_lacks_only_a_time(record: Record) -> None:
+    (missing,) = judged(record, RIGHT).verdict.missing
+    assert missing.startswith("a time:")
+
+
+def test_what_is_missing_is_named(record: Record) -> None:
+    assert any("agreement" in text for text in judged(record, replaced("agreement", "error")).verdict.missing)
+    assert any("order: not asked" in text for text in judged(record, RIGHT[:2]).verdict.missing)
+    assert judged(record, [finding("build", "error")]).verdict.missing == ("a build: build error",)
+
+
+def ablations(record: Record, outcomes: dict[str, tuple[bool, bool]]) -> Record:
+    findings = []
+    for variant, (claim_first, reference_first) in outcomes.items():
+        others = [finding(probe, target=variant) for probe in judge.CORRECTNESS if probe != "order"]
+        findings += [order_finding(variant, claim_first, reference_first), *others]
+    return record.model_copy(update={"findings": tuple(findings)})
+
+
+def test_root_cause_is_the_smallest_change_that_cures(record: Record) -> None:
+    told = ablations(
+        record,
+        {
+            "claimed": (False, True),
+            "ablation_zero_init": (False, False),
+            "ablation_sync": (False, True),
+            "ablation_grid2d": (True, True),
+        },
+    )
+    assert judge.root_cause(told) == (
+        "Changing only the 2-D grid makes the kernel right; the zero-initialised output alone only makes the defect "
+        "show in both execution orders; the device synchronisation alone changes nothing."
+    )
+
+
+@pytest.mark.parametrize("claimed", [(True, True), (False, False)])
+def test_no_cause_without_a_cure_or_without_a_defect(record: Record, claimed: tuple[bool, bool]) -> None:
+    assert judge.root_cause(ablations(record, {"claimed": claimed, "ablation_grid2d": claimed})) is None
+
+
+def test_ladder_keeps_the_order_of_the_claim_and_clears_nobody_by_silence(record: Record) -> None:
+    rungs = judge.ladder(record.claim.statement, RIGHT)
+    assert [rung.variant for rung in rungs] == [variant.name for variant in record.claim.statement.variant]
+    assert rungs[0].state == "cleared"
+    assert {rung.state for rung in rungs[1:]} == {"undecided"}

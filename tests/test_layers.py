@@ -1,0 +1,55 @@
+"""Each stage imports only from its left (DESIGN; twin in CONTRIBUTING.md)."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import audit
+
+ROOT = Path(audit.__file__).parent
+ORDER = (
+    "__init__ errors model gpus claims lint review emulator build worker probes judge report "
+    "environment progress pipeline doctor notebook cli __main__"
+).split()
+MODULES = sorted(path for path in ROOT.rglob("*.py"))
+
+
+def stage_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imported_stages(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module == "audit":
+            names += [f"audit.{alias.name}" for alias in node.names if alias.name != "__version__"]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.append(node.module)
+    return {name.split(".")[1] for name in names if name.startswith("audit.")}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_to_the_left(path: Path) -> None:
+    stage = stage_of(path)
+    assert stage in ORDER, f"{stage} has no place in the order; give it one here and in CONTRIBUTING.md"
+    wrong = {other for other in imported_stages(path) if ORDER.index(other) > ORDER.index(stage)}
+    assert not wrong, f"{path.relative_to(ROOT)} imports from its right: {', '.join(sorted(wrong))}"
+
+
+def test_the_judges_process_never_imports_torch() -> None:
+    code = "import sys, audit.cli, audit.notebook; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_contributing_names_the_same_order() -> None:
+    text = (ROOT.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    stages = [name for name in ORDER if not name.startswith("__")]
+    assert " ".join(stages) in " ".join(text.split())

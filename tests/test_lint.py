@@ -1,0 +1,39 @@
+import pytest
+
+from audit import claims, gpus, lint
+from audit.model import Observation, Speedup
+
+N = 4096
+COST = {"flops": N * (N + 1) * (N + 2) / 3, "bytes": 4.0 * (N * (N + 1) + N * N)}
+
+
+def test_the_published_t4_time_is_under_both_floors() -> None:
+    findings = {finding.target: finding for finding in lint.floors(claims.load("triangular_mm").claim, COST)}
+    t4 = findings["T4"]
+    assert t4.convicts
+    assert t4.evidence["compute_floor_ms"] == pytest.approx(2.83, abs=0.01)
+    assert t4.evidence["memory_floor_ms"] == pytest.approx(0.42, abs=0.01)
+    assert "compute floor (2.83 ms) and the memory floor (0.42 ms)" in t4.summary
+    assert {name: finding.outcome for name, finding in findings.items() if name != "T4"} == {
+        "A100": "skip",
+        "L4": "skip",
+        "H100": "skip",
+    }
+
+
+def test_a_time_over_the_floor_passes_and_an_unknown_gpu_has_no_floor() -> None:
+    claim = claims.load("triangular_mm").claim
+    seen = (Observation(gpu="L4", kernel_ms=5.0, baseline_ms=10.0, by="a test"),)
+    asked = (Speedup(gpu="L4", ratio=2.0), Speedup(gpu="GTX 480", ratio=2.0))
+    passed, unknown = lint.floors(claim.model_copy(update={"speedup": asked, "observation": seen}), COST)
+    assert passed.outcome == "pass"
+    assert unknown.outcome == "skip"
+    assert "known: T4, L4, A100, H100" in unknown.summary
+    assert not unknown.evidence
+
+
+def test_every_gpu_of_the_table_names_its_source() -> None:
+    for name, gpu in gpus.table().items():
+        assert gpu.source, name
+        assert gpu.compute_ms(1e12) == pytest.approx(1e3 / gpu.fp32_tflops)
+        assert gpu.memory_ms(1e9) == pytest.approx(1e3 / gpu.memory_gb_s)
