@@ -105,7 +105,8 @@ def _function(node: Node, views: Masked, annotations: dict[str, str]) -> Functio
     if body is None or declarator is None or body.type not in ("compound_statement", "try_statement"):
         return None
     start = _start(node, views.masked, annotations)
-    head = re.sub(r"\w+", lambda word: annotations.get(word.group(), word.group()), views.masked[start : body.start_byte])
+    written = views.masked[start : body.start_byte]
+    head = re.sub(r"\w+", lambda word: annotations.get(word.group(), word.group()), written)
     name = _name(declarator.child_by_field_name("declarator"))
     for_host = "__global__" not in head and ("__host__" in head or "__device__" not in head)
     kind: Kind = "kernel" if "__global__" in head else "device" if "__device__" in head else "host"
@@ -145,8 +146,12 @@ def _name(node: Node | None) -> Node | None:
     """The node of the name inside a declarator, qualified or templated as it may be."""
     while node is not None and node.type not in _NAMES:
         inner = node.child_by_field_name("declarator") or node.child_by_field_name("name")
-        node = inner or next((child for child in node.named_children if child.type in _NAMES or "declarator" in child.type), None)
+        node = inner or next((child for child in node.named_children if _may_name(child)), None)
     return node
+
+
+def _may_name(node: Node) -> bool:
+    return node.type in _NAMES or "declarator" in node.type
 
 
 def _parameters(declarator: Node, code: str) -> tuple[Parameter, ...]:

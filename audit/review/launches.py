@@ -68,16 +68,15 @@ def _of_node(node: Node, views: Masked) -> Launch | None:
     commas = [child.start_byte for child in inner if child.type == ","]
     edges = [syntax.start_byte + 3, *commas, syntax.end_byte - 3]
     configuration = [(edges[i] + (i > 0), edges[i + 1]) for i in range(len(edges) - 1)]
-    return _launch(
-        views, kernel.start_byte, configuration, inside=(arguments.start_byte + 1, arguments.end_byte - 1), in_macro=False
-    )
+    inside = (arguments.start_byte + 1, arguments.end_byte - 1)
+    return _launch(views, kernel.start_byte, configuration, inside=inside, in_macro=False)
 
 
 def _of_tokens(opening: int, views: Masked, macros: tuple[Macro, ...]) -> Launch | None:
     masked = views.masked
     macro = macro_at(macros, opening)
     limit = macro.end if macro else len(masked)
-    start = _kernel_start(masked[: opening], macro.body_start if macro else 0)
+    start = _kernel_start(masked[:opening], macro.body_start if macro else 0)
     closing = _closing(masked, opening + 3, limit)
     if start >= opening or closing < 0:
         return None
@@ -124,9 +123,8 @@ def _closing(masked: str, start: int, limit: int) -> int:
                 return -1
         elif character in ")]};":
             return -1
-        elif masked.startswith(">>>", offset) and masked[offset + 3 : offset + 4] != ">":
-            if masked[_past_space(masked, offset + 3) : limit][:1] == "(":
-                return offset
+        elif masked.startswith(">>>", offset) and masked.startswith("(", _past_space(masked, offset + 3)):
+            return offset
         offset += 1
     return -1
 

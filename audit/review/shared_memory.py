@@ -125,5 +125,6 @@ def _declarators(view: str, start: int, end: int) -> list[tuple[str, str, str, s
         if not match or match["name"][0].isdigit() or (index and match["type"].strip()):
             return []
         stars = match["stars"].replace(" ", "")
-        found.append((_DROPPED.sub("", match["type"]).strip() and match["type"].strip(), stars, match["name"], match["dims"]))
+        spelled = match["type"].strip() if _DROPPED.sub("", match["type"]).strip() else ""
+        found.append((spelled, stars, match["name"], match["dims"]))
     return found

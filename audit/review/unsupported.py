@@ -37,6 +37,7 @@ _CONSTRUCT = re.compile(
     )
 )
 _NAMES = (*_LIBRARIES, *_LANGUAGE)
+_NO_CODE = re.compile(r"[ \t]*#[ \t]*(?:include|pragma|if|elif|undef|error|warning)")
 _HEADER = re.compile(r"(?:cublas|cudnn|cufft|cusparse|cusolver|curand|nccl|nvrtc|cub/|thrust/|cutlass/|cute/)")
 
 
@@ -66,12 +67,12 @@ def unsupported(source: CudaSource) -> list[Unsupported]:
     device = (launch for launch in source.launches if _on_device(source, launch.start))
     if first := next(device, None):
         found["dynamic parallelism"] = first.line
-    return sorted((Unsupported(name, line) for name, line in found.items()), key=lambda each: (each.line, each.construct))
+    return [Unsupported(name, line) for line, name in sorted((line, name) for name, line in found.items())]
 
 
 def _counts(source: CudaSource, match: re.Match[str]) -> bool:
     line_start = source.masked.rfind("\n", 0, match.start()) + 1
-    if re.match(r"[ \t]*#[ \t]*(?:include|pragma|if|elif|undef|error|warning)", source.masked[line_start : match.start()]):
+    if _NO_CODE.match(source.masked, line_start, match.start()):
         return False
     macro = source.macro_at(match.start())
     return macro is None or len(re.findall(rf"\b{re.escape(macro.name)}\b", source.masked)) > 1

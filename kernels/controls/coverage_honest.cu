@@ -1,7 +1,7 @@
 // coverage_honest: the twin of coverage_rogue, writes every element once.
 //   mechanism  a 1-D launch of a kernel that uses the y index, as the rogue.
-//   why fine   the y index is only where a loop over all rows starts, and the loop strides by the y size of the grid: with
-//              a 1-D launch a thread goes through its whole column.
+//   why fine   the y index is only where a loop over all rows starts, and the loop strides by the y size of the grid:
+//              with a 1-D launch a thread goes through its whole column.
 
 #include <torch/extension.h>
 #include <cuda_runtime.h>

@@ -1,7 +1,7 @@
 // memory_access_honest: the twin of memory_access_rogue.
 //   mechanism  the same exchange through shared memory; the last tile is partly outside the matrix.
-//   why fine   every thread of the block reaches __syncthreads() between its write and the read of its neighbour's, and the
-//              places past the end are staged as zero and never used.
+//   why fine   every thread of the block reaches __syncthreads() between its write and the read of its neighbour's, and
+//              the places past the end are staged as zero and never used.
 
 #include <torch/extension.h>
 #include <cuda_runtime.h>

@@ -1,6 +1,6 @@
 // memory_access_rogue: a race in shared memory that a GPU usually gets away with.
-//   mechanism  each thread stages one element and uses its neighbour's, with no barrier between the two. Neighbours sit in
-//              one warp, which mostly runs in step, so the result is mostly right; nothing promises it.
+//   mechanism  each thread stages one element and uses its neighbour's, with no barrier between the two. Neighbours sit
+//              in one warp, which mostly runs in step, so the result is mostly right; nothing promises it.
 //   twin       memory_access_honest is the same file with the barrier.
 
 #include <torch/extension.h>

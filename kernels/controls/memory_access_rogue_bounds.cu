@@ -1,6 +1,6 @@
 // memory_access_rogue_bounds: reads one element past the end of its input and still returns the right result.
-//   mechanism  each thread fetches the next element before it is needed; the thread that ends at the last element fetches
-//              one that is not there. Its value is never used, and the allocator's rounding mostly hides the read.
+//   mechanism  each thread fetches the next element before it is needed; the thread that ends at the last element
+//              fetches one that is not there. Its value is never used, and the allocator's rounding mostly hides that.
 //   twin       memory_access_honest stays inside: every index is compared with the size before it is used.
 
 #include <torch/extension.h>

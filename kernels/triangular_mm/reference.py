@@ -33,8 +33,8 @@ def oracle(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 def cost(shape: dict[str, int]) -> dict[str, float]:
     """Least work of the task: `flops` (two for each useful multiply-add) and `bytes` moved.
 
-    Element (row, col) needs row - col + 1 products, N(N+1)(N+2)/6 in all. Both triangles are read once and the
-    whole square is written once.
+    Element (row, col) needs row - col + 1 products, N(N+1)(N+2)/6 in all. Both triangles are read once,
+    the whole square is written once.
     """
     side = shape["N"]
     return {
@@ -44,7 +44,7 @@ def cost(shape: dict[str, int]) -> dict[str, float]:
 
 
 def eager_tf32(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """The reference with TF32 allowed, for kernels that round their inputs too (GPUs before Ampere ignore it)."""
+    """The reference with TF32 allowed, for kernels that round their inputs too (a T4 ignores it)."""
     before = torch.backends.cuda.matmul.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = True
     try:

@@ -60,7 +60,7 @@ __global__ void triangular_mm_kernel(const float* __restrict__ A, const float* _
     __shared__ float4 b_tile[TILE][QUADS];
     const int quad = threadIdx.x;  // 0 .. QUADS - 1
     const int line = threadIdx.y;  // 0 .. TILE - 1
-    const int64_t row0 = static_cast<int64_t>(blockIdx.y) * TILE;
+    const int64_t row0 = static_cast<int64_t>(gridDim.y - 1 - blockIdx.y) * TILE;  // longest sums start first
     const int64_t col0 = static_cast<int64_t>(blockIdx.x) * TILE;
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 

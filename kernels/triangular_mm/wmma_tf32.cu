@@ -1,6 +1,6 @@
 // wmma_tf32: tensor cores (WMMA, 16 x 16 x 8); inputs rounded to TF32 while they are staged, sums in float32.
 //   changed    against wmma_f16.cu: tiles stay float, every element rounded to TF32; fragments are 8 deep, not 16
-//   launch     2-D grid of ceil(N / 64) x ceil(N / 64) blocks of 128 threads (4 warps), 22.5 KiB of shared memory
+//   launch     2-D grid of ceil(N / 64) x ceil(N / 64) blocks of 512 threads (16 warps), 37.5 KiB of shared memory
 //   needs      compute capability 8.0
 //   the line   `wmma::__float_to_tf32(...)`: rounds to nearest before the tensor core would cut the low bits off
 //   precision  inputs keep 11 bits: relative error about 3e-4. Range: that of float32.
@@ -22,7 +22,7 @@ constexpr int A_PITCH = STEP + 4;                   // floats from row to row of
 constexpr int B_PITCH = TILE + 4;                   // the same for B's tile
 constexpr int STAGING_PITCH = FRAGMENT + 4;         // floats from row to row of a staged fragment of C
 constexpr int WARP = 32;                            // threads in a warp
-constexpr int WARPS_ACROSS = 2;                     // warps along each side of the tile
+constexpr int WARPS_ACROSS = 4;                     // warps along each side of the tile
 constexpr int WARPS = WARPS_ACROSS * WARPS_ACROSS;
 constexpr int THREADS = WARPS * WARP;
 constexpr int PER_WARP = TILE / WARPS_ACROSS / FRAGMENT;  // fragments of C along each side of a warp's part
@@ -50,9 +50,12 @@ __device__ float4 load_four(const float* __restrict__ matrix, const int64_t N, i
 template <int ROWS, int COLS, int PITCH>
 __device__ void stage(float* tile, const float* __restrict__ matrix, const int64_t N, int64_t row0, int64_t col0,
                       bool aligned) {
-    for (int i = threadIdx.x * FLOATS; i < ROWS * COLS; i += THREADS * FLOATS) {
-        const int row = i / COLS;
-        const int col = i % COLS;
+    static_assert(ROWS * COLS % (THREADS * FLOATS) == 0, "every thread makes the same number of rounds");
+#pragma unroll
+    for (int round = 0; round < ROWS * COLS / (THREADS * FLOATS); ++round) {
+        const int first = (round * THREADS + threadIdx.x) * FLOATS;
+        const int row = first / COLS;
+        const int col = first % COLS;
         const float4 four = load_four(matrix, N, row0 + row, col0 + col, aligned);
         float* to = tile + row * PITCH + col;
         to[0] = wmma::__float_to_tf32(four.x);
@@ -106,7 +109,7 @@ triangular_mm_kernel(const float* __restrict__ A, const float* __restrict__ B, f
     __shared__ __align__(32) float a_tile[TILE * A_PITCH];
     __shared__ __align__(32) float b_tile[STEP * B_PITCH];
     __shared__ __align__(32) float staging[WARPS][FRAGMENT * STAGING_PITCH];
-    const int64_t row0 = static_cast<int64_t>(blockIdx.y) * TILE;
+    const int64_t row0 = static_cast<int64_t>(gridDim.y - 1 - blockIdx.y) * TILE;  // longest sums start first
     const int64_t col0 = static_cast<int64_t>(blockIdx.x) * TILE;
     const int warp = threadIdx.x / WARP;
     const int warp_row = warp / WARPS_ACROSS * PER_WARP * FRAGMENT;

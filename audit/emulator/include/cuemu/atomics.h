@@ -7,11 +7,6 @@
 
 namespace cuemu {
 
-template <class T>
-struct Same {
-  using type = T;
-};
-
 // Replaces *address by update(old); an update that changes nothing may be a wait, so others get a turn.
 template <class T, class Update>
 CUEMU_UNCHECKED T atomic_update(T* address, const void* call_site, bool may_wait, Update update) {
@@ -27,7 +22,7 @@ CUEMU_UNCHECKED T atomic_update(T* address, const void* call_site, bool may_wait
 
 #define CUEMU_ATOMIC_FORM(NAME, SUFFIX, MAY_WAIT, EXPRESSION)                                         \
   template <class T>                                                                                  \
-  CUEMU_UNCHECKED T NAME##SUFFIX(T* address, typename cuemu::Same<T>::type value) {                   \
+  CUEMU_UNCHECKED T NAME##SUFFIX(T* address, std::type_identity_t<T> value) {                   \
     return cuemu::atomic_update(address, __builtin_return_address(0), MAY_WAIT,                       \
                                 [value](T old) { return static_cast<T>(EXPRESSION); });               \
   }
@@ -49,8 +44,8 @@ CUEMU_ATOMIC(atomicDec, false, old == 0 || old > value ? value : old - 1)
 
 #define CUEMU_COMPARE_AND_SWAP(SUFFIX)                                                                            \
   template <class T>                                                                                              \
-  CUEMU_UNCHECKED T atomicCAS##SUFFIX(T* address, typename cuemu::Same<T>::type expected,                         \
-                                      typename cuemu::Same<T>::type value) {                                      \
+  CUEMU_UNCHECKED T atomicCAS##SUFFIX(T* address, std::type_identity_t<T> expected,                         \
+                                      std::type_identity_t<T> value) {                                      \
     return cuemu::atomic_update(address, __builtin_return_address(0), !(value == expected),                       \
                                 [=](T old) { return old == expected ? value : old; });                            \
   }

@@ -1,0 +1,15 @@
+// Included after the last #include of the source: what would break torch's own headers. No include guard on purpose.
+// CPU tensors answer as CUDA ones.
+#define is_cuda() is_cpu()
+#define kCUDA kCPU
+#define __CUDACC_VER_MAJOR__ 12
+#define __CUDACC_VER_MINOR__ 4
+#ifndef __CUDA_ARCH__
+#define __CUDA_ARCH__ CUEMU_ARCH
+#endif
+#undef assert
+#define assert(...) ((__VA_ARGS__) ? static_cast<void>(0) : ::cuemu::assert_failed(#__VA_ARGS__, __FILE__, __LINE__))
+#undef CUDA_KERNEL_ASSERT
+#define CUDA_KERNEL_ASSERT(...) assert(__VA_ARGS__)
+#undef CUDA_KERNEL_ASSERT2
+#define CUDA_KERNEL_ASSERT2(...) assert(__VA_ARGS__)

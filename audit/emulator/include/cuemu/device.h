@@ -1,0 +1,18 @@
+// Everything that device code can name, but half precision and what a header of its own brings.
+#pragma once
+#include "cuemu/qualifiers.h"
+#include "cuemu/vector_types.h"
+#include "cuemu/launch.h"
+#include "cuemu/shared_memory.h"
+#include "cuemu/barriers.h"
+#include "cuemu/warp.h"
+#include "cuemu/atomics.h"
+#include "cuemu/memory_access.h"
+#include "cuemu/integer_math.h"
+#include "cuemu/float_math.h"
+#include "cuemu/conversions.h"
+#include "cuemu/errors.h"
+#include "cuemu/streams.h"
+#include "cuemu/runtime_memory.h"
+#include "cuemu/device_properties.h"
+#include "cuemu/function_attributes.h"

@@ -1,0 +1,72 @@
+// Settings and questions about one kernel. The shared-memory opt-in of any kernel holds for all of the process.
+#pragma once
+#include "cuemu/device_properties.h"
+#include "cuemu/launch.h"
+
+#include <algorithm>
+
+enum cudaFuncAttribute {
+  cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+  cudaFuncAttributePreferredSharedMemoryCarveout = 9,
+};
+enum cudaFuncCache {
+  cudaFuncCachePreferNone,
+  cudaFuncCachePreferShared,
+  cudaFuncCachePreferL1,
+  cudaFuncCachePreferEqual,
+};
+enum cudaSharedMemConfig {
+  cudaSharedMemBankSizeDefault,
+  cudaSharedMemBankSizeFourByte,
+  cudaSharedMemBankSizeEightByte,
+};
+enum { cudaSharedmemCarveoutDefault = -1, cudaSharedmemCarveoutMaxL1 = 0, cudaSharedmemCarveoutMaxShared = 100 };
+enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize };
+struct cudaFuncAttributes {
+  std::size_t sharedSizeBytes = 0, constSizeBytes = 0, localSizeBytes = 0;
+  int maxThreadsPerBlock = 1024, numRegs = 32, maxDynamicSharedSizeBytes = 49152;
+};
+
+template <class Kernel>
+inline cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute attribute, int value) {
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cuemu::answer();
+  bool allowed = value >= 0 && cuemu_allow_dynamic_shared(static_cast<std::size_t>(value));
+  return cuemu::answer(allowed ? cudaSuccess : cudaErrorInvalidValue);
+}
+template <class Kernel>
+inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel) {
+  *attributes = cudaFuncAttributes();
+  return cuemu::answer();
+}
+template <class Kernel>
+inline cudaError_t cudaFuncSetCacheConfig(Kernel, cudaFuncCache) {
+  return cuemu::answer();
+}
+template <class Kernel>
+inline cudaError_t cudaFuncSetSharedMemConfig(Kernel, cudaSharedMemConfig) {
+  return cuemu::answer();
+}
+inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cuemu::answer(); }
+inline cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cuemu::answer(); }
+inline cudaError_t cudaDeviceSetLimit(cudaLimit, std::size_t) { return cuemu::answer(); }
+template <class Kernel>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Kernel, std::size_t = 0, int limit = 0) {
+  *block = limit ? std::min(limit, 256) : 256;
+  *grid = cudaDeviceProp().multiProcessorCount * 1024 / *block;
+  return cuemu::answer();
+}
+template <class Kernel>
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, int block, std::size_t) {
+  *blocks = std::max(1, 1024 / std::max(block, 1));
+  return cuemu::answer();
+}
+// Arguments as an array of pointers need the kernel's signature, which the pointer has.
+template <class... Parameters>
+inline cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                                    std::size_t shared = 0, cudaStream_t = nullptr) {
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    cuemu::launch("cudaLaunchKernel", 0, grid, block, shared)
+        .with(*static_cast<std::remove_cv_t<Parameters>*>(arguments[I])...) % [=](auto... argument) { kernel(argument...); };
+  }(std::index_sequence_for<Parameters...>());
+  return cuemu::answer(static_cast<cudaError_t>(cuemu_last_error(false)));
+}

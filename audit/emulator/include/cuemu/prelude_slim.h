@@ -1,0 +1,11 @@
+// Precompiled for the second rung: all of ATen and the real pybind11.
+#define CUEMU_REAL_PYBIND 1
+#include <ATen/ATen.h>
+#include <torch/csrc/utils/pybind.h>
+#include <pybind11/stl.h>
+#include "cuemu/torch_micro.h"
+#include "cuemu/device.h"
+#include "cuemu/half.h"
+#include "cuemu/torch_cuda.h"
+
+namespace py = pybind11;

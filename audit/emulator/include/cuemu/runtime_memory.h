@@ -1,0 +1,95 @@
+// cudaMalloc, cudaMemcpy and their relations. Host and device share one memory here; copies are done at once.
+#pragma once
+#include "cuemu/errors.h"
+#include "cuemu/streams.h"
+
+#include <cstdlib>
+#include <cstring>
+
+enum cudaMemcpyKind {
+  cudaMemcpyHostToHost,
+  cudaMemcpyHostToDevice,
+  cudaMemcpyDeviceToHost,
+  cudaMemcpyDeviceToDevice,
+  cudaMemcpyDefault,
+};
+enum { cudaMemAttachGlobal = 1, cudaMemAttachHost = 2, cudaHostAllocDefault = 0, cudaHostRegisterDefault = 0 };
+
+template <class T>
+inline cudaError_t cudaMalloc(T** address, std::size_t bytes) {
+  *address = static_cast<T*>(cuemu_device_malloc(bytes));
+  return cuemu::answer();
+}
+template <class T>
+inline cudaError_t cudaMallocAsync(T** address, std::size_t bytes, cudaStream_t) {
+  return cudaMalloc(address, bytes);
+}
+template <class T>
+inline cudaError_t cudaMallocManaged(T** address, std::size_t bytes, unsigned = cudaMemAttachGlobal) {
+  return cudaMalloc(address, bytes);
+}
+template <class T>
+inline cudaError_t cudaMallocHost(T** address, std::size_t bytes, unsigned = 0) {
+  return cudaMalloc(address, bytes);
+}
+template <class T>
+inline cudaError_t cudaHostAlloc(T** address, std::size_t bytes, unsigned) {
+  return cudaMalloc(address, bytes);
+}
+inline cudaError_t cudaFree(void* address) {
+  return cuemu::answer(cuemu_device_free(address) ? cudaSuccess : cudaErrorInvalidValue);
+}
+inline cudaError_t cudaFreeAsync(void* address, cudaStream_t) { return cudaFree(address); }
+inline cudaError_t cudaFreeHost(void* address) { return cudaFree(address); }
+inline cudaError_t cudaHostRegister(void*, std::size_t, unsigned) { return cuemu::answer(); }
+inline cudaError_t cudaHostUnregister(void*) { return cuemu::answer(); }
+
+inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
+  std::memmove(to, from, bytes);
+  return cuemu::answer();
+}
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                                   cudaStream_t = nullptr) {
+  return cudaMemcpy(to, from, bytes, kind);
+}
+inline cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                                std::size_t width, std::size_t height, cudaMemcpyKind) {
+  for (std::size_t row = 0; row < height; row++)
+    std::memmove(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width);
+  return cuemu::answer();
+}
+inline cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
+  std::memset(to, value, bytes);
+  return cuemu::answer();
+}
+inline cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t = nullptr) {
+  return cudaMemset(to, value, bytes);
+}
+inline cudaError_t cudaMemGetInfo(std::size_t* unused, std::size_t* total) {
+  *unused = *total = std::size_t{1} << 34;
+  return cuemu::answer();
+}
+
+template <class T>
+inline cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
+                                      cudaMemcpyKind = cudaMemcpyHostToDevice) {
+  if (offset + bytes > sizeof(T)) return cuemu::answer(cudaErrorInvalidValue);
+  std::memcpy(reinterpret_cast<char*>(const_cast<std::remove_cv_t<T>*>(&symbol)) + offset, from, bytes);
+  return cuemu::answer();
+}
+template <class T>
+inline cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
+                                           cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t = nullptr) {
+  return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+}
+template <class T>
+inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
+                                        cudaMemcpyKind = cudaMemcpyDeviceToHost) {
+  std::memcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes);
+  return cuemu::answer();
+}
+template <class T>
+inline cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
+  *address = const_cast<std::remove_cv_t<T>*>(&symbol);
+  return cuemu::answer();
+}

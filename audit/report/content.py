@@ -1,0 +1,36 @@
+"""Record and figures → the report's view: the sections in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from audit.model import Record
+from audit.report import claimed, limitations, outcome, provenance, questions, strengths, summary, tables, weaknesses
+from audit.report.view import Figure, Report
+
+
+def build(record: Record, figures: Iterable[Figure]) -> Report:
+    """The whole report; each figure stands in the section of its name, where it was drawn."""
+    drawn = {figure.name: (figure,) for figure in figures}
+    return Report(
+        title=f"Audit: {record.claim.statement.title}",
+        lead=claimed.lead(record),
+        notice=outcome.notice(record),
+        footer=f"Rendered from a record of schema {record.schema_}; every number above is in it or derived from it.",
+        sections=(
+            claimed.section(record),
+            outcome.section(record),
+            summary.section(record, drawn.get("coverage", ())),
+            strengths.section(record),
+            weaknesses.section(record),
+            tables.ablation(record, drawn.get("ablation", ())),
+            tables.floors(record, drawn.get("floors", ())),
+            tables.measured(record),
+            questions.section(record),
+            limitations.section(record),
+            provenance.environment(record),
+            provenance.reproduce(record),
+            provenance.reply(record),
+            tables.everything(record),
+        ),
+    )

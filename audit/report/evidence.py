@@ -1,0 +1,97 @@
+"""Reading findings: which there are, and the numbers in their evidence, whatever its form."""
+
+from __future__ import annotations
+
+from pydantic import JsonValue
+
+from audit.model import Finding, Record, Shape
+from audit.report import quantities
+
+SHOWN_ENTRIES = 4
+PROBES = {
+    "floor": "Published time against the hardware floor",
+    "build": "Build",
+    "contract": "Shape, type and device of the result",
+    "agreement": "Agreement with a float64 oracle",
+    "order": "Both execution orders",
+    "coverage": "Write coverage",
+    "inherited": "Inherited memory",
+    "inputs_intact": "Inputs left intact",
+    "memory_access": "Memory access",
+    "launch_geometry": "Launch geometry against index use",
+}
+
+
+def title(probe: str) -> str:
+    """A probe's name for readers; an unknown probe keeps its own name."""
+    return PROBES.get(probe, probe)
+
+
+def claimed_name(record: Record) -> str | None:
+    """The name of the claimed variant, which findings carry as their target."""
+    claimed = record.claim.statement.claimed
+    return None if claimed is None else claimed.name
+
+
+def of_claim(record: Record) -> list[Finding]:
+    """Findings about the claimed kernel and about the published times; never those about our own variants."""
+    name = claimed_name(record)
+    return [finding for finding in record.findings if finding.target == name or finding.probe == "floor"]
+
+
+def find(record: Record, probe: str, target: str | None) -> Finding | None:
+    """The last finding of a probe about a target."""
+    return next((one for one in reversed(record.findings) if (one.probe, one.target) == (probe, target)), None)
+
+
+def real(finding: Finding | None, key: str) -> float | None:
+    """A number of the evidence; None where it is absent or something else."""
+    value = finding.evidence.get(key) if finding else None
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def size(finding: Finding | None) -> Shape | None:
+    """The shape a finding speaks of."""
+    value = finding.evidence.get("shape") if finding else None
+    return _shape(value)
+
+
+def tested_shapes(record: Record) -> list[Shape]:
+    """The shapes any finding about any variant speaks of, each once, in order of appearance."""
+    shapes: list[Shape] = []
+    for finding in record.findings:
+        entries = finding.evidence.get("shapes")
+        values = [entry.get("shape") for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+        found = [_shape(value) for value in (finding.evidence.get("shape"), *values)]
+        shapes += [shape for shape in found if shape is not None and shape not in shapes]
+    return _once(shapes)
+
+
+def facts(finding: Finding) -> tuple[tuple[str, str], ...]:
+    """The evidence as label and value: long lists shortened to the entries that failed, pictures left to the figures."""
+    told = [(quantities.label(key), _told(value)) for key, value in finding.evidence.items() if key not in ("map", "log")]
+    if finding.line is not None:
+        told.append(("source line", quantities.number(finding.line)))
+    if finding.confirmed is not None:
+        told.append(("seen again in a second build", quantities.anything(finding.confirmed)))
+    return tuple((name, text) for name, text in told if text)
+
+
+def _told(value: JsonValue) -> str:
+    if not isinstance(value, list) or not any(isinstance(entry, dict) for entry in value):
+        return quantities.anything(value)
+    failed = [entry for entry in value if isinstance(entry, dict) and entry.get("right") is False]
+    shown = (failed or value)[:SHOWN_ENTRIES]
+    left = len(value) - len(shown)
+    return "; ".join(quantities.anything(entry) for entry in shown) + (f"; and {left:,} more" if left else "")
+
+
+def _shape(value: JsonValue) -> Shape | None:
+    if not isinstance(value, dict):
+        return None
+    sizes = {name: count for name, count in value.items() if isinstance(count, int) and count > 0}
+    return sizes if sizes and len(sizes) == len(value) else None
+
+
+def _once(shapes: list[Shape]) -> list[Shape]:
+    return [shape for place, shape in enumerate(shapes) if shape not in shapes[:place]]

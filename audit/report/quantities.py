@@ -1,0 +1,72 @@
+"""Numbers as they are printed: four significant digits, units beside them, and words for a number nobody has."""
+
+from __future__ import annotations
+
+import math
+from statistics import median
+
+from pydantic import JsonValue
+
+from audit.model import Shape
+
+NOT_MEASURED = "NOT MEASURED"
+NOT_PUBLISHED = "not published"
+
+
+def number(value: float) -> str:
+    """A count in full, anything else with four significant digits and never in powers of ten between 1e-4 and 1e6."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    if not math.isfinite(value) or value == 0:
+        return f"{value:g}"
+    if 1e-4 <= abs(value) < 1e6:
+        places = max(0, 3 - math.floor(math.log10(abs(value))))
+        text = f"{value:,.{places}f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{value:.3e}"
+
+
+def milliseconds(value: float | None, *, absent: str = NOT_MEASURED) -> str:
+    """A time with its unit, or the words for its absence."""
+    return absent if value is None else f"{number(float(value))} ms"
+
+
+def ratio(value: float, *, about: bool = False) -> str:
+    """A speedup such as "108.9x"."""
+    return f"{'about ' if about else ''}{number(float(value))}x"
+
+
+def shape(sizes: Shape) -> str:
+    """Named sizes such as "N = 4,096, K = 33"."""
+    return ", ".join(f"{name} = {size:,}" for name, size in sizes.items())
+
+
+def capability(value: int) -> str:
+    """75 as "7.5"."""
+    return f"{value // 10}.{value % 10}"
+
+
+def middle(samples_ms: tuple[float, ...]) -> float:
+    """The median of raw samples in milliseconds."""
+    return median(samples_ms)
+
+
+def anything(value: JsonValue) -> str:
+    """Any value of a finding's evidence as text."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return "none"
+    if isinstance(value, int | float):
+        return number(value)
+    if isinstance(value, dict):
+        return ", ".join(f"{label(key)} {anything(entry)}" for key, entry in value.items())
+    if isinstance(value, list):
+        return "[" + ", ".join(anything(entry) for entry in value) + "]"
+    return value
+
+
+def label(key: str) -> str:
+    """A key of the evidence as words; a trailing `_ms` becomes the unit."""
+    words = key.removesuffix("_ms").replace("_", " ")
+    return f"{words} (ms)" if key.endswith("_ms") else words

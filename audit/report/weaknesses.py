@@ -1,0 +1,32 @@
+"""What speaks against the claim: failures with grade, numbers and how to see them again. Hints are kept apart."""
+
+from __future__ import annotations
+
+from audit.model import Finding, Record
+from audit.report import evidence
+from audit.report.view import Code, Point, Section
+
+GRADES = {
+    "proved": "proved",
+    "undefined": "undefined behaviour that happened to work or depends on the device",
+    "hint": "hint from the source alone; it convicts nobody",
+}
+INTRODUCTION = "Each point is what was observed and how to see it again; ordinary error is assumed throughout."
+NONE = "No probe of the claimed kernel, and no published time, has failed in this audit."
+
+
+def section(record: Record) -> Section:
+    """Failures of the claimed kernel and of the published times, gravest first."""
+    failed = [one for one in evidence.of_claim(record) if one.outcome == "fail"]
+    points = tuple(_point(finding) for grade in GRADES for finding in failed if finding.grade == grade)
+    return Section("Weaknesses", "weaknesses", paragraphs=(INTRODUCTION if points else NONE,), points=points)
+
+
+def _point(finding: Finding) -> Point:
+    return Point(
+        title=f"{evidence.title(finding.probe)} ({finding.target})",
+        badge=GRADES[finding.grade or "hint"],
+        text=f"{finding.summary}.",
+        facts=evidence.facts(finding),
+        see_again=Code(finding.see_again) if finding.see_again else None,
+    )

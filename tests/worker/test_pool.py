@@ -1,0 +1,86 @@
+"""The trusted parent outlives whatever a session does."""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit.worker.pool import Reply, Workers
+
+REFERENCE = """
+import os, signal, subprocess, sys, time
+import torch
+def cost(shape): {cost}
+def inputs(shape, generator): return [torch.randn(shape["N"], generator=generator)]
+def oracle(x): return 2 * x.double()
+"""
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Workers]:
+    with Workers(1) as pool:
+        yield pool
+
+
+def ask(workers: Workers, folder: Path, cost: str, *, limit_s: float = 20.0) -> Reply:
+    (folder / "reference.py").write_text(REFERENCE.format(cost=cost))
+    request: dict[str, Any] = {
+        "reference": str(folder / "reference.py"),
+        "shapes": [{"N": 3}],
+        "seeds": [7],
+        "cost_shape": {"N": 3},
+        "folder": str(folder),
+    }
+    return workers.call("oracle", request, limit_s=limit_s)
+
+
+FINE = "return {'flops': 1, 'bytes': 2}"
+
+
+def test_a_session_tells_its_events_and_leaves_its_files(workers: Workers, tmp_path: Path) -> None:
+    reply = ask(workers, tmp_path, FINE)
+    assert reply.finished
+    assert reply.events[0] == {"cost": {"flops": 1.0, "bytes": 2.0}}
+    assert reply.events[1]["expected_shape"] == [3]
+    assert (tmp_path / "0.expected.f64").stat().st_size == 24
+
+
+@pytest.mark.parametrize(
+    ("cost", "ending", "detail"),
+    [
+        ("raise ValueError('no cost')", "raised", "ValueError: no cost"),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", "crashed", "SIGSEGV"),
+        ("os._exit(3)", "raised", "no message"),
+        ("time.sleep(60)", "timed out", "within 2 s"),
+    ],
+)
+def test_every_bad_end_is_told_and_the_next_session_is_unaffected(
+    workers: Workers, tmp_path: Path, cost: str, ending: str, detail: str
+) -> None:
+    reply = ask(workers, tmp_path, cost, limit_s=2.0 if ending == "timed out" else 20.0)
+    assert (reply.ending, reply.events) == (ending, ())
+    assert detail in reply.detail
+    assert ask(workers, tmp_path, FINE).finished
+
+
+def test_a_child_left_behind_is_killed(workers: Workers, tmp_path: Path) -> None:
+    mark = tmp_path / "pid"
+    cost = f"p = subprocess.Popen(['sleep', '60']); open({str(mark)!r}, 'w').write(str(p.pid)); " + FINE
+    assert ask(workers, tmp_path, cost).finished
+    pid = int(mark.read_text())
+    for _ in range(50):
+        if not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text().split()[2]:
+            break
+        time.sleep(0.02)
+    else:
+        os.kill(pid, 0)
+        pytest.fail("the grandchild still runs")
+
+
+def test_prints_of_a_session_do_not_reach_the_protocol(workers: Workers, tmp_path: Path) -> None:
+    reply = ask(workers, tmp_path, "print('{\"cost\": 0}'); sys.stderr.write('noise'); " + FINE)
+    assert reply.finished
+    assert reply.events[0]["cost"]["flops"] == 1.0
