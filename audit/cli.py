@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     folder = claims.load(options.claim)
-    device = choose(options.device)
+    device = choose(options.device, folder.claim)
     out = options.out or Path("out") / f"{folder.claim.name}-{device.describe().kind}"
     with Audit(folder, device, out, entropy=options.seed, progress=Progress()) as audit:
         record = audit.run()

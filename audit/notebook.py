@@ -47,7 +47,8 @@ def start(**fields: Any) -> Audit:
         raise BadInput(f"parameter {first['loc'][0]}: {first['msg']}") from error
     if form.device not in CHOICES:
         raise BadInput(f"parameter device: {form.device!r} is not one of {', '.join(CHOICES)}")
-    return Audit(claims.load(form.claim), choose(form.device), form.folder, progress=Progress())
+    folder = claims.load(form.claim)
+    return Audit(folder, choose(form.device, folder.claim), form.folder, progress=Progress())
 
 
 def preflight() -> pd.DataFrame:

@@ -6,7 +6,7 @@ import os
 import secrets
 import tempfile
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -165,18 +165,24 @@ class Audit:
 
     def _verify(self, variant: Variant) -> list[Finding]:
         target = self._target(variant, self._built[variant.name])
-
-        @cache
-        def second() -> Target:
-            source = self.folder.source_of(variant)
-            again = self._device.build(source, variant, optimisation=self._device.optimisations[1])
-            self._keep(again.note)
-            return self._target(variant, again)
-
-        findings = [ask(probe, target, second=second) for probe in PROBES]
+        findings = [ask(probe, target, second=self._second_build(variant)) for probe in PROBES]
         failed = ", ".join(finding.probe for finding in findings if finding.outcome != "pass")
         self._progress.say(f"{variant.file}: {f'not passed: {failed}' if failed else 'passed every probe'}")
         return findings
+
+    def _second_build(self, variant: Variant) -> Callable[[], Target] | None:
+        """Builds the variant once more, when first asked, at the level that must confirm a conviction."""
+        level = self._device.optimisations[1]
+        if level is None:
+            return None
+
+        @cache
+        def second() -> Target:
+            again = self._device.build(self.folder.source_of(variant), variant, optimisation=level)
+            self._keep(again.note)
+            return self._target(variant, again)
+
+        return second
 
     def _target(self, variant: Variant, built: BuiltVariant) -> Target:
         return Target(

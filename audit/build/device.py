@@ -50,8 +50,8 @@ class AuditDevice(Protocol):
     """A place where variants are built and run."""
 
     @property
-    def optimisations(self) -> tuple[str, str]:
-        """The optimisation level audited, and the other one that must confirm a proved finding."""
+    def optimisations(self) -> tuple[str, str | None]:
+        """The optimisation level audited, and the other one that must confirm a proved finding (None: real hardware)."""
 
     def describe(self) -> Device:
         """What it is, for the record."""

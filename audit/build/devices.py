@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+from audit.build import cuda_toolchain
 from audit.build.device import AuditDevice
-from audit.build.emulated import EmulatedDevice
 from audit.errors import BadInput
+from audit.model import Claim
 
 CHOICES = ("auto", "cuda", "emulated")
 
 
-def choose(name: str) -> AuditDevice:
-    """The device of that name; `auto` is the best this version can use.
+def choose(name: str, claim: Claim) -> AuditDevice:
+    """The device of that name for that claim; `auto` is a GPU if one can be built for and run here.
 
     Raises:
-        BadInput: the name is unknown, or this version has no support for it.
+        BadInput: the name is unknown, or the device cannot be used here; says what to install.
     """
-    if name in ("auto", "emulated"):
-        return EmulatedDevice()
-    if name == "cuda":
-        raise BadInput("--device cuda: this version audits on the emulated device only; use --device emulated")
-    raise BadInput(f"--device {name}: unknown; known: {', '.join(CHOICES)}")
+    if name not in CHOICES:
+        raise BadInput(f"--device {name}: unknown; known: {', '.join(CHOICES)}")
+    if name == "cuda" or (name == "auto" and cuda_toolchain.missing() is None):
+        return _cuda(claim)
+    return _emulated()
+
+
+def _emulated() -> AuditDevice:
+    from audit.build.emulated import EmulatedDevice  # neither device needs what the other is built with
+
+    return EmulatedDevice()
+
+
+def _cuda(claim: Claim) -> AuditDevice:
+    from audit.build.cuda import CudaDevice
+
+    return CudaDevice(claim)

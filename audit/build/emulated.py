@@ -11,8 +11,6 @@ from audit.emulator.patterns import POISON_NAN, POISON_NUMBER
 from audit.emulator.symbols import resolve
 from audit.model import BuildNote, Claim, Device, Shape, Variant
 
-SESSION_LIMIT_S = 60.0
-KERNEL_LIMIT_S = 20.0
 SEED = 20250220
 """Seed of the random thread and block order; the inputs have seeds of their own."""
 
@@ -24,7 +22,8 @@ class EmulatedVariant:
     library: EmulatedBuild
     variant: Variant
     optimisation: str
-    limit_s: float = SESSION_LIMIT_S
+    limit_s: float
+    kernel_limit_s: float
     orders: tuple[str, ...] = ("forward", "reverse", "random")
     nan_memory: str = "poison_nan"
     tensor_device: str = "cpu"
@@ -60,7 +59,7 @@ class EmulatedVariant:
             "checker": check,
             "compute_capability": self.variant.compute_capability,
             "undefined_lane": "zero",
-            "kernel_seconds": KERNEL_LIMIT_S,
+            "kernel_seconds": self.kernel_limit_s,
         }
         return {
             "device": {
@@ -79,10 +78,17 @@ class EmulatedVariant:
         return {**report, "line": resolve(self.library.library, [report["library_offset"]])[0]}
 
 
+@dataclass(frozen=True)
 class EmulatedDevice:
-    """See `audit.build.device.AuditDevice`."""
+    """See `audit.build.device.AuditDevice`.
 
-    optimisations = ("O2", "O0")
+    A session is killed after `session_limit_s` of wall clock, a kernel after `kernel_limit_s` of processor time.
+    """
+
+    session_limit_s: float = 60.0
+    kernel_limit_s: float = 20.0
+
+    optimisations: tuple[str, str | None] = ("O2", "O0")
 
     def describe(self) -> Device:
         """See `AuditDevice`."""
@@ -105,4 +111,10 @@ class EmulatedDevice:
     def build(self, source: Path, variant: Variant, *, optimisation: str) -> EmulatedVariant:
         """See `AuditDevice`."""
         library = build(source, optimisation=optimisation, compute_capability=variant.compute_capability)
-        return EmulatedVariant(library=library, variant=variant, optimisation=optimisation)
+        return EmulatedVariant(
+            library=library,
+            variant=variant,
+            optimisation=optimisation,
+            limit_s=self.session_limit_s,
+            kernel_limit_s=self.kernel_limit_s,
+        )

@@ -30,7 +30,9 @@ def section(record: Record) -> Section:
     if claim.protocol.flags:
         facts.append(("Compiler flags", Code(" ".join(claim.protocol.flags))))
     steps = tuple(f"Published step {number}: {step}" for number, step in enumerate(claim.protocol.steps, 1))
-    return Section("The claim as stated", "claim", facts=tuple(facts), bullets=steps, tables=(_ratios(record),), folded=True)
+    return Section(
+        "The claim as stated", "claim", facts=tuple(facts), bullets=steps, tables=(_ratios(record),), folded=True
+    )
 
 
 def _ratios(record: Record) -> Table:

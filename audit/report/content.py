@@ -19,8 +19,8 @@ def build(record: Record, figures: Iterable[Figure]) -> Report:
         footer=f"Rendered from a record of schema {record.schema_}; every number above is in it or derived from it.",
         sections=(
             claimed.section(record),
-            outcome.section(record),
-            summary.section(record, drawn.get("coverage", ())),
+            outcome.section(record, drawn.get("coverage", ())),
+            summary.section(record),
             strengths.section(record),
             weaknesses.section(record),
             tables.ablation(record, drawn.get("ablation", ())),

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 from audit.model import Finding, Record, Shape
 from audit.report import quantities
 
-SHOWN_ENTRIES = 4
+SHOWN_ENTRIES = 2
 PROBES = {
     "floor": "Published time against the hardware floor",
     "build": "Build",
@@ -50,6 +50,12 @@ def real(finding: Finding | None, key: str) -> float | None:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
+def claimed_ratio(record: Record, gpu: str) -> str:
+    """The ratio published for a GPU, with "about" where it is rounded."""
+    stated = [one for one in record.claim.statement.speedup if one.gpu == gpu]
+    return quantities.ratio(stated[0].ratio, about=stated[0].about) if stated else quantities.NOT_PUBLISHED
+
+
 def size(finding: Finding | None) -> Shape | None:
     """The shape a finding speaks of."""
     value = finding.evidence.get("shape") if finding else None
@@ -61,15 +67,19 @@ def tested_shapes(record: Record) -> list[Shape]:
     shapes: list[Shape] = []
     for finding in record.findings:
         entries = finding.evidence.get("shapes")
-        values = [entry.get("shape") for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+        values = (
+            [entry.get("shape") for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+        )
         found = [_shape(value) for value in (finding.evidence.get("shape"), *values)]
         shapes += [shape for shape in found if shape is not None and shape not in shapes]
     return _once(shapes)
 
 
 def facts(finding: Finding) -> tuple[tuple[str, str], ...]:
-    """The evidence as label and value: long lists shortened to the entries that failed, pictures left to the figures."""
-    told = [(quantities.label(key), _told(value)) for key, value in finding.evidence.items() if key not in ("map", "log")]
+    """The evidence as label and value: long lists cut to the entries that failed, maps left to the figures."""
+    told = [
+        (quantities.label(key), _told(value)) for key, value in finding.evidence.items() if key not in ("map", "log")
+    ]
     if finding.line is not None:
         told.append(("source line", quantities.number(finding.line)))
     if finding.confirmed is not None:
@@ -82,8 +92,9 @@ def _told(value: JsonValue) -> str:
         return quantities.anything(value)
     failed = [entry for entry in value if isinstance(entry, dict) and entry.get("right") is False]
     shown = (failed or value)[:SHOWN_ENTRIES]
-    left = len(value) - len(shown)
-    return "; ".join(quantities.anything(entry) for entry in shown) + (f"; and {left:,} more" if left else "")
+    count = f"{len(failed):,} of {len(value):,} not right, such as " if failed else ""
+    left = "" if failed or len(shown) == len(value) else f"; and {len(value) - len(shown):,} more"
+    return count + "; ".join(quantities.anything(entry) for entry in shown) + left
 
 
 def _shape(value: JsonValue) -> Shape | None:

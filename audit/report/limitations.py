@@ -18,14 +18,15 @@ def section(record: Record) -> Section:
 
 def _device(record: Record) -> list[str]:
     device = record.device
-    told = f"The kernels ran on {device.name} (compute capability {capability(device.compute_capability)}): {device.note}."
+    version, note = capability(device.compute_capability), device.note.rstrip(".")
+    told = f"The kernels ran on {device.name} (compute capability {version}): {note}."
     if device.kind == "cuda":
         return [told, f"Times speak only for {device.name}."]
     return [told, "The emulated device answers questions of correctness. It gives no time and no verdict on speed."]
 
 
 def _shapes(record: Record) -> list[str]:
-    tested = evidence.tested_shapes(record)
+    tested = sorted(evidence.tested_shapes(record), key=lambda one: tuple(one.values()))
     if not tested:
         return ["No shape has been run yet."]
     told = [f"Shapes run: {'; '.join(shape(one) for one in tested)}."]
@@ -49,7 +50,11 @@ def _is(gpu: str, record: Record) -> bool:
 def _claim(record: Record) -> list[str]:
     source = record.claim.statement.source
     told = ["Hardware floors are data-sheet peaks; real kernels stay above them."]
-    return told if source.fidelity == "verbatim" else [f"The kernel audited is a reconstruction: {source.note}", *told]
+    return (
+        told
+        if source.fidelity == "verbatim"
+        else [f"The kernel audited is a reconstruction: {source.note.rstrip('.')}.", *told]
+    )
 
 
 def _unconfirmed(record: Record) -> list[str]:

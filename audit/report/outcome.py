@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audit.model import Record, VerdictName
-from audit.report.view import Card, Section, Tone
+from audit.report.view import Card, Figure, Section, Tone
 
 HEADLINES: dict[VerdictName, tuple[Tone, str]] = {
     "wrong": ("fails", "The kernel audited does not compute the stated result."),
@@ -21,12 +21,15 @@ def notice(record: Record) -> str | None:
     """The words above everything else in the report of an audit that has not finished."""
     if record.verdict.name != "incomplete":
         return None
-    return "INCOMPLETE: this audit was cut short or is still running. What follows is what it had recorded so far, not a verdict."
+    return (
+        "INCOMPLETE: this audit was cut short or is still running. "
+        "What follows is what it had recorded so far, not a verdict."
+    )
 
 
-def section(record: Record) -> Section:
-    """The verdict with confidence, scope and root cause."""
-    return Section("Verdict", "verdict", card=_card(record))
+def section(record: Record, figures: tuple[Figure, ...]) -> Section:
+    """The verdict with confidence, scope and root cause, beside the figure that says most."""
+    return Section("Verdict", "verdict", card=_card(record), figures=figures)
 
 
 def _card(record: Record) -> Card:

@@ -8,7 +8,7 @@ import unicodedata
 LINE_CHARACTERS = 1000
 BLOCK_CHARACTERS = 4000
 TERMINAL_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
-# Control, format (direction overrides, zero widths) and lone surrogates: invisible, or able to reorder what a reader sees.
+# Control, format (direction overrides, zero widths) and lone surrogates: unseen, or able to reorder what is seen.
 HIDDEN = frozenset({"Cc", "Cf", "Cs"})
 
 

@@ -22,8 +22,14 @@ def environment(record: Record) -> Section:
         ("Seeds", ", ".join(str(seed) for seed in env.seeds) or "none recorded"),
     ]
     tables = [_sources(record), *_builds(env.builds), *_stages(record)]
-    logs = [(f"{note.variant}: {note.outcome}", Block(note.log)) for note in env.builds if note.outcome != "built" and note.log]
-    return Section("Environment", "environment", facts=tuple(facts), tables=tuple(tables), logs=tuple(logs), folded=True)
+    logs = [
+        (f"{note.variant}: {note.outcome}", Block(note.log))
+        for note in env.builds
+        if note.outcome != "built" and note.log
+    ]
+    return Section(
+        "Environment", "environment", facts=tuple(facts), tables=tuple(tables), logs=tuple(logs), folded=True
+    )
 
 
 def reproduce(record: Record) -> Section:
@@ -34,7 +40,9 @@ def reproduce(record: Record) -> Section:
         f"With version {record.environment.kit} of the kit and the sources whose SHA-256 stands under Environment. "
         "The second command renders this report again from the record that the first one writes."
     )
-    return Section("How to reproduce", "reproduce", paragraphs=(text,), commands=(run, Code("audit report record.json")))
+    return Section(
+        "How to reproduce", "reproduce", paragraphs=(text,), commands=(run, Code("audit report record.json"))
+    )
 
 
 def reply(record: Record) -> Section:

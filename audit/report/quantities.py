@@ -51,6 +51,11 @@ def middle(samples_ms: tuple[float, ...]) -> float:
     return median(samples_ms)
 
 
+def sentence(text: str) -> str:
+    """The text with one full stop at its end."""
+    return text.rstrip().rstrip(".") + "."
+
+
 def anything(value: JsonValue) -> str:
     """Any value of a finding's evidence as text."""
     if isinstance(value, bool):
@@ -60,7 +65,8 @@ def anything(value: JsonValue) -> str:
     if isinstance(value, int | float):
         return number(value)
     if isinstance(value, dict):
-        return ", ".join(f"{label(key)} {anything(entry)}" for key, entry in value.items())
+        known = {key: entry for key, entry in value.items() if entry is not None}
+        return ", ".join(f"{label(key)} {anything(entry)}" for key, entry in known.items())
     if isinstance(value, list):
         return "[" + ", ".join(anything(entry) for entry in value) + "]"
     return value

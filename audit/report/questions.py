@@ -81,7 +81,9 @@ def _times(record: Record) -> list[str]:
 def _source(record: Record) -> list[str]:
     if record.claim.statement.source.fidelity == "verbatim":
         return []
-    return ["Does the reconstruction audited here match your kernel? Your own text can be audited with the same command."]
+    return [
+        "Does the reconstruction audited here match your kernel? Your own text can be audited with the same command."
+    ]
 
 
 ASKED: dict[str, Callable[[Finding], str]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from audit.model import Record
 from audit.report import evidence
+from audit.report.quantities import sentence
 from audit.report.view import Section
 
 
@@ -16,7 +17,7 @@ def section(record: Record) -> Section:
 
 def _passed(record: Record) -> list[str]:
     passed = [finding for finding in evidence.of_claim(record) if finding.outcome == "pass"]
-    return [f"{evidence.title(finding.probe)}: {finding.summary}." for finding in passed]
+    return [f"{evidence.title(finding.probe)}: {sentence(finding.summary)}" for finding in passed]
 
 
 def _published(record: Record) -> list[str]:
@@ -32,5 +33,8 @@ def _published(record: Record) -> list[str]:
 
 
 def _repairs(record: Record) -> list[str]:
-    cleared = [rung for rung in record.ladder if rung.state == "cleared" and rung.role in ("ablation", "repair")]
-    return [f"The task can be done: {rung.variant} ({rung.technique}) is cleared: {rung.reason}." for rung in cleared]
+    states = {rung.variant: rung.state for rung in record.ladder}
+    names = [rung.variant for rung in record.ladder if rung.state == "cleared" and rung.role in ("ablation", "repair")]
+    if not names or states.get(evidence.claimed_name(record) or "") == "cleared":
+        return []
+    return [f"The stated task can be done: {', '.join(names)} cleared by every probe that had to answer."]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from audit.model import Finding, Record, Rung
 from audit.report.evidence import find, real
 from audit.report.quantities import milliseconds, number
-from audit.report.view import Code, Figure, Section, Table
+from audit.report.view import Code, Section, Table
 
 COLUMNS = (
     "Variant",
@@ -21,9 +21,9 @@ COLUMNS = (
 NO_ANSWER = "no answer"
 
 
-def section(record: Record, figures: tuple[Figure, ...]) -> Section:
-    """The summary table and the figure that says most."""
-    return Section("Summary", "summary", tables=(table(record),), figures=figures)
+def section(record: Record) -> Section:
+    """The summary table."""
+    return Section("Summary", "summary", tables=(table(record),))
 
 
 def table(record: Record) -> Table:
@@ -32,7 +32,9 @@ def table(record: Record) -> Table:
     rows = []
     for variant in record.claim.statement.variant:
         head = (Code(variant.name), variant.role, variant.technique, variant.precision)
-        rows.append((*head, *_orders(record, variant.name), coverage(record, variant.name), *_place(rungs.get(variant.name))))
+        rows.append(
+            (*head, *_orders(record, variant.name), coverage(record, variant.name), *_place(rungs.get(variant.name)))
+        )
     return Table("Every variant audited; orders say which of claim and reference ran first in the process", COLUMNS,
                  tuple(rows), frozenset({8}))  # fmt: skip
 
@@ -53,7 +55,16 @@ def coverage(record: Record, variant: str) -> str:
 
 def _orders(record: Record, variant: str) -> tuple[str, str]:
     found = find(record, "order", variant)
-    return _side(found, "claim_first"), _side(found, "reference_first")
+    late = _side(found, "reference_first")
+    return _side(found, "claim_first"), with_difference(record, variant, late)
+
+
+def with_difference(record: Record, variant: str, answer: str) -> str:
+    """The answer of reference first, saying so where it equals the reference's result bit for bit."""
+    found = find(record, "order", variant)
+    side = found.evidence.get("reference_first") if found else None
+    same = isinstance(side, dict) and side.get("difference_zero") is True
+    return f"{answer}, difference exactly 0" if same and answer == "right" else answer
 
 
 def _side(found: Finding | None, key: str) -> str:

@@ -44,7 +44,7 @@ class Point:
     badge: str
     text: str
     facts: tuple[tuple[str, str], ...] = ()
-    see_again: Code | None = None
+    see_again: str | None = None
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from audit.model import Finding, Record
 from audit.report import evidence
+from audit.report.quantities import sentence
 from audit.report.view import Code, Point, Section
 
 GRADES = {
@@ -12,7 +13,7 @@ GRADES = {
     "hint": "hint from the source alone; it convicts nobody",
 }
 INTRODUCTION = "Each point is what was observed and how to see it again; ordinary error is assumed throughout."
-NONE = "No probe of the claimed kernel, and no published time, has failed in this audit."
+NONE = "No weakness was observed, in the kernel or in the published times, by the questions that have an answer."
 
 
 def section(record: Record) -> Section:
@@ -26,7 +27,12 @@ def _point(finding: Finding) -> Point:
     return Point(
         title=f"{evidence.title(finding.probe)} ({finding.target})",
         badge=GRADES[finding.grade or "hint"],
-        text=f"{finding.summary}.",
+        text=sentence(finding.summary),
         facts=evidence.facts(finding),
-        see_again=Code(finding.see_again) if finding.see_again else None,
+        see_again=_see_again(finding),
     )
+
+
+def _see_again(finding: Finding) -> str | None:
+    told = finding.see_again
+    return Code(told) if told and told.startswith("audit run ") else told

@@ -22,9 +22,11 @@ _NOTHING: _Trace = frozenset()
 _POINTER: _Trace = frozenset({("pointer", "", 0)})
 _BUILTIN = re.compile(r"(blockIdx|threadIdx)\s*\.\s*([xyz])")
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^"})
+_PLACES = frozenset({"subscript_expression", "pointer_expression", "parenthesized_expression", "field_expression"})
 _SILENT = frozenset({"printf", "assert", "__assert_fail", "__trap", "sizeof"})
 _STORING_CALL = re.compile(r"atomic|store|Store|copy|write|stcs|stcg|stwt")
 _DEPTH = 4
+_LEVELS = 200  # of nesting; what lies deeper carries nothing, so the rule is silent about it
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class _Frame:
     depth: int
     names: dict[str, _Trace]
     moved: frozenset[str]
+    level: int
     stored: set[IndexUse] = field(default_factory=set)
     returned: _Trace = _NOTHING
 
@@ -50,14 +53,16 @@ class _Frame:
 def index_uses(source: CudaSource, kernel: Function) -> frozenset[IndexUse]:
     """The indices that address a store of this kernel."""
     arguments = [_POINTER if parameter.is_pointer else _NOTHING for parameter in kernel.parameters]
-    return frozenset(_read(source, kernel, arguments, depth=0).stored)
+    return frozenset(_read(source, kernel, arguments, caller=None).stored)
 
 
-def _read(source: CudaSource, function: Function, arguments: list[_Trace], *, depth: int) -> _Frame:
+def _read(source: CudaSource, function: Function, arguments: list[_Trace], *, caller: _Frame | None) -> _Frame:
     root = source.tree.root_node
     body = root.descendant_for_byte_range(function.body_start, function.end - 1) or root
     names = {parameter.name: trace for parameter, trace in zip(function.parameters, arguments, strict=False)}
-    frame = _Frame(source, depth, names, _moved(source.masked[function.body_start : function.end]))
+    moved = _moved(source.masked[function.body_start : function.end])
+    depth, level = (caller.depth + 1, caller.level) if caller else (0, 0)
+    frame = _Frame(source, depth, names, moved, level)
     _trace(body, frame)
     return frame
 
@@ -71,8 +76,12 @@ def _moved(body: str) -> frozenset[str]:
 
 def _trace(node: Node, frame: _Frame) -> _Trace:
     """What the value of an expression carries; statements are walked for their effects."""
-    handler = _HANDLERS.get(node.type)
-    return handler(node, frame) if handler else _children(node, frame)
+    if frame.level > _LEVELS:
+        return _NOTHING
+    frame.level += 1
+    found = _HANDLERS.get(node.type, _children)(node, frame)
+    frame.level -= 1
+    return found
 
 
 def _children(node: Node, frame: _Frame) -> _Trace:
@@ -151,12 +160,14 @@ def _store(address: _Trace, frame: _Frame) -> None:
 
 def _address(node: Node, frame: _Frame) -> _Trace:
     """What the place of an lvalue carries."""
-    if node.type in ("subscript_expression", "pointer_expression", "parenthesized_expression", "field_expression"):
-        found = _NOTHING
-        for child in node.named_children:
-            found |= _address(child, frame)
-        return found
-    return _trace(node, frame)
+    found, places = _NOTHING, [node]
+    while places:
+        place = places.pop()
+        if place.type in _PLACES:
+            places += place.named_children
+        else:
+            found |= _trace(place, frame)
+    return found
 
 
 def _pointed(node: Node, frame: _Frame) -> _Trace:
@@ -185,7 +196,7 @@ def _call(node: Node, frame: _Frame) -> _Trace:
     arguments = [_trace(child, frame) for child in listed.named_children]
     visible = [each for each in frame.source.functions if each.kind == "device" and each.name == name]
     if len(visible) == 1 and frame.depth < _DEPTH:
-        inner = _read(frame.source, visible[0], arguments, depth=frame.depth + 1)
+        inner = _read(frame.source, visible[0], arguments, caller=frame)
         frame.stored |= inner.stored
         return inner.returned
     found = _NOTHING.union(*arguments)

@@ -19,6 +19,8 @@ _QUALIFIERS_BEFORE = re.compile(rf"(?:\b(?:{_QUALIFIERS})(?:\s|\\\r?\n)+)*\Z")
 _DROPPED = re.compile(rf"\b(?:{_QUALIFIERS})\b")
 _DECLARATOR = re.compile(r"(?P<type>.*?)(?P<stars>[*\s]*)(?P<name>(?:\w|##)+)\s*(?P<dims>(?:\[.*\])?)\s*", re.DOTALL)
 
+_REACH = 400  # characters before `__shared__` that may belong to its declaration
+
 
 @dataclass(frozen=True)
 class SharedDeclaration:
@@ -74,6 +76,7 @@ def _read(view: str, code: str, match: re.Match[str], *, floor: int, limit: int)
     end = _end(view, match.end(), limit)
     if end < 0:
         return None
+    floor = max(floor, match.start() - _REACH)
     before = view[floor : match.start()]
     qualified = _QUALIFIERS_BEFORE.search(before)
     start = floor + (qualified.start() if qualified else len(before))

@@ -21,6 +21,7 @@ _HIDDEN = re.compile(
 _BLANKED = re.compile(r"[^\n\r\\]|\\(?!\r?\n)")
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<word>\w+)(?P<rest>(?:\\\r?\n|[^\n])*)", re.MULTILINE)
 _DEFINED = re.compile(r"[ \t]+(?P<name>\w+)(?P<parameters>\([^()]*\))?")
+_LONGEST_TEMPLATE = 500  # characters of template arguments
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -184,7 +185,7 @@ def split_commas(masked: str, start: int, end: int) -> list[tuple[int, int]]:
 def _past_template(masked: str, opening: int, end: int) -> int:
     """Past the `>` of template arguments that open here, or past the `<` where this is a comparison or a shift."""
     depth = round_depth = 0
-    for offset in range(opening, end):
+    for offset in range(opening, min(end, opening + _LONGEST_TEMPLATE)):
         character = masked[offset]
         round_depth += (character in "([{") - (character in ")]}")
         if round_depth < 0 or character == ";":

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Protocol
 
 import torch
-
-from audit.emulator.library import load
-from audit.emulator.runtime import Runtime
 
 
 class SessionDevice(Protocol):
@@ -24,6 +20,12 @@ class SessionDevice(Protocol):
     def upload(self, tensor: torch.Tensor) -> torch.Tensor:
         """A copy of the tensor in device memory."""
 
+    def before_call(self, output_bytes: int) -> None:
+        """Called right before each call, with the size of the output it ought to return."""
+
+    def after_call(self) -> None:
+        """Called right after each call: waits for its kernels; raises what they raised."""
+
     def write_counts(self, tensor: torch.Tensor) -> bytes:
         """Writes by kernels into each 4-byte word of the tensor, one saturating byte each; needs the checker."""
 
@@ -31,42 +33,19 @@ class SessionDevice(Protocol):
         """What ran since the last call: `launches` and `reports`, then forgotten."""
 
 
-class Emulated:
-    """The emulated device: the variant's library and the runtime that schedules, allocates and checks."""
+def _emulated(settings: dict[str, Any]) -> SessionDevice:
+    from audit.worker.emulated import Emulated  # neither device needs what the other is made of
 
-    def __init__(self, settings: dict[str, Any]) -> None:
-        self._library = Path(settings["library"])
-        self._header_set = settings["header_set"]
-        self._runtime = Runtime(Path(settings["runtime"]))
-        self._configuration = settings["configuration"]
-
-    def load(self, entry: str) -> Callable[..., Any]:
-        """See `SessionDevice`. Raises LookupError naming the functions the library has."""
-        functions = load(self._library, self._header_set)
-        if entry not in functions:
-            raise LookupError(f"no function {entry}; the extension has: {', '.join(functions) or 'none'}")
-        return functions[entry]
-
-    def begin(self) -> None:
-        """See `SessionDevice`."""
-        self._runtime.configure(**self._configuration)
-
-    def upload(self, tensor: torch.Tensor) -> torch.Tensor:
-        """See `SessionDevice`. The copy lies in the emulated device's own memory region."""
-        return torch.empty_like(tensor).copy_(tensor)
-
-    def write_counts(self, tensor: torch.Tensor) -> bytes:
-        """See `SessionDevice`."""
-        return self._runtime.write_counts(tensor)
-
-    def trace(self) -> dict[str, Any]:
-        """See `SessionDevice`."""
-        events = {"launches": self._runtime.launches(), "reports": self._runtime.reports()}
-        self._runtime.reset()
-        return events
+    return Emulated(settings)
 
 
-DEVICES: dict[str, Callable[[dict[str, Any]], SessionDevice]] = {"emulated": Emulated}
+def _cuda(settings: dict[str, Any]) -> SessionDevice:
+    from audit.worker.cuda import Cuda
+
+    return Cuda(settings)
+
+
+DEVICES: dict[str, Callable[[dict[str, Any]], SessionDevice]] = {"cuda": _cuda, "emulated": _emulated}
 
 
 def open_device(settings: dict[str, Any]) -> SessionDevice:

@@ -30,8 +30,9 @@ def run(request: dict[str, Any], tell: Tell) -> None:
     for index, step in enumerate(request["steps"]):
         event, result = _step(calls[step["run"]], cases[step["case"]])
         if isinstance(result, torch.Tensor):
-            (Path(request["folder"]) / f"{index}.bin").write_bytes(_bytes_of(result))
             event |= _describe(result)
+        if isinstance(result, torch.Tensor) and not result.is_meta:
+            (Path(request["folder"]) / f"{index}.bin").write_bytes(_bytes_of(result))
             if request["count_writes"]:
                 event["most_writes"] = max(device.write_counts(result), default=0)
         del result  # back to the allocator before the next step, as between two calls of a benchmark

@@ -25,7 +25,7 @@ def oracle(x: torch.Tensor) -> torch.Tensor:
 
 
 def cost(shape: dict[str, int]) -> dict[str, float]:
-    """Least work of the task: `flops` (two an element) and `bytes` moved (every element read and written once)."""
+    """Least work of the task: `flops` (two an element) and `bytes` moved (each read and written once)."""
     elements = shape["rows"] * shape["cols"]
     return {"flops": 2.0 * elements, "bytes": 2.0 * BYTES_PER_ELEMENT * elements}
 

@@ -53,7 +53,6 @@ template <int ROWS, int COLS, int PITCH>
 __device__ void stage(half* tile, const float* __restrict__ matrix, const int64_t N, int64_t row0, int64_t col0,
                       bool aligned) {
     static_assert(ROWS * COLS % (THREADS * FLOATS) == 0, "every thread makes the same number of rounds");
-#pragma unroll
     for (int round = 0; round < ROWS * COLS / (THREADS * FLOATS); ++round) {
         const int first = (round * THREADS + threadIdx.x) * FLOATS;
         const int row = first / COLS;
@@ -71,7 +70,6 @@ using Right = wmma::fragment<wmma::matrix_b, FRAGMENT, FRAGMENT, FRAGMENT, half,
 
 // Adds one staged step to a warp's sums; `a` and `b` point at the warp's first row of A's tile and column of B's.
 __device__ void multiply(Sums (&sums)[PER_WARP][PER_WARP], const half* a, const half* b) {
-#pragma unroll
     for (int k = 0; k < STEP; k += FRAGMENT) {
         Left left[PER_WARP];
         Right right[PER_WARP];

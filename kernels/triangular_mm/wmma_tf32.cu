@@ -1,6 +1,7 @@
 // wmma_tf32: tensor cores (WMMA, 16 x 16 x 8); inputs rounded to TF32 while they are staged, sums in float32.
-//   changed    against wmma_f16.cu: tiles stay float, every element rounded to TF32; fragments are 8 deep, not 16
-//   launch     2-D grid of ceil(N / 64) x ceil(N / 64) blocks of 512 threads (16 warps), 37.5 KiB of shared memory
+//   changed    against wmma_f16.cu: tiles stay float, every element rounded to TF32; fragments are 8 deep, not 16;
+//              a block has 4 warps and each owns 2 x 2 fragments, for which it reads half as much shared memory
+//   launch     2-D grid of ceil(N / 64) x ceil(N / 64) blocks of 128 threads (4 warps), 22.5 KiB of shared memory
 //   needs      compute capability 8.0
 //   the line   `wmma::__float_to_tf32(...)`: rounds to nearest before the tensor core would cut the low bits off
 //   precision  inputs keep 11 bits: relative error about 3e-4. Range: that of float32.
@@ -22,7 +23,7 @@ constexpr int A_PITCH = STEP + 4;                   // floats from row to row of
 constexpr int B_PITCH = TILE + 4;                   // the same for B's tile
 constexpr int STAGING_PITCH = FRAGMENT + 4;         // floats from row to row of a staged fragment of C
 constexpr int WARP = 32;                            // threads in a warp
-constexpr int WARPS_ACROSS = 4;                     // warps along each side of the tile
+constexpr int WARPS_ACROSS = 2;                     // warps along each side of the tile
 constexpr int WARPS = WARPS_ACROSS * WARPS_ACROSS;
 constexpr int THREADS = WARPS * WARP;
 constexpr int PER_WARP = TILE / WARPS_ACROSS / FRAGMENT;  // fragments of C along each side of a warp's part
@@ -51,7 +52,6 @@ template <int ROWS, int COLS, int PITCH>
 __device__ void stage(float* tile, const float* __restrict__ matrix, const int64_t N, int64_t row0, int64_t col0,
                       bool aligned) {
     static_assert(ROWS * COLS % (THREADS * FLOATS) == 0, "every thread makes the same number of rounds");
-#pragma unroll
     for (int round = 0; round < ROWS * COLS / (THREADS * FLOATS); ++round) {
         const int first = (round * THREADS + threadIdx.x) * FLOATS;
         const int row = first / COLS;
@@ -71,7 +71,6 @@ using Right = wmma::fragment<wmma::matrix_b, FRAGMENT, FRAGMENT, DEPTH, wmma::pr
 
 // Adds one staged step to a warp's sums; `a` and `b` point at the warp's first row of A's tile and column of B's.
 __device__ void multiply(Sums (&sums)[PER_WARP][PER_WARP], const float* a, const float* b) {
-#pragma unroll
     for (int k = 0; k < STEP; k += DEPTH) {
         Left left[PER_WARP];
         Right right[PER_WARP];

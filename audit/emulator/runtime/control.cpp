@@ -63,8 +63,6 @@ CUEMU_EXPORT void cuemu_configure(int allocator, int thread_order, int block_ord
 CUEMU_EXPORT void cuemu_reset() {
   device.launches.clear();
   device.reports.clear();
-  device.last_error = device.sticky_error = kSuccess;
-  device.allowed_dynamic_shared = 48u << 10;
   forget_writes();
 }
 
@@ -75,4 +73,9 @@ CUEMU_EXPORT std::uint64_t cuemu_clock() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1000000000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+CUEMU_EXPORT void cuemu_recover() {
+  device.last_error = device.sticky_error = kSuccess;
+  device.allowed_dynamic_shared = 48u << 10;
 }

@@ -31,8 +31,8 @@ void prepare(Fiber* fiber, void (*entry)()) {
   auto* top = reinterpret_cast<std::uintptr_t*>(fiber->stack + kStackBytes - 64);
 #if defined(__x86_64__)
   constexpr int saved = 6, return_slot = 6;
-  top[0] = 0;  // where entry's own return address would be
-  std::uintptr_t* frame = top - 1 - saved;
+  top[-1] = 0;  // where entry's own return address would be; entry starts 8 bytes off a multiple of 16, as after a call
+  std::uintptr_t* frame = top - 2 - saved;
 #elif defined(__aarch64__)
   constexpr int saved = 20, return_slot = 11;
   std::uintptr_t* frame = top - saved;

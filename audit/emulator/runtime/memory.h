@@ -2,6 +2,8 @@
 #pragma once
 #include "device.h"
 
+extern "C" std::uint32_t cuemu_launch_number;
+
 namespace cuemu {
 
 struct Allocation {

@@ -85,7 +85,7 @@ CUEMU_EXPORT void* cuemu_shared_slot(SharedSlot* slot, std::size_t bytes, std::s
   static_bytes += bytes;
   fill(offset, next_offset);
   slot->address = region.base + offset;
-  slot->launch = static_cast<std::uint32_t>(cuemu_launch_number);
+  slot->launch = cuemu_launch_number;
   return slot->address;
 }
 

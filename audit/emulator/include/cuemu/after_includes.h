@@ -2,6 +2,10 @@
 // CPU tensors answer as CUDA ones.
 #define is_cuda() is_cpu()
 #define kCUDA kCPU
+#ifndef __CUDACC__
+#define __CUDACC__ 1
+#define __NVCC__ 1
+#endif
 #define __CUDACC_VER_MAJOR__ 12
 #define __CUDACC_VER_MINOR__ 4
 #ifndef __CUDA_ARCH__

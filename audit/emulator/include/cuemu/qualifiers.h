@@ -14,8 +14,6 @@
 #define __grid_constant__
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
-#define __CUDACC__ 1
-#define __NVCC__ 1
 #define CUDART_VERSION 12040
 #define CUDA_VERSION 12040
 #define CUDARTAPI

@@ -1,0 +1,146 @@
+"""A real GPU: variants compiled by torch's extension builder as published, run and timed on it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from audit.build import cuda_extension, cuda_toolchain, gpu
+from audit.build.cuda_extension import CudaBuild
+from audit.errors import AuditError, Unsupported
+from audit.model import BuildNote, Claim, Device, Shape, Variant
+
+SESSION_LIMIT_S = 120.0
+OUR_FLAGS = ("-O3",)
+AS_PUBLISHED = ("claimed", "ablation", "thief")
+"""Roles compiled with the claim's own flags, so that an ablation differs from the claim by its one change only."""
+NAN_BYTES = {"float32": b"\x00\x00\xc0\x7f", "float16": b"\x00\x7e", "bfloat16": b"\xc0\x7f"}
+"""The quiet NaN torch's deterministic fill writes, little endian."""
+POISON_NUMBER = b"\xa5"
+
+
+class NeedsNewerGpu(Unsupported):
+    """The variant is written for a newer GPU than the one at hand; nothing is known about it here."""
+
+    def __init__(self, variant: Variant, found: gpu.Gpu) -> None:
+        least = variant.compute_capability
+        text = f"{variant.file} needs compute capability {least // 10}.{least % 10}; {found.name} has {found.arch}"
+        AuditError.__init__(self, f"{text}: audit it on a newer GPU")
+        self.construct, self.line = text, 0
+
+
+@dataclass(frozen=True)
+class CudaVariant:
+    """See `audit.build.device.BuiltVariant`."""
+
+    build: CudaBuild
+    variant: Variant
+    dtype: str
+    optimisation: str
+    limit_s: float = SESSION_LIMIT_S
+    orders: tuple[str, ...] = ("forward",)
+    nan_memory: str = "poison_nan"
+    tensor_device: str = "cuda"
+    checks_accesses: bool = False
+
+    @property
+    def note(self) -> BuildNote:
+        """See `BuiltVariant`."""
+        return BuildNote(
+            variant=self.variant.name,
+            optimisation=self.optimisation,
+            outcome="built",
+            header_set=cuda_extension.RUNG,
+            compiler=self.build.compiler,
+            flags=self.build.flags,
+            seconds=round(self.build.seconds, 2),
+            from_cache=self.build.from_cache,
+            log=self.build.note,
+        )
+
+    @property
+    def poisons(self) -> dict[str, bytes]:
+        """See `BuiltVariant`. Two ways that fail independently: torch's own fill, and freed blocks of the size."""
+        return {"poison_nan": NAN_BYTES[self.dtype], "poison_number": POISON_NUMBER}
+
+    def session_request(self, *, memory: str, order: str, check: bool) -> dict[str, Any]:
+        """See `BuiltVariant`. `check` records the kernels of every call; threads run in the GPU's own order."""
+        if order not in self.orders:
+            raise ValueError(f"a GPU has no thread order {order}; known: {', '.join(self.orders)}")
+        return {
+            "device": {
+                "kind": "cuda",
+                "library": str(self.build.library),
+                "module": self.build.module,
+                "memory": memory,
+                "trace_kernels": check,
+            }
+        }
+
+    def located(self, report: dict[str, Any]) -> dict[str, Any]:
+        """See `BuiltVariant`. A GPU reports no accesses, so there is nothing to place."""
+        return report
+
+
+class CudaDevice:
+    """See `audit.build.device.AuditDevice`.
+
+    Args:
+        claim: whose published flags and dtype count.
+        cache: folder of finished builds; None is the user's own.
+
+    Raises:
+        BadInput: no GPU here, or nothing to build for it; says what to install.
+    """
+
+    optimisations: tuple[str, str | None] = ("published", None)
+
+    def __init__(self, claim: Claim, *, cache: Path | None = None) -> None:
+        self._claim = claim
+        self._cache = cache or cache_folder()
+        cuda_extension.checked_flags(claim.protocol.flags)
+        self._gpu = gpu.find()
+        self._toolchain = cuda_toolchain.find(self._gpu)
+
+    def describe(self) -> Device:
+        """See `AuditDevice`."""
+        versions = f"driver {self._gpu.driver}, {self._toolchain.nvcc}, torch {self._toolchain.torch}"
+        return Device(
+            kind="cuda",
+            name=self._gpu.name,
+            compute_capability=self._gpu.compute_capability,
+            note=f"runs and times the source compiled as published; {versions}",
+        )
+
+    def shapes(self, claim: Claim) -> tuple[Shape, ...]:
+        """The claimed shape and all others, smallest first as stated."""
+        return (*claim.shapes.others, claim.shapes.claimed)
+
+    def prepare(self) -> None:
+        """Makes the cache folder: torch's extensions share no precompiled part."""
+        self._cache.mkdir(parents=True, exist_ok=True)
+
+    def build(self, source: Path, variant: Variant, *, optimisation: str) -> CudaVariant:
+        """See `AuditDevice`. The only level is "published"."""
+        if optimisation not in self.optimisations:
+            raise ValueError(f"a GPU build has no level {optimisation}; known: {self.optimisations[0]}")
+        if variant.compute_capability > self._gpu.compute_capability:
+            raise NeedsNewerGpu(variant, self._gpu)
+        flags = flags_of(variant, self._claim)
+        built = cuda_extension.build(source, flags, gpu=self._gpu, toolchain=self._toolchain, cache=self._cache)
+        return CudaVariant(build=built, variant=variant, dtype=self._claim.dtype, optimisation=optimisation)
+
+
+def flags_of(variant: Variant, claim: Claim) -> tuple[str, ...]:
+    """What nvcc is given: the published flags for the claim, its ablations and the thief, ours for the rest."""
+    return claim.protocol.flags if variant.role in AS_PUBLISHED else OUR_FLAGS
+
+
+def cache_folder() -> Path:
+    """$AUDIT_CACHE, else `audit` in $XDG_CACHE_HOME or in ~/.cache."""
+    named = os.environ.get("AUDIT_CACHE")
+    if named:
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "audit"

@@ -1,0 +1,32 @@
+"""Runs in a child of its own: torch's extension builder on one source; what the compiler says goes to standard output.
+
+The only argument is JSON: `name`, `source`, `flags`, `folder`. The exit code is 0 only if the module builds and loads.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+
+def main() -> int:
+    """Builds `<folder>/<name>.so`; loading it here too shows a symbol that is missing."""
+    from torch.utils.cpp_extension import load
+
+    request = json.loads(sys.argv[1])
+    try:
+        load(
+            request["name"],
+            [request["source"]],
+            extra_cuda_cflags=request["flags"],
+            build_directory=request["folder"],
+            verbose=False,
+        )
+    except (RuntimeError, ImportError) as error:
+        print(error)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""The device part of a CUDA source: what a device compiler needs to judge its kernels, without torch's headers.
+
+Kept: kernels, `__device__` functions, `constexpr` functions, types, constants, macros, CUDA includes. Blanked: host
+functions, bindings, prototypes, host state, and every other include. A template that only host code instantiates is
+parsed, not compiled. Kernels that name torch types (accessors, `at::opmath_type`) still need torch and do not compile.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from audit.review.cuda_source import CudaSource, Function, Include
+from audit.review.token_scan import blank
+
+# What torch's headers bring along and device code relies on. NVRTC has no standard headers.
+_PRELUDE = """\
+#ifndef __CUDACC_RTC__
+#include <algorithm>
+#include <cfloat>
+#include <climits>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#endif
+#include <cuda_fp16.h>
+#line 1
+"""
+_CUDA_HEADER = re.compile(
+    r"(?:cuda|mma\.h|cooperative_groups|cub/|thrust/|cutlass/|cute/|curand_kernel|curand_(?:philox|mtgp)\w*|"
+    r"device_\w+\.h|driver_types|host_defines|library_types|math_constants|math_functions|"
+    r"nv/target|nvfunctional|sm_\d+_|surface_|texture_|vector_functions|vector_types)"
+)
+_TORCH_HEADER = re.compile(r"(?:torch|ATen|c10|caffe2|pybind11)/|Python\.h")
+_CONTAINERS = frozenset(
+    {
+        "translation_unit",
+        "namespace_definition",
+        "linkage_specification",
+        "declaration_list",
+        "preproc_if",
+        "preproc_ifdef",
+        "preproc_else",
+        "preproc_elif",
+    }
+)
+_TYPES = frozenset(
+    {"struct_specifier", "class_specifier", "union_specifier", "enum_specifier", "alias_declaration", "type_definition"}
+)
+_FREE = frozenset(
+    {"using_declaration", "namespace_alias_definition", "static_assert_declaration", "template_declaration"}
+)
+_DEVICE = re.compile(r"\b__(?:global|device|constant|shared|managed)__\b")
+_CONSTANT = re.compile(r"\bconst(?:expr)?\b")
+_HOST = re.compile(
+    r"\b(?:(?:torch|at|c10|pybind11|py)\s*(?:::|;|$)|namespace\s+(?:torch|at|c10|pybind11|py)\b|Tensor\b|TORCH_\w+|"
+    r"std\s*::\s*(?:vector|string|map|set|unordered_\w+|function|optional|\w+_ptr|mutex|thread|once_flag|atomic)\b|"
+    r"cuda(?:Stream|Event|Graph\w*)_t\b|cu(?:blas|dnn)\w+)"
+)
+
+
+def device_part(source: CudaSource) -> str:
+    """The source with its host part blanked, behind a prelude of standard headers; `#line` keeps line numbers."""
+    text = source.code
+    for start, end in sorted(set(_dropped(source)), reverse=True):
+        text = text[:start] + blank(text[start:end]) + text[end:]
+    return _PRELUDE + text
+
+
+def _dropped(source: CudaSource) -> Iterator[tuple[int, int]]:
+    for include in source.includes:
+        if not _kept_include(source, include):
+            yield include.start, include.end
+    functions = {function.end: function for function in source.functions}
+    for node in _pieces(source.tree.root_node):
+        start, end = node.start_byte, node.end_byte
+        if end in functions and functions[end].start == start:
+            keep = _kept_function(source, functions[end])
+        else:
+            keep = _kept(node, source.masked[start:end])
+        if not keep:
+            yield start, end
+
+
+def _pieces(root: Node) -> Iterator[Node]:
+    """Declarations at namespace scope, inside whatever conditionals and linkage blocks."""
+    containers = [root]
+    while containers:
+        container = containers.pop()
+        heads = [container.child_by_field_name(field) for field in ("name", "condition", "value")]
+        for node in container.named_children:
+            if node.type in _CONTAINERS and not _declares_one(node):
+                containers.append(node)
+            elif node not in heads:
+                yield node
+
+
+def _declares_one(node: Node) -> bool:
+    """`extern "C" void f() {...}` is one declaration, `extern "C" {...}` a block."""
+    body = node.child_by_field_name("body")
+    return node.type == "linkage_specification" and body is not None and body.type != "declaration_list"
+
+
+def _kept_function(source: CudaSource, function: Function) -> bool:
+    if function.kind != "host":
+        return True
+    constant = "constexpr" in source.masked[function.start : function.body_start]
+    return constant and not _HOST.search(source.masked, function.start, function.end)
+
+
+def _kept(node: Node, masked: str) -> bool:
+    kind = node.type
+    if kind.startswith("preproc"):
+        return True
+    if _DEVICE.search(masked):
+        return True
+    if _HOST.search(masked):
+        return False
+    if kind in ("declaration", "linkage_specification"):
+        return _CONSTANT.search(masked) is not None
+    return kind in _TYPES or kind in _FREE or kind == "ERROR"
+
+
+def _kept_include(source: CudaSource, include: Include) -> bool:
+    quoted = '"' in source.code[include.start : include.end]
+    return bool(_CUDA_HEADER.match(include.header)) or (quoted and not _TORCH_HEADER.match(include.header))

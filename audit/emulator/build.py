@@ -1,0 +1,182 @@
+"""A CUDA source to a library for the emulated device: rewrite, compile on the lowest rung of headers that holds it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from audit.emulator import cache, prepared, toolchain
+from audit.emulator.prepared import Rung, prepare
+from audit.emulator.rewrite import operator_headers, rewrite
+from audit.errors import BadInput, CompileError, Unsupported
+from audit.review.cuda_source import CudaSource, parse
+from audit.review.unsupported import unsupported
+
+__all__ = ["EmulatedBuild", "build", "prepare"]
+
+Optimisation = Literal["O2", "O0"]
+_SLOWER = {"O2": "", "O0": '#pragma GCC optimize("O0")\n'}
+_LINK = ("-shared", "-Wl,-z,now")
+_RECIPE = "2"  # part of every cache key; counts changes to the way this module calls the compiler
+
+_QUOTED_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+_MISSING = re.compile(
+    r"error: .*(?:not a member of|has not been declared|was not declared|does not name a|No such file|incomplete type"
+    r"|is not a class|expected constructor|no matching function)"
+)
+_TORCH_NAME = re.compile(r"\b(?:torch|at|c10|py|pybind11|ATen)\b|TORCH_|\bAT_|PYBIND11|cuemu::Convert")
+
+
+@dataclass(frozen=True)
+class EmulatedBuild:
+    """A compiled source.
+
+    Attributes:
+        library: the shared library. It needs `runtime` loaded before it.
+        rung: the header set it took.
+        compiler: name, version, machine.
+        seconds: of wall clock that the compilation took, also when it was not this call's.
+        from_cache: nothing was compiled by this call.
+        sha256: of the library.
+    """
+
+    library: Path
+    runtime: Path
+    rung: Rung
+    source_sha256: str
+    flags: tuple[str, ...]
+    compiler: str
+    seconds: float
+    from_cache: bool
+    sha256: str
+
+
+def build(
+    source_path: Path,
+    *,
+    optimisation: str = "O2",
+    compute_capability: int = 75,
+    cache_folder: Path | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> EmulatedBuild:
+    """Compile a source for the emulated device, or find it compiled.
+
+    Args:
+        source_path: a torch extension in one file; headers it includes in quotes may lie beside it.
+        optimisation: "O2", or "O0" for an independent second build of the source's own functions.
+        compute_capability: of the GPU the device stands for, e.g. 75.
+        cache_folder: instead of the user's (see `audit.emulator.cache`).
+        progress: told in a few words what is being compiled.
+
+    Raises:
+        BadInput: the source is missing or is no UTF-8.
+        Unsupported: it uses what the emulated device does not model.
+        CompileError: no rung compiles it.
+    """
+    if optimisation not in _SLOWER:
+        raise ValueError(f"unknown optimisation {optimisation}; known: {', '.join(_SLOWER)}")
+    tell = progress or (lambda _: None)
+    text = _read(source_path)
+    source = parse(text)
+    for construct in unsupported(source):
+        raise Unsupported(construct.construct, line=construct.line)
+    translated = _SLOWER[optimisation] + rewrite(source, name=source_path.name, compute_capability=compute_capability)
+    tools = toolchain.find()
+    key = cache.fingerprint([_RECIPE, *tools.identity, *_LINK, prepared.headers_hash(), translated, *_included(source_path, text)])
+    target = (cache_folder or cache.cache_folder()) / "kernels" / f"{source_path.stem[:40]}-{key}"
+    job = _Job(source, translated, source_path.resolve().parent, target, tell, cache_folder)
+    found = cache.made(target, job.compile)
+    return replace(_recorded(target, prepared.runtime(tell, folder=cache_folder)), from_cache=found)
+
+
+@dataclass(frozen=True)
+class _Job:
+    source: CudaSource
+    translated: str
+    source_folder: Path
+    target: Path
+    tell: Callable[[str], None]
+    cache_folder: Path | None
+
+    def compile(self, unfinished: Path) -> None:
+        """Climb the rungs until one holds the source, then write down how it went."""
+        started = time.monotonic()
+        rung: Rung = "micro"
+        while (log := self._try(rung, unfinished)) is not None:
+            higher = _next_rung(rung, log)
+            if higher is None:
+                raise CompileError(log, rung=rung)
+            rung = higher
+        tools = toolchain.find()
+        library = unfinished / "kernel.so"
+        note: dict[str, Any] = {
+            "rung": rung,
+            "source_sha256": hashlib.sha256(self.source.text.encode()).hexdigest(),
+            "flags": [*tools.flags, *prepared.rung_flags(rung), *_LINK],
+            "compiler": tools.version,
+            "seconds": time.monotonic() - started,
+            "sha256": hashlib.sha256(library.read_bytes()).hexdigest(),
+        }
+        (unfinished / "build.json").write_text(json.dumps(note), encoding="utf-8")
+
+    def _try(self, rung: Rung, unfinished: Path) -> str | None:
+        """The compiler's log if it refuses the source on this rung."""
+        header = prepared.header(rung, self.tell, folder=self.cache_folder)
+        self.tell(f"compiling {self.target.name.rpartition('-')[0]} against header set {rung}")
+        operators = _operator_includes(self.source) if rung == "micro" else ""
+        (unfinished / "kernel.cpp").write_text(operators + self.translated, encoding="utf-8")
+        arguments = [*toolchain.find().flags, *prepared.rung_flags(rung), f"-iquote{self.source_folder}"]
+        arguments += ["-include", str(header), "-c", "kernel.cpp", "-o", "kernel.o"]
+        succeeded, log = toolchain.compile_file(arguments, folder=unfinished)
+        if succeeded:  # linked by itself: the linker must not hear of -fsanitize=thread, the callbacks are our own
+            succeeded, log = toolchain.compile_file([*_LINK, "kernel.o", "-o", "kernel.so"], folder=unfinished)
+        return None if succeeded else log
+
+
+def _next_rung(rung: Rung, log: str) -> Rung | None:
+    """Where to try again: only names of torch's or pybind's that were not found can be there on a higher rung."""
+    missing = any(_MISSING.search(line) and _TORCH_NAME.search(line) for line in log.splitlines())
+    if not missing or rung == prepared.RUNGS[-1] or toolchain.python_include() is None:
+        return None
+    return prepared.RUNGS[prepared.RUNGS.index(rung) + 1]
+
+
+def _operator_includes(source: CudaSource) -> str:
+    folder = toolchain.find().torch / "include/ATen/ops"
+    names = [name for name in operator_headers(source) if (folder / f"{name}.h").is_file()]
+    return "".join(f"#include <ATen/ops/{name}.h>\n" for name in names)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise BadInput(f"{path}: there is no such source") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
+
+
+def _included(path: Path, text: str) -> list[bytes]:
+    """Contents of the headers beside the source that it includes, and of those they include."""
+    seen: dict[Path, bytes] = {}
+    waiting = [path.parent / name for name in _QUOTED_INCLUDE.findall(text)]
+    while waiting:
+        each = waiting.pop().resolve()
+        if each in seen or not each.is_file():
+            continue
+        seen[each] = each.read_bytes()
+        names = _QUOTED_INCLUDE.findall(seen[each].decode(errors="replace"))
+        waiting += [each.parent / name for name in names]
+    return [seen[each] for each in sorted(seen)]
+
+
+def _recorded(folder: Path, runtime: Path) -> EmulatedBuild:
+    note = json.loads((folder / "build.json").read_text(encoding="utf-8"))
+    note["flags"] = tuple(note["flags"])
+    return EmulatedBuild(library=folder / "kernel.so", runtime=runtime, from_cache=False, **note)

@@ -1,0 +1,5 @@
+// The micro rung has our part of it already.
+#pragma once
+#ifdef CUEMU_REAL_TORCH
+#include_next <torch/torch.h>
+#endif

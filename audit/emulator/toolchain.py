@@ -1,0 +1,121 @@
+"""The host compiler and torch's headers: which they are, which flags they get. Imports no torch."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+from audit.errors import AuditError
+
+INCLUDE = Path(__file__).parent / "include"
+RUNTIME_SOURCES = Path(__file__).parent / "runtime"
+
+_LEAST_VERSION = 11
+_OPTIONAL = ("--param=tsan-distinguish-volatile=1", "--param=tsan-instrument-func-entry-exit=0")
+_COMPILE_SECONDS = 600
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """A compiler and a torch.
+
+    Attributes:
+        compiler: path of g++.
+        version: what it calls itself, with the machine it compiles for.
+        torch: torch's package folder.
+        torch_version: e.g. "2.13.0+cpu".
+        flags: for everything that is compiled against a precompiled header; they must be the same everywhere.
+    """
+
+    compiler: str
+    version: str
+    torch: Path
+    torch_version: str
+    flags: tuple[str, ...]
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """What a compiled file depends on besides its sources."""
+        return (self.version, self.torch_version, str(self.torch), *self.flags)
+
+
+@functools.cache
+def find() -> Toolchain:
+    """The compiler in $CXX or g++, and the installed torch. Raises AuditError saying what to install."""
+    compiler = shutil.which(os.environ.get("CXX") or "g++")
+    if compiler is None:
+        raise AuditError("no C++ compiler: the emulated device needs g++ 11 or newer (Debian: apt-get install g++)")
+    version = _output(compiler, "-dumpfullversion", "-dumpversion")
+    if not version[:1].isdigit() or int(version.split(".")[0]) < _LEAST_VERSION or "clang" in _output(compiler, "--version"):
+        raise AuditError(f"{compiler} {version}: the emulated device needs GNU g++ 11 or newer; set CXX to one")
+    torch = _torch_folder()
+    return Toolchain(
+        compiler=compiler,
+        version=f"g++ {version} {_output(compiler, '-dumpmachine')}",
+        torch=torch,
+        torch_version=_torch_version(torch),
+        flags=_flags(compiler, torch),
+    )
+
+
+def python_include() -> Path | None:
+    """Where Python.h lies, if it is installed; only the upper rungs need it."""
+    folder = Path(sysconfig.get_paths()["include"])
+    return folder if (folder / "Python.h").is_file() else None
+
+
+def compile_file(arguments: list[str], *, folder: Path) -> tuple[bool, str]:
+    """Run the compiler in a folder; whether it succeeded, and what it said."""
+    command = [find().compiler, *arguments]
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=_COMPILE_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return False, f"error: the compiler had not ended after {_COMPILE_SECONDS} s"
+    return done.returncode == 0, done.stderr.decode(errors="replace")
+
+
+def _flags(compiler: str, torch: Path) -> tuple[str, ...]:
+    headers = torch / "include"
+    return (
+        "-std=c++20",
+        "-O2",
+        "-fPIC",
+        "-g1",
+        "-w",
+        "-fsanitize=thread",
+        *(option for option in _OPTIONAL if _accepts(compiler, option)),
+        "-fno-gnu-unique",
+        "-fno-plt",
+        "-fvisibility=hidden",
+        f"-I{INCLUDE}",
+        f"-isystem{headers}",
+        f"-isystem{headers / 'torch/csrc/api/include'}",
+    )
+
+
+def _accepts(compiler: str, option: str) -> bool:
+    command = [compiler, option, "-fsyntax-only", "-x", "c++", os.devnull]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def _output(*command: str) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def _torch_folder() -> Path:
+    found = importlib.util.find_spec("torch")
+    if found is None or found.origin is None:
+        raise AuditError("torch is not installed; the emulated device compiles against its headers: pip install torch")
+    return Path(found.origin).parent
+
+
+def _torch_version(torch: Path) -> str:
+    match = re.search(r"__version__\s*=\s*['\"]([^'\"]+)", (torch / "version.py").read_text(encoding="utf-8"))
+    return match[1] if match else "unknown"

@@ -1,0 +1,116 @@
+"""Python values as the C structure of include/cuemu/bind_value.h, and back. Tensors cross as TensorImpl pointers."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any
+
+import torch
+
+_NONE, _BOOL, _INTEGER, _REAL, _TENSOR, _TEXT, _LIST, _TUPLE, _DTYPE = range(9)
+
+
+class Value(ctypes.Structure):
+    """struct cuemu_value."""
+
+
+Value._fields_ = (
+    ("kind", ctypes.c_int32),
+    ("integer", ctypes.c_int64),
+    ("real", ctypes.c_double),
+    ("tensor", ctypes.c_void_p),
+    ("text", ctypes.c_char_p),
+    ("count", ctypes.c_size_t),
+    ("items", ctypes.POINTER(Value)),
+)
+
+
+class Request(ctypes.Structure):
+    """struct cuemu_request."""
+
+    _fields_ = (
+        ("function", ctypes.c_char_p),
+        ("values", ctypes.POINTER(Value)),
+        ("positional", ctypes.c_size_t),
+        ("named", ctypes.c_size_t),
+        ("names", ctypes.POINTER(ctypes.c_char_p)),
+    )
+
+
+def to_value(argument: Any, value: Value) -> None:
+    """Write an argument into a structure, which borrows it. Raises TypeError for a kind that cannot cross."""
+    match argument:
+        case None:
+            value.kind = _NONE
+        case torch.Tensor():
+            value.kind, value.tensor = _TENSOR, argument._cdata
+        case bool():
+            value.kind, value.integer = _BOOL, argument
+        case int():
+            value.kind, value.integer = _INTEGER, _in_64_bits(argument)
+        case float():
+            value.kind, value.real = _REAL, argument
+        case str():
+            data = argument.encode()
+            value.kind, value.text, value.count = _TEXT, data, len(data)
+        case torch.dtype():
+            value.kind, value.integer = _DTYPE, _dtypes().index(argument)
+        case list() | tuple():
+            _to_items(argument, value)
+        case _:
+            raise TypeError(f"the emulated device takes no argument of type {type(argument).__name__}")
+
+
+def from_value(value: Value) -> Any:
+    """A result as a Python value, which owns what it refers to."""
+    match value.kind:
+        case 1:
+            return bool(value.integer)
+        case 2:
+            return value.integer
+        case 3:
+            return value.real
+        case 4:
+            return _wrapped(value.tensor)
+        case 5:
+            return ctypes.string_at(value.text, value.count).decode(errors="replace")
+        case 6:
+            return [from_value(value.items[i]) for i in range(value.count)]
+        case 7:
+            return tuple(from_value(value.items[i]) for i in range(value.count))
+        case 8:
+            return _dtypes()[value.integer]
+    return None
+
+
+def _to_items(argument: list[Any] | tuple[Any, ...], value: Value) -> None:
+    items = (Value * max(len(argument), 1))()
+    for item, slot in zip(argument, items, strict=False):
+        to_value(item, slot)
+    value.kind = _LIST if isinstance(argument, list) else _TUPLE
+    value.count = len(argument)
+    value.items = items
+
+
+def _in_64_bits(number: int) -> int:
+    if not -(2**63) <= number < 2**63:
+        raise TypeError(f"{number} does not fit into 64 bits")
+    return number
+
+
+def _wrapped(address: int) -> torch.Tensor:
+    """A tensor for a TensorImpl; it takes a reference of its own."""
+    new_capsule = ctypes.pythonapi.PyCapsule_New
+    new_capsule.restype = ctypes.py_object
+    new_capsule.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    tensor: torch.Tensor = torch._C._wrap_tensor_impl(new_capsule(address, None, None))
+    return tensor
+
+
+@functools.cache
+def _dtypes() -> list[torch.dtype | None]:
+    """torch's types by the number that C++ knows them by (c10::ScalarType)."""
+    names = ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
+    names += ("complex32", "complex64", "complex128", "bool", "", "", "", "bfloat16")
+    return [getattr(torch, name, None) if name else None for name in names]

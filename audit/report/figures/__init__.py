@@ -1,0 +1,15 @@
+"""The figures a record supports, drawn to PNG bytes that depend on nothing but the record."""
+
+from __future__ import annotations
+
+from audit.model import Record
+from audit.report.figures import ablation, coverage, floors
+from audit.report.view import Figure
+
+NAMES = ("coverage", "ablation", "floors")
+
+
+def draw(record: Record) -> tuple[Figure, ...]:
+    """Every figure there is evidence for, in the order of `NAMES`."""
+    drawn = (coverage.draw(record), ablation.draw(record), floors.draw(record))
+    return tuple(figure for figure in drawn if figure is not None)

@@ -1,0 +1,46 @@
+"""View → one self-contained HTML file: inline style, inline PNGs, no script, no network."""
+
+from __future__ import annotations
+
+import base64
+
+from markupsafe import Markup
+
+from audit.report import plain
+from audit.report.markdown import ADDRESS
+from audit.report.templating import environment
+from audit.report.view import Block, Code, Link, Report
+
+
+def render(report: Report) -> str:
+    """The HTML text."""
+    return _ENVIRONMENT.get_template("report.html.j2").render(report=report)
+
+
+def value(shown: object) -> object:
+    """Any value with its visible characters only; jinja2 escapes what this returns unless it is markup made here."""
+    if isinstance(shown, Markup):
+        return shown
+    if isinstance(shown, Code):
+        return Markup("<code>{}</code>").format(plain.line(shown))
+    if isinstance(shown, Block):
+        return plain.block(shown)
+    if isinstance(shown, Link):
+        return link(plain.line(shown))
+    return plain.line(str(shown))
+
+
+def link(address: str) -> str:
+    """A link that sends no referrer, for a plain web address; anything else stays text."""
+    if not ADDRESS.fullmatch(address):
+        return address
+    return Markup('<a href="{0}" rel="noopener noreferrer nofollow">{0}</a>').format(address)
+
+
+def picture(png: bytes) -> Markup:
+    """A PNG as an inline address."""
+    return Markup("data:image/png;base64,") + base64.b64encode(png).decode("ascii")
+
+
+_ENVIRONMENT = environment(autoescape=True, finalize=value)
+_ENVIRONMENT.filters["picture"] = picture

@@ -1,0 +1,134 @@
+"""Runs in a child: a GPU's side of a session."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import json
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+from audit.worker.kernel_trace import launches_in
+
+POISON = 0xA5
+POISONED_BLOCKS = 4
+"""Freed blocks of the output's size that are filled: the claim may take scratch memory before its output."""
+MEMORY = ("plain", "reuse", "poison_nan", "poison_number")
+
+
+class Cuda:
+    """The current GPU and one compiled module.
+
+    Memory modes: `plain` and `reuse` leave torch's caching allocator as it is, `poison_nan` has torch fill whatever
+    `empty` returns with NaN, `poison_number` fills freed blocks of the output's size with 0xA5 bytes before a call.
+    """
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        require_cuda()
+        self._library, self._module = Path(settings["library"]), settings["module"]
+        self._memory, self._traced = settings["memory"], settings["trace_kernels"]
+        if self._memory not in MEMORY:
+            raise LookupError(f"unknown memory mode {self._memory}; known: {', '.join(MEMORY)}")
+        self._profile: Any = None
+        self._launches: list[dict[str, Any]] = []
+        torch.cuda.init()
+
+    def load(self, entry: str) -> Callable[..., Any]:
+        """See `SessionDevice`. Raises LookupError naming the functions the module has."""
+        return entry_of(self._library, self._module, entry)
+
+    def begin(self) -> None:
+        """See `SessionDevice`."""
+        if self._memory == "poison_nan":
+            torch.use_deterministic_algorithms(True, warn_only=True)
+            torch.utils.deterministic.fill_uninitialized_memory = True
+
+    def upload(self, tensor: torch.Tensor) -> torch.Tensor:
+        """See `SessionDevice`."""
+        return tensor.to("cuda")
+
+    def before_call(self, output_bytes: int) -> None:
+        """See `SessionDevice`. Fills the blocks the allocator will hand out next, if so asked."""
+        if self._memory == "poison_number":
+            blocks = [torch.empty(output_bytes, dtype=torch.uint8, device="cuda") for _ in range(POISONED_BLOCKS)]
+            for block in blocks:
+                block.fill_(POISON)
+        torch.cuda.synchronize()
+        if self._traced:
+            self._profile = profile(activities=[ProfilerActivity.CUDA])
+            self._profile.start()
+
+    def after_call(self) -> None:
+        """See `SessionDevice`. A launch the driver refused is remembered: kernels need not check for it."""
+        torch.cuda.synchronize()
+        refused = _last_error()
+        if refused is not None:
+            self._launches.append({"kernel": "a kernel", "line": None, "grid": [], "block": [], "refused": refused})
+        if self._profile is not None:
+            self._profile.stop()
+            self._launches += _kernels(self._profile)
+            self._profile = None
+
+    def write_counts(self, tensor: torch.Tensor) -> bytes:  # noqa: ARG002
+        """See `SessionDevice`. Empty: a GPU does not count writes."""
+        return b""
+
+    def trace(self) -> dict[str, Any]:
+        """See `SessionDevice`. Kernels are listed if the session asked for them, refused launches always."""
+        launches, self._launches = self._launches, []
+        return {"launches": launches, "reports": []}
+
+
+def require_cuda() -> None:
+    """Raises RuntimeError unless torch can use a GPU here."""
+    if not torch.cuda.is_available():
+        raise RuntimeError(f"torch {torch.__version__} sees no CUDA GPU; use --device emulated")
+
+
+def entry_of(library: Path, module: str, entry: str) -> Callable[..., Any]:
+    """The function of that name in a compiled module. Raises LookupError naming the functions it has."""
+    spec = importlib.util.spec_from_file_location(module, library)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{library.name}: no Python module")
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    functions = [name for name in dir(loaded) if callable(getattr(loaded, name)) and not name.startswith("_")]
+    if entry not in functions:
+        raise LookupError(f"no function {entry}; the extension has: {', '.join(functions) or 'none'}")
+    function: Callable[..., Any] = getattr(loaded, entry)
+    return function
+
+
+def _kernels(finished: Any) -> list[dict[str, Any]]:
+    with tempfile.TemporaryDirectory(prefix="audit-") as folder:
+        file = Path(folder) / "trace.json"
+        finished.export_chrome_trace(str(file))
+        return launches_in(json.loads(file.read_text(encoding="utf-8")))
+
+
+def _last_error() -> str | None:
+    """What the CUDA runtime holds as its last error, then cleared; synchronising does not tell of a refused launch."""
+    runtime = _runtime()
+    if runtime is None:
+        return None
+    code = runtime.cudaGetLastError()
+    if code == 0:
+        return None
+    runtime.cudaGetErrorString.restype = ctypes.c_char_p
+    return str(runtime.cudaGetErrorString(code).decode("utf-8", "replace"))
+
+
+def _runtime() -> ctypes.CDLL | None:
+    """The CUDA runtime that torch and the module share, already in this process; None if it is linked statically."""
+    with suppress(OSError):
+        for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
+            path = line.partition("/")[1] + line.partition("/")[2]
+            if Path(path).name.startswith("libcudart.so"):
+                return ctypes.CDLL(path)
+    return None

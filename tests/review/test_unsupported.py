@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+
+from audit.review.cuda_source import parse
+from audit.review.unsupported import is_refused_header, unsupported
+from tests.review.sample import SAMPLE
+
+
+@pytest.mark.parametrize(
+    ("body", "construct"),
+    [
+        ('asm volatile("mov.u32 %0, 1;" : "=r"(i));', "inline assembly"),
+        ("cublasSgemm(handle, 1);", "cuBLAS"),
+        ("auto h = at::cuda::getCurrentCUDABlasHandle();", "cuBLAS"),
+        ("cudnnHandle_t h;", "cuDNN"),
+        ("curandState state;", "cuRAND"),
+        ("typedef cub::BlockReduce<float, 256> R;", "CUB"),
+        ("thrust::sort(a, b);", "Thrust"),
+        ("cutlass::half_t x;", "CUTLASS"),
+        ("using namespace cute; cute::Layout l;", "CUTLASS"),
+        ("float x = tex2D<float>(t, 1, 2);", "textures"),
+        ("texture<float, 1> t;", "textures"),
+        ("surf2Dwrite(a, s, 1, 2);", "surfaces"),
+        ("cg::grid_group g = cg::this_grid();", "grid-wide synchronisation"),
+        ("cudaLaunchCooperativeKernel(k, g, b, a);", "cooperative launch"),
+        ("cudaGraphLaunch(g, s);", "CUDA graphs"),
+    ],
+)
+def test_construct_is_named_with_its_line(body: str, construct: str) -> None:
+    assert [(each.construct, each.line) for each in unsupported(parse(f"\n\nvoid f() {{\n  {body}\n}}"))] == [
+        (construct, 4)
+    ]
+
+
+def test_a_launch_from_a_kernel_is_dynamic_parallelism() -> None:
+    found = unsupported(
+        parse("__global__ void a() {}\n__global__ void b() {\n  a<<<1, 1>>>();\n}\nvoid f() { b<<<1, 1>>>(); }")
+    )
+    assert [(each.construct, each.line) for each in found] == [("dynamic parallelism", 3)]
+
+
+def test_each_construct_once_in_order_of_lines() -> None:
+    found = unsupported(parse('void f() { thrust::a();\n asm(""); asm("");\n cub::b(); thrust::c(); }'))
+    assert [(each.construct, each.line) for each in found] == [("Thrust", 1), ("inline assembly", 2), ("CUB", 3)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "// asm volatile, cublasSgemm, cub::BlockReduce",
+        '/* thrust:: */ const char* s = "cublasCreate asm tex2D<float>(";',
+        "#include <cublas_v2.h>\n#include <cub/cub.cuh>",
+        "#define UNUSED(x) asm(x)",
+        '#if 0\nasm("");\n#endif',
+        "int texture = 1, asmodeus = 2, cub = 3, surface = texture < cub;",
+        "auto g = cg::this_thread_block(); cg::tiled_partition<32>(g);",
+        SAMPLE,
+    ],
+)
+def test_nothing_to_refuse(text: str) -> None:
+    assert unsupported(parse(text)) == []
+
+
+def test_a_used_macro_counts() -> None:
+    found = unsupported(parse('#define COPY(x) asm("" : "=r"(x))\nvoid f() { COPY(a); }'))
+    assert [(each.construct, each.line) for each in found] == [("inline assembly", 1)]
+
+
+def test_refused_headers() -> None:
+    assert is_refused_header("cublas_v2.h") and is_refused_header("cub/cub.cuh") and is_refused_header("thrust/sort.h")
+    assert not is_refused_header("cuda_runtime.h") and not is_refused_header("cooperative_groups.h")

@@ -1,0 +1,118 @@
+"""The whole audit of the triangular claim on the emulated device, once, and everything it must say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit import cli, judge
+from audit.model import Finding, Record, store
+
+REPAIRS = ("fixed_grid2d", "shared_tiled", "wmma_f16", "wmma_tf32", "ablation_grid2d")
+DEFECTIVE = ("claimed", "ablation_zero_init", "ablation_sync", "thief")
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("audit")
+    assert cli.main(["run", "triangular_mm", "--device", "emulated", "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def record(out: Path) -> Record:
+    return store.read(out / "record.json")
+
+
+def about(record: Record, variant: str) -> dict[str, Finding]:
+    return {finding.probe: finding for finding in record.findings if finding.target == variant}
+
+
+def test_verdict_is_wrong_with_high_confidence(record: Record) -> None:
+    assert (record.verdict.name, record.verdict.confidence) == ("wrong", "high")
+    assert any("1 of 255 rows written" in reason for reason in record.verdict.reasons)
+
+
+def test_root_cause_is_the_grid_alone(record: Record) -> None:
+    cause = record.verdict.root_cause
+    assert cause is not None
+    assert cause.startswith("Changing only the 2-D grid makes the kernel right")
+    assert "the zero-initialised output alone only makes the defect show in both execution orders" in cause
+    assert "the device synchronisation alone changes nothing" in cause
+
+
+def test_ablation_table(record: Record) -> None:
+    rows = {row.variant: (row.claim_first, row.reference_first) for row in judge.ablation_table(record)}
+    assert rows == {
+        "claimed": ("wrong", "right"),
+        "ablation_zero_init": ("wrong", "wrong"),
+        "ablation_sync": ("wrong", "right"),
+        "ablation_grid2d": ("right", "right"),
+    }
+
+
+def test_reference_first_looks_right_with_difference_exactly_zero(record: Record) -> None:
+    evidence: Any = about(record, "claimed")["order"].evidence
+    assert evidence["reference_first"]["difference_zero"] is True
+    assert evidence["claim_first"]["elements_wrong"] > 0
+
+
+def test_coverage_is_exactly_one_row(record: Record) -> None:
+    evidence = about(record, "claimed")["coverage"].evidence
+    assert (evidence["rows_written"], evidence["rows"], evidence["elements_written"]) == (1, 255, 255)
+
+
+@pytest.mark.parametrize("variant", REPAIRS)
+def test_sound_variants_pass_every_probe(record: Record, variant: str) -> None:
+    assert {finding.outcome for finding in about(record, variant).values()} == {"pass"}
+
+
+@pytest.mark.parametrize("variant", DEFECTIVE)
+def test_defective_variants_are_convicted_and_confirmed(record: Record, variant: str) -> None:
+    convictions = [finding for finding in about(record, variant).values() if finding.convicts]
+    assert convictions
+    assert all(finding.confirmed for finding in convictions)
+
+
+def test_the_source_alone_hints_at_the_launch(record: Record) -> None:
+    hint = about(record, "claimed")["launch_geometry"]
+    assert (hint.outcome, hint.grade) == ("fail", "hint")
+    source = (Path(__file__).parents[1] / "kernels/triangular_mm/claimed.cu").read_text().splitlines()
+    assert hint.line is not None
+    assert "<<<" in source[hint.line - 1]
+
+
+def test_no_time_and_no_speedup_come_from_the_emulated_device(record: Record) -> None:
+    assert record.measurements == ()
+    assert {rung.median_ms for rung in record.ladder} == {None}
+
+
+def test_report_figures_and_sidecar_are_there(out: Path) -> None:
+    page = (out / "report.html").read_text(encoding="utf-8")
+    text = (out / "report.md").read_text(encoding="utf-8")
+    assert len(list(out.glob("figures/*.png"))) == 3
+    for words in ("wrong", "NOT MEASURED", "1 of 255 rows written"):
+        assert words in page
+        assert words in text
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert json.loads((out / "record.json").read_text())["verdict"]["name"] == "wrong"
+
+
+def test_the_recorded_seed_gives_the_same_findings(out: Path, record: Record, tmp_path: Path) -> None:
+    seed = str(record.environment.seeds[0])
+    assert cli.main(["run", "triangular_mm", "--device", "emulated", "--seed", seed, "--out", str(tmp_path)]) == 0
+    again = store.read(tmp_path / "record.json")
+
+    def plain(one: Record) -> list[Finding]:
+        return [finding.model_copy(update={"seconds": None}) for finding in one.findings]
+
+    assert plain(again) == plain(record)
+
+
+def test_report_renders_again_from_the_record_alone(out: Path, tmp_path: Path) -> None:
+    assert cli.main(["report", str(out / "record.json"), "--out", str(tmp_path)]) == 0
+    for file in ("report.md", "report.html"):
+        assert (tmp_path / file).read_bytes() == (out / file).read_bytes()

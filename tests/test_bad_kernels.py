@@ -1,0 +1,118 @@
+"""Kernels that do not compile, crash, hang or return nonsense: each is a finding, and the rest of the audit goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from audit import claims
+from audit.build.emulated import EmulatedDevice
+from audit.model import Finding, Record
+from audit.pipeline import Audit
+from audit.progress import Progress
+
+HEAD = """#include <torch/extension.h>
+#include <cuda_runtime.h>
+__global__ void twice(const float* x, float* y, int n) {{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    {kernel}
+}}
+{result} forward(torch::Tensor x) {{
+    auto y = torch::empty_like(x);
+    int n = x.numel();
+    {host}
+    twice<<<(n + 63) / 64, 64>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);
+    return {value};
+}}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ m.def("forward", &forward); }}
+"""
+RIGHT = "if (i < n) y[i] = 2.0f * x[i];"
+BAD = {
+    "right": {},
+    "syntax": {"kernel": "if (i < n y[i] = 2.0f * x[i];"},
+    "assembly": {"kernel": 'asm volatile("membar.gl;"); ' + RIGHT},
+    "crash": {"host": "*(volatile int*)8 = 1;"},
+    "raises": {"host": 'TORCH_CHECK(n == 0, "n must be zero");'},
+    "endless": {"kernel": "volatile int go = 1; while (go) { }"},
+    "endless_host": {"host": "volatile int go = 1; while (go) { }"},
+    "absurd": {"host": "twice<<<dim3(65535, 65535, 64), 1024>>>(x.data_ptr<float>(), y.data_ptr<float>(), 0);"},
+    "refused": {"host": "twice<<<1, 2048>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);"},
+    "shape": {"value": "y.reshape({1, n})"},
+    "dtype": {"value": "y.to(torch::kDouble)"},
+    "device": {"value": 'torch::empty(x.sizes(), x.options().device("meta"))'},
+    "no_tensor": {"value": "n", "result": "int"},
+}
+DEFAULTS = {"kernel": RIGHT, "host": "", "value": "y", "result": "torch::Tensor"}
+REFERENCE = """import torch
+def inputs(shape, generator): return [torch.randn(shape["N"], generator=generator)]
+def reference(x): return x * 2
+def oracle(x): return x.double() * 2
+def cost(shape): return {"flops": shape["N"], "bytes": 8 * shape["N"]}
+"""
+CLAIM = """name = "bad"
+title = "t"
+task = "y = 2x"
+dtype = "float32"
+baseline = "x * 2"
+source = { title = "t", authors = "a", published = "2026", url = "u", fidelity = "verbatim", note = "n" }
+protocol = { steps = ["s"] }
+tolerance = { relative = 1e-5, reason = "r" }
+shapes = { claimed = { N = 1000 }, others = [], emulated = [{ N = 1 }, { N = 100 }] }
+"""
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Record:
+    folder = tmp_path_factory.mktemp("bad")
+    text = CLAIM
+    for name, parts in BAD.items():
+        (folder / f"{name}.cu").write_text(HEAD.format(**{**DEFAULTS, **parts}))
+        text += f'[[variant]]\nfile = "{name}.cu"\nrole = "repair"\ntechnique = "t"\n'
+    (folder / "claim.toml").write_text(text)
+    (folder / "reference.py").write_text(REFERENCE)
+    device = EmulatedDevice(session_limit_s=3.0, kernel_limit_s=1.0)
+    with Audit(claims.load(str(folder)), device, folder / "out", progress=Progress()) as audit:
+        return audit.run()
+
+
+def found(record: Record, variant: str, probe: str) -> Finding:
+    (finding,) = [one for one in record.findings if (one.target, one.probe) == (variant, probe)]
+    return finding
+
+
+def test_the_right_one_is_cleared_among_all_the_others(record: Record) -> None:
+    assert {rung.variant for rung in record.ladder if rung.state == "cleared"} == {"right"}
+
+
+@pytest.mark.parametrize(
+    ("variant", "probe", "outcome", "words"),
+    [
+        ("syntax", "build", "error", "does not compile"),
+        ("assembly", "build", "skip", "inline assembly"),
+        ("crash", "contract", "error", "SIGSEGV"),
+        ("raises", "contract", "error", "n must be zero"),
+        ("endless", "contract", "error", "stopped the kernel"),
+        ("endless_host", "contract", "error", "did not finish within 3 s"),
+        ("absurd", "contract", "error", "stopped the kernel"),
+        ("refused", "contract", "fail", "refused"),
+        ("shape", "contract", "fail", "got a float32 tensor of shape [1, 1]"),
+        ("dtype", "contract", "fail", "got a float64 tensor"),
+        ("device", "contract", "fail", "on meta"),
+        ("no_tensor", "contract", "fail", "no tensor but int"),
+    ],
+)
+def test_each_defect_is_a_finding(record: Record, variant: str, probe: str, outcome: str, words: str) -> None:
+    finding = found(record, variant, probe)
+    assert (finding.outcome, words in finding.summary) == (outcome, True), finding.summary
+
+
+def test_a_compile_error_keeps_the_compilers_words(record: Record) -> None:
+    (note,) = [note for note in record.environment.builds if note.variant == "syntax"]
+    assert "error:" in note.log
+    assert note.outcome == "does not compile"
+
+
+def test_crashes_and_hangs_accuse_nobody(record: Record) -> None:
+    for variant in ("syntax", "assembly", "crash", "raises", "endless", "endless_host", "absurd"):
+        assert not [finding for finding in record.findings if finding.target == variant and finding.convicts]

@@ -1,0 +1,43 @@
+from pathlib import Path
+
+import pytest
+
+from audit import cli, doctor
+
+
+def test_list_names_the_claims(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["list"]) == 0
+    assert "triangular_mm" in capsys.readouterr().out
+
+
+def test_doctor_says_what_each_lack_means(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["doctor"]) == 0
+    printed = capsys.readouterr().out
+    for check in doctor.examine():
+        assert check.name in printed
+        assert check.mark == "ok" or check.advice, check.name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "no_such_claim"], "known claims"),
+        (["report", "absent.json"], "absent.json: cannot be read"),
+        (["report", "README.md"], "README.md: not a record"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_2(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[1])
+    assert cli.main(arguments) == 2
+    message = capsys.readouterr().err
+    assert words in message
+    assert message.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [[], ["run"], ["run", "triangular_mm", "--device", "abacus"], ["judge"]])
+def test_bad_usage_is_exit_2(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        cli.main(arguments)
+    assert stop.value.code == 2
