@@ -165,7 +165,8 @@ class Audit:
 
     def _verify(self, variant: Variant) -> list[Finding]:
         target = self._target(variant, self._built[variant.name])
-        findings = [ask(probe, target, second=self._second_build(variant)) for probe in PROBES]
+        second = self._second_build(variant)
+        findings = [ask(probe, target, second=second) for probe in PROBES]
         failed = ", ".join(finding.probe for finding in findings if finding.outcome != "pass")
         self._progress.say(f"{variant.file}: {f'not passed: {failed}' if failed else 'passed every probe'}")
         return findings

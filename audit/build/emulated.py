@@ -38,10 +38,16 @@ class EmulatedVariant:
             outcome="built",
             header_set=self.library.rung,
             compiler=self.library.compiler,
-            flags=self.library.flags,
+            flags=self._flags,
             seconds=round(self.library.seconds, 2),
             from_cache=self.library.from_cache,
         )
+
+    @property
+    def _flags(self) -> tuple[str, ...]:
+        """The compiler's flags without folders; a level but O2 is set by a pragma behind the precompiled headers."""
+        plain = tuple(flag for flag in self.library.flags if not flag.startswith(("-I", "-isystem")))
+        return plain if self.optimisation == "O2" else (*plain, f'#pragma GCC optimize("{self.optimisation}")')
 
     @property
     def poisons(self) -> dict[str, bytes]:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 from audit.errors import CompileError, Unsupported, first_error
 from audit.model import BuildNote, Finding, Variant
 
 LOG_CHARACTERS = 4000
+_FOLDERS = re.compile(r"(?<![\w.])/(?:[\w.+@-]+/)+")
+
+
+def without_folders(text: str) -> str:
+    """The text with the folders of absolute paths taken out: a record names files, not where they lie."""
+    return _FOLDERS.sub("", text)
 
 
 def failed_note(variant: Variant, optimisation: str, error: CompileError | Unsupported) -> BuildNote:
@@ -20,7 +28,7 @@ def failed_note(variant: Variant, optimisation: str, error: CompileError | Unsup
         flags=(),
         seconds=0.0,
         from_cache=False,
-        log=(error.log if isinstance(error, CompileError) else str(error))[:LOG_CHARACTERS],
+        log=without_folders(error.log if isinstance(error, CompileError) else str(error))[:LOG_CHARACTERS],
     )
 
 

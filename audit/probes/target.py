@@ -18,6 +18,7 @@ from audit.probes.compare import Array
 from audit.worker.pool import Workers
 
 Run = Literal["claim", "reference", "plant"]
+BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
 LANE_REPORTS = ("exited-lane-read", "warp-mask", "barrier-divergence")
 """Undefined behaviour that changes values here and may not on a GPU: a wrong value beside it is not proved."""
 
@@ -135,6 +136,7 @@ class Target:
             "entry": self.claim.entry,
             "reference": str(self.reference),
             "inputs": [str(case.inputs) for case in cases],
+            "output_bytes": [case.expected.size * BYTES[self.claim.dtype] for case in cases],
             "steps": steps,
             "count_writes": check,
             "folder": str(folder),

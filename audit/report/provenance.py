@@ -35,14 +35,14 @@ def environment(record: Record) -> Section:
 def reproduce(record: Record) -> Section:
     """The exact command, with the recorded seed where there is one."""
     seed = f" --seed {record.environment.seeds[0]}" if record.environment.seeds else ""
-    run = Code(f"audit run {record.claim.statement.name} --device {record.device.kind}{seed}")
+    name, kind = record.claim.statement.name, record.device.kind
+    run = Code(f"audit run {name} --device {kind}{seed}")
+    again = Code(f"audit report out/{name}-{kind}/record.json")
     text = (
         f"With version {record.environment.kit} of the kit and the sources whose SHA-256 stands under Environment. "
         "The second command renders this report again from the record that the first one writes."
     )
-    return Section(
-        "How to reproduce", "reproduce", paragraphs=(text,), commands=(run, Code("audit report record.json"))
-    )
+    return Section("How to reproduce", "reproduce", paragraphs=(text,), commands=(run, again))
 
 
 def reply(record: Record) -> Section:

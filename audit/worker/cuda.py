@@ -60,6 +60,7 @@ class Cuda:
             for block in blocks:
                 block.fill_(POISON)
         torch.cuda.synchronize()
+        _last_error()  # whatever came before is not this call's
         if self._traced:
             self._profile = profile(activities=[ProfilerActivity.CUDA])
             self._profile.start()
@@ -81,6 +82,9 @@ class Cuda:
 
     def trace(self) -> dict[str, Any]:
         """See `SessionDevice`. Kernels are listed if the session asked for them, refused launches always."""
+        if self._profile is not None:  # the call raised, so nobody collected
+            self._profile.stop()
+            self._profile = None
         launches, self._launches = self._launches, []
         return {"launches": launches, "reports": []}
 

@@ -1,6 +1,7 @@
 """Runs in a child: makes the inputs of every case and what is right for them, in float64, away from claimed code.
 
-Request: `reference` (path of reference.py), `shapes`, `seeds` (one each), `cost_shape`, `folder` for the files written:
+Request: `reference` (path of reference.py), `shapes`, `seeds` (one each), `cost_shape`, `device` ("cpu" or "cuda": where
+the float64 results are computed; the inputs are made on the CPU, the same everywhere), `folder` for the files written:
 `<case>.inputs.pt` (list of tensors) and `<case>.expected.f64` (raw float64, row major).
 """
 
@@ -32,7 +33,8 @@ def run(request: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> None
     folder = Path(request["folder"])
     for case, (shape, seed) in enumerate(zip(request["shapes"], request["seeds"], strict=True)):
         inputs = reference.inputs(shape, torch.Generator().manual_seed(seed))
-        expected = reference.oracle(*inputs).to(torch.float64).contiguous()
+        there = [x.to(request.get("device", "cpu")) for x in inputs]
+        expected = reference.oracle(*there).to(torch.float64).cpu().contiguous()
         torch.save(inputs, folder / f"{case}.inputs.pt")
         expected.numpy().tofile(folder / f"{case}.expected.f64")
         tell({"case": case, "shape": shape, "expected_shape": list(expected.shape)})

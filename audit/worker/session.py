@@ -1,8 +1,8 @@
 """Runs in a child: one variant, one fresh process, a few steps in a given order.
 
 Request: `device` (what `device.open_device` takes), `entry`, `reference`, `inputs` (one file of tensors a case),
-`steps` (each `{"run": "claim" or "reference" or "plant", "case": k}`), `folder` for the outputs `<step>.bin` (raw),
-`count_writes` to add `most_writes`, the largest number of writes into one 4-byte word of the output.
+`output_bytes` (size of the right output, one a case), `steps` (each `{"run": "claim" or "reference" or "plant",
+"case": k}`), `folder` for the outputs `<step>.bin` (raw), `count_writes` to add `most_writes`, the largest number of writes into one 4-byte word of the output.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from typing import Any
 
 import torch
 
-from audit.worker.device import open_device
+from audit.worker.device import SessionDevice, open_device
 from audit.worker.oracle import load_reference
 
 Tell = Callable[[dict[str, Any]], None]
+PLANTED_BLOCKS = 3
 
 
 def run(request: dict[str, Any], tell: Tell) -> None:
@@ -26,9 +27,10 @@ def run(request: dict[str, Any], tell: Tell) -> None:
     reference = load_reference(request["reference"]).reference
     calls = {"claim": device.load(request["entry"]), "reference": reference, "plant": _plant(reference)}
     device.begin()
-    cases = [[device.upload(x) for x in torch.load(path, weights_only=True)] for path in request["inputs"]]
+    cases = [_uploaded(device, path) for path in request["inputs"]]
     for index, step in enumerate(request["steps"]):
-        event, result = _step(calls[step["run"]], cases[step["case"]])
+        case = step["case"]
+        event, result = _step(device, calls[step["run"]], cases[case], output_bytes=request["output_bytes"][case])
         if isinstance(result, torch.Tensor):
             event |= _describe(result)
         if isinstance(result, torch.Tensor) and not result.is_meta:
@@ -39,11 +41,25 @@ def run(request: dict[str, Any], tell: Tell) -> None:
         tell({"step": index, **step, **event, **device.trace()})
 
 
-def _step(call: Callable[..., Any], inputs: list[torch.Tensor]) -> tuple[dict[str, Any], object]:
-    before = [_bytes_of(x) for x in inputs]
-    started = time.perf_counter()
+def _uploaded(device: SessionDevice, path: str) -> list[torch.Tensor] | str:
+    """The inputs of a case in device memory, or what kept them out of it: the other cases go on."""
     try:
+        return [device.upload(x) for x in torch.load(path, weights_only=True)]
+    except torch.OutOfMemoryError as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def _step(
+    device: SessionDevice, call: Callable[..., Any], inputs: list[torch.Tensor] | str, *, output_bytes: int
+) -> tuple[dict[str, Any], object]:
+    if isinstance(inputs, str):
+        return {"raised": inputs}, None
+    before = [_bytes_of(x) for x in inputs]
+    try:
+        device.before_call(output_bytes)
+        started = time.perf_counter()
         result = call(*inputs)
+        device.after_call()
     except Exception as error:  # claimed code may raise anything; what it raised is the event
         return {"raised": f"{type(error).__name__}: {error}"}, None
     seconds = time.perf_counter() - started
@@ -52,11 +68,16 @@ def _step(call: Callable[..., Any], inputs: list[torch.Tensor]) -> tuple[dict[st
 
 
 def _plant(reference: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
-    """A call that returns random values, unlike any result, in a block of the reference result's size."""
+    """A call that leaves the same random values, unlike any result, in several blocks of the reference result's size.
+
+    Several, since the reference leaves freed blocks of that size too, and any of them may be handed out next.
+    """
 
     def call(*inputs: torch.Tensor) -> torch.Tensor:
         like = reference(*inputs)
-        return torch.empty_like(like).copy_(1e3 * torch.randn(like.shape, generator=torch.Generator().manual_seed(1)))
+        values = 1e3 * torch.randn(like.shape, generator=torch.Generator().manual_seed(1))
+        blocks = [like, *(torch.empty_like(like) for _ in range(PLANTED_BLOCKS))]
+        return [block.copy_(values) for block in blocks][-1]
 
     return call
 

@@ -1,0 +1,24 @@
+from audit.build.notes import build_finding, failed_note, without_folders
+from audit.claims import load
+from audit.errors import CompileError, Unsupported
+
+VARIANT = load("triangular_mm").claim.variant[0]
+
+
+def test_a_log_names_files_and_not_where_they_lie() -> None:
+    log = "In file included from /home/me/kit/include/mma.h:2:10, from a.cu:3\n/tmp/x-y/b.h:1: error: a / b /= c"
+    assert without_folders(log) == "In file included from mma.h:2:10, from a.cu:3\nb.h:1: error: a / b /= c"
+
+
+def test_a_compile_error_is_an_error_in_the_compilers_words_and_accuses_nobody() -> None:
+    note = failed_note(VARIANT, "O2", CompileError("a.cu:3:1: error: expected ';'\n", rung="micro"))
+    finding = build_finding(note)
+    assert (note.outcome, finding.outcome, finding.grade) == ("does not compile", "error", None)
+    assert "expected ';'" in finding.summary
+    assert finding.evidence["log"] == note.log
+
+
+def test_what_is_not_modelled_is_a_skip_that_names_it() -> None:
+    finding = build_finding(failed_note(VARIANT, "O2", Unsupported("textures", line=4)))
+    assert finding.outcome == "skip"
+    assert "textures (line 4)" in finding.summary
