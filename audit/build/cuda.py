@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from audit.build import cuda_extension, cuda_toolchain, gpu
+from audit.build.cuda_compile import RUNG, checked_flags
 from audit.build.cuda_extension import CudaBuild
+from audit.emulator.cache import cache_folder
 from audit.errors import AuditError, Unsupported
 from audit.model import BuildNote, Claim, Device, Shape, Variant
 
@@ -52,7 +53,7 @@ class CudaVariant:
             variant=self.variant.name,
             optimisation=self.optimisation,
             outcome="built",
-            header_set=cuda_extension.RUNG,
+            header_set=RUNG,
             compiler=self.build.compiler,
             flags=self.build.flags,
             seconds=round(self.build.seconds, 2),
@@ -100,9 +101,9 @@ class CudaDevice:
     def __init__(self, claim: Claim, *, cache: Path | None = None) -> None:
         self._claim = claim
         self._cache = cache or cache_folder()
-        cuda_extension.checked_flags(claim.protocol.flags)
         self._gpu = gpu.find()
         self._toolchain = cuda_toolchain.find(self._gpu)
+        checked_flags(claim.protocol.flags)
 
     def describe(self) -> Device:
         """See `AuditDevice`."""
@@ -136,11 +137,3 @@ class CudaDevice:
 def flags_of(variant: Variant, claim: Claim) -> tuple[str, ...]:
     """What nvcc is given: the published flags for the claim, its ablations and the thief, ours for the rest."""
     return claim.protocol.flags if variant.role in AS_PUBLISHED else OUR_FLAGS
-
-
-def cache_folder() -> Path:
-    """$AUDIT_CACHE, else `audit` in $XDG_CACHE_HOME or in ~/.cache."""
-    named = os.environ.get("AUDIT_CACHE")
-    if named:
-        return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "audit"

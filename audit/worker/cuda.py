@@ -37,7 +37,6 @@ class Cuda:
             raise LookupError(f"unknown memory mode {self._memory}; known: {', '.join(MEMORY)}")
         self._profile: Any = None
         self._launches: list[dict[str, Any]] = []
-        torch.cuda.init()
 
     def load(self, entry: str) -> Callable[..., Any]:
         """See `SessionDevice`. Raises LookupError naming the functions the module has."""
@@ -47,7 +46,7 @@ class Cuda:
         """See `SessionDevice`."""
         if self._memory == "poison_nan":
             torch.use_deterministic_algorithms(True, warn_only=True)
-            torch.utils.deterministic.fill_uninitialized_memory = True
+            torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
 
     def upload(self, tensor: torch.Tensor) -> torch.Tensor:
         """See `SessionDevice`."""

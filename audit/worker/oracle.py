@@ -1,8 +1,8 @@
 """Runs in a child: makes the inputs of every case and what is right for them, in float64, away from claimed code.
 
-Request: `reference` (path of reference.py), `shapes`, `seeds` (one each), `cost_shape`, `device` ("cpu" or "cuda": where
-the float64 results are computed; the inputs are made on the CPU, the same everywhere), `folder` for the files written:
-`<case>.inputs.pt` (list of tensors) and `<case>.expected.f64` (raw float64, row major).
+Request: `reference` (path of reference.py), `shapes`, `seeds` (one each), `cost_shape`, `device` ("cpu" or "cuda":
+where the float64 results are computed; inputs are made on the CPU, the same everywhere), `folder` for the files written:
+`<case>.inputs.pt` (the arguments: tensors, numbers, lists) and `<case>.expected.f64` (raw float64, row major).
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 Request: `device` (what `device.open_device` takes), `entry`, `reference`, `inputs` (one file of tensors a case),
 `output_bytes` (size of the right output, one a case), `steps` (each `{"run": "claim" or "reference" or "plant",
-"case": k}`), `folder` for the outputs `<step>.bin` (raw), `count_writes` to add `most_writes`, the largest number of writes into one 4-byte word of the output.
+"case": k}`), `folder` for the outputs `<step>.bin` (raw), `count_writes` to add `most_writes`, the largest number of
+writes into one 4-byte word of the output.
 """
 
 from __future__ import annotations
@@ -41,16 +42,17 @@ def run(request: dict[str, Any], tell: Tell) -> None:
         tell({"step": index, **step, **event, **device.trace()})
 
 
-def _uploaded(device: SessionDevice, path: str) -> list[torch.Tensor] | str:
-    """The inputs of a case in device memory, or what kept them out of it: the other cases go on."""
+def _uploaded(device: SessionDevice, path: str) -> list[Any] | str:
+    """The arguments of a case, tensors in device memory, or what kept them out of it: the other cases go on."""
+    arguments = torch.load(path, weights_only=True)
     try:
-        return [device.upload(x) for x in torch.load(path, weights_only=True)]
+        return [device.upload(x) if isinstance(x, torch.Tensor) else x for x in arguments]
     except torch.OutOfMemoryError as error:
         return f"{type(error).__name__}: {error}"
 
 
 def _step(
-    device: SessionDevice, call: Callable[..., Any], inputs: list[torch.Tensor] | str, *, output_bytes: int
+    device: SessionDevice, call: Callable[..., Any], inputs: list[Any] | str, *, output_bytes: int
 ) -> tuple[dict[str, Any], object]:
     if isinstance(inputs, str):
         return {"raised": inputs}, None
@@ -73,7 +75,7 @@ def _plant(reference: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor
     Several, since the reference leaves freed blocks of that size too, and any of them may be handed out next.
     """
 
-    def call(*inputs: torch.Tensor) -> torch.Tensor:
+    def call(*inputs: Any) -> torch.Tensor:
         like = reference(*inputs)
         values = 1e3 * torch.randn(like.shape, generator=torch.Generator().manual_seed(1))
         blocks = [like, *(torch.empty_like(like) for _ in range(PLANTED_BLOCKS))]
@@ -94,6 +96,9 @@ def _describe(result: torch.Tensor) -> dict[str, Any]:
     }
 
 
-def _bytes_of(tensor: torch.Tensor) -> bytes:
+def _bytes_of(tensor: object) -> bytes:
+    """The bytes of a tensor; numbers and lists among the arguments have none that a call could change."""
+    if not isinstance(tensor, torch.Tensor):
+        return b""
     plain = tensor.detach().cpu().contiguous()
     return plain.reshape(-1).view(torch.uint8).numpy().tobytes()

@@ -17,9 +17,9 @@ from typing import IO, Any
 
 import torch
 
-from audit.worker import oracle, session
+from audit.worker import oracle, session, timing
 
-KINDS = {"oracle": oracle.run, "session": session.run}
+KINDS = {"oracle": oracle.run, "session": session.run, "timing": timing.run}
 MOST_BYTES = 64 << 20
 """A session that tells more than this is stopped."""
 TAIL_BYTES = 4000

@@ -94,5 +94,7 @@ void end_launch_check() {
 }  // namespace cuemu
 
 CUEMU_EXPORT void cuemu_atomic_access(void* address, std::size_t bytes, const void* call_site) {
-  if (cuemu::checking) cuemu::check_access(address, bytes, cuemu::kAtomic, call_site);
+  if (!cuemu::checking) return;
+  cuemu::note_atomic();
+  cuemu::check_access(address, bytes, cuemu::kAtomic, call_site);
 }

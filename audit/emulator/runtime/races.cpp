@@ -84,6 +84,8 @@ void begin_launch_races(std::uint64_t blocks) {
   any_fence = false;
 }
 
+void note_atomic() { block_did_atomic = true; }
+
 void begin_block_races() {
   run++;
   block_did_atomic = false;
@@ -93,10 +95,7 @@ std::uint32_t current_run() { return run; }
 
 void check_race(const Touch& touch, Cell& cell, const void* program_counter) {
   bool atomic = touch.access & kAtomic, write = touch.access & (kWrite | kAtomic);
-  if (atomic) {
-    block_did_atomic = true;
-    cancel_pending_read(touch.offset);
-  }
+  if (atomic) cancel_pending_read(touch.offset);
   bool both_atomic = atomic && (cell.write.flags & kByAtomic);
   if ((cell.write.bytes & touch.now.bytes) && !both_atomic && unordered(cell.write, touch)) {
     Suspicion suspicion = suspicion_of(touch, cell.write, program_counter);

@@ -14,9 +14,10 @@ struct Touch {
 
 void begin_launch_races(std::uint64_t blocks);
 void begin_block_races();
+void note_atomic();  // anywhere, also on a variable outside the region
 Stamp current_stamp();
 
-// Looks for a race with what the cell remembers, then remembers this touch. `whole` and `bytes` are those of the access.
+// Looks for a race with what the cell remembers, then remembers this touch.
 void check_race(const Touch& touch, Cell& cell, const void* program_counter);
 void cancel_pending_read(std::uint64_t offset);
 

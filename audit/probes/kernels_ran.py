@@ -1,0 +1,78 @@
+"""Which kernels does a call run: those of the source, or only a library's?
+
+On a GPU torch's profiler tells, with each kernel's share of the GPU time; the emulated device lists its launches, and
+only those of the source. A source whose kernels never run is not what produced the result.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pydantic import JsonValue
+
+from audit.model import Finding
+from audit.probes.answer import answer
+from audit.probes.target import SessionBroken, Target
+from audit.review.cuda_source import parse
+
+NAME = "kernels_ran"
+NAME_CHARACTERS = 160
+
+
+def run(target: Target) -> Finding:
+    """Two calls at the largest case; the first one warms up, the second is told."""
+    case = target.largest
+    traced = not target.built.checks_accesses  # a device without access checks lists kernels only when asked to
+    _, call = target.session(["claim", "claim"], cases=[case], check=traced)
+    if call.raised is not None:
+        raise SessionBroken(f"the call raised {call.raised}")
+    source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8")
+    own = sorted({function.name for function in parse(source).functions if function.kind == "kernel"})
+    ran = [launch for launch in call.launches if not launch["refused"]]
+    mine = [launch for launch in ran if is_one_of(launch["kernel"], own)]
+    evidence: dict[str, JsonValue] = {
+        "shape": dict(case.shape),
+        "kernels_in_source": list(own),
+        "launches": table(ran, own),
+        "own_share": own_share(ran, own),
+    }
+    if mine:
+        text = f"{case.label}: {len(mine)} of {len(ran)} launches are of the source's own kernels{_share(evidence)}"
+        return answer(NAME, target, "pass", text, evidence=evidence)
+    if own and call.event["returned"] == "Tensor":
+        text = f"{case.label}: none of the source's kernels ran ({', '.join(own)}); {len(ran)} launches of others did"
+        return answer(NAME, target, "fail", text, evidence=evidence)
+    text = f"{case.label}: the source has no kernel of its own; {len(ran)} launches of a library's did the work"
+    return answer(NAME, target, "fail", text, grade="hint", evidence=evidence)
+
+
+def is_one_of(kernel: str, names: list[str]) -> bool:
+    """Whether a kernel as a device names it, `void ns::k<float, 256>(float*)` or `k<T>`, is one of those functions."""
+    return any(re.search(rf"(?<![\w]){re.escape(name)}\s*(?:[<(]|$)", kernel) for name in names)
+
+
+def own_share(ran: list[dict[str, Any]], names: list[str]) -> float | None:
+    """The share of GPU time, 0 to 1, in the source's own kernels; None where the device tells no times."""
+    spent = [(launch.get("microseconds"), is_one_of(launch["kernel"], names)) for launch in ran]
+    known = [(time, own) for time, own in spent if time is not None]
+    total = sum(time for time, _ in known)
+    return round(sum(time for time, own in known if own) / total, 4) if total > 0 else None
+
+
+def table(ran: list[dict[str, Any]], names: list[str]) -> list[JsonValue]:
+    """One row a launch: what it was, its geometry, and on a GPU registers, stream and time."""
+    keys = ("grid", "block", "registers", "stream", "microseconds")
+    return [
+        {
+            "kernel": launch["kernel"][:NAME_CHARACTERS],
+            "own": is_one_of(launch["kernel"], names),
+            **{key: launch[key] for key in keys if key in launch},
+        }
+        for launch in ran
+    ]
+
+
+def _share(evidence: dict[str, JsonValue]) -> str:
+    share = evidence["own_share"]
+    return f", {100 * share:.1f} % of the GPU time" if isinstance(share, float) else ""
