@@ -13,7 +13,7 @@ import audit
 
 ROOT = Path(audit.__file__).parent
 ORDER = (
-    "__init__ errors model gpus claims lint review emulator build worker probes judge report "
+    "__init__ errors model gpus claims lint review emulator build worker probes measure judge report "
     "environment progress pipeline doctor notebook cli __main__"
 ).split()
 MODULES = sorted(path for path in ROOT.rglob("*.py"))

@@ -31,7 +31,7 @@ def checked_flags(flags: Sequence[str]) -> None:
     """
     for flag in flags:
         if _TARGET_FLAG.search(flag):
-            raise BadInput(f"protocol.flags: {flag}: names a target; leave it out, the audit builds for the GPU at hand")
+            raise BadInput(f"protocol.flags: {flag}: names a target; leave it out, the GPU at hand is the target")
         if not _PLAIN_FLAG.fullmatch(flag):
             raise BadInput(f"protocol.flags: {flag}: paths, quotes and blanks are not taken; one plain flag an entry")
 

@@ -1,6 +1,6 @@
 """Runs in a child, alone on the GPU: raw samples of callables under named protocols. Judges nothing.
 
-Request: `reference` (path of reference.py), `inputs` (file of tensors), `protocols` (see `Protocol`), and either
+Request: `reference` (path of reference.py), `inputs` (file of arguments), `protocols` (see `Protocol`), and either
 `library`, `module` and `entry` of a compiled variant, whose name is `variant`, or none of them for the baselines:
 every entry of `BASELINES` in reference.py, then torch.compile of the reference, which is last because it may fail.
 """
@@ -42,7 +42,8 @@ class Protocol(TypedDict):
 def run(request: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> None:
     """Tells one event a callable and protocol: `variant`, `protocol`, `samples_ms`."""
     require_cuda()
-    inputs = [x.to("cuda") for x in torch.load(request["inputs"], weights_only=True)]
+    arguments = torch.load(request["inputs"], weights_only=True)
+    inputs = [x.to("cuda") if isinstance(x, torch.Tensor) else x for x in arguments]
     for variant, function in _functions(request):
         for protocol in request["protocols"]:
             if variant in protocol["only"] or not protocol["only"]:
@@ -67,7 +68,7 @@ def _functions(request: dict[str, Any]) -> Iterator[tuple[str, Callable[..., Any
     yield "baseline:compile", torch.compile(reference.reference)
 
 
-def _bound(function: Callable[..., Any], inputs: list[torch.Tensor], *, of_mean: bool) -> Run:
+def _bound(function: Callable[..., Any], inputs: list[Any], *, of_mean: bool) -> Run:
     return (lambda: function(*inputs).mean()) if of_mean else (lambda: function(*inputs))
 
 

@@ -79,6 +79,9 @@ struct CriticalSection {
 
 void report(const char* kind, const std::string& message, int line);
 void report_at(const char* kind, const std::string& message, const void* program_counter);
+// As report_at; where the instruction is not the kernel's own, the kernel's nearest call on the stack counts.
+void report_fault(const char* kind, const std::string& message, const void* program_counter);
+void prepare_fault_reports();
 [[noreturn]] void end_launch(int error);
 
 }  // namespace cuemu

@@ -43,22 +43,22 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   }
   const void* where = program_counter(context);
   if (signal == SIGFPE) {
-    report_at("trap", "integer division by zero: undefined behaviour, a GPU goes on with some value", where);
+    report_fault("trap", "integer division by zero: undefined behaviour, a GPU goes on with some value", where);
     end_launch(kLaunchFailure);
   }
   if (signal == SIGABRT || signal == SIGILL) {
-    report_at("trap", "the kernel stopped itself", where);
+    report_fault("trap", "the kernel stopped itself", where);
     end_launch(kLaunchFailure);
   }
   bool overflow = in_stack_guard(info->si_addr);
-  report_at("illegal-address", overflow ? "a thread's local variables or recursion need more than 256 KiB of stack"
+  report_fault("illegal-address", overflow ? "a thread's local variables or recursion need more than 256 KiB of stack"
                                         : "an illegal memory access was encountered", where);
   end_launch(kIllegalAddress);
 }
 
 void on_tick(int, siginfo_t*, void* context) {
   if (!device.in_kernel || device.critical || processor_seconds() < deadline) return;
-  report_at("time-limit", "the kernel ran out of its processor time (an endless loop, a wait for another block, or too "
+  report_fault("time-limit", "the kernel ran out of its processor time (an endless loop, a wait for another block, or too "
             "much work for the emulated device)", program_counter(context));
   end_launch(kLaunchTimeout);
 }
@@ -71,6 +71,7 @@ void set_timer(int microseconds) {
 }  // namespace
 
 void arm_faults(double seconds) {
+  prepare_fault_reports();
   stack_t stack = {};
   stack.ss_sp = handler_stack;
   stack.ss_size = sizeof handler_stack;

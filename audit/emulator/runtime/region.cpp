@@ -23,15 +23,17 @@ char* reserve(std::uint64_t bytes) {
   return memory == MAP_FAILED ? nullptr : static_cast<char*>(memory);
 }
 
-// The region and its side arrays lie in one reservation: memory, shadow, write counts, owners.
+// One reservation: side arrays, a hole, the region, a larger hole. A wild index of a kernel (a negative one, an unsigned one
+// that wrapped) ends in a hole and faults; it cannot reach the side arrays.
 bool try_reserve(std::uint64_t size) {
   std::uint64_t shadow = size / 4 * kShadowCellBytes, counts = size / 4, owners = size / kGranule * 4;
-  char* memory = reserve(size + shadow + counts + owners);
+  std::uint64_t below = 2 * size, above = 4 * size;
+  char* memory = reserve(shadow + counts + owners + below + size + above);
   if (!memory) return false;
-  region.base = memory;
-  region.shadow = memory + size;
-  region.write_count = reinterpret_cast<std::uint8_t*>(region.shadow + shadow);
-  region.owner = reinterpret_cast<std::uint32_t*>(region.shadow + shadow + counts);
+  region.shadow = memory;
+  region.write_count = reinterpret_cast<std::uint8_t*>(memory + shadow);
+  region.owner = reinterpret_cast<std::uint32_t*>(memory + shadow + counts);
+  region.base = memory + shadow + counts + owners + below;
   region.size = size;
   return true;
 }

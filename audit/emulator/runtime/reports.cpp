@@ -1,6 +1,7 @@
 #include "device.h"
 
 #include <dlfcn.h>
+#include <execinfo.h>
 
 namespace cuemu {
 
@@ -8,6 +9,7 @@ Device device;
 
 namespace {
 
+constexpr int kMostFrames = 24;
 constexpr std::size_t kMostReports = 1000;  // different ones; a kernel cannot fill the memory with findings
 
 // Offset of an instruction in the library of the running kernel, -1 if it lies elsewhere (the C library, say).
@@ -42,6 +44,21 @@ void report(const char* kind, const std::string& message, int line) {
 void report_at(const char* kind, const std::string& message, const void* program_counter) {
   CriticalSection section;
   add(kind, message, 0, offset_in_kernel_library(program_counter));
+}
+
+void report_fault(const char* kind, const std::string& message, const void* program_counter) {
+  CriticalSection section;
+  std::int64_t offset = offset_in_kernel_library(program_counter);
+  void* frames[kMostFrames];
+  int count = offset < 0 ? backtrace(frames, kMostFrames) : 0;
+  for (int i = 0; i < count && offset < 0; i++) offset = offset_in_kernel_library(static_cast<char*>(frames[i]) - 1);
+  add(kind, message, 0, offset);
+}
+
+// The first call loads a library, which a signal handler must not.
+void prepare_fault_reports() {
+  void* frame;
+  backtrace(&frame, 1);
 }
 
 }  // namespace cuemu
