@@ -149,7 +149,8 @@ class Audit:
         self._cost = reply.events[0]["cost"]
         for event in reply.events[1:]:
             expected = np.fromfile(folder / f"{event['case']}.expected.f64").reshape(event["expected_shape"])
-            self._cases.append(Case(event["shape"], folder / f"{event['case']}.inputs.pt", expected))
+            inputs = folder / f"{event['case']}.inputs.pt"
+            self._cases.append(Case(event["shape"], inputs, expected, event["expected_dtype"]))
 
     def _build(self, variant: Variant, optimisation: str) -> BuildNote:
         try:

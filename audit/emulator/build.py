@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from audit.emulator import cache, prepared, toolchain
+from audit.emulator import prepared, toolchain
+from audit.emulator.cache import cache_folder, fingerprint, made
 from audit.emulator.prepared import Rung, prepare
 from audit.emulator.rewrite import operator_headers, rewrite
 from audit.errors import BadInput, CompileError, Unsupported
@@ -62,7 +63,7 @@ def build(
     *,
     optimisation: str = "O2",
     compute_capability: int = 75,
-    cache_folder: Path | None = None,
+    cache: Path | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> EmulatedBuild:
     """Compile a source for the emulated device, or find it compiled.
@@ -71,7 +72,7 @@ def build(
         source_path: a torch extension in one file; headers it includes in quotes may lie beside it.
         optimisation: "O2", or "O0" for an independent second build of the source's own functions.
         compute_capability: of the GPU the device stands for, e.g. 75.
-        cache_folder: instead of the user's (see `audit.emulator.cache`).
+        cache: a folder instead of the user's (see `audit.emulator.cache`).
         progress: told in a few words what is being compiled.
 
     Raises:
@@ -86,13 +87,14 @@ def build(
     source = parse(text)
     for construct in unsupported(source):
         raise Unsupported(construct.construct, line=construct.line)
-    translated = _SLOWER[optimisation] + rewrite(source, name=source_path.name, compute_capability=compute_capability)
-    tools = toolchain.find()
-    key = cache.fingerprint([_RECIPE, *tools.identity, *_LINK, prepared.headers_hash(), translated, *_included(source_path, text)])
-    target = (cache_folder or cache.cache_folder()) / "kernels" / f"{source_path.stem[:40]}-{key}"
-    job = _Job(source, translated, source_path.resolve().parent, target, tell, cache_folder)
-    found = cache.made(target, job.compile)
-    return replace(_recorded(target, prepared.runtime(tell, folder=cache_folder)), from_cache=found)
+    translated = rewrite(source, name=source_path.name, compute_capability=compute_capability)
+    translated = _SLOWER[optimisation] + translated
+    parts = [_RECIPE, *toolchain.find().identity, *_LINK, prepared.headers_hash(), translated]
+    key = fingerprint([*parts, *_included(source_path, text)])
+    target = (cache or cache_folder()) / "kernels" / f"{source_path.stem[:40]}-{key}"
+    job = _Job(source, translated, source_path.resolve().parent, target, tell, cache)
+    found = made(target, job.compile)
+    return replace(_recorded(target, prepared.runtime(tell, folder=cache)), from_cache=found)
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class _Job:
     source_folder: Path
     target: Path
     tell: Callable[[str], None]
-    cache_folder: Path | None
+    cache: Path | None
 
     def compile(self, unfinished: Path) -> None:
         """Climb the rungs until one holds the source, then write down how it went."""
@@ -127,7 +129,7 @@ class _Job:
 
     def _try(self, rung: Rung, unfinished: Path) -> str | None:
         """The compiler's log if it refuses the source on this rung."""
-        header = prepared.header(rung, self.tell, folder=self.cache_folder)
+        header = prepared.header(rung, self.tell, folder=self.cache)
         self.tell(f"compiling {self.target.name.rpartition('-')[0]} against header set {rung}")
         operators = _operator_includes(self.source) if rung == "micro" else ""
         (unfinished / "kernel.cpp").write_text(operators + self.translated, encoding="utf-8")

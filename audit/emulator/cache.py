@@ -30,7 +30,7 @@ def fingerprint(parts: Iterable[str | bytes]) -> str:
 
 
 def made(folder: Path, make: Callable[[Path], None]) -> bool:
-    """Have `make` fill a folder, once: it works in a temporary one which is then renamed, so that none is ever half full.
+    """Have `make` fill a folder, once. It works in a temporary one which is then renamed: none is ever half full.
 
     Returns:
         Whether the folder was there already. Of two processes that ask at once, one makes and the other waits.

@@ -1,4 +1,4 @@
-"""Runs in the child: a kernel's library as Python functions. On the micro rung without pybind11 and without Python.h."""
+"""Runs in the child: a kernel's library as Python functions; on the micro rung without pybind11 or Python.h."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def _load_micro(library: Path) -> dict[str, Callable[..., Any]]:
     module = handle.cuemu_module()
     runtime.cuemu_function_name.restype = ctypes.c_char_p
     runtime.cuemu_function_doc.restype = ctypes.c_char_p
-    functions: dict[str, Callable[..., Any]] = {}
+    functions: list[Callable[..., Any]] = []
     while name := runtime.cuemu_function_name(ctypes.c_void_p(module), ctypes.c_size_t(len(functions))):
         index = len(functions)
         function = _function(runtime, module, name.decode())
         function.__doc__ = runtime.cuemu_function_doc(ctypes.c_void_p(module), ctypes.c_size_t(index)).decode()
-        functions[name.decode() if name.decode() not in functions else f"{name.decode()}\0{index}"] = function
-    return {name: function for name, function in functions.items() if "\0" not in name}
+        functions.append(function)
+    return {function.__name__: function for function in reversed(functions)}  # the first overload's docstring
 
 
 def _function(runtime: ctypes.CDLL, module: int, name: str) -> Callable[..., Any]:

@@ -36,8 +36,8 @@ def runtime(progress: Callable[[str], None], *, folder: Path | None = None) -> P
     def make(unfinished: Path) -> None:
         progress("compiling the emulated device's runtime (once)")
         headers = [f"-I{toolchain.INCLUDE}", f"-isystem{tools.torch / 'include'}"]
-        output = ["-o", str(unfinished / "libcuemu_runtime.so")]
-        succeeded, log = toolchain.compile_file([*_RUNTIME_FLAGS, *headers, *map(str, sources), *output], folder=unfinished)
+        arguments = [*_RUNTIME_FLAGS, *headers, *map(str, sources), "-o", "libcuemu_runtime.so"]
+        succeeded, log = toolchain.compile_file(arguments, folder=unfinished)
         if not succeeded:
             raise CompileError(log, rung="runtime")
 

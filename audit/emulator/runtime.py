@@ -111,11 +111,11 @@ class Runtime:
         return blocks
 
     def reset(self) -> None:
-        """Forget launches, reports and write counts. An error that a kernel left the device in stays, as CUDA's does."""
+        """Forget launches, reports and write counts. An error that a kernel left behind stays, as CUDA's does."""
         self._library.cuemu_reset()
 
     def recover(self) -> None:
-        """What no real device offers: clear the error that a kernel left behind, and the shared-memory opt-in."""
+        """What no GPU offers: clear the error that a kernel left behind, and the shared-memory opt-in."""
         self._library.cuemu_recover()
 
 

@@ -1,4 +1,4 @@
-"""Is the emulated device itself right? One small kernel per feature, each in three orders, on poisoned memory, checked."""
+"""Is the emulated device itself right? A small kernel per feature, in three orders, on poisoned memory, checked."""
 
 from __future__ import annotations
 
@@ -42,5 +42,6 @@ def selftest(*, optimisation: str = "O2", progress: Callable[[str], None] | None
     command = [sys.executable, "-m", "audit.emulator.selftest_cases", str(built.library), str(built.runtime)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
     if done.returncode != 0:
-        raise AuditError(f"the emulated device's self-test ended with status {done.returncode}: {done.stderr.strip()[-500:]}")
+        said = done.stderr.strip()[-500:]
+        raise AuditError(f"the emulated device's self-test ended with status {done.returncode}: {said}")
     return [FeatureResult(**each) for each in json.loads(done.stdout.splitlines()[-1])]

@@ -1,4 +1,4 @@
-"""Runs in the child of `selftest`: what each feature is given and must answer. Prints the results as one line of JSON."""
+"""Runs in the child of `selftest`: what each feature is given and must answer. Prints one line of JSON."""
 
 from __future__ import annotations
 

@@ -53,7 +53,8 @@ def find() -> Toolchain:
     if compiler is None:
         raise AuditError("no C++ compiler: the emulated device needs g++ 11 or newer (Debian: apt-get install g++)")
     version = _output(compiler, "-dumpfullversion", "-dumpversion")
-    if not version[:1].isdigit() or int(version.split(".")[0]) < _LEAST_VERSION or "clang" in _output(compiler, "--version"):
+    gnu = version[:1].isdigit() and "clang" not in _output(compiler, "--version")
+    if not gnu or int(version.split(".")[0]) < _LEAST_VERSION:
         raise AuditError(f"{compiler} {version}: the emulated device needs GNU g++ 11 or newer; set CXX to one")
     torch = _torch_folder()
     return Toolchain(

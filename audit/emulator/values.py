@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -64,24 +65,7 @@ def to_value(argument: Any, value: Value) -> None:
 
 def from_value(value: Value) -> Any:
     """A result as a Python value, which owns what it refers to."""
-    match value.kind:
-        case 1:
-            return bool(value.integer)
-        case 2:
-            return value.integer
-        case 3:
-            return value.real
-        case 4:
-            return _wrapped(value.tensor)
-        case 5:
-            return ctypes.string_at(value.text, value.count).decode(errors="replace")
-        case 6:
-            return [from_value(value.items[i]) for i in range(value.count)]
-        case 7:
-            return tuple(from_value(value.items[i]) for i in range(value.count))
-        case 8:
-            return _dtypes()[value.integer]
-    return None
+    return _READERS[value.kind](value)
 
 
 def _to_items(argument: list[Any] | tuple[Any, ...], value: Value) -> None:
@@ -104,13 +88,31 @@ def _wrapped(address: int) -> torch.Tensor:
     new_capsule = ctypes.pythonapi.PyCapsule_New
     new_capsule.restype = ctypes.py_object
     new_capsule.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-    tensor: torch.Tensor = torch._C._wrap_tensor_impl(new_capsule(address, None, None))
+    wrap = getattr(torch._C, "_wrap_tensor_impl")  # noqa: B009  # torch's stubs lack it
+    tensor: torch.Tensor = wrap(new_capsule(address, None, None))
     return tensor
 
 
 @functools.cache
 def _dtypes() -> list[torch.dtype | None]:
     """torch's types by the number that C++ knows them by (c10::ScalarType)."""
-    names = ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
+    names: tuple[str, ...] = ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
     names += ("complex32", "complex64", "complex128", "bool", "", "", "", "bfloat16")
     return [getattr(torch, name, None) if name else None for name in names]
+
+
+def _items(value: Value) -> list[Any]:
+    return [from_value(value.items[i]) for i in range(value.count)]
+
+
+_READERS: dict[int, Callable[[Value], Any]] = {
+    _NONE: lambda value: None,  # noqa: ARG005
+    _BOOL: lambda value: bool(value.integer),
+    _INTEGER: lambda value: value.integer,
+    _REAL: lambda value: value.real,
+    _TENSOR: lambda value: _wrapped(value.tensor),
+    _TEXT: lambda value: ctypes.string_at(value.text, value.count).decode(errors="replace"),
+    _LIST: _items,
+    _TUPLE: lambda value: tuple(_items(value)),
+    _DTYPE: lambda value: _dtypes()[value.integer],
+}

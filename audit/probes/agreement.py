@@ -1,7 +1,7 @@
 """Is every element what a float64 oracle says, on fresh inputs, at every shape, in every thread order?
 
-Fresh memory holds NaN here, so an element nobody writes cannot look right. An element wrong in every order is proved;
-wrong only in some orders, or beside undefined behaviour of lanes, is undefined behaviour that hardware may hide.
+Fresh memory holds NaN here, so an element nobody writes cannot look right. A case wrong in every order is proved wrong;
+wrong only in some orders, or beside a race or a misuse of lanes, is undefined behaviour that hardware may hide.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from pydantic import JsonValue
 from audit.model import Finding
 from audit.probes.answer import answer
 from audit.probes.compare import Comparison, compare
-from audit.probes.target import Call, Case, Target, lane_reports, value_calls
+from audit.probes.target import Case, Target, value_calls
+from audit.probes.undefined import undefined_beside
 
 NAME = "agreement"
 
@@ -19,19 +20,17 @@ NAME = "agreement"
 def run(target: Target) -> Finding:
     """One session an order, every case in each."""
     results: list[tuple[str, Case, Comparison]] = []
-    calls: list[Call] = []
     for order in target.built.orders:
         session = target.session(["claim"], cases=target.cases, memory=target.built.nan_memory, order=order)
         value_calls(session, [case.expected for case in target.cases])
-        calls += session
         results += [
             (order, case, compare(call.values(), case.expected, target.tolerance))
             for call, case in zip(session, target.cases, strict=True)
         ]
-    return _finding(target, results, undefined=lane_reports(calls))
+    return _finding(target, results)
 
 
-def _finding(target: Target, results: list[tuple[str, Case, Comparison]], *, undefined: list[str]) -> Finding:
+def _finding(target: Target, results: list[tuple[str, Case, Comparison]]) -> Finding:
     evidence: dict[str, JsonValue] = {
         "tolerance": target.tolerance.relative,
         "shapes": [
@@ -44,8 +43,8 @@ def _finding(target: Target, results: list[tuple[str, Case, Comparison]], *, und
         return answer(NAME, target, "pass", text, evidence=evidence)
     case, comparison = max(wrong, key=lambda pair: pair[1].elements_wrong)
     text = f"{case.label}: {comparison.sentence()}"
-    if undefined:
-        text += f"; beside undefined behaviour ({undefined[0]}), so a GPU may differ"
+    if undefined := undefined_beside(target, case):
+        text += f"; beside undefined behaviour ({undefined}), so a GPU may differ"
         return answer(NAME, target, "fail", text, grade="undefined", evidence=evidence)
     if _right_somewhere(results):
         text += "; right in another thread order, so it depends on a race"

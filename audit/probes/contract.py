@@ -28,7 +28,7 @@ def run(target: Target) -> Finding:
 
 
 def _expected(target: Target, case: Case) -> str:
-    return f"a {target.claim.dtype} tensor of shape {list(case.expected.shape)} on {target.built.tensor_device}"
+    return f"a {case.dtype} tensor of shape {list(case.expected.shape)} on {target.built.tensor_device}"
 
 
 def _got(call: Call) -> str:

@@ -12,7 +12,8 @@ from pydantic import JsonValue
 from audit.model import Finding, Grade
 from audit.probes.answer import answer
 from audit.probes.compare import Comparison, compare
-from audit.probes.target import Call, Target, lane_reports, value_calls
+from audit.probes.target import Call, Target, value_calls
+from audit.probes.undefined import undefined_beside
 
 NAME = "order"
 
@@ -31,10 +32,11 @@ def run(target: Target) -> Finding:
         "claim_first": claim_first.evidence(),
         "reference_first": {**reference_first.evidence(), "difference_zero": _same(late, reference)},
     }
-    right = claim_first.right and reference_first.right
     text = f"{case.label}: {_sentence(claim_first, reference_first, same=_same(late, reference))}"
-    grade: Grade = "undefined" if lane_reports([claim, late]) else "proved"
-    return answer(NAME, target, "pass" if right else "fail", text, grade=grade, evidence=evidence)
+    if claim_first.right and reference_first.right:
+        return answer(NAME, target, "pass", text, evidence=evidence)
+    grade: Grade = "undefined" if undefined_beside(target, case) else "proved"
+    return answer(NAME, target, "fail", text, grade=grade, evidence=evidence)
 
 
 def _sentence(claim_first: Comparison, reference_first: Comparison, *, same: bool) -> str:

@@ -19,21 +19,18 @@ from audit.worker.pool import Workers
 
 Run = Literal["claim", "reference", "plant"]
 BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
-LANE_REPORTS = ("exited-lane-read", "warp-mask", "barrier-divergence")
-"""Undefined behaviour that changes values here and may not on a GPU: a wrong value beside it is not proved."""
-
-
 class SessionBroken(AuditError):
     """A session ended before it answered the question; says how."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One problem: its sizes, the file with its inputs, and what is right in float64."""
+    """One problem: its sizes, the file with its inputs, what is right in float64, and the dtype it must come in."""
 
     shape: Shape
     inputs: Path
     expected: Array
+    dtype: str
 
     @property
     def label(self) -> str:
@@ -156,11 +153,6 @@ def value_calls(calls: Iterable[Call], expected: Iterable[Array]) -> None:
             raise SessionBroken(f"the call raised {call.raised}")
         if call.event.get("shape") != list(want.shape):
             raise SessionBroken("the call returned no tensor of the expected shape; see contract")
-
-
-def lane_reports(calls: Iterable[Call]) -> list[str]:
-    """The messages of lane-level undefined behaviour in these calls."""
-    return [report["message"] for call in calls for report in call.reports if report["kind"] in LANE_REPORTS]
 
 
 def _refuse_limits(calls: Iterable[Call]) -> None:

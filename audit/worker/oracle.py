@@ -27,7 +27,7 @@ def load_reference(path: str) -> ModuleType:
 
 
 def run(request: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> None:
-    """Tells the cost of the claimed shape, then one event a case: file names and the expected shape."""
+    """Tells the cost of the claimed shape, then one event a case: the shape and dtype its result must have."""
     reference = load_reference(request["reference"])
     tell({"cost": {name: float(value) for name, value in reference.cost(request["cost_shape"]).items()}})
     folder = Path(request["folder"])
@@ -38,4 +38,5 @@ def run(request: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> None
         expected = reference.oracle(*there).to(torch.float64).cpu().contiguous()
         torch.save(inputs, folder / f"{case}.inputs.pt")
         expected.numpy().tofile(folder / f"{case}.expected.f64")
-        tell({"case": case, "shape": shape, "expected_shape": list(expected.shape)})
+        dtype = str(reference.reference(*there).dtype).removeprefix("torch.")
+        tell({"case": case, "shape": shape, "expected_shape": list(expected.shape), "expected_dtype": dtype})

@@ -1,0 +1,107 @@
+"""The GPU device and a variant built for it, as the later stages see them; the GPU itself is described as text."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from audit import claims
+from audit.build import cuda, cuda_extension, cuda_toolchain, gpu
+from audit.build.cuda import CudaDevice, CudaVariant
+from audit.build.cuda_extension import CudaBuild
+from audit.build.cuda_toolchain import Toolchain
+from audit.errors import BadInput, CompileError, Unsupported
+from audit.model import Claim, Variant
+
+FOLDER = claims.load("triangular_mm")
+CLAIM = FOLDER.claim
+T4 = gpu.Gpu("Tesla T4", 75, "580", 15360, (13, 0))
+TOOLS = Toolchain(Path("/nowhere"), "nvcc 13.0.88", "2.11.0", (13, 0), Path("/nowhere"))
+BUILT = CudaBuild(Path("m.so"), "m", ("-O3",), "nvcc 13.0.88", 52.04, False, "")
+
+
+@pytest.fixture
+def device(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> CudaDevice:
+    monkeypatch.setattr(gpu, "find", lambda: T4)
+    monkeypatch.setattr(cuda_toolchain, "find", lambda _: TOOLS)
+    return CudaDevice(CLAIM, cache=tmp_path / "cache")
+
+
+def variant(name: str) -> Variant:
+    return next(one for one in CLAIM.variant if one.name == name)
+
+
+def test_the_device_says_what_it_is(device: CudaDevice) -> None:
+    told = device.describe()
+    assert (told.kind, told.name, told.compute_capability) == ("cuda", "Tesla T4", 75)
+    assert "nvcc 13.0.88" in told.note
+    assert device.optimisations == ("published", None)
+
+
+def test_every_shape_of_the_claim_is_audited(device: CudaDevice) -> None:
+    assert [shape["N"] for shape in device.shapes(CLAIM)] == [1, 33, 255, 1000, 4095, 4096]
+
+
+def test_the_claim_is_compiled_as_published_and_ours_as_ours() -> None:
+    flags = {one.role: cuda.flags_of(one, CLAIM) for one in CLAIM.variant}
+    assert flags["claimed"] == flags["ablation"] == flags["thief"] == ("-O3", "--use_fast_math")
+    assert flags["repair"] == ("-O3",)
+
+
+def test_published_flags_are_checked_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu, "find", lambda: T4)
+    monkeypatch.setattr(cuda_toolchain, "find", lambda _: TOOLS)
+    protocol = CLAIM.protocol.model_copy(update={"flags": ("-arch=sm_80",)})
+    with pytest.raises(BadInput, match="-arch=sm_80"):
+        CudaDevice(CLAIM.model_copy(update={"protocol": protocol}))
+
+
+def test_a_variant_for_a_newer_gpu_is_a_skip(device: CudaDevice) -> None:
+    with pytest.raises(Unsupported, match=r"wmma_tf32\.cu needs compute capability 8\.0; Tesla T4 has 7\.5"):
+        device.build(FOLDER.path / "wmma_tf32.cu", variant("wmma_tf32"), optimisation="published")
+
+
+def test_an_unknown_level_lists_the_known_one(device: CudaDevice) -> None:
+    with pytest.raises(ValueError, match="known: published"):
+        device.build(FOLDER.path / "claimed.cu", variant("claimed"), optimisation="O2")
+
+
+def test_a_built_variant_tells_a_session_what_to_load() -> None:
+    built = CudaVariant(build=BUILT, variant=variant("claimed"), dtype="float32", optimisation="published")
+    asked = built.session_request(memory="reuse", order="forward", check=True)["device"]
+    assert asked == {"kind": "cuda", "library": "m.so", "module": "m", "memory": "reuse", "trace_kernels": True}
+    assert (built.note.outcome, built.note.seconds, built.note.header_set) == ("built", 52.04, "published")
+    assert (built.tensor_device, built.checks_accesses, built.orders) == ("cuda", False, ("forward",))
+    with pytest.raises(ValueError, match="no thread order reverse"):
+        built.session_request(memory="plain", order="reverse", check=False)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_poisons_are_the_bytes_torch_leaves(dtype: str) -> None:
+    import torch
+
+    built = CudaVariant(build=BUILT, variant=variant("claimed"), dtype=dtype, optimisation="published")
+    nan = torch.full((1,), float("nan"), dtype=getattr(torch, dtype))
+    assert built.poisons["poison_nan"] == nan.view(torch.uint8).numpy().tobytes()
+    assert built.poisons["poison_number"] == b"\xa5"
+    assert built.nan_memory in built.poisons
+
+
+def machine_lacks() -> str | None:
+    return cuda_toolchain.missing()
+
+
+@pytest.mark.skipif(machine_lacks() is not None, reason=str(machine_lacks()))
+def test_a_source_that_does_not_compile_is_told_in_the_compilers_words(tmp_path: Path) -> None:
+    source = tmp_path / "broken.cu"
+    source.write_text("__global__ void k(float* x) { x[0] = undeclared; }\n")
+    found = gpu.find()
+    with pytest.raises(CompileError, match="undeclared") as caught:
+        cuda_extension.build(source, ("-O3",), gpu=found, toolchain=cuda_toolchain.find(found), cache=tmp_path)
+    assert str(tmp_path) not in caught.value.log
+    shutil.rmtree(tmp_path / "cuda")
+
+
+def test_claims_without_flags_build_with_none() -> None:
+    bare: Claim = CLAIM.model_copy(update={"protocol": CLAIM.protocol.model_copy(update={"flags": ()})})
+    assert cuda.flags_of(variant("claimed"), bare) == ()

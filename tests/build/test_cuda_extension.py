@@ -1,0 +1,127 @@
+"""Flags, cache keys, the builder's child process and what it leaves; a compiler is not needed."""
+
+from pathlib import Path
+
+import pytest
+
+from audit.build import cuda_compile, cuda_extension, gpu
+from audit.build.cuda_toolchain import Toolchain, ninja_folder
+from audit.errors import BadInput, CompileError
+
+H100 = gpu.Gpu("NVIDIA H100", 90, "580", 81559, (13, 0))
+T4 = gpu.Gpu("Tesla T4", 75, "580", 15360, (13, 0))
+TOOLS = Toolchain(Path("/nowhere"), "nvcc 13.0.88", "2.11.0", (13, 0), ninja_folder())
+CHILD = """
+import json, pathlib, sys, time
+request = json.loads(sys.argv[1])
+{work}
+"""
+
+
+def test_published_flags_pass_as_written() -> None:
+    cuda_compile.checked_flags(("-O3", "--use_fast_math", "-std=c++17", "-Xptxas=-v", "--maxrregcount=64", "-DN=4"))
+
+
+@pytest.mark.parametrize(
+    "flag",
+    ["-arch=sm_80", "-gencode=arch=compute_75,code=sm_75", "-I/content/research/include", "-code=sm_80", "--gpu-code=sm_80"],
+)
+def test_a_flag_that_would_change_the_target_is_refused(flag: str) -> None:
+    with pytest.raises(BadInput, match=r"protocol\.flags: .*target"):
+        cuda_compile.checked_flags(("-O3", flag))
+
+
+@pytest.mark.parametrize("flag", ["-I/usr/include", "-O3; touch x", '-DNAME="a"', "$(id)", "O3", ""])
+def test_a_flag_with_a_path_or_for_a_shell_is_refused(flag: str) -> None:
+    with pytest.raises(BadInput, match=r"protocol\.flags"):
+        cuda_compile.checked_flags((flag,))
+
+
+def key(source: Path, *flags: str, card: gpu.Gpu = H100) -> str:
+    return cuda_extension.build_key(source, flags, gpu=card, toolchain=TOOLS)
+
+
+def test_the_key_changes_with_all_a_build_depends_on(tmp_path: Path) -> None:
+    source, header = tmp_path / "claimed.cu", tmp_path / "tiles.cuh"
+    source.write_text('#include "tiles.cuh"\n#include "absent.h"\n')
+    header.write_text('#include "claimed.cu"\n')
+    first = key(source, "-O3")
+    assert first == key(source, "-O3")
+    assert len({first, key(source), key(source, "-O2"), key(source, "-O3", card=T4)}) == 4
+    header.write_text("#define TILE 32\n")
+    second = key(source, "-O3")
+    source.write_text('#include "tiles.cuh"\n')
+    assert len({first, second, key(source, "-O3")}) == 3
+
+
+def fake_builder(monkeypatch: pytest.MonkeyPatch, folder: Path, work: str) -> None:
+    """A Python that runs `work` instead of torch's builder."""
+    script = folder / "child.py"
+    script.write_text(CHILD.format(work=work))
+    python = folder / "python"
+    python.write_text(f'#!/bin/sh\nshift 2\nexec "{cuda_compile.sys.executable}" {script} "$@"\n')
+    python.chmod(0o755)
+    monkeypatch.setattr(cuda_compile.sys, "executable", str(python))
+
+
+WRITES = "pathlib.Path(request['folder'], request['name'] + '.so').write_text('x')"
+
+
+def test_a_build_is_made_once_and_leaves_only_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    source, cache = tmp_path / "k.cu", tmp_path / "cache"
+    source.write_text("// a kernel\n")
+    fake_builder(monkeypatch, tmp_path, WRITES)
+    first = cuda_extension.build(source, ("-O3",), gpu=H100, toolchain=TOOLS, cache=cache)
+    again = cuda_extension.build(source, ("-O3",), gpu=H100, toolchain=TOOLS, cache=cache)
+    assert (first.from_cache, again.from_cache, first.library) == (False, True, again.library)
+    assert {path.name for path in first.library.parent.iterdir()} == {f"{first.module}.so", "built.json"}
+    assert first.flags == ("-O3", "TORCH_CUDA_ARCH_LIST=9.0")
+    assert first.module.isidentifier()
+
+
+def test_the_child_is_told_the_one_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCH_CUDA_ARCH_LIST", "7.0;8.0+PTX")
+    told = cuda_compile.environment("9.0", TOOLS)
+    assert told["TORCH_CUDA_ARCH_LIST"] == "9.0"
+    assert told["PATH"].startswith(str(TOOLS.ninja))
+
+
+def test_what_the_compiler_says_is_the_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    source = tmp_path / "k.cu"
+    source.write_text("x")
+    fake_builder(monkeypatch, tmp_path, "print('/a/b/k.cu(3): error: identifier \"y\" is undefined'); sys.exit(1)")
+    with pytest.raises(CompileError) as caught:
+        cuda_extension.build(source, (), gpu=H100, toolchain=TOOLS, cache=tmp_path / "cache")
+    assert caught.value.log == 'k.cu(3): error: identifier "y" is undefined'
+    assert caught.value.rung == "published"
+    assert not [path for path in (tmp_path / "cache" / "cuda").iterdir() if path.is_dir()]
+
+
+def test_a_build_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(cuda_compile, "BUILD_LIMIT_S", 0.5)
+    source = tmp_path / "k.cu"
+    source.write_text("x")
+    fake_builder(monkeypatch, tmp_path, "time.sleep(60)")
+    with pytest.raises(CompileError, match=r"did not end within 0\.5 s"):
+        cuda_extension.build(source, (), gpu=H100, toolchain=TOOLS, cache=tmp_path / "cache")
+
+
+def test_a_log_keeps_the_compilers_words_only() -> None:
+    log = (
+        "Error building extension 'audited_1': [1/2] /usr/local/cuda/bin/nvcc -O3 -c /work/k.cu -o k.o\n"
+        "FAILED: [code=2] k.cuda.o\n/usr/local/cuda/bin/nvcc -O3 -c /work/k.cu -o k.o\n"
+        '/work/kernels/k.cu(4): error: identifier "y" is undefined\n\n'
+        '1 error detected in the compilation of "/work/kernels/k.cu".\nninja: build stopped: subcommand failed.\n'
+    )
+    words = cuda_compile.compiler_words(log)
+    assert words.splitlines()[0] == 'k.cu(4): error: identifier "y" is undefined'
+    assert "/work" not in words
+    assert cuda_compile.compiler_words("ninja: fatal: disk full") == "ninja: fatal: disk full"
+
+
+def test_the_target_of_a_library_is_checked() -> None:
+    listing = "ELF file    1: audited.1.sm_90.cubin\nELF file    2: audited.2.sm_90a.cubin\n"
+    assert cuda_extension.target_note(listing, 90) == ""
+    assert "no device code" in cuda_extension.target_note("", 90)
+    with pytest.raises(CompileError, match="built for sm_90, not for sm_75"):
+        cuda_extension.target_note(listing, 75)
