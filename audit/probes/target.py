@@ -18,7 +18,6 @@ from audit.probes.compare import Array
 from audit.worker.pool import Workers
 
 Run = Literal["claim", "reference", "plant"]
-BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
 class SessionBroken(AuditError):
     """A session ended before it answered the question; says how."""
 
@@ -133,7 +132,7 @@ class Target:
             "entry": self.claim.entry,
             "reference": str(self.reference),
             "inputs": [str(case.inputs) for case in cases],
-            "output_bytes": [case.expected.size * BYTES[self.claim.dtype] for case in cases],
+            "output_bytes": [case.expected.size * _item_bytes(case.dtype) for case in cases],
             "steps": steps,
             "count_writes": check,
             "folder": str(folder),
@@ -153,6 +152,10 @@ def value_calls(calls: Iterable[Call], expected: Iterable[Array]) -> None:
             raise SessionBroken(f"the call raised {call.raised}")
         if call.event.get("shape") != list(want.shape):
             raise SessionBroken("the call returned no tensor of the expected shape; see contract")
+
+
+def _item_bytes(dtype: str) -> int:
+    return 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
 
 
 def _refuse_limits(calls: Iterable[Call]) -> None:

@@ -16,8 +16,8 @@ def binding():
 def test_numbers_text_defaults_and_keywords(binding):
     code = """
 f = functions
-answer = [f["add"](2), f["add"](b=1, a=2), f["scale"](1.5), f["scale"](2, twice=True), f["greet"]("Ana"), f["square"](7),
-          f["add"].__doc__, f["which"](1), f["which"](torch.ones(1))]
+answer = [f["add"](2), f["add"](b=1, a=2), f["scale"](1.5), f["scale"](2, twice=True), f["greet"]("Ana"),
+          f["square"](7), f["add"].__doc__, f["which"](1), f["which"](torch.ones(1))]
 """
     assert run(binding, code) == [42, 3, 1.5, 4.0, "hello Ana", 49, "sum of two", 1, 2]
 

@@ -4,6 +4,8 @@
 #include <climits>
 #include <cmath>
 #include <limits>
+#include <math.h>    // the overloads for float and isnan in the global namespace, where device code looks for them
+#include <stdlib.h>
 
 inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 inline double rsqrt(double x) { return 1.0 / sqrt(x); }
