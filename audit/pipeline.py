@@ -20,8 +20,7 @@ from audit.build.notes import build_finding, failed_note
 from audit.claims import ClaimFolder
 from audit.errors import BadInput, CompileError, Unsupported
 from audit.model import BuildNote, Finding, Record, Stage, Variant, store
-from audit.probes import PROBES
-from audit.probes.runner import ask
+from audit.probes.runner import ask_all
 from audit.probes.target import Case, Target
 from audit.progress import Progress
 from audit.review import review_source
@@ -166,8 +165,7 @@ class Audit:
 
     def _verify(self, variant: Variant) -> list[Finding]:
         target = self._target(variant, self._built[variant.name])
-        second = self._second_build(variant)
-        findings = [ask(probe, target, second=second) for probe in PROBES]
+        findings = ask_all(target, second=self._second_build(variant))
         failed = ", ".join(finding.probe for finding in findings if finding.outcome != "pass")
         self._progress.say(f"{variant.file}: {f'not passed: {failed}' if failed else 'passed every probe'}")
         return findings

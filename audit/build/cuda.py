@@ -10,6 +10,7 @@ from audit.build import cuda_extension, cuda_toolchain, gpu
 from audit.build.cuda_compile import RUNG, checked_flags
 from audit.build.cuda_extension import CudaBuild
 from audit.emulator.cache import cache_folder
+from audit.emulator.patterns import POISON_NAN, POISON_NUMBER
 from audit.errors import AuditError, Unsupported
 from audit.model import BuildNote, Claim, Device, Shape, Variant
 
@@ -17,9 +18,8 @@ SESSION_LIMIT_S = 120.0
 OUR_FLAGS = ("-O3",)
 AS_PUBLISHED = ("claimed", "ablation", "thief")
 """Roles compiled with the claim's own flags, so that an ablation differs from the claim by its one change only."""
-NAN_BYTES = {"float32": b"\x00\x00\xc0\x7f", "float16": b"\x00\x7e", "bfloat16": b"\xc0\x7f"}
-"""The quiet NaN torch's deterministic fill writes, little endian."""
-POISON_NUMBER = b"\xa5"
+POISONS = {"poison_nan": POISON_NAN, "poison_number": POISON_NUMBER}
+"""Memory modes that fill freed blocks of the output's size before a call, and the 4-byte pattern."""
 
 
 class NeedsNewerGpu(Unsupported):
@@ -38,11 +38,10 @@ class CudaVariant:
 
     build: CudaBuild
     variant: Variant
-    dtype: str
     optimisation: str
     limit_s: float = SESSION_LIMIT_S
     orders: tuple[str, ...] = ("forward",)
-    nan_memory: str = "poison_nan"
+    nan_memory: str = "filled_nan"
     tensor_device: str = "cuda"
     checks_accesses: bool = False
 
@@ -63,8 +62,8 @@ class CudaVariant:
 
     @property
     def poisons(self) -> dict[str, bytes]:
-        """See `BuiltVariant`. Two ways that fail independently: torch's own fill, and freed blocks of the size."""
-        return {"poison_nan": NAN_BYTES[self.dtype], "poison_number": POISON_NUMBER}
+        """See `BuiltVariant`. The patterns of the emulated device, for any dtype of output."""
+        return {name: pattern.to_bytes(4, "little") for name, pattern in POISONS.items()}
 
     def session_request(self, *, memory: str, order: str, check: bool) -> dict[str, Any]:
         """See `BuiltVariant`. `check` records the kernels of every call; threads run in the GPU's own order."""
@@ -76,6 +75,7 @@ class CudaVariant:
                 "library": str(self.build.library),
                 "module": self.build.module,
                 "memory": memory,
+                "pattern": POISONS.get(memory),
                 "trace_kernels": check,
             }
         }
@@ -89,7 +89,7 @@ class CudaDevice:
     """See `audit.build.device.AuditDevice`.
 
     Args:
-        claim: whose published flags and dtype count.
+        claim: whose published flags count.
         cache: folder of finished builds; None is the user's own.
 
     Raises:
@@ -131,7 +131,7 @@ class CudaDevice:
             raise NeedsNewerGpu(variant, self._gpu)
         flags = flags_of(variant, self._claim)
         built = cuda_extension.build(source, flags, gpu=self._gpu, toolchain=self._toolchain, cache=self._cache)
-        return CudaVariant(build=built, variant=variant, dtype=self._claim.dtype, optimisation=optimisation)
+        return CudaVariant(build=built, variant=variant, optimisation=optimisation)
 
 
 def flags_of(variant: Variant, claim: Claim) -> tuple[str, ...]:

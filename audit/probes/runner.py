@@ -7,8 +7,22 @@ from collections.abc import Callable
 
 from audit.errors import AuditError, Unsupported
 from audit.model import Finding
-from audit.probes import PROBES
+from audit.probes import PROBES, contract
 from audit.probes.target import Target
+
+
+def ask_all(target: Target, *, second: Callable[[], Target] | None = None) -> list[Finding]:
+    """Every probe about one target; see `ask`.
+
+    A call that does not come back (a crash, a time-out, an exception) is told once: nothing else is asked then, since
+    every further probe would only wait for the same end.
+    """
+    first = ask(contract.NAME, target, second=second)
+    others = [probe for probe in PROBES if probe != contract.NAME]
+    if first.outcome != "error":
+        return [first, *(ask(probe, target, second=second) for probe in others)]
+    why = f"not asked, since contract has no answer: {first.summary}"
+    return [first, *(_unanswered(probe, target.variant.name, "error", why) for probe in others)]
 
 
 def ask(probe: str, target: Target, *, second: Callable[[], Target] | None = None) -> Finding:
@@ -36,6 +50,10 @@ def _asked(probe: str, variant: str, target: Callable[[], Target]) -> Finding:
         outcome, summary = "error", str(error)
     except Exception as error:
         outcome, summary = "error", f"the probe itself failed: {type(error).__name__}: {error}"
+    return _unanswered(probe, variant, outcome, summary)
+
+
+def _unanswered(probe: str, variant: str, outcome: str, summary: str) -> Finding:
     return Finding.model_validate({"probe": probe, "target": variant, "outcome": outcome, "summary": summary})
 
 

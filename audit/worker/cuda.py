@@ -16,17 +16,17 @@ from torch.profiler import ProfilerActivity, profile
 
 from audit.worker.kernel_trace import launches_in
 
-POISON = 0xA5
 POISONED_BLOCKS = 4
 """Freed blocks of the output's size that are filled: the claim may take scratch memory before its output."""
-MEMORY = ("plain", "reuse", "poison_nan", "poison_number")
+MEMORY = ("plain", "reuse", "filled_nan", "poison_nan", "poison_number")
+WORD_BYTES = 4
 
 
 class Cuda:
     """The current GPU and one compiled module.
 
-    Memory modes: `plain` and `reuse` leave torch's caching allocator as it is, `poison_nan` has torch fill whatever
-    `empty` returns with NaN, `poison_number` fills freed blocks of the output's size with 0xA5 bytes before a call.
+    Memory modes: `plain` and `reuse` leave torch's caching allocator as it is; `filled_nan` has torch fill whatever
+    `empty` returns with NaN; the poisons fill freed blocks of the output's size with a pattern before a call.
     """
 
     def __init__(self, settings: dict[str, Any]) -> None:
@@ -35,6 +35,7 @@ class Cuda:
         self._memory, self._traced = settings["memory"], settings["trace_kernels"]
         if self._memory not in MEMORY:
             raise LookupError(f"unknown memory mode {self._memory}; known: {', '.join(MEMORY)}")
+        self._pattern: int | None = settings["pattern"]
         self._profile: Any = None
         self._launches: list[dict[str, Any]] = []
 
@@ -44,7 +45,7 @@ class Cuda:
 
     def begin(self) -> None:
         """See `SessionDevice`."""
-        if self._memory == "poison_nan":
+        if self._memory == "filled_nan":
             torch.use_deterministic_algorithms(True, warn_only=True)
             torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
 
@@ -54,10 +55,8 @@ class Cuda:
 
     def before_call(self, output_bytes: int) -> None:
         """See `SessionDevice`. Fills the blocks the allocator will hand out next, if so asked."""
-        if self._memory == "poison_number":
-            blocks = [torch.empty(output_bytes, dtype=torch.uint8, device="cuda") for _ in range(POISONED_BLOCKS)]
-            for block in blocks:
-                block.fill_(POISON)
+        if self._pattern is not None:
+            _poison(output_bytes, self._pattern)
         torch.cuda.synchronize()
         _last_error()  # whatever came before is not this call's
         if self._traced:
@@ -106,6 +105,16 @@ def entry_of(library: Path, module: str, entry: str) -> Callable[..., Any]:
         raise LookupError(f"no function {entry}; the extension has: {', '.join(functions) or 'none'}")
     function: Callable[..., Any] = getattr(loaded, entry)
     return function
+
+
+def _poison(size: int, pattern: int) -> None:
+    """Fills blocks of that many bytes and frees them: the caching allocator hands out the same memory next."""
+    word = pattern - (1 << 32) if pattern >> 31 else pattern
+    words = -(-size // WORD_BYTES)
+    blocks = [torch.empty(size, dtype=torch.uint8, device="cuda") for _ in range(POISONED_BLOCKS)]
+    values = torch.full((words,), word, dtype=torch.int32).view(torch.uint8)[:size]
+    for block in blocks:
+        block.copy_(values)
 
 
 def _kernels(finished: Any) -> list[dict[str, Any]]:

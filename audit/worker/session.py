@@ -20,6 +20,7 @@ from audit.worker.oracle import load_reference
 
 Tell = Callable[[dict[str, Any]], None]
 PLANTED_BLOCKS = 3
+PLANTED_BYTES = (0x71, 0x7B)
 
 
 def run(request: dict[str, Any], tell: Tell) -> None:
@@ -48,7 +49,13 @@ def _uploaded(device: SessionDevice, path: str) -> list[Any] | str:
     try:
         return [device.upload(x) if isinstance(x, torch.Tensor) else x for x in arguments]
     except torch.OutOfMemoryError as error:
-        return f"{type(error).__name__}: {error}"
+        return _named(error)
+
+
+def _named(error: Exception) -> str:
+    """The error's type and first line; torch appends advice and a stack of its own."""
+    lines = str(error).strip().splitlines() or ["no message"]
+    return f"{type(error).__name__}: {lines[0]}"
 
 
 def _step(
@@ -56,30 +63,33 @@ def _step(
 ) -> tuple[dict[str, Any], object]:
     if isinstance(inputs, str):
         return {"raised": inputs}, None
-    before = [_bytes_of(x) for x in inputs]
     try:
+        before = [_bytes_of(x) for x in inputs]  # fails too where an earlier call broke the device's context
         device.before_call(output_bytes)
         started = time.perf_counter()
         result = call(*inputs)
         device.after_call()
     except Exception as error:  # claimed code may raise anything; what it raised is the event
-        return {"raised": f"{type(error).__name__}: {error}"}, None
+        return {"raised": _named(error)}, None
     seconds = time.perf_counter() - started
     changed = [_differing(was, _bytes_of(x)) for was, x in zip(before, inputs, strict=True)]
     return {"seconds": seconds, "bytes_changed": changed, "returned": type(result).__name__}, result
 
 
 def _plant(reference: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
-    """A call that leaves the same random values, unlike any result, in several blocks of the reference result's size.
+    """A call that leaves the same values in several blocks of the reference result's size.
 
-    Several, since the reference leaves freed blocks of that size too, and any of them may be handed out next.
+    Several, since the reference leaves freed blocks of that size too, and any of them may be handed out next. The bytes
+    are random among those of large numbers in every format: among millions, smaller ones meet a result's by chance.
     """
 
     def call(*inputs: Any) -> torch.Tensor:
         like = reference(*inputs)
-        values = 1e3 * torch.randn(like.shape, generator=torch.Generator().manual_seed(1))
-        blocks = [like, *(torch.empty_like(like) for _ in range(PLANTED_BLOCKS))]
-        return [block.copy_(values) for block in blocks][-1]
+        size = like.numel() * like.element_size()
+        values = torch.randint(*PLANTED_BYTES, (size,), dtype=torch.uint8, generator=torch.Generator().manual_seed(1))
+        more = [torch.empty(size, dtype=torch.uint8, device=like.device) for _ in range(PLANTED_BLOCKS)]
+        blocks = [like.contiguous().reshape(-1).view(torch.uint8), *more]
+        return [block.copy_(values) for block in blocks][-1].view(like.dtype).view(like.shape)
 
     return call
 

@@ -24,7 +24,13 @@ def test_published_flags_pass_as_written() -> None:
 
 @pytest.mark.parametrize(
     "flag",
-    ["-arch=sm_80", "-gencode=arch=compute_75,code=sm_75", "-I/content/research/include", "-code=sm_80", "--gpu-code=sm_80"],
+    [
+        "-arch=sm_80",
+        "-gencode=arch=compute_75,code=sm_75",
+        "-I/content/research/include",
+        "-code=sm_80",
+        "--gpu-code=sm_80",
+    ],
 )
 def test_a_flag_that_would_change_the_target_is_refused(flag: str) -> None:
     with pytest.raises(BadInput, match=r"protocol\.flags: .*target"):

@@ -61,3 +61,15 @@ def test_a_second_build_that_does_not_compile_convicts_nobody(monkeypatch: Any) 
 
 def test_a_pass_is_not_asked_twice(monkeypatch: Any) -> None:
     assert answers(monkeypatch, "pass", "fail").outcome == "pass"
+
+
+def test_a_call_that_does_not_come_back_is_told_once(monkeypatch: Any) -> None:
+    asked = []
+    for probe in PROBES:
+        outcome = "error" if probe == "contract" else "pass"
+        monkeypatch.setitem(PROBES, probe, lambda _, p=probe, o=outcome: asked.append(p) or finding(p, o))
+    got = {one.probe: one for one in runner.ask_all(TARGET)}
+    assert asked == ["contract"]
+    assert set(got) == set(PROBES)
+    assert {one.outcome for one in got.values()} == {"error"}
+    assert "not asked" in got["order"].summary

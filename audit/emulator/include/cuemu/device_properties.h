@@ -1,6 +1,7 @@
 // What host code can ask about the GPU: the emulated device poses as one of its compute capability.
 #pragma once
 #include "cuemu/errors.h"
+#include "cuemu/qualifiers.h"
 
 #include <cstddef>
 

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <type_traits>
 
 enum cudaMemcpyKind {
   cudaMemcpyHostToHost,
