@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-from audit.model import Claim, Finding, Record, Rung, Variant, Verdict
+from audit.measure import median_ms, speedup
+from audit.model import Claim, Finding, Measurement, Record, Rung, Variant, Verdict
 
 BUILD = "build"
+BASELINE = "baseline:eager"
+MARGIN = 0.1
+"""A measured ratio may fall this far short of the published one and still confirm it."""
 CORRECTNESS = ("contract", "agreement", "order", "coverage", "inherited", "inputs_intact", "memory_access")
 """The probes that decide whether a variant is right; `memory_access` blocks nothing when skipped."""
 OPTIONAL = ("memory_access",)
@@ -25,10 +30,16 @@ class AblationRow:
     right: bool
 
 
-def ladder(claim: Claim, findings: Iterable[Finding]) -> tuple[Rung, ...]:
-    """Every variant's place, in the order of `claim.toml`."""
-    by_target = _by_target(findings)
-    return tuple(_rung(variant, by_target.get(variant.name, [])) for variant in claim.variant)
+def ladder(
+    claim: Claim, findings: Iterable[Finding], measurements: Iterable[Measurement] = ()
+) -> tuple[Rung, ...]:
+    """Every variant's place, in the order of `claim.toml`; only a cleared variant has a time."""
+    by_target, known = _by_target(findings), tuple(measurements)
+    rungs = [_rung(variant, by_target.get(variant.name, [])) for variant in claim.variant]
+    return tuple(
+        rung.model_copy(update={"median_ms": median_ms(known, rung.variant)}) if rung.state == "cleared" else rung
+        for rung in rungs
+    )
 
 
 def ablation_table(record: Record) -> list[AblationRow]:
@@ -68,7 +79,26 @@ def judge(record: Record) -> Verdict:
     impossible = [finding for finding in record.findings if finding.probe == "floor" and finding.convicts]
     if impossible:
         return _mistimed(record, impossible)
-    return _undecided(record, [f"a time: {record.device.name} gives none; audit the claim on a GPU it names"])
+    return _speed(record, claim.claimed)
+
+
+def _speed(record: Record, claimed: Variant) -> Verdict:
+    """The verdict on a right kernel: only times measured on a GPU the claim names can give one."""
+    measured = speedup(record.measurements, claimed.name, BASELINE)
+    if measured is None:
+        return _undecided(record, [f"a time: {record.device.name} gives none; audit the claim on a GPU it names"])
+    published = next((one for one in record.claim.statement.speedup if one.gpu in re.split(r"[\s-]+", record.device.name)), None)
+    if published is None:
+        named = ", ".join(one.gpu for one in record.claim.statement.speedup) or "no GPU"
+        return _undecided(record, [f"a time on a GPU the claim names ({named}); {record.device.name}: {measured:.2f}x"])
+    confirmed = measured >= published.ratio * (1 - MARGIN)
+    return Verdict(
+        name="confirmed" if confirmed else "overstated",
+        reasons=(f"{published.gpu}: claimed {published.ratio:g}x, measured {measured:.2f}x against {BASELINE}",),
+        confidence="medium",
+        confidence_reason="every correctness probe passed; one timing session, one baseline",
+        scope=f"speed on {record.device.name}, at the claimed shape",
+    )
 
 
 def _wrong(record: Record, convictions: list[Finding]) -> Verdict:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from audit import environment, judge, lint, report
+from audit import environment, judge, lint, measure, report
 from audit.build.device import AuditDevice, BuiltVariant
 from audit.build.notes import build_finding, failed_note
 from audit.claims import ClaimFolder
@@ -107,10 +107,29 @@ class Audit:
                 self._add(findings)
         self._save()
 
+    def measure(self) -> None:
+        """Times on a GPU: cleared variants and baselines soundly, the others as the published protocol would."""
+        if self._device.describe().kind != "cuda":
+            return
+        with self._progress.stage("measure"):
+            rungs = judge.ladder(self.folder.claim, self.record.findings)
+            session = measure.Session(
+                claim=self.folder.claim,
+                reference=self.folder.reference,
+                case=next(case for case in self._cases if case.shape == self.folder.claim.shapes.claimed),
+                workers=self._workers,
+                say=self._progress.say,
+            )
+            cleared = {rung.variant for rung in rungs if rung.state == "cleared"}
+            times = measure.times(session, self._built, cleared=cleared)
+            self._add(times.findings)
+            self.record = self.record.model_copy(update={"measurements": times.measurements})
+        self._save()
+
     def judge(self) -> None:
         """The ladder and the verdict, from the record alone."""
         with self._progress.stage("judge"):
-            rungs = judge.ladder(self.folder.claim, self.record.findings)
+            rungs = judge.ladder(self.folder.claim, self.record.findings, self.record.measurements)
             self.record = self.record.model_copy(update={"ladder": rungs})
             verdict = judge.judge(self.record)
             self._progress.say(f"verdict: {verdict.name}")
@@ -128,8 +147,9 @@ class Audit:
 
     def run(self) -> Record:
         """All stages."""
-        for stage in (self.prepare, self.lint, self.review, self.build, self.verify, self.judge, self.report):
+        for stage in (self.prepare, self.lint, self.review, self.build, self.verify, self.measure, self.judge):
             stage()
+        self.report()
         return self.record
 
     def _make_cases(self) -> None:

@@ -3,7 +3,8 @@
 import pytest
 
 from audit import judge
-from audit.model import Finding, Record
+from audit.measure import OURS
+from audit.model import Finding, Measurement, Record
 from tests.conftest import finding, order_finding
 
 RIGHT = [finding(probe) for probe in judge.CORRECTNESS]
@@ -48,6 +49,34 @@ def test_what_is_missing_is_named(record: Record) -> None:
     assert any("agreement" in text for text in judged(record, replaced("agreement", "error")).verdict.missing)
     assert any("order: not asked" in text for text in judged(record, RIGHT[:2]).verdict.missing)
     assert judged(record, [finding("build", "error")]).verdict.missing == ("a build: build error",)
+
+
+def timed(record: Record, gpu: str, claimed_ms: float, baseline_ms: float) -> Record:
+    """A right kernel with two measured medians on a GPU of that name, and no reported time under a floor."""
+    device = record.device.model_copy(update={"kind": "cuda", "name": gpu})
+    samples = {"claimed": claimed_ms, judge.BASELINE: baseline_ms}
+    measurements = tuple(
+        Measurement(variant=name, shape={"N": 4096}, protocol=OURS, samples_ms=(ms,)) for name, ms in samples.items()
+    )
+    return judged(record.model_copy(update={"device": device, "measurements": measurements}), RIGHT)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "claimed_ms", "name"),
+    [("NVIDIA H100 80GB HBM3", 0.1, "confirmed"), ("NVIDIA H100 80GB HBM3", 0.2, "overstated"), ("RTX 9", 0.1, "undecided")],
+)
+def test_speed_speaks_only_for_a_gpu_the_claim_names(record: Record, gpu: str, claimed_ms: float, name: str) -> None:
+    verdict = timed(record, gpu, claimed_ms, 15.0).verdict
+    assert verdict.name == name
+    assert any("x" in text for text in (*verdict.reasons, *verdict.missing))
+
+
+def test_only_a_cleared_variant_has_a_time(record: Record) -> None:
+    told = timed(record, "NVIDIA H100", 0.1, 15.0)
+    wrong = [finding("agreement", "fail", target="thief")]
+    more = Measurement(variant="thief", shape={"N": 4096}, protocol=OURS, samples_ms=(0.001,))
+    rungs = judge.ladder(told.claim.statement, [*RIGHT, *wrong], [*told.measurements, more])
+    assert {rung.variant: rung.median_ms for rung in rungs if rung.median_ms is not None} == {"claimed": 0.1}
 
 
 def ablations(record: Record, outcomes: dict[str, tuple[bool, bool]]) -> Record:

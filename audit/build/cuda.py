@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.build import cuda_extension, cuda_toolchain, gpu
+from audit.build.cuda_sanitizer import working_sanitizer
 from audit.build.cuda_compile import RUNG, checked_flags
 from audit.build.cuda_extension import CudaBuild
 from audit.emulator.cache import cache_folder
@@ -39,11 +40,12 @@ class CudaVariant:
     build: CudaBuild
     variant: Variant
     optimisation: str
+    sanitizer: Path | None = None
     limit_s: float = SESSION_LIMIT_S
     orders: tuple[str, ...] = ("forward",)
     nan_memory: str = "filled_nan"
+    traced_memory: str = "traced"
     tensor_device: str = "cuda"
-    checks_accesses: bool = False
 
     @property
     def note(self) -> BuildNote:
@@ -65,18 +67,23 @@ class CudaVariant:
         """See `BuiltVariant`. The patterns of the emulated device, for any dtype of output."""
         return {name: pattern.to_bytes(4, "little") for name, pattern in POISONS.items()}
 
+    @property
+    def checks_accesses(self) -> bool:
+        """See `BuiltVariant`. Where the toolkit has a compute-sanitizer that works here."""
+        return self.sanitizer is not None
+
     def session_request(self, *, memory: str, order: str, check: bool) -> dict[str, Any]:
-        """See `BuiltVariant`. `check` records the kernels of every call; threads run in the GPU's own order."""
+        """See `BuiltVariant`. Threads run in the GPU's own order; a checked session runs in a process of the checker."""
         if order not in self.orders:
             raise ValueError(f"a GPU has no thread order {order}; known: {', '.join(self.orders)}")
         return {
             "device": {
-                "kind": "cuda",
+                "kind": "cuda_checked" if check else "cuda",
                 "library": str(self.build.library),
                 "module": self.build.module,
                 "memory": memory,
                 "pattern": POISONS.get(memory),
-                "trace_kernels": check,
+                "sanitizer": str(self.sanitizer),
             }
         }
 
@@ -103,6 +110,7 @@ class CudaDevice:
         self._cache = cache or cache_folder()
         self._gpu = gpu.find()
         self._toolchain = cuda_toolchain.find(self._gpu)
+        self._sanitizer: Path | None = None
         checked_flags(claim.protocol.flags)
 
     def describe(self) -> Device:
@@ -120,8 +128,8 @@ class CudaDevice:
         return (*claim.shapes.others, claim.shapes.claimed)
 
     def prepare(self) -> None:
-        """Makes the cache folder: torch's extensions share no precompiled part."""
-        self._cache.mkdir(parents=True, exist_ok=True)
+        """Tries the access checker once; extensions share nothing that could be compiled beforehand."""
+        self._sanitizer = working_sanitizer(self._toolchain)
 
     def build(self, source: Path, variant: Variant, *, optimisation: str) -> CudaVariant:
         """See `AuditDevice`. The only level is "published"."""
@@ -131,7 +139,7 @@ class CudaDevice:
             raise NeedsNewerGpu(variant, self._gpu)
         flags = flags_of(variant, self._claim)
         built = cuda_extension.build(source, flags, gpu=self._gpu, toolchain=self._toolchain, cache=self._cache)
-        return CudaVariant(build=built, variant=variant, optimisation=optimisation)
+        return CudaVariant(build=built, variant=variant, optimisation=optimisation, sanitizer=self._sanitizer)
 
 
 def flags_of(variant: Variant, claim: Claim) -> tuple[str, ...]:

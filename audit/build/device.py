@@ -32,6 +32,10 @@ class BuiltVariant(Protocol):
         """Memory modes that fill fresh memory with a pattern, and the pattern, repeated."""
 
     @property
+    def traced_memory(self) -> str:
+        """The memory mode in which a session lists the kernels of every call."""
+
+    @property
     def tensor_device(self) -> str:
         """The device type an output tensor must have."""
 
@@ -51,7 +55,7 @@ class AuditDevice(Protocol):
 
     @property
     def optimisations(self) -> tuple[str, str | None]:
-        """The optimisation level audited, and the other one that must confirm a proved finding (None: real hardware)."""
+        """The optimisation level audited, and the one that must confirm a proved finding (None: real hardware)."""
 
     def describe(self) -> Device:
         """What it is, for the record."""

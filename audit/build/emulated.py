@@ -26,6 +26,7 @@ class EmulatedVariant:
     kernel_limit_s: float
     orders: tuple[str, ...] = ("forward", "reverse", "random")
     nan_memory: str = "poison_nan"
+    traced_memory: str = "plain"
     tensor_device: str = "cpu"
     checks_accesses: bool = True
 

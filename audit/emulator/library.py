@@ -49,7 +49,10 @@ def _load_micro(library: Path) -> dict[str, Callable[..., Any]]:
         function = _function(runtime, module, name.decode())
         function.__doc__ = runtime.cuemu_function_doc(ctypes.c_void_p(module), ctypes.c_size_t(index)).decode()
         functions.append(function)
-    return {function.__name__: function for function in reversed(functions)}  # the first overload's docstring
+    named: dict[str, Callable[..., Any]] = {}
+    for function in functions:  # an overload is called by the name of the first, which picks among them
+        named.setdefault(function.__name__, function)
+    return named
 
 
 def _function(runtime: ctypes.CDLL, module: int, name: str) -> Callable[..., Any]:

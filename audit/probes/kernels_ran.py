@@ -23,8 +23,7 @@ NAME_CHARACTERS = 160
 def run(target: Target) -> Finding:
     """One call at the largest case."""
     case = target.largest
-    traced = not target.built.checks_accesses  # a device without access checks lists kernels only when asked to
-    (call,) = target.session(["claim"], cases=[case], check=traced)
+    (call,) = target.session(["claim"], cases=[case], memory=target.built.traced_memory)
     if call.raised is not None:
         raise SessionBroken(f"the call raised {call.raised}")
     source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8")

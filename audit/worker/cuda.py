@@ -18,21 +18,22 @@ from audit.worker.kernel_trace import launches_in
 
 POISONED_BLOCKS = 4
 """Freed blocks of the output's size that are filled: the claim may take scratch memory before its output."""
-MEMORY = ("plain", "reuse", "filled_nan", "poison_nan", "poison_number")
+MEMORY = ("plain", "traced", "reuse", "filled_nan", "poison_nan", "poison_number")
 WORD_BYTES = 4
 
 
 class Cuda:
     """The current GPU and one compiled module.
 
-    Memory modes: `plain` and `reuse` leave torch's caching allocator as it is; `filled_nan` has torch fill whatever
-    `empty` returns with NaN; the poisons fill freed blocks of the output's size with a pattern before a call.
+    Memory modes: `plain` and `reuse` leave torch's caching allocator as it is, and so does `traced`, which lists the
+    kernels of every call; `filled_nan` has torch fill whatever `empty` returns with NaN; the poisons fill freed blocks
+    of the output's size with a pattern before a call.
     """
 
     def __init__(self, settings: dict[str, Any]) -> None:
         require_cuda()
         self._library, self._module = Path(settings["library"]), settings["module"]
-        self._memory, self._traced = settings["memory"], settings["trace_kernels"]
+        self._memory = settings["memory"]
         if self._memory not in MEMORY:
             raise LookupError(f"unknown memory mode {self._memory}; known: {', '.join(MEMORY)}")
         self._pattern: int | None = settings["pattern"]
@@ -59,7 +60,7 @@ class Cuda:
             _poison(output_bytes, self._pattern)
         torch.cuda.synchronize()
         _last_error()  # whatever came before is not this call's
-        if self._traced:
+        if self._memory == "traced":
             self._profile = profile(activities=[ProfilerActivity.CUDA])
             self._profile.start()
 
@@ -79,7 +80,7 @@ class Cuda:
         return b""
 
     def trace(self) -> dict[str, Any]:
-        """See `SessionDevice`. Kernels are listed if the session asked for them, refused launches always."""
+        """See `SessionDevice`. Kernels are listed in the mode `traced`, refused launches always."""
         if self._profile is not None:  # the call raised, so nobody collected
             self._profile.stop()
             self._profile = None

@@ -45,7 +45,17 @@ def _cuda(settings: dict[str, Any]) -> SessionDevice:
     return Cuda(settings)
 
 
-DEVICES: dict[str, Callable[[dict[str, Any]], SessionDevice]] = {"cuda": _cuda, "emulated": _emulated}
+def _cuda_checked(settings: dict[str, Any]) -> SessionDevice:
+    from audit.worker.sanitizer import Sanitized
+
+    return Sanitized(settings)
+
+
+DEVICES: dict[str, Callable[[dict[str, Any]], SessionDevice]] = {
+    "cuda": _cuda,
+    "cuda_checked": _cuda_checked,
+    "emulated": _emulated,
+}
 
 
 def open_device(settings: dict[str, Any]) -> SessionDevice:

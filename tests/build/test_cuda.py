@@ -68,13 +68,22 @@ def test_an_unknown_level_lists_the_known_one(device: CudaDevice) -> None:
 
 def test_a_built_variant_tells_a_session_what_to_load() -> None:
     built = CudaVariant(build=BUILT, variant=variant("claimed"), optimisation="published")
-    asked = built.session_request(memory="reuse", order="forward", check=True)["device"]
+    asked = built.session_request(memory="reuse", order="forward", check=False)["device"]
     assert (asked["kind"], asked["library"], asked["module"]) == ("cuda", "m.so", "m")
-    assert (asked["memory"], asked["trace_kernels"]) == ("reuse", True)
+    assert asked["memory"] == "reuse"
     assert (built.note.outcome, built.note.seconds, built.note.header_set) == ("built", 52.04, "published")
     assert (built.tensor_device, built.checks_accesses, built.orders) == ("cuda", False, ("forward",))
     with pytest.raises(ValueError, match="no thread order reverse"):
         built.session_request(memory="plain", order="reverse", check=False)
+
+
+def test_accesses_are_checked_where_the_checker_works() -> None:
+    checked = CudaVariant(
+        build=BUILT, variant=variant("claimed"), optimisation="published", sanitizer=Path("/opt/compute-sanitizer")
+    )
+    asked = checked.session_request(memory="plain", order="forward", check=True)["device"]
+    assert checked.checks_accesses
+    assert (asked["kind"], asked["sanitizer"]) == ("cuda_checked", "/opt/compute-sanitizer")
 
 
 def test_poisons_are_those_of_the_emulated_device() -> None:

@@ -26,10 +26,10 @@ def asked(folder: Path, *launches: dict[str, Any], source: str = SOURCE, **event
     call = Call({"returned": "Tensor", "launches": list(launches), **event}, folder / "0.bin")
     target = SimpleNamespace(
         largest=SimpleNamespace(label="N=4096", shape={"N": 4096}),
-        built=SimpleNamespace(checks_accesses=False),
+        built=SimpleNamespace(traced_memory="traced"),
         reference=folder / "reference.py",
         variant=SimpleNamespace(file="claimed.cu", name="claimed"),
-        session=lambda runs, *, cases, check: [call],  # noqa: ARG005
+        session=lambda runs, *, cases, memory: [call],  # noqa: ARG005
     )
     return kernels_ran.run(cast(Target, target))
 

@@ -59,7 +59,7 @@ def test_a_session_on_a_missing_gpu_says_so() -> None:
 
 
 def test_an_unknown_device_lists_the_known_ones() -> None:
-    with pytest.raises(LookupError, match="unknown device tpu; known: cuda, emulated"):
+    with pytest.raises(LookupError, match="unknown device tpu; known: cuda, cuda_checked, emulated"):
         open_device({"kind": "tpu"})
 
 
