@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from audit.build import cuda_toolchain
+
 LEAST_GXX = 10
 LEAST_TORCH = (2, 9)
 
@@ -28,7 +30,7 @@ class Check:
 
 def examine() -> list[Check]:
     """Every check, in the order a reader wants them."""
-    return [_python(), _torch(), _compiler(), _headers(), _parser(), _nvcc(), _gpu()]
+    return [_python(), _torch(), _compiler(), _headers(), _parser(), _nvcc(), _gpu(), _gpu_audit(), _sanitizer()]
 
 
 def _python() -> Check:
@@ -75,6 +77,22 @@ def _gpu() -> Check:
     line = _first_line(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"])
     advice = "" if line else "no times here: reports say NOT MEASURED; correctness is answered on the emulated device"
     return Check("GPU", "ok" if line else "--", line or "none", advice)
+
+
+def _gpu_audit() -> Check:
+    """Whether all that a build for the GPU needs goes together: driver, torch, nvcc, ninja."""
+    reason = cuda_toolchain.missing()
+    if reason is not None:
+        return Check("audit on a GPU", "--", "not here", reason.removeprefix("--device cuda: "))
+    triton = _version("triton")
+    advice = "" if triton else "pip install triton: without it nothing is timed"
+    return Check("audit on a GPU", "ok" if triton else "--", "driver, torch, nvcc and ninja go together", advice)
+
+
+def _sanitizer() -> Check:
+    line = _first_line(["compute-sanitizer", "--version"])
+    advice = "" if line else "comes with the CUDA toolkit; without it only the emulated device checks them"
+    return Check("access checker", "ok" if line else "--", line or "absent", advice)
 
 
 def _version(package: str) -> str | None:

@@ -30,9 +30,7 @@ class AblationRow:
     right: bool
 
 
-def ladder(
-    claim: Claim, findings: Iterable[Finding], measurements: Iterable[Measurement] = ()
-) -> tuple[Rung, ...]:
+def ladder(claim: Claim, findings: Iterable[Finding], measurements: Iterable[Measurement] = ()) -> tuple[Rung, ...]:
     """Every variant's place, in the order of `claim.toml`; only a cleared variant has a time."""
     by_target, known = _by_target(findings), tuple(measurements)
     rungs = [_rung(variant, by_target.get(variant.name, [])) for variant in claim.variant]
@@ -87,7 +85,9 @@ def _speed(record: Record, claimed: Variant) -> Verdict:
     measured = speedup(record.measurements, claimed.name, BASELINE)
     if measured is None:
         return _undecided(record, [f"a time: {record.device.name} gives none; audit the claim on a GPU it names"])
-    published = next((one for one in record.claim.statement.speedup if one.gpu in re.split(r"[\s-]+", record.device.name)), None)
+    published = next(
+        (one for one in record.claim.statement.speedup if one.gpu in re.split(r"[\s-]+", record.device.name)), None
+    )
     if published is None:
         named = ", ".join(one.gpu for one in record.claim.statement.speedup) or "no GPU"
         return _undecided(record, [f"a time on a GPU the claim names ({named}); {record.device.name}: {measured:.2f}x"])

@@ -79,7 +79,10 @@ class Audit:
     def lint(self) -> None:
         """The published numbers against the hardware they name."""
         with self._progress.stage("lint"):
-            self._add(lint.floors(self.folder.claim, self._cost))
+            findings = lint.floors(self.folder.claim, self._cost)
+            self._add(findings)
+            under = ", ".join(finding.target for finding in findings if finding.outcome == "fail")
+            self._progress.say(f"{len(findings)} GPUs named; reported time under the hardware floor: {under or 'none'}")
         self._save()
 
     def review(self) -> None:
@@ -87,7 +90,10 @@ class Audit:
         with self._progress.stage("review"):
             for variant in self.folder.claim.variant:
                 text = self.folder.source_of(variant).read_text(encoding="utf-8")
-                self._add(review_source(text, target=variant.name))
+                findings = review_source(text, target=variant.name)
+                self._add(findings)
+                for hint in (finding for finding in findings if finding.outcome == "fail"):
+                    self._progress.say(f"{variant.file}, line {hint.line}: hint: {hint.probe}")
         self._save()
 
     def build(self) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from audit import claims
@@ -38,6 +36,10 @@ BAD = {
     "endless_host": {"host": "volatile int go = 1; while (go) { }"},
     "absurd": {"host": "twice<<<dim3(65535, 65535, 64), 1024>>>(x.data_ptr<float>(), y.data_ptr<float>(), 0);"},
     "refused": {"host": "twice<<<1, 2048>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);"},
+    "large_shared": {
+        "host": "cudaFuncSetAttribute(twice, cudaFuncAttributeMaxDynamicSharedMemorySize, 98304);"
+        "twice<<<1, 64, 98304>>>(x.data_ptr<float>(), y.data_ptr<float>(), 0);"
+    },
     "shape": {"value": "y.reshape({1, n})"},
     "dtype": {"value": "y.to(torch::kDouble)"},
     "device": {"value": 'torch::empty(x.sizes(), x.options().device("meta"))'},
@@ -96,6 +98,7 @@ def test_the_right_one_is_cleared_among_all_the_others(record: Record) -> None:
         ("endless_host", "contract", "error", "did not finish within 3 s"),
         ("absurd", "contract", "error", "stopped the kernel"),
         ("refused", "contract", "fail", "refused"),
+        ("large_shared", "contract", "skip", "a newer GPU allows that much"),
         ("shape", "contract", "fail", "got a float32 tensor of shape [1, 1]"),
         ("dtype", "contract", "fail", "got a float64 tensor"),
         ("device", "contract", "fail", "on meta"),

@@ -63,7 +63,11 @@ def timed(record: Record, gpu: str, claimed_ms: float, baseline_ms: float) -> Re
 
 @pytest.mark.parametrize(
     ("gpu", "claimed_ms", "name"),
-    [("NVIDIA H100 80GB HBM3", 0.1, "confirmed"), ("NVIDIA H100 80GB HBM3", 0.2, "overstated"), ("RTX 9", 0.1, "undecided")],
+    [
+        ("NVIDIA H100 80GB HBM3", 0.1, "confirmed"),
+        ("NVIDIA H100 80GB HBM3", 0.2, "overstated"),
+        ("RTX 9", 0.1, "undecided"),
+    ],
 )
 def test_speed_speaks_only_for_a_gpu_the_claim_names(record: Record, gpu: str, claimed_ms: float, name: str) -> None:
     verdict = timed(record, gpu, claimed_ms, 15.0).verdict

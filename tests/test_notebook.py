@@ -37,7 +37,9 @@ def test_format(path: Path) -> None:
     assert notebook.metadata["accelerator"] == "GPU"
     assert notebook.metadata["colab"]["gpuType"] == "T4"
     repository = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Repository"]
-    assert f"{repository.removeprefix('https://github.com/')}/blob/main/notebooks/{path.name}" in notebook.cells[0].source
+    assert (
+        f"{repository.removeprefix('https://github.com/')}/blob/main/notebooks/{path.name}" in notebook.cells[0].source
+    )
     assert notebook.cells[1].source.startswith("**Runtime → Run all**")
     for cell in code_cells(path):
         assert not cell.outputs
@@ -72,7 +74,13 @@ def papermill(tmp_path: Path, **parameters: object) -> subprocess.CompletedProce
     values.write_text(json.dumps({"interactive": False, **parameters}))
     command = ["papermill", "--no-progress-bar", "-f", str(values), "--cwd", str(ROOT / "notebooks")]
     return subprocess.run(
-        [sys.executable, "-m", *command, str(ROOT / "notebooks" / "audit_claim.ipynb"), str(tmp_path / "executed.ipynb")],
+        [
+            sys.executable,
+            "-m",
+            *command,
+            str(ROOT / "notebooks" / "audit_claim.ipynb"),
+            str(tmp_path / "executed.ipynb"),
+        ],
         capture_output=True,
         text=True,
         check=False,

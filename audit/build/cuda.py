@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from audit.build import cuda_extension, cuda_toolchain, gpu
-from audit.build.cuda_sanitizer import working_sanitizer
 from audit.build.cuda_compile import RUNG, checked_flags
 from audit.build.cuda_extension import CudaBuild
+from audit.build.cuda_sanitizer import working_sanitizer
 from audit.emulator.cache import cache_folder
 from audit.emulator.patterns import POISON_NAN, POISON_NUMBER
 from audit.errors import AuditError, Unsupported
@@ -73,7 +73,7 @@ class CudaVariant:
         return self.sanitizer is not None
 
     def session_request(self, *, memory: str, order: str, check: bool) -> dict[str, Any]:
-        """See `BuiltVariant`. Threads run in the GPU's own order; a checked session runs in a process of the checker."""
+        """See `BuiltVariant`. Threads run in the GPU's own order; a checked call runs under the checker."""
         if order not in self.orders:
             raise ValueError(f"a GPU has no thread order {order}; known: {', '.join(self.orders)}")
         return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from audit.model import Finding
-from audit.probes import agreement, contract, coverage, inherited, inputs_intact, memory_access, order
+from audit.probes import agreement, contract, coverage, inherited, inputs_intact, kernels_ran, memory_access, order
 from audit.probes.target import Target
 
 Probe = Callable[[Target], Finding]
@@ -18,4 +18,5 @@ PROBES: dict[str, Probe] = {
     inherited.NAME: inherited.run,
     inputs_intact.NAME: inputs_intact.run,
     memory_access.NAME: memory_access.run,
+    kernels_ran.NAME: kernels_ran.run,
 }

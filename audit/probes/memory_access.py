@@ -17,7 +17,7 @@ from audit.probes.target import Target
 
 NAME = "memory_access"
 PROVED = ("out-of-bounds-read", "out-of-bounds-write", "illegal-address")
-NOT_ACCESSES = ("launch-refused",)
+NOT_ACCESSES = ("launch-refused", "static-shared-too-large")
 
 
 def run(target: Target) -> Finding:

@@ -18,6 +18,8 @@ from audit.probes.compare import Array
 from audit.worker.pool import Workers
 
 Run = Literal["claim", "reference", "plant"]
+
+
 class SessionBroken(AuditError):
     """A session ended before it answered the question; says how."""
 
@@ -146,7 +148,7 @@ class Target:
 
 
 def value_calls(calls: Iterable[Call], expected: Iterable[Array]) -> None:
-    """Raises SessionBroken unless every call returned a tensor of the expected shape: `contract` says what came instead."""
+    """Raises SessionBroken unless every call returned a tensor of the expected shape; `contract` tells more."""
     for call, want in zip(calls, expected, strict=True):
         if call.raised is not None:
             raise SessionBroken(f"the call raised {call.raised}")
@@ -162,6 +164,6 @@ def _refuse_limits(calls: Iterable[Call]) -> None:
     for call in calls:
         for report in call.reports:
             if report["kind"] == "needs-newer-gpu":
-                raise Unsupported(report["message"], line=report["line"] or 0)
+                raise Unsupported(f"a launch of this size: {report['message']}", line=report["line"] or 0)
             if report["kind"] in ("time-limit", "too-many-threads", "deadlock"):
                 raise SessionBroken(f"the emulated device stopped the kernel: {report['message']}")

@@ -10,8 +10,9 @@ _PREFIX = re.compile(r"^=+ ?", re.MULTILINE)
 _ACCESS = re.compile(r"^Invalid __(\w+)__ (read|write|atomic) of size (\d+) bytes", re.MULTILINE)
 _UNINITIALISED = re.compile(r"^Uninitialized __(\w+)__ memory read of size (\d+) bytes", re.MULTILINE)
 _RACE = re.compile(r"^Error: Race reported[^\n]*", re.MULTILINE)
-_PLACE = re.compile(r"\bat (?:0x[0-9a-f]+ in )?(?P<kernel>[^\n]+?)(?:\+0x[0-9a-f]+)?(?: in (?P<file>[^\n:]+):(?P<line>\d+))?$",
-                    re.MULTILINE)  # fmt: skip
+_PLACE = re.compile(
+    r"\bat (?:0x[0-9a-f]+ in )?(?P<kernel>[^\n]+?)(?:\+0x[0-9a-f]+)?(?: in [^\n:]+:(?P<line>\d+))?$", re.MULTILINE
+)
 _RACED = re.compile(r"access (?:at|by [^\n]*? at) (?:0x[0-9a-f]+ in )?([^\n+]+?)\+0x")
 
 

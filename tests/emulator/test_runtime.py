@@ -25,7 +25,7 @@ PAIRS = {
     "exited_lane_read": ({"exited-lane-read", "warp-mask"}, "__shfl_down_sync(0xffffffffu", 0),
     "launch_refused": ({"launch-refused"}, "bad ? 2048", 9),
     "too_many_threads": ({"too-many-threads"}, "bad ? 1 << 20", 0),
-    "shared_over_limit": ({"launch-refused"}, "65 * 1024", 1),
+    "shared_over_limit": ({"needs-newer-gpu"}, "65 * 1024", 1),
     "static_shared_too_large": ({"static-shared-too-large"}, "large_static_kernel<<<", 1),
     "time_limit": ({"time-limit"}, "while (bad && *watched", 702),
     "illegal_address": ({"illegal-address"}, "wild_kernel(float*", 700),
@@ -72,7 +72,8 @@ def test_bad_is_reported_and_its_twin_is_not(name, outcomes, bad_kernels):
 def test_every_report_kind_has_a_pair():
     known = {
         "uninitialised-read", "out-of-bounds-read", "out-of-bounds-write", "race-shared", "race-global",
-        "barrier-divergence", "warp-mask", "exited-lane-read", "launch-refused", "time-limit", "illegal-address",
+        "barrier-divergence", "warp-mask", "exited-lane-read", "launch-refused", "needs-newer-gpu", "time-limit",
+        "illegal-address",
         "trap", "deadlock", "too-many-threads", "static-shared-too-large",
     }  # fmt: skip
     assert set().union(*(kinds for kinds, _, _ in PAIRS.values())) == known

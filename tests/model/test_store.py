@@ -42,7 +42,9 @@ def test_exported_schema_is_current_and_accepts_a_record(record: Record) -> None
         ({"findings": [{"probe": "order"}]}, "findings.0"),
     ],
 )
-def test_a_foreign_record_is_one_sentence(record: Record, tmp_path: Path, change: dict[str, object], place: str) -> None:
+def test_a_foreign_record_is_one_sentence(
+    record: Record, tmp_path: Path, change: dict[str, object], place: str
+) -> None:
     data = record.model_dump(mode="json", by_alias=True) | change
     (tmp_path / "record.json").write_text(json.dumps(data))
     with pytest.raises(BadInput, match=place):
@@ -73,7 +75,8 @@ def test_a_killed_writer_never_leaves_half_a_record(record: Record, tmp_path: Pa
     path = tmp_path / "record.json"
     store.write(record, path)
     code = (
-        "import sys; from pathlib import Path; from audit.model import store; p = Path(sys.argv[1]); r = store.read(p)\n"
+        "import sys; from pathlib import Path; from audit.model import store\n"
+        "p = Path(sys.argv[1]); r = store.read(p)\n"
         "while True: store.write(r, p)"
     )
     for delay in (0.6, 0.7, 0.8):

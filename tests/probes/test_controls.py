@@ -49,6 +49,8 @@ def test_rogue_fails_its_probe(record: Record, variant: Variant) -> None:
 @pytest.mark.parametrize("variant", HONEST, ids=lambda variant: variant.name)
 def test_honest_twin_passes_every_probe(record: Record, variant: Variant) -> None:
     open_ones = {
-        probe: finding.summary for probe, finding in findings_about(record, variant).items() if finding.outcome != "pass"
+        probe: finding.summary
+        for probe, finding in findings_about(record, variant).items()
+        if finding.outcome != "pass"
     }
     assert not open_ones

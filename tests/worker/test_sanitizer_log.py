@@ -1,5 +1,7 @@
 """What compute-sanitizer writes, read as text; no GPU is needed."""
 
+from pathlib import Path
+
 import pytest
 
 from audit.worker.sanitizer import Sanitized
@@ -64,7 +66,7 @@ def test_a_tool_that_did_not_end_is_noticed(log: str, ended: bool) -> None:
     assert finished(log) is ended
 
 
-def test_a_tool_without_an_answer_is_never_a_clean_one(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_tool_without_an_answer_is_never_a_clean_one(tmp_path: Path) -> None:
     program = tmp_path / "compute-sanitizer"
     program.write_text("#!/bin/sh\nexit 7\n")
     program.chmod(0o755)

@@ -5,6 +5,7 @@ namespace {
 
 constexpr std::uint64_t kMostThreadsInAll = 1ull << 28;
 constexpr std::size_t kStaticSharedLimit = 48u << 10;
+constexpr std::size_t kLargestOptIn = 232448;  // compute capability 9.0
 
 std::string triple(uint3 v) {
   return "(" + std::to_string(v.x) + ", " + std::to_string(v.y) + ", " + std::to_string(v.z) + ")";
@@ -12,6 +13,12 @@ std::string triple(uint3 v) {
 
 Refusal refused(const std::string& why, int error) {
   return {"launch-refused", "the GPU refuses this launch: " + why, error};
+}
+
+// A size that this GPU can never have but a newer one can tells nothing about the kernel.
+Refusal too_much_shared(std::size_t bytes, const std::string& why) {
+  if (bytes <= cuemu_shared_limit_opt_in() || bytes > kLargestOptIn) return refused(why, kInvalidValue);
+  return {"needs-newer-gpu", why + "; a newer GPU allows that much", kInvalidValue};
 }
 
 }  // namespace
@@ -27,9 +34,10 @@ Refusal refusal_of(const LaunchRequest& request) {
   if (grid.x > 2147483647u || grid.y > 65535u || grid.z > 65535u)
     return refused("grid " + triple(grid) + " is over (2147483647, 65535, 65535)", kInvalidConfiguration);
   if (request.dynamic_shared_bytes > device.allowed_dynamic_shared)
-    return refused(std::to_string(request.dynamic_shared_bytes) + " bytes of dynamic shared memory asked for, " +
-                   std::to_string(device.allowed_dynamic_shared) + " allowed (cudaFuncSetAttribute raises this)",
-                   kInvalidValue);
+    return too_much_shared(request.dynamic_shared_bytes,
+                           std::to_string(request.dynamic_shared_bytes) + " bytes of dynamic shared memory asked for, " +
+                               std::to_string(device.allowed_dynamic_shared) +
+                               " allowed (cudaFuncSetAttribute raises this)");
   std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
   if (blocks > kMostThreadsInAll / threads)
     return {"too-many-threads", std::to_string(blocks) + " blocks of " + std::to_string(threads) +
@@ -47,8 +55,8 @@ void check_shared_total(std::size_t static_bytes) {
     end_launch(kInvalidValue);
   }
   if (total <= device.allowed_dynamic_shared) return;
-  Refusal refusal = refused(std::to_string(total) + " bytes of static and dynamic shared memory together, " +
-                            std::to_string(device.allowed_dynamic_shared) + " allowed", kInvalidValue);
+  Refusal refusal = too_much_shared(total, std::to_string(total) + " bytes of static and dynamic shared memory together, " +
+                                               std::to_string(device.allowed_dynamic_shared) + " allowed");
   report(refusal.kind, refusal.why, device.running->line);
   device.launches.back().refused = refusal.why;
   end_launch(refusal.error);
