@@ -1,4 +1,6 @@
 # `make audit` sets everything up and audits the first claim; `make test` sets everything up and runs the tests.
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
 PYTHON ?= python3
 VENV ?= .venv
 RUN := $(VENV)/bin
