@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -39,3 +40,8 @@ def table() -> dict[str, Gpu]:
     """Every GPU of `gpus.toml` by name."""
     entries = tomllib.loads(Path(__file__).with_name("gpus.toml").read_text(encoding="utf-8"))
     return {name: Gpu.model_validate(entry) for name, entry in entries.items()}
+
+
+def names_in(device: str) -> frozenset[str]:
+    """The words of a device's own name, such as "NVIDIA A100-SXM4-40GB", among which a GPU of the table is found."""
+    return frozenset(re.split(r"[\s-]+", device))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
+from audit.gpus import names_in
 from audit.measure import median_ms, speedup
 from audit.model import Claim, Finding, Measurement, Record, Rung, Variant, Verdict
 
@@ -28,6 +28,11 @@ class AblationRow:
     claim_first: str
     reference_first: str
     right: bool
+
+
+def baseline_of(precision: str) -> str:
+    """The baseline of the same precision class: fp32 against fp32, rounded inputs against TF32."""
+    return BASELINE if precision == "fp32" else f"{BASELINE}_tf32"
 
 
 def ladder(claim: Claim, findings: Iterable[Finding], measurements: Iterable[Measurement] = ()) -> tuple[Rung, ...]:
@@ -82,12 +87,11 @@ def judge(record: Record) -> Verdict:
 
 def _speed(record: Record, claimed: Variant) -> Verdict:
     """The verdict on a right kernel: only times measured on a GPU the claim names can give one."""
-    measured = speedup(record.measurements, claimed.name, BASELINE)
+    measured = speedup(record.measurements, claimed.name, baseline_of(claimed.precision))
     if measured is None:
         return _undecided(record, [f"a time: {record.device.name} gives none; audit the claim on a GPU it names"])
-    published = next(
-        (one for one in record.claim.statement.speedup if one.gpu in re.split(r"[\s-]+", record.device.name)), None
-    )
+    here = names_in(record.device.name)
+    published = next((one for one in record.claim.statement.speedup if one.gpu in here), None)
     if published is None:
         named = ", ".join(one.gpu for one in record.claim.statement.speedup) or "no GPU"
         return _undecided(record, [f"a time on a GPU the claim names ({named}); {record.device.name}: {measured:.2f}x"])

@@ -19,6 +19,9 @@ PROBES = {
     "inputs_intact": "Inputs left intact",
     "memory_access": "Memory access",
     "launch_geometry": "Launch geometry against index use",
+    "kernels_ran": "Kernels that really ran",
+    "clocks": "Clocks during the timings",
+    "timing": "Timing",
 }
 
 

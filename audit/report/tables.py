@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from audit.judge import ablation_table
+from audit.gpus import names_in
+from audit.judge import ablation_table, baseline_of
+from audit.measure import speedup
 from audit.model import Finding, Measurement, Record
 from audit.report import evidence
-from audit.report.quantities import NOT_MEASURED, NOT_PUBLISHED, middle, milliseconds, number, shape
+from audit.report.quantities import NOT_MEASURED, NOT_PUBLISHED, middle, milliseconds, number, ratio, shape
 from audit.report.summary import with_difference
 from audit.report.view import Code, Figure, Section, Table
 
+LOWER = "tf32"
 READINGS = {"pass": "at or over the floor", "fail": "under the floor", "error": "no floor: error"}
 
 
@@ -49,13 +52,18 @@ def floors(record: Record, figures: tuple[Figure, ...]) -> Section:
 
 def measured(record: Record) -> Section:
     """Medians and extremes derived from the raw samples; a kernel that is not cleared is marked as an exhibit."""
-    cleared = {rung.variant for rung in record.ladder if rung.state == "cleared"}
-    known = {variant.name for variant in record.claim.statement.variant}
-    rows = tuple(_timing(one, exhibit=one.variant in known - cleared) for one in record.measurements)
-    columns = ("What", "Shape", "Protocol", "Samples", "Median", "Least", "Most", "Standing")
-    table = Table(f"Times on {record.device.name}", columns, rows, frozenset({3, 4, 5, 6}))
+    rows = tuple(_timing(record, one) for one in record.measurements)
+    columns = ("What", "Shape", "Protocol", "Samples", "Median", "Least", "Most", "Against eager", "Of the floor",
+               "Standing")  # fmt: skip
+    table = Table(f"Times on {record.device.name}", columns, rows, frozenset(range(3, 9)))
+    text = (
+        "Medians of raw samples. Against eager: the median of eager torch under the same protocol over this one; "
+        "variants that round their inputs are compared with eager torch that may use TF32. Of the floor: the "
+        "data-sheet floor of this GPU over the median, at the fastest arithmetic the precision of the variant allows. "
+        "A kernel that is not cleared is an exhibit: what the published protocol reports of it, with no speedup."
+    )
     empty = f"{NOT_MEASURED}: {record.device.name} recorded no time."
-    return Section("Measured times", "measured", paragraphs=() if rows else (empty,), tables=(table,) if rows else ())
+    return Section("Measured times", "measured", paragraphs=(text if rows else empty,), tables=(table,) if rows else ())
 
 
 def everything(record: Record) -> Section:
@@ -80,8 +88,31 @@ def _floor(record: Record, finding: Finding) -> tuple[str, ...]:
     return finding.target, evidence.claimed_ratio(record, finding.target), *lows, reported, needed, reading
 
 
-def _timing(one: Measurement, *, exhibit: bool) -> tuple[str, ...]:
-    samples = one.samples_ms
-    times = [milliseconds(value) for value in (middle(samples), min(samples), max(samples))]
-    standing = "exhibit only: not cleared" if exhibit else "counts"
-    return Code(one.variant), shape(one.shape), one.protocol, number(len(samples)), *times, standing
+def _timing(record: Record, one: Measurement) -> tuple[str, ...]:
+    variants = {variant.name: variant.precision for variant in record.claim.statement.variant}
+    precision = variants.get(one.variant, LOWER if one.variant == baseline_of(LOWER) else "fp32")
+    exhibit = one.variant in variants and not _cleared(record, one.variant)
+    against = None if exhibit else speedup(record.measurements, one.variant, baseline_of(precision), one.protocol)
+    floor = None if exhibit else floor_ms(record, precision)
+    median = middle(one.samples_ms)
+    return (
+        Code(one.variant),
+        shape(one.shape),
+        one.protocol,
+        number(len(one.samples_ms)),
+        *(milliseconds(value) for value in (median, min(one.samples_ms), max(one.samples_ms))),
+        "none" if against is None else ratio(against),
+        "none" if floor is None else f"{number(100 * floor / median)} %",
+        "exhibit only: not cleared" if exhibit else "counts",
+    )
+
+
+def floor_ms(record: Record, precision: str) -> float | None:
+    """The data-sheet floor of the record's own GPU in milliseconds; None where the claim has no floor for it."""
+    found = [one for one in record.findings if one.probe == "floor" and one.target in names_in(record.device.name)]
+    key = "floor_ms" if precision == "fp32" else "matrix_unit_floor_ms"
+    return evidence.real(found[0], key) if found else None
+
+
+def _cleared(record: Record, variant: str) -> bool:
+    return any(rung.variant == variant and rung.state == "cleared" for rung in record.ladder)
