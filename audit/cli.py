@@ -1,4 +1,4 @@
-"""The command line: `audit run`, `audit list`, `audit report`, `audit doctor`.
+"""The command line: `audit run`, `audit list`, `audit report`, `audit compare`, `audit doctor`.
 
 Exit codes: 0 the audit ended, whatever its verdict; 1 the audit itself failed; 2 bad input.
 """
@@ -16,6 +16,7 @@ from audit.errors import AuditError, BadInput
 from audit.model import store
 from audit.pipeline import Audit
 from audit.progress import Progress
+from audit.report.compare import compare
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -57,6 +58,11 @@ def _report(options: argparse.Namespace) -> int:
     return 0
 
 
+def _compare(options: argparse.Namespace) -> int:
+    print(compare([store.read(path) for path in options.records]), end="")
+    return 0
+
+
 def _doctor(_: argparse.Namespace) -> int:
     for check in doctor.examine():
         print(f"{check.mark} {check.name:<16} {check.found}" + (f" -> {check.advice}" if check.advice else ""))
@@ -79,6 +85,9 @@ def _parser() -> argparse.ArgumentParser:
     again.add_argument("record", type=Path, metavar="RECORD", help="a record.json")
     again.add_argument("--out", type=Path, metavar="DIR", help="folder for the report (default: beside the record)")
     again.set_defaults(command=_report)
+    together = commands.add_parser("compare", help="records of one claim from several GPUs, side by side")
+    together.add_argument("records", type=Path, nargs="+", metavar="RECORD", help="record.json files of one claim")
+    together.set_defaults(command=_compare)
     check = commands.add_parser("doctor", help="what this machine can and cannot answer, and what to install")
     check.set_defaults(command=_doctor)
     return parser

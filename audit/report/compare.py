@@ -1,0 +1,71 @@
+"""Several records of one claim side by side: wrong anywhere is wrong everywhere, a time speaks for its GPU only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from audit.errors import BadInput
+from audit.gpus import names_in
+from audit.judge import baseline_of
+from audit.measure import median_ms, speedup
+from audit.model import Record
+from audit.report import evidence, markdown
+from audit.report.quantities import NOT_MEASURED, milliseconds, ratio
+from audit.report.view import Table
+
+
+def compare(records: Sequence[Record]) -> str:
+    """A Markdown table: one row for every GPU the claim names and for every device a record comes from.
+
+    Raises:
+        BadInput: the records are of different claims, of different sources, or unfinished.
+    """
+    first = records[0]
+    for record in records:
+        if record.verdict.name == "incomplete":
+            raise BadInput(f"a record of {record.claim.statement.name} is incomplete; run that audit again")
+        if record.claim != first.claim:
+            names = f"{first.claim.statement.name}, {record.claim.statement.name}"
+            raise BadInput(f"records of different claims or sources ({names}); compare records made from the same files")
+    named = [speedup.gpu for speedup in first.claim.statement.speedup]
+    others = [record for record in records if not names_in(record.device.name) & set(named)]
+    rows = [_row(gpu, _of_gpu(records, gpu), records) for gpu in named]
+    rows += [_row(record.device.name, record, records) for record in others]
+    columns = ("GPU", "Claimed", "Floor, fp32", "Claimed kernel", "Fastest cleared fp32 variant", "Against eager fp32")
+    return str(markdown.table(Table("", columns, tuple(rows), frozenset({1, 2, 5})))) + "\n"
+
+
+def _of_gpu(records: Sequence[Record], gpu: str) -> Record | None:
+    """The last record made on that GPU."""
+    return next((record for record in reversed(records) if gpu in names_in(record.device.name)), None)
+
+
+def _row(gpu: str, own: Record | None, records: Sequence[Record]) -> tuple[str, ...]:
+    floor = next((one for one in records[0].findings if (one.probe, one.target) == ("floor", gpu)), None)
+    fastest = None if own is None else _fastest(own)
+    gain = None if own is None or fastest is None else speedup(own.measurements, fastest, baseline_of("fp32"))
+    time = None if own is None or fastest is None else median_ms(own.measurements, fastest)
+    return (
+        gpu,
+        evidence.claimed_ratio(records[0], gpu),
+        milliseconds(evidence.real(floor, "floor_ms"), absent="unknown"),
+        _standing(own, records),
+        NOT_MEASURED if time is None else f"{fastest}: {milliseconds(time)}",
+        NOT_MEASURED if gain is None else ratio(gain),
+    )
+
+
+def _standing(own: Record | None, records: Sequence[Record]) -> str:
+    """The verdict of the own record; a wrong result seen on any device holds on this one too."""
+    if own is not None and own.verdict.name == "wrong":
+        return "wrong"
+    elsewhere = next((record.device.name for record in records if record.verdict.name == "wrong"), None)
+    if elsewhere is not None:
+        return f"wrong (seen on {elsewhere})"
+    return NOT_MEASURED if own is None else own.verdict.name
+
+
+def _fastest(record: Record) -> str | None:
+    """The cleared fp32 variant with the least median; None where nothing was timed."""
+    timed = {rung.variant: rung.median_ms for rung in record.ladder if rung.precision == "fp32" and rung.median_ms}
+    return min(timed, key=lambda name: timed[name] or 0.0) if timed else None
