@@ -11,6 +11,7 @@ from audit.measure import median_ms, speedup
 from audit.model import Claim, Finding, Measurement, Record, Rung, Variant, Verdict
 
 BUILD = "build"
+KERNELS = "kernels_ran"
 BASELINE = "baseline:eager"
 MARGIN = 0.1
 """A measured ratio may fall this far short of the published one and still confirm it."""
@@ -73,12 +74,15 @@ def judge(record: Record) -> Verdict:
     if claim.claimed is None:
         return _undecided(record, ["the claim folder has no variant of role claimed"])
     findings = _by_target(record.findings).get(claim.claimed.name, [])
-    convictions = [finding for finding in findings if finding.convicts]
+    convictions = [finding for finding in findings if finding.convicts and finding.probe in CORRECTNESS]
     if convictions:
         return _wrong(record, convictions)
     missing = _missing(findings)
     if missing:
         return _undecided(record, missing)
+    idle = [finding for finding in findings if finding.convicts and finding.probe == KERNELS]
+    if idle:
+        return _not_its_own(record, idle[0])
     impossible = [finding for finding in record.findings if finding.probe == "floor" and finding.convicts]
     if impossible:
         return _mistimed(record, impossible)
@@ -118,6 +122,16 @@ def _wrong(record: Record, convictions: list[Finding]) -> Verdict:
         + (", each also in a second build" if all(finding.confirmed for finding in convictions) else ""),
         scope="the kernel as audited, on any GPU: a result that is wrong here is wrong everywhere; "
         "no speed of it is reported",
+    )
+
+
+def _not_its_own(record: Record, finding: Finding) -> Verdict:
+    return Verdict(
+        name="overstated",
+        reasons=(f"{finding.probe}: {finding.summary}",),
+        confidence="medium",
+        confidence_reason="the result is right, and none of the source's kernels produced it",
+        scope=f"the shape of the finding, on {record.device.name}; a published time is that of the library",
     )
 
 

@@ -33,6 +33,9 @@ def replaced(probe: str, outcome: str, **more: str) -> list[Finding]:
         ([*RIGHT, finding("floor", "fail", target="T4")], "mistimed"),
         ([*replaced("order", "fail"), finding("floor", "fail", target="T4")], "wrong"),
         ([finding("agreement", "fail", target="thief"), *RIGHT], "undecided"),
+        ([*RIGHT, finding("kernels_ran", "fail")], "overstated"),
+        ([*RIGHT, finding("kernels_ran", "fail", grade="hint")], "undecided"),
+        ([*replaced("order", "fail"), finding("kernels_ran", "fail")], "wrong"),
         ([finding("build", "error"), finding("floor", "fail", target="T4")], "undecided"),
     ],
 )

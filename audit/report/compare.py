@@ -26,7 +26,7 @@ def compare(records: Sequence[Record]) -> str:
             raise BadInput(f"a record of {record.claim.statement.name} is incomplete; run that audit again")
         if record.claim != first.claim:
             names = f"{first.claim.statement.name}, {record.claim.statement.name}"
-            raise BadInput(f"records of different claims or sources ({names}); compare records made from the same files")
+            raise BadInput(f"records of different claims or sources ({names}); use the same files")
     named = [speedup.gpu for speedup in first.claim.statement.speedup]
     others = [record for record in records if not names_in(record.device.name) & set(named)]
     rows = [_row(gpu, _of_gpu(records, gpu), records) for gpu in named]
