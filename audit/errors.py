@@ -26,10 +26,16 @@ class CompileError(AuditError):
 
 
 class Unsupported(AuditError):
-    """The emulated device does not model a construct of the source; nothing is known about the kernel."""
+    """The device cannot build, run or answer this; nothing is known about the kernel.
 
-    def __init__(self, construct: str, *, line: int) -> None:
-        super().__init__(f"the emulated device does not model {construct} (line {line}); audit this claim on a GPU")
+    Args:
+        construct: what it cannot do, by name.
+        line: where it stands in the source; 0 where there is no line.
+    """
+
+    def __init__(self, construct: str, *, line: int = 0) -> None:
+        place = f" (line {line})" if line else ""
+        super().__init__(f"not supported on this device: {construct}{place}")
         self.construct = construct
         self.line = line
 

@@ -45,7 +45,7 @@ class Audit:
         self._progress = progress
         self._entropy = secrets.randbits(62) if entropy is None else entropy
         self._scratch = tempfile.TemporaryDirectory(prefix="audit-")
-        jobs = max(1, min(os.cpu_count() or 1, 8))
+        jobs = max(1, min(os.cpu_count() or 1, 16))
         self._threads = ThreadPoolExecutor(jobs)
         self._workers = Workers(jobs)
         self._lock = threading.Lock()
@@ -167,6 +167,7 @@ class Audit:
             "seeds": [(self._entropy + case) % 2**63 for case in range(len(shapes))],
             "cost_shape": dict(self.folder.claim.shapes.claimed),
             "folder": str(folder),
+            "device": "cuda" if self._device.describe().kind == "cuda" else "cpu",
         }
         reply = self._workers.call("oracle", request, limit_s=ORACLE_LIMIT_S)
         if not reply.finished:

@@ -12,7 +12,7 @@ from audit.build.cuda_extension import CudaBuild
 from audit.build.cuda_sanitizer import working_sanitizer
 from audit.emulator.cache import cache_folder
 from audit.emulator.patterns import POISON_NAN, POISON_NUMBER
-from audit.errors import AuditError, Unsupported
+from audit.errors import Unsupported
 from audit.model import BuildNote, Claim, Device, Shape, Variant
 
 SESSION_LIMIT_S = 120.0
@@ -21,16 +21,6 @@ AS_PUBLISHED = ("claimed", "ablation", "thief")
 """Roles compiled with the claim's own flags, so that an ablation differs from the claim by its one change only."""
 POISONS = {"poison_nan": POISON_NAN, "poison_number": POISON_NUMBER}
 """Memory modes that fill freed blocks of the output's size before a call, and the 4-byte pattern."""
-
-
-class NeedsNewerGpu(Unsupported):
-    """The variant is written for a newer GPU than the one at hand; nothing is known about it here."""
-
-    def __init__(self, variant: Variant, found: gpu.Gpu) -> None:
-        least = variant.compute_capability
-        text = f"{variant.file} needs compute capability {least // 10}.{least % 10}; {found.name} has {found.arch}"
-        AuditError.__init__(self, f"{text}: audit it on a newer GPU")
-        self.construct, self.line = text, 0
 
 
 @dataclass(frozen=True)
@@ -136,7 +126,9 @@ class CudaDevice:
         if optimisation not in self.optimisations:
             raise ValueError(f"a GPU build has no level {optimisation}; known: {self.optimisations[0]}")
         if variant.compute_capability > self._gpu.compute_capability:
-            raise NeedsNewerGpu(variant, self._gpu)
+            least = variant.compute_capability
+            needs = f"{variant.file} needs compute capability {least // 10}.{least % 10}"
+            raise Unsupported(f"{needs}; {self._gpu.name} has {self._gpu.arch}")
         flags = flags_of(variant, self._claim)
         built = cuda_extension.build(source, flags, gpu=self._gpu, toolchain=self._toolchain, cache=self._cache)
         return CudaVariant(build=built, variant=variant, optimisation=optimisation, sanitizer=self._sanitizer)

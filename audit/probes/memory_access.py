@@ -23,7 +23,7 @@ NOT_ACCESSES = ("launch-refused", "static-shared-too-large")
 def run(target: Target) -> Finding:
     """One checked call at the middle case."""
     if not target.built.checks_accesses:
-        raise Unsupported("access checks on this device", line=0)
+        raise Unsupported("checks of every memory access")
     case = target.middle
     (call,) = target.session(["claim"], cases=[case], check=True)
     reports = [target.built.located(report) for report in call.reports if report["kind"] not in NOT_ACCESSES]

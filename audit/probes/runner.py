@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from audit.errors import AuditError, Unsupported
 from audit.model import Finding
@@ -14,15 +15,20 @@ from audit.probes.target import Target
 def ask_all(target: Target, *, second: Callable[[], Target] | None = None) -> list[Finding]:
     """Every probe about one target; see `ask`.
 
-    A call that does not come back (a crash, a time-out, an exception) is told once: nothing else is asked then, since
-    every further probe would only wait for the same end.
+    Cases whose call raised, out of memory for instance, are told by `contract` and left out of further questions. If no
+    call came back at all (a crash, a time-out), nothing else is asked: every probe would wait for the same end.
     """
     first = ask(contract.NAME, target, second=second)
     others = [probe for probe in PROBES if probe != contract.NAME]
     if first.outcome != "error":
         return [first, *(ask(probe, target, second=second) for probe in others)]
-    why = f"not asked, since contract has no answer: {first.summary}"
-    return [first, *(_unanswered(probe, target.variant.name, "error", why) for probe in others)]
+    answered = first.evidence.get("answered")
+    if not isinstance(answered, list) or not answered:
+        why = f"not asked, since contract has no answer: {first.summary}"
+        return [first, *(_unanswered(probe, target.variant.name, "error", why) for probe in others)]
+    cases = tuple(case for index, case in enumerate(target.cases) if index in answered)
+    again = None if second is None else (lambda: replace(second(), cases=cases))
+    return [first, *(ask(probe, replace(target, cases=cases), second=again) for probe in others)]
 
 
 def ask(probe: str, target: Target, *, second: Callable[[], Target] | None = None) -> Finding:

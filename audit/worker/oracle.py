@@ -1,8 +1,8 @@
 """Runs in a child: makes the inputs of every case and what is right for them, in float64, away from claimed code.
 
-Request: `reference` (path of reference.py), `shapes`, `seeds` (one each), `cost_shape`, `device` ("cpu" or "cuda":
-where the float64 results are computed; inputs are made on the CPU, the same everywhere), `folder` for what is written:
-`<case>.inputs.pt` (the arguments: tensors, numbers, lists) and `<case>.expected.f64` (raw float64, row major).
+Request: `device` (where to compute), `reference` (path of reference.py), `shapes`, `seeds` (one each), `cost_shape`,
+`folder` for the files written: `<case>.inputs.pt` (the arguments: tensors, numbers, lists) and `<case>.expected.f64`
+(raw float64, row major).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def run(request: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> None
     folder = Path(request["folder"])
     for case, (shape, seed) in enumerate(zip(request["shapes"], request["seeds"], strict=True)):
         inputs = reference.inputs(shape, torch.Generator().manual_seed(seed))
-        device = request.get("device", "cpu")
+        device = request["device"]
         there = [x.to(device) if isinstance(x, torch.Tensor) else x for x in inputs]
         expected = reference.oracle(*there).to(torch.float64).cpu().contiguous()
         torch.save(inputs, folder / f"{case}.inputs.pt")

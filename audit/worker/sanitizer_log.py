@@ -1,4 +1,7 @@
-"""Runs in a child: what compute-sanitizer wrote, as reports in the words of the emulated device."""
+"""Runs in a child: what compute-sanitizer wrote, as reports in the words of the emulated device.
+
+What it calls a warning is a race inside a warp, which mostly runs in step: undefined all the same.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any
 _PREFIX = re.compile(r"^=+ ?", re.MULTILINE)
 _ACCESS = re.compile(r"^Invalid __(\w+)__ (read|write|atomic) of size (\d+) bytes", re.MULTILINE)
 _UNINITIALISED = re.compile(r"^Uninitialized __(\w+)__ memory read of size (\d+) bytes", re.MULTILINE)
-_RACE = re.compile(r"^Error: Race reported[^\n]*", re.MULTILINE)
+_RACE = re.compile(r"^(?:Error|Warning): Race reported[^\n]*", re.MULTILINE)
 _PLACE = re.compile(
     r"\bat (?:0x[0-9a-f]+ in )?(?P<kernel>[^\n]+?)(?:\+0x[0-9a-f]+)?(?: in [^\n:]+:(?P<line>\d+))?$", re.MULTILINE
 )

@@ -34,6 +34,7 @@ def ask(workers: Workers, folder: Path, cost: str, *, limit_s: float = 20.0) -> 
         "seeds": [7],
         "cost_shape": {"N": 3},
         "folder": str(folder),
+        "device": "cpu",
     }
     return workers.call("oracle", request, limit_s=limit_s)
 
