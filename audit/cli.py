@@ -12,6 +12,7 @@ from pathlib import Path
 
 from audit import __version__, claims, doctor, report
 from audit.build.devices import CHOICES, choose
+from audit.emulator.selftest import selftest
 from audit.errors import AuditError, BadInput
 from audit.model import store
 from audit.pipeline import Audit
@@ -63,9 +64,12 @@ def _compare(options: argparse.Namespace) -> int:
     return 0
 
 
-def _doctor(_: argparse.Namespace) -> int:
+def _doctor(options: argparse.Namespace) -> int:
     for check in doctor.examine():
         print(f"{check.mark} {check.name:<16} {check.found}" + (f" -> {check.advice}" if check.advice else ""))
+    if options.self_test:
+        for feature in selftest(progress=lambda text: print(f"   {text}", flush=True)):
+            print(f"{'ok' if feature.passed else '!!'} emulated: {feature.name:<24} {feature.detail}".rstrip())
     return 0
 
 
@@ -89,6 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     together.add_argument("records", type=Path, nargs="+", metavar="RECORD", help="record.json files of one claim")
     together.set_defaults(command=_compare)
     check = commands.add_parser("doctor", help="what this machine can and cannot answer, and what to install")
+    check.add_argument("--self-test", action="store_true", help="also run every feature of the emulated device")
     check.set_defaults(command=_doctor)
     return parser
 

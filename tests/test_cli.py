@@ -18,6 +18,13 @@ def test_doctor_says_what_each_lack_means(capsys: pytest.CaptureFixture[str]) ->
         assert check.mark == "ok" or check.advice, check.name
 
 
+def test_doctor_runs_the_self_test_of_the_emulated_device(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["doctor", "--self-test"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if "emulated: " in line]
+    assert len(lines) >= 15
+    assert all(line.startswith("ok ") for line in lines)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -1,0 +1,57 @@
+"""Every published report is what its record gives: rendered again, its text is the same, figure for figure."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from audit import claims, judge, report
+from audit.model import Record, store
+
+ROOT = Path(__file__).resolve().parents[1] / "reports"
+RECORDS = sorted(ROOT.rglob("record.json"))
+EMBEDDED = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=]+")
+
+
+def text_of(page: Path) -> str:
+    """The page without its pictures, whose bytes depend on the version that drew them."""
+    return EMBEDDED.sub("picture", page.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(params=RECORDS, ids=[str(path.parent.relative_to(ROOT)) for path in RECORDS])
+def published(request: pytest.FixtureRequest) -> Path:
+    path: Path = request.param
+    return path.parent
+
+
+def test_there_are_published_records() -> None:
+    assert RECORDS
+
+
+def test_text_derives_from_the_record(published: Path, tmp_path: Path) -> None:
+    files = report.render(store.read(published / "record.json"), tmp_path)
+    for name in ("report.md", "report.html"):
+        assert text_of(published / name) == text_of(tmp_path / name), name
+    for picture in (file for file in files if file.suffix == ".png"):
+        assert (published / picture.relative_to(tmp_path)).read_bytes().startswith(b"\x89PNG")
+
+
+def test_verdict_and_ladder_derive_from_findings_and_samples(published: Path) -> None:
+    record = store.read(published / "record.json")
+    assert judge.ladder(record.claim.statement, record.findings, record.measurements) == record.ladder
+    assert judge.judge(record) == record.verdict
+
+
+def test_the_sources_audited_are_the_ones_here(published: Path) -> None:
+    record: Record = store.read(published / "record.json")
+    current = {source.file: source.sha256 for source in claims.load(record.claim.statement.name).audited.sources}
+    audited = {source.file: source.sha256 for source in record.claim.sources}
+    assert audited == current, "a source changed since this report: run the audit again on that device"
+
+
+def test_nothing_published_names_a_place_on_a_machine(published: Path) -> None:
+    for path in published.rglob("*"):
+        if path.suffix in (".json", ".md", ".html"):
+            assert not re.search(r"/(home|root|work|tmp|opt)/[a-z.]", text_of(path)), path.name
