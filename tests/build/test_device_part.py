@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 from audit.build.device_part import device_part
+from audit.claims import load
+from audit.model import Variant
 from audit.review.cuda_source import parse
 from tests.review.sample import SAMPLE, spoiled
 
-_VARIANTS = sorted((Path(__file__).parents[2] / "kernels" / "triangular_mm").glob("*.cu"))
+_CLAIM = load("triangular_mm")
+_VARIANTS = _CLAIM.claim.variant
 _SOURCE = r"""#include <torch/extension.h>
 #include <ATen/cuda/CUDAContext.h>
 #include <vector>
@@ -123,24 +126,28 @@ def test_nothing_crashes() -> None:
         assert _part(text).count("\n") >= text.count("\n")
 
 
-def _compile(text: str, folder: Path, arch: str) -> str:
-    """PTX of the device part."""
+def _compile(text: str, folder: Path, archs: list[int]) -> bytes:
+    """Machine code of the device part for each architecture, in one fat binary."""
     if shutil.which("nvcc") is None:
         pytest.skip("needs nvcc, which is not on the path")
-    source, ptx = folder / "part.cu", folder / "part.ptx"
+    source, binary = folder / "part.cu", folder / "part.fatbin"
     source.write_text(_part(text), encoding="utf-8")
     relaxed = "--expt-relaxed-constexpr"  # one of the flags that torch's extension builder always passes
-    command = ["nvcc", f"-arch={arch}", relaxed, "-ptx", "-o", str(ptx), str(source)]
+    targets = [f"-gencode=arch=compute_{arch},code=sm_{arch}" for arch in archs]
+    command = ["nvcc", *targets, relaxed, "-fatbin", "-o", str(binary), str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return ptx.read_text(encoding="utf-8")
+    return binary.read_bytes()
 
 
 def test_a_device_compiler_takes_it_without_torch(tmp_path: Path) -> None:
-    assert ".entry" in _compile(_SOURCE, tmp_path, "sm_75")
+    assert len(_compile(_SOURCE, tmp_path, [75])) > 1000
 
 
-@pytest.mark.parametrize("path", _VARIANTS, ids=lambda path: path.stem)
-def test_a_device_compiler_takes_the_variants(path: Path, tmp_path: Path) -> None:
-    arch = "sm_80" if "tf32" in path.name else "sm_75"
-    assert ".entry" in _compile(path.read_text(encoding="utf-8"), tmp_path, arch)
+@pytest.mark.parametrize("variant", _VARIANTS, ids=lambda variant: variant.name)
+def test_variants_compile_for_every_gpu_their_header_allows(variant: Variant, tmp_path: Path) -> None:
+    text = (_CLAIM.path / variant.file).read_text(encoding="utf-8")
+    stated = f"compute capability {variant.compute_capability // 10}.{variant.compute_capability % 10}"
+    assert stated in text.partition("#include")[0]
+    archs = [arch for arch in (75, 80, 89, 90) if arch >= variant.compute_capability]
+    assert len(_compile(text, tmp_path, archs)) > 1000
