@@ -10,6 +10,8 @@ from pathlib import Path
 from audit.build.cuda_toolchain import Toolchain
 
 TRIAL = "import torch; torch.zeros(1, device='cuda'); torch.cuda.synchronize()"
+TRIAL_OPTIONS = ("--show-backtrace", "no", "--print-limit", "1", "--report-api-errors", "no")
+"""Those the worker gives too: a checker too old to know them counts as absent."""
 TRIAL_LIMIT_S = 60.0
 
 
@@ -18,7 +20,7 @@ def working_sanitizer(toolchain: Toolchain) -> Path | None:
     program = sanitizer(toolchain)
     if program is None:
         return None
-    command = [str(program), "--tool", "memcheck", sys.executable, "-c", TRIAL]
+    command = [str(program), "--tool", "memcheck", *TRIAL_OPTIONS, sys.executable, "-c", TRIAL]
     try:
         trial = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TRIAL_LIMIT_S)
     except (OSError, subprocess.TimeoutExpired):

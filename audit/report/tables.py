@@ -53,13 +53,14 @@ def floors(record: Record, figures: tuple[Figure, ...]) -> Section:
 def measured(record: Record) -> Section:
     """Medians and extremes derived from the raw samples; a kernel that is not cleared is marked as an exhibit."""
     rows = tuple(_timing(record, one) for one in record.measurements)
-    columns = ("What", "Shape", "Protocol", "Samples", "Median", "Least", "Most", "Against eager", "Of the floor",
-               "Standing")  # fmt: skip
-    table = Table(f"Times on {record.device.name}", columns, rows, frozenset(range(3, 9)))
+    columns = ("What", "Shape", "Protocol", "Samples", "Median", "Least", "Most", "Against eager", "Of the fp32 floor",
+               "Of the matrix-unit floor", "Standing")  # fmt: skip
+    table = Table(f"Times on {record.device.name}", columns, rows, frozenset(range(3, 10)))
     text = (
         "Medians of raw samples. Against eager: the median of eager torch under the same protocol over this one; "
-        "variants that round their inputs are compared with eager torch that may use TF32. Of the floor: the "
-        "data-sheet floor of this GPU over the median, at the fastest arithmetic the precision of the variant allows. "
+        "variants that round their inputs are compared with eager torch that may use TF32. Of a floor: the data-sheet "
+        "floor of this GPU over the median. Only work on the matrix units can pass 100 % of the fp32 floor, which is "
+        "that of the CUDA cores; nothing can pass 100 % of the other. "
         "A kernel that is not cleared is an exhibit: what the published protocol reports of it, with no speedup."
     )
     empty = f"{NOT_MEASURED}: {record.device.name} recorded no time."
@@ -93,7 +94,6 @@ def _timing(record: Record, one: Measurement) -> tuple[str, ...]:
     precision = variants.get(one.variant, LOWER if one.variant == baseline_of(LOWER) else "fp32")
     exhibit = one.variant in variants and not _cleared(record, one.variant)
     against = None if exhibit else speedup(record.measurements, one.variant, baseline_of(precision), one.protocol)
-    floor = None if exhibit else floor_ms(record, precision)
     median = middle(one.samples_ms)
     return (
         Code(one.variant),
@@ -102,16 +102,20 @@ def _timing(record: Record, one: Measurement) -> tuple[str, ...]:
         number(len(one.samples_ms)),
         *(milliseconds(value) for value in (median, min(one.samples_ms), max(one.samples_ms))),
         "none" if against is None else ratio(against),
-        "none" if floor is None else f"{number(100 * floor / median)} %",
+        *("none" if exhibit else _share(floor, median) for floor in floors_ms(record)),
         "exhibit only: not cleared" if exhibit else "counts",
     )
 
 
-def floor_ms(record: Record, precision: str) -> float | None:
-    """The data-sheet floor of the record's own GPU in milliseconds; None where the claim has no floor for it."""
+def floors_ms(record: Record) -> tuple[float | None, float | None]:
+    """The floors of the record's own GPU, CUDA cores and matrix units; None where the claim has none for it."""
     found = [one for one in record.findings if one.probe == "floor" and one.target in names_in(record.device.name)]
-    key = "floor_ms" if precision == "fp32" else "matrix_unit_floor_ms"
-    return evidence.real(found[0], key) if found else None
+    floor = found[0] if found else None
+    return evidence.real(floor, "floor_ms"), evidence.real(floor, "matrix_unit_floor_ms")
+
+
+def _share(floor: float | None, median: float) -> str:
+    return "unknown" if floor is None else f"{number(100 * floor / median)} %"
 
 
 def _cleared(record: Record, variant: str) -> bool:

@@ -114,10 +114,10 @@ def test_a_build_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch, tm
 
 def test_a_log_keeps_the_compilers_words_only() -> None:
     log = (
-        "Error building extension 'audited_1': [1/2] /usr/local/cuda/bin/nvcc -O3 -c /work/k.cu -o k.o\n"
-        "FAILED: [code=2] k.cuda.o\n/usr/local/cuda/bin/nvcc -O3 -c /work/k.cu -o k.o\n"
-        '/work/kernels/k.cu(4): error: identifier "y" is undefined\n\n'
-        '1 error detected in the compilation of "/work/kernels/k.cu".\nninja: build stopped: subcommand failed.\n'
+        "Error building extension 'audited_1': [1/2] /usr/local/cuda/bin/nvcc -O3 -c /srv/k.cu -o k.o\n"
+        "FAILED: [code=2] k.cuda.o\n/usr/local/cuda/bin/nvcc -O3 -c /srv/k.cu -o k.o\n"
+        '/srv/kernels/k.cu(4): error: identifier "y" is undefined\n\n'
+        '1 error detected in the compilation of "/srv/kernels/k.cu".\nninja: build stopped: subcommand failed.\n'
     )
     words = cuda_compile.compiler_words(log)
     assert words.splitlines()[0] == 'k.cu(4): error: identifier "y" is undefined'

@@ -10,9 +10,9 @@ from audit.review.cuda_source import parse
 LISTING = """\
 0000000000001200 t plain(float const*, int)
 0000000000004020 b plain(float const*, int)::cufast_key
-0000000000004021 b void ns::tiled<float, 4>(float const*, float (*)(float))::cufast_key
-0000000000001300 W void ns::tiled<float, 4>(float const*, float (*)(float))
-0000000000004022 b void (anonymous namespace)::hidden<c10::Half>(c10::Half*)::cufast_key
+0000000000004021 b ns::tiled<float, 4>(float const*, float (*)(float))::cufast_key
+0000000000001300 t void ns::tiled<float, 4>(float const*, float (*)(float))
+0000000000004022 b (anonymous namespace)::hidden<c10::Half>(c10::Half*)::cufast_key
 0000000000004040 B weights
 0000000000004060 b ns::scale
 0000000000004070 b other

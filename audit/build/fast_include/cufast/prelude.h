@@ -1,0 +1,28 @@
+// Precompiled once for the host part of every fast build: torch's micro headers, CUDA's, the binding, the launcher.
+#pragma once
+#include "cuemu/torch_micro.h"
+
+#include <ATen/cuda/CUDAContextLight.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cfloat>
+#include <climits>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <sstream>
+#include <unordered_map>
+
+#include "cuemu/bind.h"
+#include "cuemu/integer_math.h"  // nvcc gives host code CUDA's min and max too
+#include "cufast/device_names.h"
+#include "cufast/launch.h"

@@ -1,0 +1,86 @@
+"""What a host library needs of its device part, read off its symbol table: nothing of it is loaded or run."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from audit.review.cuda_source import CudaSource
+
+_SYMBOL = re.compile(r"(?P<address>[0-9a-fA-F]+) (?P<kind>\S) (?P<name>.+)")
+_TORCH_TYPE = re.compile(r"\b(?:c10|at|torch)::")
+_VARIABLE = re.compile(r"(?:\(anonymous namespace\)|\w+)(?:::\w+)*")
+_DEVICE_VARIABLE = re.compile(
+    r"\b__(?:constant|device|managed)__\b(?P<declared>[^;(){}=]*?)\b(?P<name>\w+)\s*(?:\[[^;]*?\]\s*)*(?:=|;|\{)"
+)
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """What of a host library stands for something on the device.
+
+    Args:
+        expression: its name as NVRTC is asked for it, e.g. "ns::k<float, 4>" or "&weights".
+        offsets: addresses in the library that stand for it, relative to its start.
+    """
+
+    expression: str
+    offsets: tuple[int, ...]
+
+    @property
+    def is_variable(self) -> bool:
+        """Whether it is a variable in device memory, not a kernel."""
+        return self.expression.startswith("&")
+
+    @property
+    def needs_torch(self) -> bool:
+        """Whether its template arguments are types of torch's, which the device part does not know."""
+        return _TORCH_TYPE.search(self.expression) is not None
+
+
+def symbols(listing: str, *, key: str, variables: frozenset[str]) -> tuple[Symbol, ...]:
+    """The kernels instantiated in a host library and the shadows of device variables.
+
+    Args:
+        listing: what `nm -C` says of it.
+        key: the static variable in every kernel's stub.
+        variables: names declared `__constant__` or `__device__`, without namespaces.
+    """
+    rows = [match for line in listing.splitlines() if (match := _SYMBOL.fullmatch(line.strip()))]
+    functions = {row["name"]: int(row["address"], 16) for row in rows if row["kind"] in "tTwW"}
+    found = []
+    for row in rows:
+        name, address = row["name"], int(row["address"], 16)
+        if name.endswith(f"::{key}"):
+            signature = name.removesuffix(f"::{key}")
+            own = functions.get(signature, functions.get(f"void {signature}"))  # a name inside it shows no result type
+            expression = _expression(signature)
+            found.append(Symbol(expression, (address,) if own is None else (address, own)))
+        elif row["kind"] in "bBdDrRuV" and _VARIABLE.fullmatch(name) and name.rpartition("::")[2] in variables:
+            found.append(Symbol(f"&{name.replace('(anonymous namespace)::', '')}", (address,)))
+    return tuple(sorted(found, key=lambda symbol: symbol.expression))
+
+
+def offset_of(name: str, listing: str) -> int:
+    """Where a function of C lies in the library. Raises LookupError if it has none of that name."""
+    found = re.search(rf"^([0-9a-fA-F]+) T {re.escape(name)}$", listing, re.MULTILINE)
+    if found is None:
+        raise LookupError(f"the library exports no {name}")
+    return int(found[1], 16)
+
+
+def device_variables(source: CudaSource) -> frozenset[str]:
+    """Names of variables in device memory that host code may name."""
+    return frozenset(match["name"] for match in _DEVICE_VARIABLE.finditer(source.masked))
+
+
+def _expression(signature: str) -> str:
+    """`void ns::k<float>(float const*)` to `ns::k<float>`."""
+    depth = 0
+    opening = len(signature)
+    for opening in range(len(signature) - 1, -1, -1):
+        depth += (signature[opening] == ")") - (signature[opening] == "(")
+        if depth == 0 and signature[opening] == "(":
+            break
+    name = signature[:opening] or signature  # one of C has no parameters to show
+    return name.removeprefix("void ").replace("(anonymous namespace)::", "").strip()

@@ -1,0 +1,153 @@
+"""What the fast build compiles with: g++, torch's and CUDA's headers, NVRTC; and what is made once of them."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from audit.build import cuda_toolchain
+from audit.build.fast_refusal import NotFast
+from audit.emulator import toolchain
+from audit.emulator.cache import fingerprint, made
+
+PRELUDE = "prelude.h"
+_PRELUDE_TEXT = '#include "cufast/prelude.h"\n'
+INCLUDE = Path(__file__).parent / "fast_include"
+_COMPILE = ("-std=c++20", "-O1", "-fPIC", "-w", "-fno-gnu-unique", "-fno-plt", "-fvisibility=hidden")
+_LISTING_LIMIT_S = 60.0
+_NEWER_STANDARD = (2, 12)
+"""The torch release from which its extension builder asks nvcc for C++20."""
+
+
+@dataclass(frozen=True)
+class FastToolchain:
+    """Folders, versions and flags; `host_flags` must be the same for the precompiled header and what uses it."""
+
+    compiler: str
+    torch: Path
+    torch_version: str
+    nvrtc: Path
+    cuda_include: Path
+    host_flags: tuple[str, ...]
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """What a compiled file depends on besides its sources."""
+        nvrtc = self.nvrtc.resolve()
+        return (self.compiler, self.torch_version, str(nvrtc), str(nvrtc.stat().st_size), *self.host_flags, _headers())
+
+    @property
+    def standard(self) -> str:
+        """The C++ standard torch's extension builder asks nvcc for."""
+        release = tuple(int(part) for part in self.torch_version.split("+")[0].split(".")[:2])
+        return "c++20" if release >= _NEWER_STANDARD else "c++17"
+
+    @property
+    def operators(self) -> frozenset[str]:
+        """Operators that have a header of their own in torch."""
+        return frozenset(path.stem for path in (self.torch / "include/ATen/ops").glob("*.h"))
+
+
+@functools.cache
+def find() -> FastToolchain:
+    """The toolchain of this Python and this machine. Raises NotFast naming what is missing."""
+    host = toolchain.find()
+    include = _cuda_include(host.torch)
+    nvrtc = _nvrtc(host.torch)
+    if include is None:
+        raise NotFast("a machine without CUDA's headers (cuda_runtime.h); install the CUDA toolkit or set CUDA_HOME")
+    if nvrtc is None:
+        raise NotFast("a machine without NVRTC (libnvrtc.so); install the CUDA toolkit or torch for CUDA")
+    headers = host.torch / "include"
+    folders = [f"-I{INCLUDE}", f"-isystem{include}", f"-isystem{headers}", "-idirafter", str(toolchain.INCLUDE)]
+    flags = (*_COMPILE, *folders)
+    return FastToolchain(host.version, host.torch, host.torch_version, nvrtc, include, flags)
+
+
+def prepare(folder: Path) -> None:
+    """Makes the precompiled header and the binding's library; nothing happens if they exist."""
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        for job in (pool.submit(header, folder), pool.submit(binding, folder)):
+            job.result()
+
+
+def header(folder: Path) -> Path:
+    """The file a host part includes first; its precompiled form lies beside it. Raises NotFast if torch has changed."""
+    tools = find()
+
+    def make(unfinished: Path) -> None:
+        (unfinished / PRELUDE).write_text(_PRELUDE_TEXT, encoding="utf-8")
+        arguments = [*tools.host_flags, "-x", "c++-header", PRELUDE, "-o", f"{PRELUDE}.gch"]
+        _run(arguments, unfinished)
+
+    target = _header_folder(folder)
+    made(target, make)
+    return target / PRELUDE
+
+
+def header_now(folder: Path, beside: Path) -> Path:
+    """The precompiled header if it is there, else a plain one written into `beside`: one build is faster without."""
+    if (finished := _header_folder(folder)).is_dir():
+        return finished / PRELUDE
+    (beside / PRELUDE).write_text(_PRELUDE_TEXT, encoding="utf-8")
+    return beside / PRELUDE
+
+
+def binding(folder: Path) -> Path:
+    """The library that calls a module's functions for Python: the emulated device's, without the device."""
+    tools = find()
+    source = toolchain.RUNTIME_SOURCES / "bind.cpp"
+    target = folder / "fast-binding" / fingerprint([*tools.identity, source.read_bytes()])
+
+    def make(unfinished: Path) -> None:
+        _run([*tools.host_flags, "-shared", str(source), "-o", "libcufast_binding.so"], unfinished)
+
+    made(target, make)
+    return target / "libcufast_binding.so"
+
+
+def listing(library: Path) -> str:
+    """The symbol table of a library, demangled."""
+    command = ["nm", "-C", "--defined-only", str(library)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_LISTING_LIMIT_S)
+    return done.stdout
+
+
+def _header_folder(folder: Path) -> Path:
+    return folder / "fast-headers" / fingerprint(find().identity)
+
+
+def _run(arguments: list[str], folder: Path) -> None:
+    succeeded, log = toolchain.compile_file(arguments, folder=folder)
+    if not succeeded:
+        errors = [line for line in log.splitlines() if "error" in line]
+        raise NotFast(f"this torch: {(errors or ['no output'])[0].strip()}")
+
+
+@functools.cache
+def _headers() -> str:
+    files = [path for folder in (INCLUDE, toolchain.INCLUDE) for path in sorted(folder.rglob("*")) if path.is_file()]
+    return fingerprint(part for path in files for part in (path.name, path.read_bytes()))
+
+
+def _cuda_include(torch: Path) -> Path | None:
+    wheels = sorted((torch.parent / "nvidia").glob("*/include"))
+    places = [home / "include" for home in _homes()] + wheels
+    return next((place for place in places if (place / "cuda_runtime.h").is_file()), None)
+
+
+def _nvrtc(torch: Path) -> Path | None:
+    """The toolkit's, which is nvcc's twin, before the one torch brought along."""
+    places = [(home, "lib64/libnvrtc.so.[0-9]*") for home in _homes()]
+    places += [(torch.parent / "nvidia", "*/lib/libnvrtc.so.[0-9]*")]
+    found = [path for folder, pattern in places for path in sorted(folder.glob(pattern))]
+    return next(iter(found), None)
+
+
+def _homes() -> list[Path]:
+    """The toolkit's folder, and where it is by default: an nvcc on PATH may be a link without a toolkit around it."""
+    home = cuda_toolchain.cuda_home()
+    return [*([home] if home else []), cuda_toolchain.DEFAULT_CUDA_HOME]

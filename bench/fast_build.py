@@ -1,0 +1,133 @@
+"""What the fast build rests on: `python bench/fast_build.py [--sources FOLDER]`, on a machine with a GPU.
+
+Prints how long it takes, cold, alone and side by side, and for every variant of the claim whether its output has the
+published build's bytes and how their times compare. With `--sources`, builds every `.cu` of that folder too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from audit import claims
+from audit.build import cuda_extension, cuda_toolchain, fast, fast_load, gpu
+from audit.build.cuda import flags_of
+from audit.errors import AuditError
+from audit.worker.cuda import entry_of
+
+SIZES = (33, 255, 4096)
+ROUNDS = 5
+
+
+def main() -> None:
+    """Builds, compares, prints a table and, with `--out`, writes the numbers."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--claim", type=Path, default=Path(__file__).resolve().parents[1] / "kernels/triangular_mm")
+    parser.add_argument("--sources", type=Path, help="a folder of .cu files to build as well")
+    parser.add_argument("--jobs", type=int, default=16, help="builds at once")
+    parser.add_argument("--out", type=Path, help="a JSON file for the numbers")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="audit-bench-") as folder:
+        numbers = measured(asked, Path(folder))
+    if asked.out:
+        asked.out.write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
+
+
+def measured(asked: argparse.Namespace, cache: Path) -> dict[str, Any]:
+    """All numbers; prints them as they come."""
+    card = gpu.find()
+    started = time.monotonic()
+    fast.prepare(cache)
+    numbers: dict[str, Any] = {"gpu": card.name, "prepare_s": round(time.monotonic() - started, 2)}
+    print(f"{card.name}; precompiled header and binding, once: {numbers['prepare_s']} s", flush=True)
+    claim = claims.load(str(asked.claim)).claim
+    jobs = {variant.file: (asked.claim / variant.file, flags_of(variant, claim)) for variant in claim.variant}
+    options = {"compute_capability": card.compute_capability, "cache_folder": cache}
+    quick = {name: fast.build(path, flags=flags, **options) for name, (path, flags) in jobs.items()}
+    if asked.sources:
+        numbers["sources"] = side_by_side(sorted(asked.sources.glob("*.cu")), options, asked.jobs)
+    slow = published(jobs, card, cache, asked.jobs)
+    numbers["variants"] = {name: compared(quick[name], slow[name], claim.entry) for name in jobs if name in slow}
+    return numbers
+
+
+def side_by_side(sources: list[Path], options: dict[str, Any], jobs: int) -> dict[str, Any]:
+    """Builds all sources at once; how many were taken, and kernels an hour, refused ones counted as built."""
+
+    def one(path: Path) -> str | fast.FastBuild:
+        try:
+            return fast.build(path, flags=(), **options)
+        except AuditError as error:
+            return str(error)
+
+    started = time.monotonic()
+    with ThreadPoolExecutor(jobs) as pool:
+        results = dict(zip(sources, pool.map(one, sources), strict=True))
+    seconds = time.monotonic() - started
+    built = [each for each in results.values() if isinstance(each, fast.FastBuild)]
+    rate = round(3600 * len(sources) / seconds)
+    print(f"{len(built)} of {len(sources)} taken in {seconds:.1f} s, {jobs} at once: {rate} an hour", flush=True)
+    parts = ("host_seconds", "device_seconds")
+    middle = {part: statistics.median(getattr(each, part) for each in built) for part in parts}
+    print(f"  each, beside the others: host part {middle['host_seconds']} s, device part {middle['device_seconds']} s")
+    refused = {path.name: each for path, each in results.items() if isinstance(each, str)}
+    for name, why in refused.items():
+        print(f"  {name}: {why}")
+    return {"taken": len(built), "of": len(sources), "seconds": seconds, "an_hour": rate, **middle, "refused": refused}
+
+
+def published(jobs: dict[str, Any], card: gpu.Gpu, cache: Path, at_once: int) -> dict[str, Any]:
+    """The published builds of all variants, side by side."""
+    toolchain = cuda_toolchain.find(card)
+    started = time.monotonic()
+    with ThreadPoolExecutor(at_once) as pool:
+        waiting = {
+            name: pool.submit(cuda_extension.build, path, flags, gpu=card, toolchain=toolchain, cache=cache)
+            for name, (path, flags) in jobs.items()
+        }
+    print(f"{len(jobs)} published builds, {at_once} at once: {time.monotonic() - started:.1f} s", flush=True)
+    return {name: each.result() for name, each in waiting.items()}
+
+
+def compared(quick: fast.FastBuild, slow: Any, entry: str) -> dict[str, Any]:
+    """One variant both ways: seconds of the builds, equal bytes a size, medians in ms in alternating rounds."""
+    import torch
+    from triton.testing import do_bench
+
+    quick_functions = fast_load.load(quick.library, binding=quick.binding)
+    ways = [quick_functions[entry], entry_of(slow.library, slow.module, entry)]
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.utils.deterministic.fill_uninitialized_memory = True
+    same = {}
+    for size in SIZES:
+        torch.manual_seed(size)
+        a, b = (torch.randn(size, size, device="cuda").tril() for _ in range(2))
+        got = [way(a, b).cpu().view(torch.int32) for way in ways]
+        same[size] = bool(torch.equal(*got))
+    torch.use_deterministic_algorithms(False)
+    rounds = [[do_bench(lambda way=way: way(a, b), return_mode="median") for way in ways] for _ in range(ROUNDS)]
+    medians = [statistics.median(column) for column in zip(*rounds, strict=True)]
+    row = {
+        "host_s": quick.host_seconds,
+        "device_s": quick.device_seconds,
+        "published_s": round(slow.seconds, 1),
+        "same_bytes": same,
+        "fast_ms": medians[0],
+        "published_ms": medians[1],
+        "ratio": medians[0] / medians[1],
+    }
+    print(f"{quick.library.parent.name[:-25]:22} {json.dumps(row)}", flush=True)
+    return row
+
+
+if __name__ == "__main__":
+    main()
