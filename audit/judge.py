@@ -91,7 +91,8 @@ def judge(record: Record) -> Verdict:
 
 def _speed(record: Record, claimed: Variant) -> Verdict:
     """The verdict on a right kernel: only times measured on a GPU the claim names can give one."""
-    measured = speedup(record.measurements, claimed.name, baseline_of(claimed.precision))
+    baseline = baseline_of(claimed.precision)
+    measured = speedup(record.measurements, claimed.name, baseline)
     if measured is None:
         return _undecided(record, [f"a time: {record.device.name} gives none; audit the claim on a GPU it names"])
     here = names_in(record.device.name)
@@ -102,7 +103,7 @@ def _speed(record: Record, claimed: Variant) -> Verdict:
     confirmed = measured >= published.ratio * (1 - MARGIN)
     return Verdict(
         name="confirmed" if confirmed else "overstated",
-        reasons=(f"{published.gpu}: claimed {published.ratio:g}x, measured {measured:.2f}x against {BASELINE}",),
+        reasons=(f"{published.gpu}: claimed {published.ratio:g}x, measured {measured:.2f}x against {baseline}",),
         confidence="medium",
         confidence_reason="every correctness probe passed; one timing session, one baseline",
         scope=f"speed on {record.device.name}, at the claimed shape",

@@ -80,7 +80,7 @@ def bundle(audit: Audit) -> Path:
 def finish(audit: Audit, *, interactive: bool) -> None:
     """Ends the workers; offers the bundle as a download where a browser is attached, and prints where it lies."""
     path = bundle(audit)
-    audit.__exit__()
+    audit.close()
     print(f"everything this audit wrote: {path}")
     if interactive and "google.colab" in sys.modules:
         from google.colab import files

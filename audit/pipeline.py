@@ -33,7 +33,8 @@ class Audit:
     """One audit in progress. Use as a context manager; call the stages in the order of this file.
 
     Attributes:
-        record: what is known so far; the same as in `<out>/record.json` after every stage.
+        record: what is known so far; the same as in `<out>/record.json` after every stage, while building and verifying
+            after every variant.
     """
 
     def __init__(
@@ -63,6 +64,10 @@ class Audit:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the workers and removes what they left; the record stays."""
         self._threads.shutdown(cancel_futures=True)
         self._workers.close()
         self._scratch.cleanup()
@@ -103,7 +108,7 @@ class Audit:
             for note in self._threads.map(lambda variant: self._build(variant, first), self.folder.claim.variant):
                 self._keep(note)
                 self._add([build_finding(note)])
-        self._save()
+                self._save()
 
     def verify(self) -> None:
         """Asks every probe about every variant that was built."""
@@ -111,7 +116,7 @@ class Audit:
             built = [variant for variant in self.folder.claim.variant if variant.name in self._built]
             for findings in self._threads.map(self._verify, built):
                 self._add(findings)
-        self._save()
+                self._save()
 
     def measure(self) -> None:
         """Times on a GPU: cleared variants and baselines soundly, the others as the published protocol would."""

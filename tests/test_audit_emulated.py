@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -116,3 +118,18 @@ def test_report_renders_again_from_the_record_alone(out: Path, tmp_path: Path) -
     assert cli.main(["report", str(out / "record.json"), "--out", str(tmp_path)]) == 0
     for file in ("report.md", "report.html"):
         assert (tmp_path / file).read_bytes() == (out / file).read_bytes()
+
+
+def test_a_killed_audit_leaves_a_record_that_says_incomplete(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "audit", "run", "triangular_mm", "--device", "emulated", "--out", str(tmp_path)]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert running.stdout is not None
+    for line in running.stdout:
+        if "verify" in line:
+            break
+    running.kill()
+    running.wait()
+    killed = store.read(tmp_path / "record.json")
+    assert killed.verdict.name == "incomplete"
+    assert any(finding.probe == "build" for finding in killed.findings), "what was written before is still there"
+    assert not (tmp_path / "report.html").exists()

@@ -96,7 +96,7 @@ def test_the_right_one_is_cleared_among_all_the_others(record: Record) -> None:
         ("crash", "contract", "error", "SIGSEGV"),
         ("raises", "contract", "error", "n must be zero"),
         ("raises_once", "contract", "error", "N=1: the call raised RuntimeError: n must be over 1"),
-        ("raises_once", "agreement", "pass", "right at 1 shapes"),
+        ("raises_once", "agreement", "pass", "right at 1 shape in"),
         ("endless", "contract", "error", "stopped the kernel"),
         ("endless_host", "contract", "error", "did not finish within 3 s"),
         ("absurd", "contract", "error", "stopped the kernel"),

@@ -6,6 +6,8 @@ wrong only in some orders, or beside a race or a misuse of lanes, is undefined b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pydantic import JsonValue
 
 from audit.model import Finding
@@ -39,7 +41,7 @@ def _finding(target: Target, results: list[tuple[str, Case, Comparison]]) -> Fin
     }
     wrong = [(case, comparison) for _, case, comparison in results if not comparison.right]
     if not wrong:
-        text = f"right at {len(target.cases)} shapes in {len(target.built.orders)} thread orders"
+        text = f"right at {_counted(target.cases, 'shape')} in {_counted(target.built.orders, 'thread order')}"
         return answer(NAME, target, "pass", text, evidence=evidence)
     case, comparison = max(wrong, key=lambda pair: pair[1].elements_wrong)
     text = f"{case.label}: {comparison.sentence()}"
@@ -50,6 +52,10 @@ def _finding(target: Target, results: list[tuple[str, Case, Comparison]]) -> Fin
         text += "; right in another thread order, so it depends on a race"
         return answer(NAME, target, "fail", text, grade="undefined", evidence=evidence)
     return answer(NAME, target, "fail", text, evidence=evidence)
+
+
+def _counted(things: Sequence[object], name: str) -> str:
+    return f"{len(things)} {name}{'s' * (len(things) != 1)}"
 
 
 def _right_somewhere(results: list[tuple[str, Case, Comparison]]) -> bool:

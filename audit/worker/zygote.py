@@ -31,16 +31,17 @@ def main() -> None:
     replies = os.fdopen(int(sys.argv[1]), "w", encoding="utf-8")
     for line in sys.stdin:
         request = json.loads(line)
-        replies.write(json.dumps(_serve(request)) + "\n")
+        replies.write(json.dumps(_serve(request, replies.fileno())) + "\n")
         replies.flush()
 
 
-def _serve(request: dict[str, Any]) -> dict[str, Any]:
+def _serve(request: dict[str, Any], replies: int) -> dict[str, Any]:
     with tempfile.TemporaryFile() as prints:
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
             os.close(reader)
+            os.close(replies)  # the judge hears the parent only
             _child(request, writer, prints)
         os.close(writer)
         told, status, timed_out = _watch(child, reader, deadline=time.monotonic() + request["limit_s"])

@@ -146,5 +146,6 @@ def test_offsets_hold_with_characters_beyond_ascii() -> None:
 def test_nothing_crashes() -> None:
     for text in spoiled():
         source = parse(text)
-        hints(source)
-        unsupported(source)
+        assert source.text == text
+        lines = [each.line for each in (*hints(source), *unsupported(source))]
+        assert all(0 < line <= text.count("\n") + 1 for line in lines)
