@@ -60,9 +60,12 @@ def _orders(record: Record, variant: str) -> tuple[str, str]:
 
 
 def with_difference(record: Record, variant: str, answer: str) -> str:
-    """The answer of reference first, saying so where it equals the reference's result bit for bit."""
+    """The answer of reference first; where the order fails, whether it equals the reference's result bit for bit.
+
+    A variant that is right in both orders may equal it too, by summing in the same order: that tells nothing.
+    """
     found = find(record, "order", variant)
-    side = found.evidence.get("reference_first") if found else None
+    side = found.evidence.get("reference_first") if found and found.outcome == "fail" else None
     same = isinstance(side, dict) and side.get("difference_zero") is True
     return f"{answer}, difference exactly 0" if same and answer == "right" else answer
 
