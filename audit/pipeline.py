@@ -40,6 +40,10 @@ class Audit:
     def __init__(
         self, folder: ClaimFolder, device: AuditDevice, out: Path, *, entropy: int | None = None, progress: Progress
     ) -> None:
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(f"{out}: cannot be written ({error.strerror}); choose another folder") from error
         self.folder = folder
         self.out = out
         self._device = device
