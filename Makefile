@@ -37,9 +37,9 @@ $(READY): pyproject.toml constraints.txt
 	@command -v g++ >/dev/null || { echo "a C++ compiler is needed; on Debian: apt-get install g++"; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 	@$(RUN)/pip install --disable-pip-version-check --progress-bar off -c constraints.txt 'torch==2.13.0' \
-	  | grep --line-buffered -E '^(Collecting|Successfully)'
+	  | { grep --line-buffered -E '^(Collecting|Successfully)' || true; }
 	@$(RUN)/pip install --disable-pip-version-check --progress-bar off -c constraints.txt -e '.[dev]' \
-	  | grep --line-buffered -E '^(Collecting|Successfully)'
+	  | { grep --line-buffered -E '^(Collecting|Successfully)' || true; }
 	@touch $@
 
 clean:
