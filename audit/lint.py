@@ -11,6 +11,9 @@ PROBE = "floor"
 def floors(claim: Claim, cost: dict[str, float]) -> list[Finding]:
     """One finding for each GPU the claim names.
 
+    Proved is only a time under what the GPU's fastest unit allows, whatever its precision. Split products on matrix
+    units reach fp32 accuracy under the fp32 floor (`wmma_split.cu` does), so a time between the two is a hint.
+
     Args:
         claim: the claim with its published ratios and times.
         cost: `flops` and `bytes` the claimed shape needs at least, from the claim's `reference.py`.
@@ -28,8 +31,11 @@ def _floor(speedup: Speedup, seen: Observation | None, cost: dict[str, float]) -
     floor_ms = numbers["floor_ms"]
     if seen is None:
         return _finding("skip", _without_time(speedup, numbers), speedup, numbers)
-    if seen.kernel_ms < floor_ms:
+    if seen.kernel_ms < numbers["matrix_unit_floor_ms"]:
         return _finding("fail", _under(speedup, seen, numbers), speedup, numbers)
+    if seen.kernel_ms < floor_ms:
+        text = f"{speedup.gpu}: {seen.kernel_ms:.3g} ms is under the fp32 floor of {floor_ms:.2f} ms: matrix units only"
+        return _finding("fail", text, speedup, numbers).model_copy(update={"grade": "hint"})
     text = f"{speedup.gpu}: {seen.kernel_ms:.3g} ms is over the floor of {floor_ms:.2f} ms"
     return _finding("pass", text, speedup, numbers)
 

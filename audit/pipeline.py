@@ -172,6 +172,7 @@ class Audit:
         folder = Path(self._scratch.name)
         request: dict[str, Any] = {
             "reference": str(self.folder.reference),
+            "baselines": list(self.folder.claim.baselines),
             "shapes": [dict(shape) for shape in shapes],
             "seeds": [(self._entropy + case) % 2**63 for case in range(len(shapes))],
             "cost_shape": dict(self.folder.claim.shapes.claimed),

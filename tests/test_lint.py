@@ -32,6 +32,17 @@ def test_a_time_over_the_floor_passes_and_an_unknown_gpu_has_no_floor() -> None:
     assert not unknown.evidence
 
 
+def test_only_a_time_that_no_unit_allows_is_proved_impossible() -> None:
+    claim = claims.load("triangular_mm").claim
+    asked = (Speedup(gpu="H100", ratio=10.0),)
+    outcomes = {}
+    for kernel_ms in (0.03, 0.30, 0.40):  # matrix-unit floor 0.040 ms, fp32 floor 0.342 ms
+        seen = (Observation(gpu="H100", kernel_ms=kernel_ms, baseline_ms=3.0, by="a test"),)
+        (found,) = lint.floors(claim.model_copy(update={"speedup": asked, "observation": seen}), COST)
+        outcomes[kernel_ms] = (found.outcome, found.grade)
+    assert outcomes == {0.03: ("fail", "proved"), 0.30: ("fail", "hint"), 0.40: ("pass", None)}
+
+
 def test_every_gpu_of_the_table_names_its_source() -> None:
     for name, gpu in gpus.table().items():
         assert gpu.source, name

@@ -78,7 +78,7 @@ class CudaVariant:
         }
 
     def located(self, report: dict[str, Any]) -> dict[str, Any]:
-        """See `BuiltVariant`. A GPU reports no accesses, so there is nothing to place."""
+        """See `BuiltVariant`. The access checker names no offsets, so there is nothing to place."""
         return report
 
 

@@ -1,8 +1,8 @@
 """Runs in a child: makes the inputs of every case and what is right for them, in float64, away from claimed code.
 
-Request: `device` (where to compute), `reference` (path of reference.py), `shapes`, `seeds` (one each), `cost_shape`,
-`folder` for the files written: `<case>.inputs.pt` (the arguments: tensors, numbers, lists) and `<case>.expected.f64`
-(raw float64, row major).
+Request: `device` (where to compute), `reference` (path of reference.py), `baselines` (names it must have), `shapes`,
+`seeds` (one each), `cost_shape`, `folder` for the files written: `<case>.inputs.pt` (the arguments: tensors, numbers,
+lists) and `<case>.expected.f64` (raw float64, row major).
 """
 
 from __future__ import annotations
@@ -26,9 +26,19 @@ def load_reference(path: str) -> ModuleType:
     return module
 
 
+def baselines_of(reference: ModuleType) -> dict[str, Callable[..., torch.Tensor]]:
+    """The baselines a `reference.py` names in BASELINES; the reference itself is `eager` where it names none."""
+    named: dict[str, Callable[..., torch.Tensor]] = getattr(reference, "BASELINES", {"eager": reference.reference})
+    return named
+
+
 def run(request: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> None:
     """Tells the cost of the claimed shape, then one event a case: the shape and dtype its result must have."""
     reference = load_reference(request["reference"])
+    known = baselines_of(reference)
+    unknown = [name for name in request["baselines"] if name not in known]
+    if unknown:
+        raise LookupError(f"claim.toml names baseline {unknown[0]}, reference.py has {', '.join(known)}")
     tell({"cost": {name: float(value) for name, value in reference.cost(request["cost_shape"]).items()}})
     folder = Path(request["folder"])
     for case, (shape, seed) in enumerate(zip(request["shapes"], request["seeds"], strict=True)):

@@ -15,7 +15,7 @@ from typing import Any, TypedDict
 import torch
 
 from audit.worker.cuda import entry_of, require_cuda
-from audit.worker.oracle import load_reference
+from audit.worker.oracle import baselines_of, load_reference
 
 Run = Callable[[], Any]
 FLUSH_BYTES = 256 << 20
@@ -63,7 +63,7 @@ def _functions(request: dict[str, Any]) -> Iterator[tuple[str, Callable[..., Any
         yield request["variant"], entry_of(Path(request["library"]), request["module"], request["entry"])
         return
     reference = load_reference(request["reference"])
-    for name, function in reference.BASELINES.items():
+    for name, function in baselines_of(reference).items():
         yield f"baseline:{name}", function
     yield "baseline:compile", torch.compile(reference.reference)
 

@@ -30,6 +30,7 @@ def ask(workers: Workers, folder: Path, cost: str, *, limit_s: float = 20.0) -> 
     (folder / "reference.py").write_text(REFERENCE.format(cost=cost))
     request: dict[str, Any] = {
         "reference": str(folder / "reference.py"),
+        "baselines": ["eager"],
         "shapes": [{"N": 3}],
         "seeds": [7],
         "cost_shape": {"N": 3},
@@ -86,3 +87,11 @@ def test_prints_of_a_session_do_not_reach_the_protocol(workers: Workers, tmp_pat
     reply = ask(workers, tmp_path, "print('{\"cost\": 0}'); sys.stderr.write('noise'); " + FINE)
     assert reply.finished
     assert reply.events[0]["cost"]["flops"] == 1.0
+
+
+def test_a_baseline_that_reference_py_lacks_is_named(workers: Workers, tmp_path: Path) -> None:
+    (tmp_path / "reference.py").write_text(REFERENCE.format(cost=FINE) + "BASELINES = {'eager': reference}\n")
+    request: dict[str, Any] = {"reference": str(tmp_path / "reference.py"), "baselines": ["fused"]}
+    reply = workers.call("oracle", request, limit_s=20.0)
+    assert reply.ending == "raised"
+    assert "names baseline fused, reference.py has eager" in reply.detail
