@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from functools import cache
@@ -13,13 +14,19 @@ from audit.model.base import Frozen
 
 
 class Gpu(Frozen):
-    """Data-sheet peaks: TFLOP/s by arithmetic, GB/s of memory. None where the GPU lacks the unit."""
+    """Data-sheet peaks: TFLOP/s by arithmetic, GB/s of memory, bytes of L2 cache. None where the GPU lacks the unit.
 
+    `words` are those of the device's own name by which it is known, `without` words that name another GPU.
+    """
+
+    words: tuple[str, ...]
+    without: tuple[str, ...] = ()
     compute_capability: PositiveInt
     fp32_tflops: PositiveFloat
     tf32_tflops: PositiveFloat | None = None
     fp16_tflops: PositiveFloat | None = None
     memory_gb_s: PositiveFloat
+    l2_bytes: PositiveInt
     source: str
 
     def compute_ms(self, flops: float) -> float:
@@ -34,14 +41,29 @@ class Gpu(Frozen):
         """The least time if every operation ran on the fastest matrix unit, whatever its precision."""
         return flops / max(self.fp32_tflops, self.tf32_tflops or 0, self.fp16_tflops or 0) / 1e9
 
+    def is_named(self, words: frozenset[str]) -> bool:
+        """True if a device's name, taken as words, is that of this GPU or of a member of this family."""
+        return words.issuperset(self.words) and words.isdisjoint(self.without)
+
 
 @cache
 def table() -> dict[str, Gpu]:
     """Every GPU of `gpus.toml` by name."""
     entries = tomllib.loads(Path(__file__).with_name("gpus.toml").read_text(encoding="utf-8"))
-    return {name: Gpu.model_validate(entry) for name, entry in entries.items()}
+    return {name: Gpu.model_validate_json(json.dumps(entry)) for name, entry in entries.items()}
 
 
 def names_in(device: str) -> frozenset[str]:
-    """The words of a device's own name, such as "NVIDIA A100-SXM4-40GB", among which a GPU of the table is found."""
-    return frozenset(re.split(r"[\s-]+", device))
+    """Every name of a device by which a claim may call it: its words and the entries of the table that fit them.
+
+    "NVIDIA A100-SXM4-40GB" is an "A100" and an "A100 40GB"; "NVIDIA L40S" is neither an "L4" nor an "L40".
+    """
+    words = frozenset(re.split(r"[\s-]+", device))
+    return words | {name for name, gpu in table().items() if gpu.is_named(words)}
+
+
+def at_hand(device: str) -> Gpu | None:
+    """The entry that fits a device's own name most closely; None if the table has none."""
+    words = frozenset(re.split(r"[\s-]+", device))
+    fit = [gpu for gpu in table().values() if gpu.is_named(words)]
+    return max(fit, key=lambda gpu: len(gpu.words), default=None)

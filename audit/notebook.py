@@ -11,7 +11,7 @@ import pandas as pd
 from pydantic import ConfigDict, ValidationError
 
 from audit import claims, doctor
-from audit.build.devices import CHOICES, choose
+from audit.build.devices import CHOICES, beside, choose
 from audit.errors import BadInput
 from audit.model.base import Frozen
 from audit.pipeline import Audit
@@ -48,7 +48,8 @@ def start(**fields: Any) -> Audit:
     if form.device not in CHOICES:
         raise BadInput(f"parameter device: {form.device!r} is not one of {', '.join(CHOICES)}")
     folder = claims.load(form.claim)
-    return Audit(folder, choose(form.device, folder.claim), form.folder, progress=Progress())
+    device = choose(form.device, folder.claim)
+    return Audit(folder, device, form.folder, beside=beside(device), progress=Progress())
 
 
 def preflight() -> pd.DataFrame:

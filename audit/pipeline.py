@@ -5,40 +5,60 @@ from __future__ import annotations
 import os
 import secrets
 import tempfile
-import threading
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from audit import environment, judge, lint, measure, report
 from audit.build.device import AuditDevice, BuiltVariant
-from audit.build.notes import build_finding, failed_note
 from audit.claims import ClaimFolder
-from audit.errors import BadInput, CompileError, Unsupported
-from audit.model import BuildNote, Finding, Record, Stage, Variant, store
-from audit.probes.runner import ask_all
-from audit.probes.target import Case, Target
+from audit.errors import BadInput
+from audit.inquiry import Inquiry
+from audit.ledger import Ledger
+from audit.measure import Session
+from audit.model import Record, Stage, Variant
 from audit.progress import Progress
-from audit.review import review_source
+from audit.review import review_python, review_source
+from audit.site import Site
 from audit.worker.pool import Workers
 
-ORACLE_LIMIT_S = 300.0
+MOST_JOBS = 16
+
+
+def jobs() -> int:
+    """Variants at work at once on one device."""
+    return max(1, min(os.cpu_count() or 1, MOST_JOBS))
+
+
+def places(devices: int) -> int:
+    """Worker processes that audits on so many devices need at once, so that none waits for another for ever."""
+    return (jobs() + 2) * devices
 
 
 class Audit:
     """One audit in progress. Use as a context manager; call the stages in the order of this file.
 
-    Attributes:
-        record: what is known so far; the same as in `<out>/record.json` after every stage, while building and verifying
-            after every variant.
+    Args:
+        folder: the claim.
+        device: the device the audit is for.
+        out: folder for the record and the report.
+        beside: devices that give evidence too; what they cannot build or answer blocks nothing.
+        entropy: the seed of the inputs; None draws one.
+        workers: processes that several audits share, and that are not ended with this one.
+        progress: where it tells what it does.
     """
 
-    def __init__(
-        self, folder: ClaimFolder, device: AuditDevice, out: Path, *, entropy: int | None = None, progress: Progress
+    def __init__(  # noqa: PLR0913  # what an audit is made of
+        self,
+        folder: ClaimFolder,
+        device: AuditDevice,
+        out: Path,
+        *,
+        beside: Sequence[AuditDevice] = (),
+        entropy: int | None = None,
+        workers: Workers | None = None,
+        progress: Progress,
     ) -> None:
         try:
             out.mkdir(parents=True, exist_ok=True)
@@ -46,23 +66,27 @@ class Audit:
             raise BadInput(f"{out}: cannot be written ({error.strerror}); choose another folder") from error
         self.folder = folder
         self.out = out
-        self._device = device
         self._progress = progress
         self._entropy = secrets.randbits(62) if entropy is None else entropy
         self._scratch = tempfile.TemporaryDirectory(prefix="audit-")
-        jobs = max(1, min(os.cpu_count() or 1, 16))
-        self._threads = ThreadPoolExecutor(jobs)
-        self._workers = Workers(jobs)
-        self._lock = threading.Lock()
-        self._built: dict[str, BuiltVariant] = {}
-        self._cases: list[Case] = []
-        self._cost: dict[str, float] = {}
-        self.record = Record(
+        first = Record(
             claim=folder.audited,
             device=device.describe(),
+            beside=tuple(other.describe() for other in beside),
             environment=environment.describe(seeds=(self._entropy,)),
         )
-        self._save()
+        command = f"audit run {folder.claim.name} --device {first.device.kind} --seed {self._entropy}"
+        self._ledger = Ledger(first, out / "record.json", command=command)
+        self._open_processes = ExitStack()
+        self._workers = workers or self._open_processes.enter_context(Workers(places(1 + len(beside))))
+        self._main = self._open(device)
+        self._beside = [self._open(other) for other in beside]
+        self._timing: Future[Session] | None = None
+
+    @property
+    def record(self) -> Record:
+        """What is known so far; the same is in `<out>/record.json`."""
+        return self._ledger.record
 
     def __enter__(self) -> Audit:
         return self
@@ -72,176 +96,135 @@ class Audit:
 
     def close(self) -> None:
         """Ends the workers and removes what they left; the record stays."""
-        self._threads.shutdown(cancel_futures=True)
-        self._workers.close()
+        for inquiry in (self._main, *self._beside):
+            inquiry.close()
+        self._open_processes.close()
         self._scratch.cleanup()
 
     def prepare(self) -> None:
-        """Inputs and float64 results of every case, in a process of their own; what all builds share, beside it."""
-        with self._progress.stage("prepare"):
-            shared = self._threads.submit(self._device.prepare)
-            self._make_cases()
-            self._progress.say(f"float64 results for {', '.join(case.label for case in self._cases)}")
-            shared.result()
-            self._progress.say("compiler and headers ready")
+        """Starts all that can start, and returns when inputs and float64 results are there."""
+        with self._stage("prepare"):
+            self._main.start(entropy=self._entropy)
+            self._main.cost()
+            if self._gives_times:
+                self._timing = self._main.beside(self._prepare_timing)
+            self._progress.say(f"float64 results for {', '.join(case.label for case in self._main.site.cases)}")
 
     def lint(self) -> None:
         """The published numbers against the hardware they name."""
-        with self._progress.stage("lint"):
-            findings = lint.floors(self.folder.claim, self._cost)
-            self._add(findings)
+        with self._stage("lint"):
+            findings = lint.floors(self.folder.claim, self._main.cost())
+            self._ledger.add(findings)
             under = ", ".join(finding.target for finding in findings if finding.outcome == "fail")
             self._progress.say(f"{len(findings)} GPUs named; reported time under the hardware floor: {under or 'none'}")
-        self._save()
 
     def review(self) -> None:
         """Hints from every variant's source."""
-        with self._progress.stage("review"):
+        with self._stage("review"):
             for variant in self.folder.claim.variant:
                 text = self.folder.source_of(variant).read_text(encoding="utf-8")
-                findings = review_source(text, target=variant.name)
-                self._add(findings)
+                ask = review_python if variant.file.endswith(".py") else review_source
+                advice = variant.role == "claimed"
+                findings = ask(text, target=variant.name, precision=variant.precision, advice=advice)
+                self._ledger.add(findings)
                 for hint in (finding for finding in findings if finding.outcome == "fail"):
                     self._progress.say(f"{variant.file}, line {hint.line}: hint: {hint.probe}")
-        self._save()
 
     def build(self) -> None:
-        """Compiles every variant; one that does not compile is a finding and the others go on."""
-        with self._progress.stage("build"):
-            first = self._device.optimisations[0]
-            for note in self._threads.map(lambda variant: self._build(variant, first), self.folder.claim.variant):
-                self._keep(note)
-                self._add([build_finding(note)])
-                self._save()
+        """Waits until every variant is compiled; one that is not is a finding and the others go on. Then the devices
+        beside start, which need the processor too."""
+        with self._stage("build"):
+            self._main.wait_for_builds()
+            for inquiry in self._beside:
+                inquiry.start(entropy=self._entropy)
 
     def verify(self) -> None:
-        """Asks every probe about every variant that was built."""
-        with self._progress.stage("verify"):
-            built = [variant for variant in self.folder.claim.variant if variant.name in self._built]
-            for findings in self._threads.map(self._verify, built):
-                self._add(findings)
-                self._save()
+        """Waits until every probe has been asked about every variant that was built."""
+        with self._stage("verify"):
+            self._main.wait_for_answers()
 
     def measure(self) -> None:
-        """Times on a GPU: cleared variants and baselines soundly, the others as the published protocol would."""
-        if self._device.describe().kind != "cuda":
-            return
-        with self._progress.stage("measure"):
-            rungs = judge.ladder(self.folder.claim, self.record.findings)
-            session = measure.Session(
-                claim=self.folder.claim,
-                reference=self.folder.reference,
-                case=next(case for case in self._cases if case.shape == self.folder.claim.shapes.claimed),
-                workers=self._workers,
-                say=self._progress.say,
-            )
-            cleared = {rung.variant for rung in rungs if rung.state == "cleared"}
-            times = measure.times(session, self._built, cleared=cleared)
-            self._add(times.findings)
-            self.record = self.record.model_copy(update={"measurements": times.measurements})
-        self._save()
+        """Times on a GPU: baselines and cleared variants soundly; the claimed kernel if its published build is in."""
+        if self._gives_times:
+            with self._stage("measure"):
+                waiting = self._main.waiting()
+                self._time([one for one in self.folder.claim.variant if one not in waiting], baselines=True)
+
+    def confirm(self) -> None:
+        """Waits for published builds, asks and times again what now counts; waits for the devices beside."""
+        waiting = self._main.waiting()
+        if waiting or self._beside:
+            with self._stage("confirm"):
+                self._main.confirm(waiting)
+                if waiting and self._gives_times:
+                    self._time(waiting, baselines=False)
+                for inquiry in self._beside:
+                    inquiry.wait_for_answers()
 
     def judge(self) -> None:
         """The ladder and the verdict, from the record alone."""
-        with self._progress.stage("judge"):
-            rungs = judge.ladder(self.folder.claim, self.record.findings, self.record.measurements)
-            self.record = self.record.model_copy(update={"ladder": rungs})
+        with self._stage("judge"):
+            self._ledger.sort([variant.name for variant in self.folder.claim.variant])
+            self._ledger.put(ladder=judge.ladder(self.folder.claim, self.record.findings, self.record.measurements))
             verdict = judge.judge(self.record)
             self._progress.say(f"verdict: {verdict.name}")
         stages = tuple(Stage(name=name, seconds=seconds) for name, seconds in self._progress.stages)
-        told = self.record.environment.model_copy(update={"stages": stages})
-        self.record = self.record.model_copy(update={"environment": told, "verdict": verdict})
-        self._save()
+        self._ledger.put(environment=self.record.environment.model_copy(update={"stages": stages}), verdict=verdict)
+        self._ledger.flush()
 
     def report(self) -> list[Path]:
         """Renders the record; returns the files written."""
-        with self._progress.stage("report"):
+        with self._stage("report"):
             files = report.render(self.record, self.out)
             self._progress.say(f"wrote {', '.join(file.name for file in files)}")
         return files
 
     def run(self) -> Record:
         """All stages."""
-        for stage in (self.prepare, self.lint, self.review, self.build, self.verify, self.measure, self.judge):
+        for stage in (self.prepare, self.lint, self.review, self.build, self.verify, self.measure, self.confirm,
+                      self.judge):  # fmt: skip
             stage()
         self.report()
         return self.record
 
-    def _make_cases(self) -> None:
-        shapes = self._device.shapes(self.folder.claim)
-        folder = Path(self._scratch.name)
-        request: dict[str, Any] = {
-            "reference": str(self.folder.reference),
-            "baselines": list(self.folder.claim.baselines),
-            "shapes": [dict(shape) for shape in shapes],
-            "seeds": [(self._entropy + case) % 2**63 for case in range(len(shapes))],
-            "cost_shape": dict(self.folder.claim.shapes.claimed),
-            "folder": str(folder),
-            "device": "cuda" if self._device.describe().kind == "cuda" else "cpu",
-        }
-        reply = self._workers.call("oracle", request, limit_s=ORACLE_LIMIT_S)
-        if not reply.finished:
-            raise BadInput(f"{self.folder.path.name}/reference.py: {reply.ending}: {reply.detail}")
-        self._cost = reply.events[0]["cost"]
-        for event in reply.events[1:]:
-            expected = np.fromfile(folder / f"{event['case']}.expected.f64").reshape(event["expected_shape"])
-            inputs = folder / f"{event['case']}.inputs.pt"
-            self._cases.append(Case(event["shape"], inputs, expected, event["expected_dtype"]))
+    @property
+    def _gives_times(self) -> bool:
+        return self._main.site.kind == "cuda"
 
-    def _build(self, variant: Variant, optimisation: str) -> BuildNote:
-        try:
-            built = self._device.build(self.folder.source_of(variant), variant, optimisation=optimisation)
-        except (CompileError, Unsupported) as error:
-            note = failed_note(variant, optimisation, error)
-        else:
-            self._built[variant.name] = built
-            note = built.note
-        how = "from cache" if note.from_cache else f"{note.seconds:.1f} s"
-        self._progress.say(f"{variant.file}: {note.outcome} ({how})")
-        return note
+    @contextmanager
+    def _stage(self, name: str) -> Iterator[None]:
+        """A stage of the progress; what it found is on disk when it ends."""
+        with self._progress.stage(name):
+            yield
+        self._ledger.flush()
 
-    def _verify(self, variant: Variant) -> list[Finding]:
-        target = self._target(variant, self._built[variant.name])
-        findings = ask_all(target, second=self._second_build(variant))
-        failed = ", ".join(finding.probe for finding in findings if finding.outcome != "pass")
-        self._progress.say(f"{variant.file}: {f'not passed: {failed}' if failed else 'passed every probe'}")
-        return findings
+    def _open(self, device: AuditDevice) -> Inquiry:
+        scratch = Path(tempfile.mkdtemp(dir=self._scratch.name))
+        site = Site(self.folder, device, workers=self._workers, scratch=scratch, keep=self._ledger.add_build)
+        order = sorted(self.folder.claim.variant, key=lambda variant: variant.role != "claimed")
+        return Inquiry(site, order, ledger=self._ledger, progress=self._progress, jobs=jobs())
 
-    def _second_build(self, variant: Variant) -> Callable[[], Target] | None:
-        """Builds the variant once more, when first asked, at the level that must confirm a conviction."""
-        level = self._device.optimisations[1]
-        if level is None:
-            return None
-
-        @cache
-        def second() -> Target:
-            again = self._device.build(self.folder.source_of(variant), variant, optimisation=level)
-            self._keep(again.note)
-            return self._target(variant, again)
-
-        return second
-
-    def _target(self, variant: Variant, built: BuiltVariant) -> Target:
-        return Target(
+    def _prepare_timing(self) -> Session:
+        """The one timing session: its other inputs, and compiled baselines in the process that is timed later."""
+        session = Session(
             claim=self.folder.claim,
-            variant=variant,
-            built=built,
-            cases=tuple(self._cases),
-            workers=self._workers,
             reference=self.folder.reference,
-            folder=Path(self._scratch.name),
+            case=self._main.site.case_of(self.folder.claim.shapes.claimed),
+            workers=self._workers,
+            say=self._progress.say,
+            seed=self._entropy,
+            process=self._open_processes.enter_context(self._workers.shared()),
         )
+        session.prepare()
+        return session
 
-    def _add(self, findings: Iterable[Finding]) -> None:
-        command = f"audit run {self.folder.claim.name} --device {self._device.describe().kind} --seed {self._entropy}"
-        told = [finding.model_copy(update={"see_again": finding.see_again or command}) for finding in findings]
-        self.record = self.record.model_copy(update={"findings": (*self.record.findings, *told)})
-
-    def _keep(self, note: BuildNote) -> None:
-        with self._lock:
-            environment = self.record.environment
-            told = environment.model_copy(update={"builds": (*environment.builds, note), "compiler": note.compiler})
-            self.record = self.record.model_copy(update={"environment": told})
-
-    def _save(self) -> None:
-        store.write(self.record, self.out / "record.json")
+    def _time(self, variants: Sequence[Variant], *, baselines: bool) -> None:
+        if self._timing is None:
+            return
+        site = self._main.site
+        rungs = judge.ladder(self.folder.claim, self.record.findings)
+        cleared = {rung.variant for rung in rungs if rung.state == "cleared"}
+        built: dict[str, BuiltVariant] = {one.name: site.built[one.name] for one in variants if one.name in site.built}
+        times = measure.times(self._timing.result(), built, cleared=cleared, baselines=baselines)
+        self._ledger.add(one.model_copy(update={"device": site.kind}) for one in times.findings)
+        self._ledger.add_times(times.measurements)

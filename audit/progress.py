@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 QUIET_S = 4.0
+MOST_NAMED = 3
 
 
 class Progress:
@@ -20,6 +21,7 @@ class Progress:
         self._started = self._last = time.monotonic()
         self._stage = ""
         self._lock = threading.Lock()
+        self._doing: dict[str, float] = {}
         self.stages: list[tuple[str, float]] = []
 
     @contextmanager
@@ -43,7 +45,26 @@ class Progress:
             self._last = time.monotonic()
             print(f"{self._last - self._started:7.1f} s  {self._stage:<8} {text}", file=self._stream, flush=True)
 
+    @contextmanager
+    def doing(self, what: str) -> Iterator[None]:
+        """Names something the body does, which may take a while; may be nested and used from several threads."""
+        with self._lock:
+            self._doing[what] = time.monotonic()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._doing.pop(what, None)
+
     def _tick(self, name: str, ended: threading.Event) -> None:
         while not ended.wait(0.5):
             if time.monotonic() - self._last > QUIET_S:
-                self.say(f"still in {name}")
+                self.say(self.under_way() or f"still in {name}")
+
+    def under_way(self) -> str:
+        """What is being done and for how long, longest first."""
+        with self._lock:
+            now = time.monotonic()
+            told = [f"{what} ({now - since:.0f} s)" for what, since in self._doing.items()]
+        more = f" and {len(told) - MOST_NAMED} more" if len(told) > MOST_NAMED else ""
+        return ", ".join(told[:MOST_NAMED]) + more

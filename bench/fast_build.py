@@ -1,7 +1,7 @@
 """What the fast build rests on: `python bench/fast_build.py [--sources FOLDER]`, on a machine with a GPU.
 
-Prints how long it takes, cold, alone and side by side, and for every variant of the claim whether its output has the
-published build's bytes and how their times compare. With `--sources`, builds every `.cu` of that folder too.
+Prints kernels an hour, fast and published, for every `.cu` of this repository or of another folder, and for every
+variant of the claim whether its output has the published build's bytes and how their times compare.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from audit.build.cuda import flags_of
 from audit.errors import AuditError
 from audit.worker.cuda import entry_of
 
+KERNELS = Path(__file__).resolve().parents[1] / "kernels"
 SIZES = (33, 255, 4096)
 ROUNDS = 5
 
@@ -31,8 +32,8 @@ ROUNDS = 5
 def main() -> None:
     """Builds, compares, prints a table and, with `--out`, writes the numbers."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--claim", type=Path, default=Path(__file__).resolve().parents[1] / "kernels/triangular_mm")
-    parser.add_argument("--sources", type=Path, help="a folder of .cu files to build as well")
+    parser.add_argument("--claim", type=Path, default=KERNELS / "triangular_mm")
+    parser.add_argument("--sources", type=Path, default=KERNELS, help="a folder of .cu files, the archive to build")
     parser.add_argument("--jobs", type=int, default=16, help="builds at once")
     parser.add_argument("--out", type=Path, help="a JSON file for the numbers")
     asked = parser.parse_args()
@@ -53,9 +54,11 @@ def measured(asked: argparse.Namespace, cache: Path) -> dict[str, Any]:
     jobs = {variant.file: (asked.claim / variant.file, flags_of(variant, claim)) for variant in claim.variant}
     options = {"compute_capability": card.compute_capability, "cache_folder": cache}
     quick = {name: fast.build(path, flags=flags, **options) for name, (path, flags) in jobs.items()}
-    if asked.sources:
-        numbers["sources"] = side_by_side(sorted(asked.sources.glob("*.cu")), options, asked.jobs)
+    numbers["sources"] = side_by_side(sorted(asked.sources.rglob("*.cu")), options, asked.jobs)
+    started = time.monotonic()
     slow = published(jobs, card, cache, asked.jobs)
+    numbers["published_an_hour"] = round(3600 * len(slow) / (time.monotonic() - started))
+    print(f"published builds: {numbers['published_an_hour']} an hour", flush=True)
     numbers["variants"] = {name: compared(quick[name], slow[name], claim.entry) for name in jobs if name in slow}
     return numbers
 
@@ -104,7 +107,8 @@ def compared(quick: fast.FastBuild, slow: Any, entry: str) -> dict[str, Any]:
     from triton.testing import do_bench
 
     quick_functions = fast_load.load(quick.library, binding=quick.binding)
-    ways = [quick_functions[entry], entry_of(slow.library, slow.module, entry)]
+    settings = {"library": str(slow.library), "module": slow.module, "binding": None}
+    ways = [quick_functions[entry], entry_of(settings, entry)]
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.utils.deterministic.fill_uninitialized_memory = True
     same = {}

@@ -2,12 +2,12 @@
 
 import pytest
 
-from audit import judge
+from audit import clearing, judge
 from audit.measure import OURS
 from audit.model import Finding, Measurement, Record
 from tests.conftest import finding, order_finding
 
-RIGHT = [finding(probe) for probe in judge.CORRECTNESS]
+RIGHT = [finding(probe) for probe in clearing.CORRECTNESS]
 
 
 def judged(record: Record, findings: list[Finding]) -> Record:
@@ -54,32 +54,70 @@ def test_what_is_missing_is_named(record: Record) -> None:
     assert judged(record, [finding("build", "error")]).verdict.missing == ("a build: build error",)
 
 
-def timed(record: Record, gpu: str, claimed_ms: float, baseline_ms: float) -> Record:
-    """A right kernel with two measured medians on a GPU of that name, and no reported time under a floor."""
+BLOCKS = tuple(range(12))
+
+
+def timing(name: str, median_ms: float, *, noise: float = 0.0, session: str = "ladder") -> Measurement:
+    """Twelve samples in twelve blocks; every other one is longer by `noise`, relative."""
+    samples = tuple(median_ms * (1 + noise * (block % 2)) for block in BLOCKS)
+    fields = {"variant": name, "shape": {"N": 4096}, "protocol": OURS, "samples_ms": samples}
+    return Measurement(**fields, blocks=BLOCKS, positions=BLOCKS, session=session)
+
+
+def timed(record: Record, gpu: str, *measurements: Measurement) -> Record:
+    """A right kernel with those times on a GPU of that name, and no reported time under a floor."""
     device = record.device.model_copy(update={"kind": "cuda", "name": gpu})
-    samples = {"claimed": claimed_ms, judge.BASELINE: baseline_ms}
-    measurements = tuple(
-        Measurement(variant=name, shape={"N": 4096}, protocol=OURS, samples_ms=(ms,)) for name, ms in samples.items()
-    )
     return judged(record.model_copy(update={"device": device, "measurements": measurements}), RIGHT)
+
+
+H100 = "NVIDIA H100 80GB HBM3"
 
 
 @pytest.mark.parametrize(
     ("gpu", "claimed_ms", "name"),
-    [
-        ("NVIDIA H100 80GB HBM3", 0.1, "confirmed"),
-        ("NVIDIA H100 80GB HBM3", 0.2, "overstated"),
-        ("RTX 9", 0.1, "undecided"),
-    ],
+    [(H100, 0.1, "confirmed"), (H100, 0.2, "overstated"), ("RTX 9", 0.1, "undecided")],
 )
 def test_speed_speaks_only_for_a_gpu_the_claim_names(record: Record, gpu: str, claimed_ms: float, name: str) -> None:
-    verdict = timed(record, gpu, claimed_ms, 15.0).verdict
+    verdict = timed(record, gpu, timing("claimed", claimed_ms), timing(judge.BASELINE, 15.0)).verdict
     assert verdict.name == name
     assert any("x" in text for text in (*verdict.reasons, *verdict.missing))
 
 
+def test_the_strongest_baseline_of_the_class_counts_and_eager_is_told(record: Record) -> None:
+    rivals = (timing("baseline:eager_tf32", 0.1), timing("baseline:blocked", 5.0))
+    verdict = timed(record, H100, timing("claimed", 0.1), timing(judge.BASELINE, 15.0), *rivals).verdict
+    assert verdict.name == "overstated"
+    (reason,) = verdict.reasons
+    assert "measured 50.00x (95 % interval 50.00 to 50.00, 12 blocks) against baseline:blocked" in reason
+    assert "150.00x" in reason, "against eager"
+
+
+def test_a_wrong_baseline_is_none(record: Record) -> None:
+    told = timed(record, H100, timing("claimed", 0.1), timing(judge.BASELINE, 15.0), timing("baseline:blocked", 5.0))
+    bad = finding("timed_outputs", "fail", target="baseline:blocked")
+    assert judged(told, [*RIGHT, bad]).verdict.name == "confirmed"
+
+
+@pytest.mark.parametrize(
+    ("measurements", "words"),
+    [
+        ((timing("claimed", 0.1).model_copy(update={"blocks": (), "positions": ()}),), "too few samples: 0 blocks"),
+        ((timing("claimed", 0.1, noise=0.3),), "the interval is wide"),
+        ((timing("claimed", 0.11, noise=0.08),), "a tighter interval"),
+        ((timing("claimed", 0.1), timing("control:again:claimed", 0.11)), "came out as faster"),
+        ((timing("claimed", 0.1, session="claim"),), "a time:"),
+    ],
+)
+def test_samples_that_cannot_tell_leave_it_undecided_with_the_reason(
+    record: Record, measurements: tuple[Measurement, ...], words: str
+) -> None:
+    verdict = timed(record, H100, *measurements, timing(judge.BASELINE, 15.0)).verdict
+    assert verdict.name == "undecided"
+    assert words in verdict.missing[0]
+
+
 def test_only_a_cleared_variant_has_a_time(record: Record) -> None:
-    told = timed(record, "NVIDIA H100", 0.1, 15.0)
+    told = timed(record, H100, timing("claimed", 0.1), timing(judge.BASELINE, 15.0))
     wrong = [finding("agreement", "fail", target="thief")]
     more = Measurement(variant="thief", shape={"N": 4096}, protocol=OURS, samples_ms=(0.001,))
     rungs = judge.ladder(told.claim.statement, [*RIGHT, *wrong], [*told.measurements, more])
@@ -89,7 +127,7 @@ def test_only_a_cleared_variant_has_a_time(record: Record) -> None:
 def ablations(record: Record, outcomes: dict[str, tuple[bool, bool]]) -> Record:
     findings = []
     for variant, (claim_first, reference_first) in outcomes.items():
-        others = [finding(probe, target=variant) for probe in judge.CORRECTNESS if probe != "order"]
+        others = [finding(probe, target=variant) for probe in clearing.CORRECTNESS if probe != "order"]
         findings += [order_finding(variant, claim_first, reference_first), *others]
     return record.model_copy(update={"findings": tuple(findings)})
 

@@ -48,3 +48,36 @@ def test_every_gpu_of_the_table_names_its_source() -> None:
         assert gpu.source, name
         assert gpu.compute_ms(1e12) == pytest.approx(1e3 / gpu.fp32_tflops)
         assert gpu.memory_ms(1e9) == pytest.approx(1e3 / gpu.memory_gb_s)
+
+
+@pytest.mark.parametrize(
+    ("device", "memory_gb_s", "names"),
+    [
+        ("Tesla T4", 320.0, {"T4"}),
+        ("NVIDIA A100-SXM4-40GB", 1555.0, {"A100", "A100 40GB"}),
+        ("NVIDIA A100 80GB PCIe", 2039.0, {"A100", "A100 80GB"}),
+        ("NVIDIA H100 80GB HBM3", 3350.0, {"H100", "H100 SXM"}),
+        ("NVIDIA H100 PCIe", 2039.0, {"H100", "H100 PCIe"}),
+        ("NVIDIA GeForce RTX 3090", 936.0, {"RTX 3090"}),
+        ("NVIDIA H200", 4800.0, {"H200"}),
+        ("NVIDIA L40", 864.0, {"L40"}),
+    ],
+)
+def test_the_gpu_at_hand_is_the_entry_that_fits_its_name_most_closely(
+    device: str, memory_gb_s: float, names: set[str]
+) -> None:
+    found = gpus.at_hand(device)
+    assert found is not None
+    assert found.memory_gb_s == memory_gb_s
+    assert gpus.names_in(device) & set(gpus.table()) == names
+
+
+@pytest.mark.parametrize("device", ["NVIDIA L40S", "NVIDIA GeForce RTX 3090 Ti", "NVIDIA H100 NVL", "NVIDIA GB200"])
+def test_a_gpu_that_only_resembles_an_entry_has_no_floor(device: str) -> None:
+    assert gpus.at_hand(device) is None
+
+
+def test_every_source_names_where_it_can_be_read() -> None:
+    for name, gpu in gpus.table().items():
+        assert "https://" in gpu.source, name
+        assert gpu.l2_bytes >= 4 << 20

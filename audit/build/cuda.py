@@ -1,21 +1,27 @@
-"""A real GPU: variants compiled by torch's extension builder as published, run and timed on it."""
+"""A real GPU: variants compiled the fast way, the claimed kernel also as published by torch's extension builder."""
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from audit.build import cuda_extension, cuda_toolchain, gpu
+from audit.build import cuda_extension, cuda_toolchain, fast, gpu
 from audit.build.cuda_compile import RUNG, checked_flags
 from audit.build.cuda_extension import CudaBuild
 from audit.build.cuda_sanitizer import working_sanitizer
+from audit.build.device import Levels
+from audit.build.fast import FastBuild, NotFast
 from audit.emulator.cache import cache_folder
 from audit.emulator.patterns import POISON_NAN, POISON_NUMBER
 from audit.errors import Unsupported
 from audit.model import BuildNote, Claim, Device, Shape, Variant
 
 SESSION_LIMIT_S = 120.0
+FAST = "fast"
 OUR_FLAGS = ("-O3",)
 AS_PUBLISHED = ("claimed", "ablation", "thief")
 """Roles compiled with the claim's own flags, so that an ablation differs from the claim by its one change only."""
@@ -25,32 +31,16 @@ POISONS = {"poison_nan": POISON_NAN, "poison_number": POISON_NUMBER}
 
 @dataclass(frozen=True)
 class CudaVariant:
-    """See `audit.build.device.BuiltVariant`."""
+    """See `audit.build.device.BuiltVariant`. `loaded` is what `audit.worker.cuda.entry_of` needs."""
 
-    build: CudaBuild
-    variant: Variant
-    optimisation: str
+    note: BuildNote
+    loaded: dict[str, Any]
     sanitizer: Path | None = None
     limit_s: float = SESSION_LIMIT_S
     orders: tuple[str, ...] = ("forward",)
     nan_memory: str = "filled_nan"
     traced_memory: str = "traced"
     tensor_device: str = "cuda"
-
-    @property
-    def note(self) -> BuildNote:
-        """See `BuiltVariant`."""
-        return BuildNote(
-            variant=self.variant.name,
-            optimisation=self.optimisation,
-            outcome="built",
-            header_set=RUNG,
-            compiler=self.build.compiler,
-            flags=self.build.flags,
-            seconds=round(self.build.seconds, 2),
-            from_cache=self.build.from_cache,
-            log=self.build.note,
-        )
 
     @property
     def poisons(self) -> dict[str, bytes]:
@@ -69,8 +59,7 @@ class CudaVariant:
         return {
             "device": {
                 "kind": "cuda_checked" if check else "cuda",
-                "library": str(self.build.library),
-                "module": self.build.module,
+                **self.loaded,
                 "memory": memory,
                 "pattern": POISONS.get(memory),
                 "sanitizer": str(self.sanitizer),
@@ -93,14 +82,16 @@ class CudaDevice:
         BadInput: no GPU here, or nothing to build for it; says what to install.
     """
 
-    optimisations: tuple[str, str | None] = ("published", None)
+    levels = Levels(first="fast", published="published")
 
     def __init__(self, claim: Claim, *, cache: Path | None = None) -> None:
         self._claim = claim
         self._cache = cache or cache_folder()
         self._gpu = gpu.find()
         self._toolchain = cuda_toolchain.find(self._gpu)
-        self._sanitizer: Path | None = None
+        self._beside = ThreadPoolExecutor(max_workers=2)
+        self._sanitizer: Future[Path | None] | None = None
+        self._lock = threading.Lock()
         checked_flags(claim.protocol.flags)
 
     def describe(self) -> Device:
@@ -110,7 +101,7 @@ class CudaDevice:
             kind="cuda",
             name=self._gpu.name,
             compute_capability=self._gpu.compute_capability,
-            note=f"runs and times the source compiled as published; {versions}",
+            note=f"times the claimed source compiled as published; {versions}",
         )
 
     def shapes(self, claim: Claim) -> tuple[Shape, ...]:
@@ -118,22 +109,68 @@ class CudaDevice:
         return (*claim.shapes.others, claim.shapes.claimed)
 
     def prepare(self) -> None:
-        """Tries the access checker once; extensions share nothing that could be compiled beforehand."""
-        self._sanitizer = working_sanitizer(self._toolchain)
+        """See `AuditDevice`. Nothing that a build must wait for: shared headers for the next ones are compiled beside
+        it, and the access checker, which only published builds use, is tried once."""
+        self._checker()
+        self._beside.submit(self._share_headers)
 
     def build(self, source: Path, variant: Variant, *, optimisation: str) -> CudaVariant:
-        """See `AuditDevice`. The only level is "published"."""
-        if optimisation not in self.optimisations:
-            raise ValueError(f"a GPU build has no level {optimisation}; known: {self.optimisations[0]}")
+        """See `AuditDevice`. Levels: "fast" (g++ and NVRTC) and "published" (torch's extension builder)."""
+        self.levels.checked(optimisation)
         if variant.compute_capability > self._gpu.compute_capability:
             least = variant.compute_capability
             needs = f"{variant.file} needs compute capability {least // 10}.{least % 10}"
             raise Unsupported(f"{needs}; {self._gpu.name} has {self._gpu.arch}")
-        flags = flags_of(variant, self._claim)
+        if source.suffix == ".py":
+            return self._python(source, variant, optimisation)
+        made = self._fast if optimisation == self.levels.first else self._published
+        return made(source, variant, flags_of(variant, self._claim))
+
+    def _fast(self, source: Path, variant: Variant, flags: tuple[str, ...]) -> CudaVariant:
+        card = self._gpu.compute_capability
+        built = fast.build(source, flags=flags, compute_capability=card, cache_folder=self._cache)
+        if built.left_out and self._claim.dtype != "float32":
+            raise NotFast(f"kernels over torch's own types ({built.left_out[0]})")
+        note = _note(variant, self.levels.first, built, header_set=FAST, log="")
+        return CudaVariant(note, {"library": str(built.library), "module": "", "binding": str(built.binding)})
+
+    def _published(self, source: Path, variant: Variant, flags: tuple[str, ...]) -> CudaVariant:
         built = cuda_extension.build(source, flags, gpu=self._gpu, toolchain=self._toolchain, cache=self._cache)
-        return CudaVariant(build=built, variant=variant, optimisation=optimisation, sanitizer=self._sanitizer)
+        note = _note(variant, "published", built, header_set=RUNG, log=built.note)
+        loaded = {"library": str(built.library), "module": built.module, "binding": None}
+        return CudaVariant(note, loaded, sanitizer=self._checker().result())
+
+    def _checker(self) -> Future[Path | None]:
+        """The access checker, tried once."""
+        with self._lock:
+            if self._sanitizer is None:
+                self._sanitizer = self._beside.submit(working_sanitizer, self._toolchain)
+            return self._sanitizer
+
+    def _python(self, source: Path, variant: Variant, level: str) -> CudaVariant:
+        from audit.build.python_cuda import PythonBuilder  # it is made of this module's parts
+
+        return PythonBuilder(self._gpu, self._toolchain, self._cache).build(source, variant, self._claim, level=level)
+
+    def _share_headers(self) -> None:
+        with suppress(NotFast):  # every build that needs them says so itself
+            fast.prepare(self._cache)
 
 
 def flags_of(variant: Variant, claim: Claim) -> tuple[str, ...]:
     """What nvcc is given: the published flags for the claim, its ablations and the thief, ours for the rest."""
     return claim.protocol.flags if variant.role in AS_PUBLISHED else OUR_FLAGS
+
+
+def _note(variant: Variant, level: str, built: CudaBuild | FastBuild, *, header_set: str, log: str) -> BuildNote:
+    return BuildNote(
+        variant=variant.name,
+        optimisation=level,
+        outcome="built",
+        header_set=header_set,
+        compiler=built.compiler,
+        flags=built.flags,
+        seconds=round(built.seconds, 2),
+        from_cache=built.from_cache,
+        log=log,
+    )

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from audit.build.cuda_toolchain import Toolchain
 from audit.errors import BadInput, CompileError
@@ -53,24 +54,34 @@ def compile_module(
         CompileError: refused, or not done within `BUILD_LIMIT_S`.
     """
     request = {"name": module, "source": str(source.resolve()), "flags": list(flags), "folder": str(folder)}
+    code, words = run_child("audit.build.cuda_child", request, env=environment(arch, toolchain), folder=folder)
+    if code:
+        raise CompileError(words or f"error: the builder ended with code {code}", rung=RUNG)
+    return folder / f"{module}.so"
+
+
+def run_child(module: str, request: dict[str, Any], *, env: dict[str, str], folder: Path) -> tuple[int, str]:
+    """Runs `python -m module request`; its exit code and what it said, without ninja's lines and folders.
+
+    Raises:
+        CompileError: not done within `BUILD_LIMIT_S`; it and what it started are ended.
+    """
     log = folder / "log"
     with log.open("w", encoding="utf-8") as out:
         child = subprocess.Popen(
-            [sys.executable, "-m", "audit.build.cuda_child", json.dumps(request)],
+            [sys.executable, "-m", module, json.dumps(request)],
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
             cwd=PACKAGE_ROOT,
-            env=environment(arch, toolchain),
+            env=env,
             start_new_session=True,
         )
         late = _too_late(child)
     words = compiler_words(log.read_text(encoding="utf-8", errors="replace"))
     if late:
         raise CompileError(f"error: the build did not end within {BUILD_LIMIT_S:g} s\n{words}", rung=RUNG)
-    if child.returncode:
-        raise CompileError(words or f"error: the builder ended with code {child.returncode}", rung=RUNG)
-    return folder / f"{module}.so"
+    return child.returncode, words
 
 
 def environment(arch: str, toolchain: Toolchain) -> dict[str, str]:

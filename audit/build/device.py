@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -50,12 +51,35 @@ class BuiltVariant(Protocol):
         """A report of the device with `line` filled in from debug information where it was unknown."""
 
 
+@dataclass(frozen=True)
+class Levels:
+    """The ways a device builds a variant.
+
+    Attributes:
+        first: every variant is built so, and asked.
+        confirming: a proved failure must show here too, in a build made when it is needed; None on real hardware.
+        published: the claimed kernel is built so beside the first level, asked again and timed; so is what the first
+            level cannot take. None where the first level is all there is.
+    """
+
+    first: str
+    confirming: str | None = None
+    published: str | None = None
+
+    def checked(self, level: str) -> str:
+        """The level. Raises ValueError if the device has no such level, listing those it has."""
+        known = [name for name in (self.first, self.confirming, self.published) if name]
+        if level not in known:
+            raise ValueError(f"no such level: {level}; known: {', '.join(known)}")
+        return level
+
+
 class AuditDevice(Protocol):
     """A place where variants are built and run."""
 
     @property
-    def optimisations(self) -> tuple[str, str | None]:
-        """The optimisation level audited, and the one that must confirm a proved finding (None: real hardware)."""
+    def levels(self) -> Levels:
+        """The ways it builds."""
 
     def describe(self) -> Device:
         """What it is, for the record."""
@@ -67,4 +91,4 @@ class AuditDevice(Protocol):
         """Builds what all variants share, so that the first build does not wait for it."""
 
     def build(self, source: Path, variant: Variant, *, optimisation: str) -> BuiltVariant:
-        """Compiles one variant. Raises CompileError or Unsupported."""
+        """Compiles one variant at one of its levels. Raises CompileError or Unsupported."""

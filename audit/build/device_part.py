@@ -60,7 +60,7 @@ _DEVICE = re.compile(r"\b__(?:global|device|constant|shared|managed)__\b")
 _CONSTANT = re.compile(r"\bconst(?:expr)?\b")
 _HOST = re.compile(
     r"\b(?:(?:torch|at|c10|pybind11|py)\s*(?:::|;|$)|namespace\s+(?:torch|at|c10|pybind11|py)\b|Tensor\b|TORCH_\w+|"
-    r"std\s*::\s*(?:vector|string|map|set|unordered_\w+|function|optional|\w+_ptr|mutex|thread|once_flag|atomic)\b|"
+    r"std\s*::\s*(?:vector|string|map|set|unordered_\w+|function|optional|\w+_ptr|mutex|thread|once_flag|atomic|chrono)\b|"
     r"cuda(?:Stream|Event|Graph\w*)_t\b|cu(?:blas|dnn)\w+)"
 )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 from audit.build import cuda_toolchain
 from audit.build.device import AuditDevice
 from audit.errors import BadInput
@@ -21,6 +23,13 @@ def choose(name: str, claim: Claim) -> AuditDevice:
     if name == "cuda" or (name == "auto" and cuda_toolchain.missing() is None):
         return _cuda(claim)
     return _emulated()
+
+
+def beside(device: AuditDevice) -> tuple[AuditDevice, ...]:
+    """Devices that can give evidence beside that one: the emulated device sees races and coverage a GPU hides."""
+    if device.describe().kind == "cuda" and shutil.which("g++") is not None:
+        return (_emulated(),)
+    return ()
 
 
 def _emulated() -> AuditDevice:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from audit.build.device import BuiltVariant, Levels
 from audit.emulator.build import EmulatedBuild, build, prepare
 from audit.emulator.patterns import POISON_NAN, POISON_NUMBER
 from audit.emulator.symbols import resolve
@@ -95,7 +96,10 @@ class EmulatedDevice:
     session_limit_s: float = 60.0
     kernel_limit_s: float = 20.0
 
-    optimisations: tuple[str, str | None] = ("O2", "O0")
+    @property
+    def levels(self) -> Levels:
+        """See `AuditDevice`."""
+        return Levels(first="O2", confirming="O0")
 
     def describe(self) -> Device:
         """See `AuditDevice`."""
@@ -115,8 +119,13 @@ class EmulatedDevice:
         """Precompiled headers and the runtime."""
         prepare()
 
-    def build(self, source: Path, variant: Variant, *, optimisation: str) -> EmulatedVariant:
+    def build(self, source: Path, variant: Variant, *, optimisation: str) -> BuiltVariant:
         """See `AuditDevice`."""
+        if source.suffix == ".py":
+            from audit.build.python_emulated import build_python  # it is made of this module's parts
+
+            limits = {"limit_s": self.session_limit_s, "kernel_limit_s": self.kernel_limit_s}
+            return build_python(source, variant, optimisation=optimisation, **limits)
         library = build(source, optimisation=optimisation, compute_capability=variant.compute_capability)
         return EmulatedVariant(
             library=library,

@@ -56,6 +56,9 @@ def _load_micro(library: Path) -> dict[str, Callable[..., Any]]:
 
 
 def _function(runtime: ctypes.CDLL, module: int, name: str) -> Callable[..., Any]:
+    called = runtime.cuemu_call_function
+    called.restype = ctypes.c_bool
+
     def call(*positional: Any, **named: Any) -> Any:
         values = (Value * (len(positional) + len(named)))()
         for slot, argument in zip(values, (*positional, *named.values()), strict=True):
@@ -63,8 +66,6 @@ def _function(runtime: ctypes.CDLL, module: int, name: str) -> Callable[..., Any
         names = (ctypes.c_char_p * len(named))(*(each.encode() for each in named))
         request = Request(name.encode(), values, len(positional), len(named), names)
         result, failure = Value(), _Failure()
-        called = runtime.cuemu_call_function
-        called.restype = ctypes.c_bool
         if not called(ctypes.c_void_p(module), ctypes.byref(request), ctypes.byref(result), ctypes.byref(failure)):
             raise getattr(builtins, failure.kind.decode())(failure.message.decode(errors="replace"))
         try:

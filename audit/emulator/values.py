@@ -60,7 +60,7 @@ def to_value(argument: Any, value: Value) -> None:
         case list() | tuple():
             _to_items(argument, value)
         case _:
-            raise TypeError(f"the emulated device takes no argument of type {type(argument).__name__}")
+            raise TypeError(f"a kernel built here takes no argument of type {type(argument).__name__}")
 
 
 def from_value(value: Value) -> Any:
@@ -83,13 +83,15 @@ def _in_64_bits(number: int) -> int:
     return number
 
 
+_new_capsule = ctypes.pythonapi.PyCapsule_New
+_new_capsule.restype = ctypes.py_object
+_new_capsule.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+
+
 def _wrapped(address: int) -> torch.Tensor:
     """A tensor for a TensorImpl; it takes a reference of its own."""
-    new_capsule = ctypes.pythonapi.PyCapsule_New
-    new_capsule.restype = ctypes.py_object
-    new_capsule.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
     wrap = getattr(torch._C, "_wrap_tensor_impl")  # noqa: B009  # torch's stubs lack it
-    tensor: torch.Tensor = wrap(new_capsule(address, None, None))
+    tensor: torch.Tensor = wrap(_new_capsule(address, None, None))
     return tensor
 
 

@@ -5,33 +5,31 @@ from __future__ import annotations
 from typing import Any
 
 PUBLISHED_REP_MS = 10_000
-REP_MS = 1_000
-"""What is run of the published 10 s a callable: as many samples as are kept fit into it."""
-OUR_REP_MS = 300
-"""Some 30 samples of a slow kernel."""
+REP_MS = 300
+"""What is run of the published 10 s a callable: as many samples as are kept fit into it for a short kernel."""
 
 DO_BENCH = "published: do_bench"
 DO_BENCH_OF_MEAN = f"published: do_bench of mean(), rep={PUBLISHED_REP_MS} cut to {REP_MS}"
-OURS = "do_bench, L2 flushed"
+PUBLISHED = "published: "
+"""What the names of the published protocols begin with."""
+
+OURS = "CUDA events, L2 cold, interleaved in blocks"
+HOT = "CUDA events, L2 hot, interleaved in blocks"
 HOST_CLOCK = "host clock, device synchronised"
+BUSY = "profiler, while kernels ran"
+SPAN = "profiler, first start to last end"
+ALONE = "CUDA events, L2 cold, alone"
+ALONE_HOT = "CUDA events, L2 hot, alone"
+BEFORE_BLOCKS = "do_bench, L2 flushed"
+"""What stood for `OURS` in records of schema 1, whose callables were timed one after another."""
+
+BY_HOW = {"cold": OURS, "hot": HOT, "host": HOST_CLOCK}
+"""The protocol of what an interleaved session tells."""
 
 
-def published(only: tuple[str, ...] = ()) -> list[dict[str, Any]]:
-    """The two timings of the published evaluation, for the variants named or for all."""
+def published() -> list[dict[str, Any]]:
+    """The two timings of the published evaluation."""
     return [
-        _protocol(DO_BENCH, warmup_ms=25, rep_ms=100, only=only),
-        _protocol(DO_BENCH_OF_MEAN, of_mean=True, warmup_ms=25, rep_ms=REP_MS, only=only),
+        {"name": DO_BENCH, "of_mean": False, "warmup_ms": 25, "rep_ms": 100},
+        {"name": DO_BENCH_OF_MEAN, "of_mean": True, "warmup_ms": 25, "rep_ms": REP_MS},
     ]
-
-
-def ours() -> list[dict[str, Any]]:
-    """A longer warm-up, then do_bench, and the same calls by a clock that watches every stream."""
-    return [
-        _protocol(OURS, warmup_ms=100, rep_ms=OUR_REP_MS),
-        _protocol(HOST_CLOCK, clock="host", warmup_ms=0, rep_ms=OUR_REP_MS),
-    ]
-
-
-def _protocol(name: str, *, clock: str = "events", of_mean: bool = False, only: tuple[str, ...] = (),
-              **milliseconds: int) -> dict[str, Any]:  # fmt: skip
-    return {"name": name, "clock": clock, "of_mean": of_mean, "only": list(only), **milliseconds}

@@ -1,7 +1,8 @@
-"""Times what the audit may speak of: cleared variants and baselines soundly, others as exhibits only."""
+"""Times what the audit may speak of: cleared variants and baselines side by side, the claim's exhibit apart."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,16 +10,25 @@ from typing import Any
 
 from audit.build import gpu
 from audit.build.device import BuiltVariant
-from audit.measure import protocols
-from audit.measure.state import Watched, agreement_of_clocks, clocks, not_timed
-from audit.model import Claim, Finding, Measurement, Variant
+from audit.measure import checks, compiled, protocols
+from audit.measure.comparison import PREFIX, strongest
+from audit.measure.outputs import verified
+from audit.measure.rotation import second_case
+from audit.measure.state import Watched, clocks, not_timed, watched_blocks
+from audit.measure.told import measurements_of
+from audit.model import Claim, Finding, Measurement
 from audit.probes.target import Case
-from audit.worker.pool import Reply, Workers
+from audit.worker.pool import Reply, SharedProcess, Workers
 
-TIMING_LIMIT_S = 180.0
-BASELINES = "baselines"
-BASELINE_PUBLISHED = ("baseline:eager",)
-"""The baseline of the claim is timed under the published protocol too, since the published ratio is of the two."""
+TIMING_LIMIT_S = 240.0
+BUDGET_S = 3.0
+"""For the blocks of one session; loading and warming up come on top."""
+HALF_WIDTH = 0.01
+KEPT_CALLS = 2
+PROFILED_CALLS = 3
+LADDER, LATER = "ladder", "later"
+EAGER = "eager"
+MOST_TRIES = 3
 
 
 @dataclass(frozen=True)
@@ -33,7 +43,11 @@ class Times:
 class Session:
     """What timing needs of an audit: the claim, its `reference.py`, the case of the claimed shape and the workers.
 
-    `say` takes one line for people after each timing.
+    `say` takes one line for people after each timing. `others` are more cases of the same shape, through which the
+    inputs rotate; `prepare` makes one where there is none. `seed` decides the orders and which outputs are kept.
+    `ready` are the compiled baselines made ahead; None has `prepare` make them. `process` runs what `prepare`
+    does and then the ladder; without it each has a fresh one, and loads the compiler anew. `known` are measurements of
+    earlier calls.
     """
 
     claim: Claim
@@ -41,74 +55,159 @@ class Session:
     case: Case
     workers: Workers
     say: Callable[[str], None]
+    others: tuple[Case, ...] = ()
+    seed: int = 0
+    ready: compiled.Ready | None = None
+    process: SharedProcess | None = None
+    known: tuple[Measurement, ...] = ()
     _measurements: list[Measurement] = field(default_factory=list)
     _findings: list[Finding] = field(default_factory=list)
     _watched: list[Watched] = field(default_factory=list)
 
-    def baselines(self) -> None:
-        """Eager torch, the claim folder's other baselines and torch.compile, in one process."""
-        request = {"protocols": [*protocols.published(BASELINE_PUBLISHED), *protocols.ours()]}
-        self._time(BASELINES, request)
+    def prepare(self) -> None:
+        """Makes a second set of inputs and has torch.compile fill its cache: 10 s, the first time a minute or more.
 
-    def variant(self, variant: Variant, built: BuiltVariant, *, cleared: bool) -> None:
-        """One variant in a process of its own; one that is not cleared is timed as published and not otherwise."""
-        loaded = built.session_request(memory="plain", order=built.orders[0], check=False)["device"]
+        May run beside other work, before anything is known of the variants; it must be over before anything is timed.
+        """
+        self.rotate()
+        if self.ready is None:
+            self.ready = compiled.ahead(
+                self.process or self.workers, reference=self.reference, shape=self.case.shape, inputs=self.case.inputs
+            )
+            self._findings += self.ready.findings
+
+    def rotate(self) -> None:
+        """Makes the second set of inputs where there is none."""
+        if not self.others:
+            folder = Path(tempfile.mkdtemp(dir=self.case.inputs.parent))
+            made = second_case(
+                self.workers, reference=self.reference, like=self.case, seed=self.seed + 1, folder=folder
+            )
+            self.others = () if made is None else (made,)
+
+    def interleaved(self, name: str, built: Mapping[str, BuiltVariant], *, baselines: Collection[str] | None) -> None:
+        """One session of those variants and baselines (None: all there are); all of the variants are cleared.
+
+        A callable whose first call ends the process is left out and told of, and the session held without it.
+        """
+        left = dict(built)
+        for _ in range(MOST_TRIES):
+            culprit = self._interleaved(name, left, baselines)
+            if culprit not in left:
+                return
+            del left[culprit]
+
+    def exhibit(self, name: str, built: BuiltVariant) -> None:
+        """A kernel under the published protocol alone, in a process of its own."""
         request = {
-            "variant": variant.name,
-            "library": loaded["library"],
-            "module": loaded["module"],
-            "entry": self.claim.entry,
-            "protocols": wanted(variant, cleared=cleared),
+            "mode": "published",
+            "variants": [_loadable(name, built)],
+            "protocols": protocols.published(),
+            "inputs": [str(self.case.inputs)],
         }
-        self._time(variant.name, request)
-
-    def times(self) -> Times:
-        """Everything measured so far, and the findings about it."""
-        known = list(self._measurements)
-        doubts = [doubt for name in {one.variant for one in known} for doubt in agreement_of_clocks(known, name)]
-        about = [clocks(self._watched, target=self.claim.name)] if self._watched else []
-        return Times(tuple(known), (*self._findings, *sorted(doubts, key=lambda one: one.target), *about))
-
-    def _time(self, what: str, request: dict[str, Any]) -> None:
         before = gpu.state()
-        asked = {**request, "reference": str(self.reference), "inputs": str(self.case.inputs)}
-        reply = self.workers.call("timing", asked, limit_s=TIMING_LIMIT_S)
-        self._watched.append(Watched(what, before, gpu.state()))
-        self._measurements += measured(reply, self.case)
+        reply = self._call(request, self.workers)
+        self._watched += [Watched(name, None, before), Watched(name, None, gpu.state())]
+        self._keep(reply, "", what=f"{name}, as published")
+
+    def taken(self) -> Times:
+        """What was measured since this was last asked, and the findings about it."""
+        about = [clocks(self._watched, target=self.claim.name)] if self._watched else []
+        told = Times(tuple(self._measurements), (*self._findings, *about))
+        self.known = (*self.known, *told.measurements)
+        self._measurements, self._findings, self._watched = [], [], []
+        return told
+
+    def _interleaved(
+        self, name: str, built: Mapping[str, BuiltVariant], baselines: Collection[str] | None
+    ) -> str | None:
+        """Returns the callable whose first call ended the process, if one did."""
+        every = self.ready.names if self.ready else compiled.AHEAD
+        ready = [one for one in every if baselines is None or one in baselines]
+        with tempfile.TemporaryDirectory(dir=self.case.inputs.parent) as folder:
+            cases = [self.case, *self.others]
+            request = {
+                "mode": "interleaved",
+                "variants": [_loadable(variant, build) for variant, build in built.items()],
+                "baselines": None if baselines is None else [one for one in baselines if one not in ready],
+                "compiled": ready,
+                "inputs": [str(case.inputs) for case in cases],
+                "budget_s": BUDGET_S,
+                "half_width": HALF_WIDTH,
+                "seed": self.seed,
+                "kept_calls": KEPT_CALLS,
+                "folder": folder,
+                "shape": dict(self.case.shape),
+                "profile": PROFILED_CALLS,
+                "published": protocols.published() if baselines is None else [],
+                "ceilings": baselines is None,
+            }
+            # The profiler, which a session ends with, stays in its process: no second session is held there.
+            reply = self._call(request, self.process if name == LADDER and self.process else self.workers)
+            self._keep(reply, name, what=name)
+            kept = [event for event in reply.events if "file" in event or "no_tensor" in event]
+            self._findings += verified(kept, cases, self.claim, Path(folder))
+        self._about(reply, name)
+        trying = [event["trying"] for event in reply.events if "trying" in event]
+        warmed = any("warmed" in event for event in reply.events)
+        return trying[-1] if trying and not warmed and not reply.finished else None
+
+    def _call(self, request: dict[str, Any], process: Workers | SharedProcess) -> Reply:
+        asked = {**request, "reference": str(self.reference), "entry": self.claim.entry}
+        return process.call("timing", asked, limit_s=TIMING_LIMIT_S)
+
+    def _keep(self, reply: Reply, session: str, *, what: str) -> None:
+        """Samples, and what failed; says one line."""
+        self._measurements += measurements_of(reply.events, session=session, shape=self.case.shape)
+        self._findings += [not_timed(event["failed"], event["why"]) for event in reply.events if "failed" in event]
         if not reply.finished:
             self._findings.append(not_timed(what, f"{reply.ending}: {reply.detail}"))
-        self.say(f"{what}: {len(reply.events)} timings" + ("" if reply.finished else f", then {reply.ending}"))
+        timed = {event["variant"] for event in reply.events if "samples_ms" in event}
+        self.say(f"{what}: {len(timed)} callables timed" + ("" if reply.finished else f", then {reply.ending}"))
+
+    def _about(self, reply: Reply, session: str) -> None:
+        """Findings about a whole session."""
+        target = self.claim.name
+        self._watched += [one for event in reply.events for one in watched_blocks(session, event.get("states", []))]
+        ended = checks.session_summary(reply.events, name=session, target=target, half_width=HALF_WIDTH)
+        first = next((event for event in reply.events if "cost" in event), None)
+        if first is not None and session == LADDER:
+            self._findings.append(checks.floor_here(first["gpu"], first["cost"]))
+        self._findings += [ended] if ended else []
+        self._findings += checks.about(self._measurements, session, target=target)
 
 
-def times(session: Session, built: Mapping[str, BuiltVariant], *, cleared: Collection[str]) -> Times:
-    """Times the baselines and every built variant, one process after the other, nothing else on the GPU.
+def times(
+    session: Session, built: Mapping[str, BuiltVariant], *, cleared: Collection[str], baselines: bool = True
+) -> Times:
+    """Times every cleared build side by side with the baselines, then the claimed kernel's exhibit.
 
     Args:
         session: what to time and with what.
         built: the builds by variant name, for a GPU.
-        cleared: names of the variants that passed every probe.
+        cleared: names of the variants that passed every probe. Of the others only the claim is timed, as an exhibit.
+        baselines: False holds a later session, of builds that came late, with eager and the strongest baselines that
+            the session knows.
     """
-    session.baselines()
-    for variant in session.claim.variant:
-        if variant.name in built:
-            session.variant(variant, built[variant.name], cleared=variant.name in cleared)
-    return session.times()
+    sound = {name: one for name, one in built.items() if name in cleared}
+    if baselines:
+        session.prepare()
+        session.interleaved(LADDER, sound, baselines=None)
+    elif sound:
+        session.rotate()
+        session.interleaved(LATER, sound, baselines=_rivals(session, sound))
+    claimed = session.claim.claimed
+    if claimed is not None and claimed.name in built:
+        session.exhibit(claimed.name, built[claimed.name])
+    return session.taken()
 
 
-def wanted(variant: Variant, *, cleared: bool) -> list[dict[str, Any]]:
-    """The published protocol for the claim and for what is not cleared, ours for what is."""
-    exhibit = variant.role == "claimed" or not cleared
-    return [*(protocols.published() if exhibit else []), *(protocols.ours() if cleared else [])]
+def _rivals(session: Session, sound: Collection[str]) -> tuple[str, ...]:
+    """Eager and, for each precision among the variants, the strongest baseline known."""
+    precisions = {one.precision for one in session.claim.variant if one.name in sound}
+    best = [strongest(session.known, precision) for precision in sorted(precisions)]
+    return tuple(dict.fromkeys([EAGER, *(one.removeprefix(PREFIX) for one in best if one)]))
 
 
-def measured(reply: Reply, case: Case) -> list[Measurement]:
-    """The samples a timing process told."""
-    return [
-        Measurement(
-            variant=event["variant"],
-            shape=case.shape,
-            protocol=event["protocol"],
-            samples_ms=tuple(float(sample) for sample in event["samples_ms"]),
-        )
-        for event in reply.events
-    ]
+def _loadable(name: str, built: BuiltVariant) -> dict[str, Any]:
+    return {"name": name, **built.session_request(memory="plain", order=built.orders[0], check=False)}

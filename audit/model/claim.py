@@ -11,7 +11,7 @@ from audit.model.base import Frozen
 Shape = dict[str, PositiveInt]
 """Named sizes of one problem, for example `{"N": 4096}`."""
 
-FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+\.cu$")]
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+\.(cu|py)$")]
 Role = Literal["claimed", "ablation", "thief", "repair", "rogue", "honest"]
 Precision = Literal["fp32", "tf32", "fp16", "bf16"]
 
@@ -67,7 +67,7 @@ class Shapes(Frozen):
 
 
 class Variant(Frozen):
-    """One `.cu` file of the claim folder.
+    """One `.cu` or `.py` file of the claim folder.
 
     `changes` names what an ablation changes against the claimed kernel; `probe` names the probe a control is for;
     `compute_capability` is the least the file runs on (75 is a T4); `tolerance` is for a declared lower precision.
@@ -86,7 +86,7 @@ class Variant(Frozen):
     @property
     def name(self) -> str:
         """The file name without its suffix."""
-        return self.file.removesuffix(".cu")
+        return self.file.rpartition(".")[0]
 
 
 class Claim(Frozen):
@@ -109,10 +109,12 @@ class Claim(Frozen):
 
     @model_validator(mode="after")
     def _files_differ(self) -> Claim:
-        files = [variant.file for variant in self.variant]
-        twice = sorted({file for file in files if files.count(file) > 1})
+        names = [variant.name for variant in self.variant]
+        twice = sorted({variant.file for variant in self.variant if names.count(variant.name) > 1})
         if twice:
             raise ValueError(f"variant files named twice: {', '.join(twice)}")
+        if "reference" in names:
+            raise ValueError("reference.py is the reference, no variant")
         return self
 
     @property

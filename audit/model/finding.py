@@ -10,6 +10,7 @@ from audit.model.base import Frozen
 
 Outcome = Literal["pass", "fail", "skip", "error"]
 Grade = Literal["proved", "undefined", "hint"]
+DeviceKind = Literal["emulated", "cuda"]
 
 
 class Finding(Frozen):
@@ -18,7 +19,7 @@ class Finding(Frozen):
     `outcome` skip and error never clear anyone. `grade` belongs to a failure: only *proved* convicts; *undefined* is
     undefined behaviour that happened to work; *hint* comes from the source alone. `evidence` holds the numbers the
     summary speaks of, NaN and infinities as text. `confirmed` tells whether a second build at another optimisation
-    level showed the same (None: not applicable).
+    level showed the same (None: not applicable). `device` is what gave the answer, where something ran.
     """
 
     probe: str
@@ -31,6 +32,7 @@ class Finding(Frozen):
     confirmed: bool | None = None
     see_again: str | None = None
     seconds: float | None = None
+    device: DeviceKind | None = None
 
     @model_validator(mode="after")
     def _grade_belongs_to_failure(self) -> Finding:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from audit.model.base import Frozen
 from audit.model.claim import Claim, Shape
-from audit.model.finding import Finding
+from audit.model.finding import DeviceKind, Finding
 
-SCHEMA = 1
-"""History: 1 (2026-11) first published form."""
+SCHEMA = 2
+"""History: 1 (2026-11) first published form; 2 (2026-11) findings name their device, a second device may stand beside
+the main one, samples know their block. A record of schema 1 is read as one of schema 2 that leaves these open."""
 
 VerdictName = Literal[
     "incomplete", "wrong", "mistimed", "vacuous", "overstated", "confirmed", "undecided", "not-applicable"
@@ -36,7 +37,7 @@ class AuditedClaim(Frozen):
 class Device(Frozen):
     """What ran the kernels. `compute_capability` is 75 for 7.5; the emulated device gives no times."""
 
-    kind: Literal["emulated", "cuda"]
+    kind: DeviceKind
     name: str
     compute_capability: int
     note: str
@@ -79,12 +80,25 @@ class Environment(Frozen):
 
 
 class Measurement(Frozen):
-    """Raw samples of one timing; statistics are derived from them, never stored."""
+    """Raw samples of one timing; statistics are derived from them, never stored.
+
+    Of an interleaved session each sample has the number of its block and its callable's place in that block, and
+    `session` names the process: only samples of one session make a ratio. Empty where nothing was interleaved.
+    """
 
     variant: str
     shape: Shape
     protocol: str
     samples_ms: tuple[float, ...] = Field(min_length=1)
+    blocks: tuple[int, ...] = ()
+    positions: tuple[int, ...] = ()
+    session: str = ""
+
+    @model_validator(mode="after")
+    def _one_block_a_sample(self) -> Measurement:
+        if any(len(told) not in (0, len(self.samples_ms)) for told in (self.blocks, self.positions)):
+            raise ValueError(f"{self.variant}: as many blocks and positions as samples, or none")
+        return self
 
 
 class Rung(Frozen):
@@ -112,11 +126,16 @@ class Verdict(Frozen):
 
 
 class Record(Frozen):
-    """One audit. Written first with the verdict `incomplete`, replaced atomically at the end."""
+    """One audit. Written first with the verdict `incomplete`, replaced atomically at the end.
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
+    `device` is the one the audit is for; `beside` holds others that gave evidence too: wrongness found on any of them
+    counts, and what they cannot answer blocks nothing.
+    """
+
+    schema_: Literal[1, 2] = Field(default=2, alias="schema")
     claim: AuditedClaim
     device: Device
+    beside: tuple[Device, ...] = ()
     environment: Environment
     findings: tuple[Finding, ...] = ()
     measurements: tuple[Measurement, ...] = ()

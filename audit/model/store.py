@@ -40,7 +40,7 @@ def read(path: Path) -> Record:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise BadInput(f"{path}: not a record of schema 1: {place}: {first['msg']}") from error
+        raise BadInput(f"{path}: not a record of schema 1 or 2: {place}: {first['msg']}") from error
 
 
 def json_schema() -> dict[str, Any]:

@@ -5,7 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from audit.model import Finding
-from audit.probes import agreement, contract, coverage, inherited, inputs_intact, kernels_ran, memory_access, order
+from audit.probes import (
+    agreement,
+    alias,
+    backend_flags,
+    contract,
+    coverage,
+    current_stream,
+    dead_inputs,
+    distributions,
+    first_call,
+    fresh_values,
+    inherited,
+    inputs_intact,
+    kernels_ran,
+    late_writes,
+    layout,
+    memory_access,
+    nonfinite,
+    order,
+    precision,
+    repeat,
+    threads,
+    untouched_process,
+)
 from audit.probes.target import Target
 
 Probe = Callable[[Target], Finding]
@@ -19,4 +42,18 @@ PROBES: dict[str, Probe] = {
     inputs_intact.NAME: inputs_intact.run,
     memory_access.NAME: memory_access.run,
     kernels_ran.NAME: kernels_ran.run,
+    fresh_values.NAME: fresh_values.run,
+    repeat.NAME: repeat.run,
+    dead_inputs.NAME: dead_inputs.run,
+    distributions.NAME: distributions.run,
+    precision.NAME: precision.run,
+    alias.NAME: alias.run,
+    late_writes.NAME: late_writes.run,
+    current_stream.NAME: current_stream.run,
+    layout.NAME: layout.run,
+    nonfinite.NAME: nonfinite.run,
+    threads.NAME: threads.run,
+    backend_flags.NAME: backend_flags.run,
+    untouched_process.NAME: untouched_process.run,
+    first_call.NAME: first_call.run,
 }

@@ -17,6 +17,7 @@ from audit.probes.target import Case, Target, value_calls
 from audit.probes.undefined import undefined_beside
 
 NAME = "agreement"
+MECHANISMS = ("wrong numbers", "missing last tile", "hard-coded shapes", "size dispatch", "tolerance abuse")
 
 
 def run(target: Target) -> Finding:

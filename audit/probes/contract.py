@@ -9,6 +9,7 @@ from audit.probes.answer import answer
 from audit.probes.target import Call, Case, SessionBroken, Target
 
 NAME = "contract"
+MECHANISMS = ("wrong type or device of the result", "lazy tensor subclass", "swallowed launch error", "illegal address")
 ILLEGAL = "illegal memory access"
 """CUDA's own words for an access outside every allocation."""
 

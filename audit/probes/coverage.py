@@ -17,6 +17,7 @@ from audit.probes.answer import answer
 from audit.probes.target import Call, Target, value_calls
 
 NAME = "coverage"
+MECHANISMS = ("under-launch", "output never written", "no-op kernel")
 MAP_SIDE = 64
 
 
@@ -50,10 +51,11 @@ def run(target: Target) -> Finding:
 
 
 def _holds(call: Call, pattern: bytes) -> npt.NDArray[np.bool_]:
-    raw = call.raw()
-    size = raw.shape[1]
-    word = np.frombuffer((pattern * math.ceil(size / len(pattern)))[:size], dtype=np.uint8)
-    return np.asarray((raw == word).all(axis=1))
+    words = call.words()
+    size = words.dtype.itemsize * (words.shape[1] if words.ndim > 1 else 1)
+    word = np.frombuffer((pattern * math.ceil(size / len(pattern)))[:size], dtype=words.dtype)
+    same = words == word
+    return np.asarray(same.all(axis=1) if same.ndim > 1 else same)
 
 
 def share_map(rows: npt.NDArray[np.bool_]) -> list[JsonValue]:

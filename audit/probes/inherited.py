@@ -9,6 +9,7 @@ from audit.probes.answer import answer
 from audit.probes.target import Target, value_calls
 
 NAME = "inherited"
+MECHANISMS = ("stale memory", "no-op kernel")
 
 
 def run(target: Target) -> Finding:
@@ -16,8 +17,9 @@ def run(target: Target) -> Finding:
     case = target.largest
     planted, call = target.session(["plant", "claim"], cases=[case], memory="reuse")
     value_calls([planted, call], [case.expected] * 2)
-    before, after = planted.raw(), call.raw()
-    same = int(np.count_nonzero((before == after).all(axis=1))) if before.shape == after.shape else 0
+    before, after = planted.words(), call.words()
+    equal = before == after if before.shape == after.shape else np.zeros(1, dtype=bool)
+    same = int(np.count_nonzero(equal.all(axis=1) if equal.ndim > 1 else equal))
     share = same / case.expected.size
     text = f"{case.label}: {same:,} of {case.expected.size:,} elements are what a freed block held"
     return answer(

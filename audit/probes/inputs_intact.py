@@ -7,6 +7,7 @@ from audit.probes.answer import answer
 from audit.probes.target import Case, Run, SessionBroken, Target
 
 NAME = "inputs_intact"
+MECHANISMS = ("input mutation",)
 
 
 def run(target: Target) -> Finding:

@@ -7,17 +7,23 @@ only those of the source. A source whose kernels never run is not what produced 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 
+from audit.build.python_source import PythonSource
+from audit.errors import Unsupported
 from audit.model import Finding
 from audit.probes.answer import answer
 from audit.probes.target import SessionBroken, Target
 from audit.review.cuda_source import parse
 
 NAME = "kernels_ran"
+MECHANISMS = ("decoy launch", "silent fallback", "library laundering")
 NAME_CHARACTERS = 160
+INTERPRETER_FAILED = "interpreter-failed"
+"""A Triton kernel the interpreter cannot run may well run on a GPU: what stands in for it here tells nothing."""
 
 
 def run(target: Target) -> Finding:
@@ -26,8 +32,10 @@ def run(target: Target) -> Finding:
     (call,) = target.session(["claim"], cases=[case], memory=target.built.traced_memory)
     if call.raised is not None:
         raise SessionBroken(f"the call raised {call.raised}")
-    source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8")
-    own = sorted({function.name for function in parse(source).functions if function.kind == "kernel"})
+    for report in call.reports:
+        if report["kind"] == INTERPRETER_FAILED:
+            raise Unsupported(f"{report['kernel']}: {report['message']}", line=report["line"] or 0)
+    own = own_kernels(target.reference.parent / target.variant.file)
     ran = [launch for launch in call.launches if not launch["refused"]]
     mine = [launch for launch in ran if is_one_of(launch["kernel"], own)]
     evidence: dict[str, JsonValue] = {
@@ -42,8 +50,17 @@ def run(target: Target) -> Finding:
     if own and call.event["returned"] == "Tensor":
         text = f"{case.label}: none of the source's kernels ran ({', '.join(own)}); {len(ran)} launches of others did"
         return answer(NAME, target, "fail", text, evidence=evidence)
-    text = f"{case.label}: the source has no kernel of its own; {len(ran)} launches of a library's did the work"
+    worked = f"{len(ran)} launches of a library's" if ran else "a library"
+    text = f"{case.label}: the source has no kernel of its own; {worked} did the work"
     return answer(NAME, target, "fail", text, grade="hint", evidence=evidence)
+
+
+def own_kernels(source: Path) -> list[str]:
+    """The names of the kernels in a source, sorted: of a `.py`, those under `triton.jit` and in its CUDA texts."""
+    text = source.read_text(encoding="utf-8")
+    if source.suffix == ".py":
+        return sorted({*PythonSource(text).own_kernels})
+    return sorted({function.name for function in parse(text).functions if function.kind == "kernel"})
 
 
 def is_one_of(kernel: str, names: list[str]) -> bool:

@@ -16,6 +16,7 @@ from audit.probes.answer import answer
 from audit.probes.target import Target
 
 NAME = "memory_access"
+MECHANISMS = ("out-of-bounds access", "missing bounds", "race", "never-initialised read", "misuse of warp lanes")
 PROVED = ("out-of-bounds-read", "out-of-bounds-write", "illegal-address")
 NOT_ACCESSES = ("launch-refused", "static-shared-too-large")
 

@@ -16,15 +16,16 @@ from audit.probes.target import Call, Target, value_calls
 from audit.probes.undefined import undefined_beside
 
 NAME = "order"
+MECHANISMS = ("stale memory", "right only after the reference", "heap scan for the reference")
 
 
 def run(target: Target) -> Finding:
     """Two sessions at the largest case."""
     case = target.largest
-    claim, other = target.session(["claim", "reference"], cases=[case], memory="reuse")
+    claim, other = target.session(["claim", "reference"], cases=[case], memory="reuse", fresh=True)
     value_calls([claim, other], [case.expected] * 2)
     claim_first = compare(claim.values(), case.expected, target.tolerance)
-    reference, late = target.session(["reference", "claim"], cases=[case], memory="reuse")
+    reference, late = target.session(["reference", "claim"], cases=[case], memory="reuse", fresh=True)
     value_calls([reference, late], [case.expected] * 2)
     reference_first = compare(late.values(), case.expected, target.tolerance)
     evidence: dict[str, JsonValue] = {

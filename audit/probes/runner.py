@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from audit.errors import AuditError, Unsupported
@@ -11,24 +12,30 @@ from audit.model import Finding
 from audit.probes import PROBES, contract
 from audit.probes.target import Target
 
+AT_ONCE = 3
+"""Probes asked at once where most share one process: those that need fresh ones go on beside them."""
 
-def ask_all(target: Target, *, second: Callable[[], Target] | None = None) -> list[Finding]:
-    """Every probe about one target; see `ask`.
+
+def ask_all(target: Target, *, second: Callable[[], Target] | None = None) -> Iterator[Finding]:
+    """Every probe about one target, each finding as soon as it and those before it are there; see `ask`.
 
     Cases whose call raised, out of memory for instance, are told by `contract` and left out of further questions. If no
     call came back at all (a crash, a time-out), nothing else is asked: every probe would wait for the same end.
     """
     first = ask(contract.NAME, target, second=second)
+    yield first
     others = [probe for probe in PROBES if probe != contract.NAME]
-    if first.outcome != "error":
-        return [first, *(ask(probe, target, second=second) for probe in others)]
-    answered = first.evidence.get("answered")
-    if not isinstance(answered, list) or not answered:
-        why = f"not asked, since contract has no answer: {first.summary}"
-        return [first, *(_unanswered(probe, target.variant.name, "error", why) for probe in others)]
-    cases = tuple(case for index, case in enumerate(target.cases) if index in answered)
-    again = None if second is None else (lambda: replace(second(), cases=cases))
-    return [first, *(ask(probe, replace(target, cases=cases), second=again) for probe in others)]
+    if first.outcome == "error":
+        answered = first.evidence.get("answered")
+        if not isinstance(answered, list) or not answered:
+            why = f"not asked, since contract has no answer: {first.summary}"
+            yield from (_unanswered(probe, target.variant.name, "error", why) for probe in others)
+            return
+        cases = tuple(case for index, case in enumerate(target.cases) if index in answered)
+        target, whole = replace(target, cases=cases), second
+        second = None if whole is None else (lambda: replace(whole(), cases=cases))
+    with ThreadPoolExecutor(AT_ONCE if target.shared else 1) as threads:
+        yield from threads.map(lambda probe: ask(probe, target, second=second), others)
 
 
 def ask(probe: str, target: Target, *, second: Callable[[], Target] | None = None) -> Finding:
@@ -45,6 +52,18 @@ def ask(probe: str, target: Target, *, second: Callable[[], Target] | None = Non
     if finding.convicts and second is not None:
         finding = _confirmed(finding, _asked(probe, target.variant.name, second))
     return finding.model_copy(update={"seconds": round(time.monotonic() - started, 3)})
+
+
+def seen_again(again: Finding, *, by: Iterable[Finding]) -> Finding:
+    """A finding of a second build; a failure that convicts is marked with whether the first build's convicted too."""
+    if not again.convicts:
+        return again
+    return again.model_copy(update={"confirmed": any(one.probe == again.probe and one.convicts for one in by)})
+
+
+def unconfirmed(findings: Iterable[Finding], *, why: str) -> list[Finding]:
+    """Findings of a first build whose second does not exist: what would convict becomes an error."""
+    return [_not_concluded(one, why) if one.convicts else one for one in findings]
 
 
 def _asked(probe: str, variant: str, target: Callable[[], Target]) -> Finding:
@@ -66,5 +85,9 @@ def _unanswered(probe: str, variant: str, outcome: str, summary: str) -> Finding
 def _confirmed(first: Finding, again: Finding) -> Finding:
     if again.convicts:
         return first.model_copy(update={"confirmed": True})
-    text = f"{first.summary} - not seen in a second build ({again.outcome}: {again.summary}); nothing is concluded"
-    return first.model_copy(update={"outcome": "error", "grade": None, "confirmed": False, "summary": text})
+    return _not_concluded(first, f"not seen in a second build ({again.outcome}: {again.summary})")
+
+
+def _not_concluded(finding: Finding, why: str) -> Finding:
+    text = f"{finding.summary} - {why}; nothing is concluded"
+    return finding.model_copy(update={"outcome": "error", "grade": None, "confirmed": False, "summary": text})

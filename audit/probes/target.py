@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +16,12 @@ from audit.build.device import BuiltVariant
 from audit.errors import AuditError, Unsupported
 from audit.model import Claim, Shape, Tolerance, Variant
 from audit.probes.compare import Array
-from audit.worker.pool import Workers
+from audit.worker.pool import Reply, SharedProcess, Workers
 
 Run = Literal["claim", "reference", "plant"]
+Step = Mapping[str, Any]
+"""A run, the index of its case, and options; see `audit.worker.session`."""
+Answer = TypeVar("Answer")
 
 
 class SessionBroken(AuditError):
@@ -67,20 +71,26 @@ class Call:
         data = np.fromfile(self.file, dtype=np.uint8)
         return data.reshape(int(np.prod(self.event["shape"])), -1)
 
-    def values(self) -> Array:
-        """The output as float64, in its own shape."""
+    def words(self) -> npt.NDArray[Any]:
+        """The output's bits, one unsigned integer an element where there is one of that size, else its bytes."""
+        raw = self.raw()
+        size = raw.shape[1]
+        return raw.view(np.dtype(f"u{size}")).reshape(-1) if size in (1, 2, 4, 8) else raw
+
+    def values(self) -> npt.NDArray[Any]:
+        """The output as numbers of its own type (bfloat16 as float32), in its own shape."""
         data, dtype = self.raw(), self.event["dtype"]
         if dtype == "bfloat16":
             high = data.view(np.uint16).astype(np.uint32) << 16
-            return high.view(np.float32).astype(np.float64).reshape(self.event["shape"])
-        values: Array = data.view(np.dtype(dtype)).astype(np.float64)
-        return values.reshape(self.event["shape"])
+            return high.view(np.float32).reshape(self.event["shape"])
+        values: npt.NDArray[Any] = data.view(np.dtype(dtype)).reshape(self.event["shape"])
+        return values
 
 
 @dataclass(frozen=True)
 class Target:
     """One build of one variant, ready to be asked; `reference` is the claim's
-    reference.py, `folder` takes the outputs of its sessions."""
+    reference.py, `folder` takes the outputs of its sessions, `shared` the process for those that need no fresh one."""
 
     claim: Claim
     variant: Variant
@@ -89,6 +99,9 @@ class Target:
     workers: Workers
     reference: Path
     folder: Path
+    shared: SharedProcess | None = None
+    _answers: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _asking: threading.RLock = field(default_factory=threading.RLock, init=False, compare=False, repr=False)
 
     @property
     def tolerance(self) -> Tolerance:
@@ -98,12 +111,25 @@ class Target:
     @property
     def largest(self) -> Case:
         """The largest case, where partial work shows best."""
-        return max(self.cases, key=lambda case: case.expected.size)
+        return largest_of(self.cases)
 
     @property
     def middle(self) -> Case:
         """A case of middle size, for questions that cost much per element."""
-        return sorted(self.cases, key=lambda case: case.expected.size)[len(self.cases) // 2]
+        return middle_of(self.cases)
+
+    def once(self, question: str, ask: Callable[[], Answer]) -> Answer:
+        """What `ask` returns or raises, kept for every later probe that asks the same question of this build."""
+        with self._asking:  # probes may run side by side: the second to ask waits for the first one's answer
+            if question not in self._answers:
+                try:
+                    self._answers[question] = ask()
+                except AuditError as error:
+                    self._answers[question] = error
+        known: Answer | AuditError = self._answers[question]
+        if isinstance(known, AuditError):
+            raise known
+        return known
 
     def session(
         self,
@@ -113,8 +139,9 @@ class Target:
         memory: str = "plain",
         order: str = "forward",
         check: bool = False,
+        fresh: bool = False,
     ) -> list[Call]:
-        """Runs every case of `cases` through `runs`, in this order, in one fresh process.
+        """Runs every case of `cases` through `runs`, in this order, in one process.
 
         Args:
             runs: what to call for each case, in order.
@@ -122,29 +149,62 @@ class Target:
             memory: what fresh device memory holds (see `audit.emulator.runtime`).
             order: the order of threads and blocks.
             check: record every access and report the undefined ones.
+            fresh: in a process in which nothing ran before, also where others share one.
 
         Raises:
             SessionBroken: the process did not answer every call, or the device had to stop a kernel.
             Unsupported: the launch needs more than this device has.
         """
-        folder = Path(tempfile.mkdtemp(prefix=f"{self.variant.name}-", dir=self.folder))
         steps = [{"run": run, "case": k} for k in range(len(cases)) for run in runs]
+        return self.steps(steps, cases=cases, memory=memory, order=order, check=check, fresh=fresh)
+
+    def steps(
+        self,
+        steps: Sequence[Step],
+        *,
+        cases: Sequence[Case],
+        memory: str = "plain",
+        order: str = "forward",
+        check: bool = False,
+        fresh: bool = False,
+    ) -> list[Call]:
+        """Runs steps with options of their own, each about one of `cases`, otherwise as `session`."""
+        folder = Path(tempfile.mkdtemp(prefix=f"{self.variant.name}-", dir=self.folder))
+        needs_reference = any(step["run"] in ("reference", "plant") for step in steps)
         request = {
             **self.built.session_request(memory=memory, order=order, check=check),
             "entry": self.claim.entry,
-            "reference": str(self.reference),
+            "reference": str(self.reference) if needs_reference else None,
             "inputs": [str(case.inputs) for case in cases],
             "output_bytes": [case.expected.size * _item_bytes(case.dtype) for case in cases],
-            "steps": steps,
+            "steps": [dict(step) for step in steps],
             "count_writes": check,
             "folder": str(folder),
         }
-        reply = self.workers.call("session", request, limit_s=self.built.limit_s)
+        reply = self._asked(request, shared=None if fresh or check else self.shared)
         calls = [Call(event, folder / f"{event['step']}.bin") for event in reply.events]
         _refuse_limits(calls)
         if not reply.finished:
             raise SessionBroken(f"{reply.ending} after {len(calls)} of {len(steps)} calls: {reply.detail}")
         return calls
+
+    def _asked(self, request: dict[str, Any], *, shared: SharedProcess | None) -> Reply:
+        """A session that breaks where others ran before is asked again where none did."""
+        if shared is not None:
+            reply = shared.call("session", request, limit_s=self.built.limit_s)
+            if reply.finished or reply.ending == "timed out":
+                return reply
+        return self.workers.call("session", request, limit_s=self.built.limit_s)
+
+
+def largest_of(cases: Sequence[Case]) -> Case:
+    """The case with the most elements."""
+    return max(cases, key=lambda case: case.expected.size)
+
+
+def middle_of(cases: Sequence[Case]) -> Case:
+    """A case of middle size."""
+    return sorted(cases, key=lambda case: case.expected.size)[len(cases) // 2]
 
 
 def value_calls(calls: Iterable[Call], expected: Iterable[Array]) -> None:

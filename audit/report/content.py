@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from audit.model import Record
-from audit.report import claimed, limitations, outcome, provenance, questions, strengths, summary, tables, weaknesses
+from audit.report import (
+    claimed,
+    limitations,
+    outcome,
+    provenance,
+    questions,
+    strengths,
+    summary,
+    tables,
+    times,
+    weaknesses,
+)
 from audit.report.view import Figure, Report
 
 
@@ -25,12 +36,13 @@ def build(record: Record, figures: Iterable[Figure]) -> Report:
             weaknesses.section(record),
             tables.ablation(record, drawn.get("ablation", ())),
             tables.floors(record, drawn.get("floors", ())),
-            tables.measured(record),
+            times.measured(record, drawn.get("waterfall", ())),
             questions.section(record),
             limitations.section(record),
             provenance.environment(record),
             provenance.reproduce(record),
             provenance.reply(record),
+            times.every(record),
             tables.everything(record),
         ),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from audit.model import Finding, Record, Shape
+from audit.reconcile import deciding
 from audit.report import quantities
 
 SHOWN_ENTRIES = 2
@@ -20,8 +21,29 @@ PROBES = {
     "memory_access": "Memory access",
     "launch_geometry": "Launch geometry against index use",
     "kernels_ran": "Kernels that really ran",
+    "fresh_values": "Other values at the same addresses",
+    "repeat": "Repeated calls",
+    "dead_inputs": "Inputs that change nothing",
+    "distributions": "Other distributions of the inputs",
+    "precision": "Effective bits",
+    "alias": "Result apart from the inputs",
+    "late_writes": "Writes after the call",
+    "current_stream": "The caller's stream",
+    "layout": "Inputs as views",
+    "nonfinite": "NaN and infinity in the inputs",
+    "threads": "Threads and child processes",
+    "backend_flags": "Global switches of torch",
+    "first_call": "Work of the first call",
+    "untouched_process": "Clocks and checks left as they were",
+    "task": "Can the task tell right from wrong",
+    "builds_agree": "Fast build against published build",
     "clocks": "Clocks during the timings",
     "timing": "Timing",
+    "timed_outputs": "Outputs of timed calls",
+    "same_twice": "One callable timed twice",
+    "l2_flush": "Cold against hot cache",
+    "order_effect": "Effect of the order in a block",
+    "floor_here": "Hardware floor of the GPU at hand",
 }
 
 
@@ -37,14 +59,16 @@ def claimed_name(record: Record) -> str | None:
 
 
 def of_claim(record: Record) -> list[Finding]:
-    """Findings about the claimed kernel and about the published times; never those about our own variants."""
+    """What decides about the claimed kernel, and the published times; never findings about our own variants."""
     name = claimed_name(record)
-    return [finding for finding in record.findings if finding.target == name or finding.probe == "floor"]
+    floors = [finding for finding in record.findings if finding.probe == "floor"]
+    return [*floors, *deciding(finding for finding in record.findings if finding.target == name)]
 
 
 def find(record: Record, probe: str, target: str | None) -> Finding | None:
-    """The last finding of a probe about a target."""
-    return next((one for one in reversed(record.findings) if (one.probe, one.target) == (probe, target)), None)
+    """The last deciding finding of a probe about a target."""
+    about = deciding(finding for finding in record.findings if finding.target == target)
+    return next((one for one in reversed(about) if one.probe == probe), None)
 
 
 def real(finding: Finding | None, key: str) -> float | None:
@@ -85,6 +109,8 @@ def facts(finding: Finding) -> tuple[tuple[str, str], ...]:
     ]
     if finding.line is not None:
         told.append(("source line", quantities.number(finding.line)))
+    if finding.device is not None:
+        told.append(("device", finding.device))
     if finding.confirmed is not None:
         told.append(("seen again in a second build", quantities.anything(finding.confirmed)))
     return tuple((name, text) for name, text in told if text)

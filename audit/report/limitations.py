@@ -21,7 +21,10 @@ def _device(record: Record) -> list[str]:
     version, note = capability(device.compute_capability), device.note.rstrip(".")
     told = f"The kernels ran on {device.name} (compute capability {version}): {note}."
     if device.kind == "cuda":
-        return [told, f"Times speak only for {device.name}."]
+        beside = [
+            f"Evidence beside it comes from the {other.name}: {other.note.rstrip('.')}." for other in record.beside
+        ]
+        return [told, *beside, f"Times speak only for {device.name}."]
     return [told, "The emulated device answers questions of correctness. It gives no time and no verdict on speed."]
 
 
@@ -66,9 +69,10 @@ def _unanswered(record: Record) -> tuple[Table, ...]:
     silent = [one for one in record.findings if one.outcome in ("skip", "error")]
     if not silent:
         return ()
-    columns = ("Question", "About", "Outcome", "Why there is no answer")
+    columns = ("Question", "About", "Device", "Outcome", "Why there is no answer")
     return (Table("Questions without an answer; they clear nobody", columns, tuple(_row(one) for one in silent)),)
 
 
 def _row(finding: Finding) -> tuple[str, ...]:
-    return evidence.title(finding.probe), Code(finding.target), finding.outcome, finding.summary
+    title, device = evidence.title(finding.probe), finding.device or ""
+    return title, Code(finding.target), device, finding.outcome, finding.summary

@@ -14,6 +14,7 @@ def environment(record: Record) -> Section:
         ("Kit", env.kit),
         ("Started (UTC)", env.started_utc),
         ("Device", f"{device.kind}: {device.name}, compute capability {capability(device.compute_capability)}"),
+        *(("Device beside it", f"{other.kind}: {other.name}") for other in record.beside),
         ("Machine", env.machine),
         ("System", env.system),
         ("Python", env.python),

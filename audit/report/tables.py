@@ -1,17 +1,14 @@
-"""The ablation table, claimed times against the floors, measured times, and every finding."""
+"""The ablation table, claimed times against the floors, and every finding."""
 
 from __future__ import annotations
 
-from audit.gpus import names_in
-from audit.judge import ablation_table, baseline_of
-from audit.measure import speedup
-from audit.model import Finding, Measurement, Record
+from audit.judge import ablation_table
+from audit.model import Finding, Record
 from audit.report import evidence
-from audit.report.quantities import NOT_MEASURED, NOT_PUBLISHED, middle, milliseconds, number, ratio, shape
+from audit.report.quantities import NOT_PUBLISHED, milliseconds
 from audit.report.summary import with_difference
 from audit.report.view import Code, Figure, Section, Table
 
-LOWER = "tf32"
 READINGS = {"pass": "at or over the floor", "fail": "under the floor", "error": "no floor: error"}
 
 
@@ -50,30 +47,13 @@ def floors(record: Record, figures: tuple[Figure, ...]) -> Section:
                    tables=(table,) if rows else (), figures=figures)  # fmt: skip
 
 
-def measured(record: Record) -> Section:
-    """Medians and extremes derived from the raw samples; a kernel that is not cleared is marked as an exhibit."""
-    rows = tuple(_timing(record, one) for one in record.measurements)
-    columns = ("What", "Shape", "Protocol", "Samples", "Median", "Least", "Most", "Against eager", "Of the fp32 floor",
-               "Of the matrix-unit floor", "Standing")  # fmt: skip
-    table = Table(f"Times on {record.device.name}", columns, rows, frozenset(range(3, 10)))
-    text = (
-        "Medians of raw samples. Against eager: the median of eager torch under the same protocol over this one; "
-        "variants that round their inputs are compared with eager torch that may use TF32. Of a floor: the data-sheet "
-        "floor of this GPU over the median. Only work on the matrix units can pass 100 % of the fp32 floor, which is "
-        "that of the CUDA cores; nothing can pass 100 % of the other. "
-        "A kernel that is not cleared is an exhibit: what the published protocol reports of it, with no speedup."
-    )
-    empty = f"{NOT_MEASURED}: {record.device.name} recorded no time."
-    return Section("Measured times", "measured", paragraphs=(text if rows else empty,), tables=(table,) if rows else ())
-
-
 def everything(record: Record) -> Section:
     """Every finding as the record holds it."""
     rows = tuple(
-        (evidence.title(one.probe), Code(one.target), one.outcome, one.grade or "", one.summary)
+        (evidence.title(one.probe), Code(one.target), one.device or "", one.outcome, one.grade or "", one.summary)
         for one in record.findings
     )
-    columns = ("Question", "About", "Outcome", "Grade", "Summary")
+    columns = ("Question", "About", "Device", "Outcome", "Grade", "Summary")
     paragraphs = () if rows else ("None yet.",)
     table = Table("Every finding of this audit", columns, rows)
     return Section("Every finding", "findings", paragraphs=paragraphs, tables=(table,) if rows else (), folded=True)
@@ -87,36 +67,3 @@ def _floor(record: Record, finding: Finding) -> tuple[str, ...]:
     known = evidence.real(finding, "floor_ms") is not None
     reading = READINGS.get(finding.outcome, "ratio only" if known else "no floor known")
     return finding.target, evidence.claimed_ratio(record, finding.target), *lows, reported, needed, reading
-
-
-def _timing(record: Record, one: Measurement) -> tuple[str, ...]:
-    variants = {variant.name: variant.precision for variant in record.claim.statement.variant}
-    precision = variants.get(one.variant, LOWER if one.variant == baseline_of(LOWER) else "fp32")
-    exhibit = one.variant in variants and not _cleared(record, one.variant)
-    against = None if exhibit else speedup(record.measurements, one.variant, baseline_of(precision), one.protocol)
-    median = middle(one.samples_ms)
-    return (
-        Code(one.variant),
-        shape(one.shape),
-        one.protocol,
-        number(len(one.samples_ms)),
-        *(milliseconds(value) for value in (median, min(one.samples_ms), max(one.samples_ms))),
-        "none" if against is None else ratio(against),
-        *("none" if exhibit else _share(floor, median) for floor in floors_ms(record)),
-        "exhibit only: not cleared" if exhibit else "counts",
-    )
-
-
-def floors_ms(record: Record) -> tuple[float | None, float | None]:
-    """The floors of the record's own GPU, CUDA cores and matrix units; None where the claim has none for it."""
-    found = [one for one in record.findings if one.probe == "floor" and one.target in names_in(record.device.name)]
-    floor = found[0] if found else None
-    return evidence.real(floor, "floor_ms"), evidence.real(floor, "matrix_unit_floor_ms")
-
-
-def _share(floor: float | None, median: float) -> str:
-    return "unknown" if floor is None else f"{number(100 * floor / median)} %"
-
-
-def _cleared(record: Record, variant: str) -> bool:
-    return any(rung.variant == variant and rung.state == "cleared" for rung in record.ladder)

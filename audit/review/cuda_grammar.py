@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import tree_sitter_cuda
-from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
+from tree_sitter import Language, Node, Parser, Tree
 
 from audit.review.token_scan import Macro, Masked, blank, matching
 
 Kind = Literal["kernel", "device", "host"]
 
-_LANGUAGE = Language(tree_sitter_cuda.language())
-_QUERY = Query(_LANGUAGE, "(function_definition) @function (kernel_call_syntax) @launch (ERROR) @error")
+LANGUAGE = Language(tree_sitter_cuda.language())
+_KINDS = frozenset({"function_definition", "kernel_call_syntax", "ERROR"})
 # The grammar does not know these everywhere, and no rule here needs them.
 _ATTRIBUTE = re.compile(r"\b(?:__align__|alignas|__attribute__|__maxnreg__|__cluster_dims__)\s*\(")
 _LABEL = re.compile(r"\b__grid_constant__\b")
@@ -71,17 +71,32 @@ class Grammar:
 
 def read(views: Masked, macros: tuple[Macro, ...]) -> Grammar:
     """Parse the masked text. Byte offsets of the tree are character offsets: one byte stands for each character."""
-    tree = Parser(_LANGUAGE).parse(without_attributes(views.masked).encode("ascii", "replace"))
-    captures = QueryCursor(_QUERY).captures(tree.root_node)
+    tree = Parser(LANGUAGE).parse(without_attributes(views.masked).encode("ascii", "replace"))
+    nodes = nodes_of(tree, _KINDS)
     kinds = _annotations(views.masked, macros)
-    functions = [_function(node, views, kinds) for node in captures.get("function", ())]
-    calls = [node.parent for node in captures.get("launch", ()) if node.parent is not None]
+    functions = [_function(node, views, kinds) for node in nodes["function_definition"]]
+    calls = [node.parent for node in nodes["kernel_call_syntax"] if node.parent is not None]
     return Grammar(
         tree=tree,
         functions=tuple(sorted((each for each in functions if each), key=lambda function: function.start)),
         launch_nodes=tuple(node for node in calls if node.type == "call_expression" and not node.has_error),
-        error_count=len(captures.get("error", ())),
+        error_count=len(nodes["ERROR"]),
     )
+
+
+def nodes_of(tree: Tree, kinds: frozenset[str]) -> dict[str, list[Node]]:
+    """The nodes of each kind, outer ones first. A cursor takes linear time even where the text is no C++ at all."""
+    found: dict[str, list[Node]] = {kind: [] for kind in kinds}
+    cursor = tree.walk()
+    while True:
+        node = cursor.node
+        if node is not None and (kind := node.type) in kinds:
+            found[kind].append(node)
+        if cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return found
 
 
 def without_attributes(masked: str) -> str:

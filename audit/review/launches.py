@@ -11,6 +11,7 @@ from audit.review.token_scan import Macro, Masked, macro_at, matching, matching_
 
 _SPACE_BACK = re.compile(r"(?:\s|\\\r?\n)*\Z")
 _WORD_BACK = re.compile(r"(?:\w|##)+\Z")
+_LONGEST = 1000  # characters of a launch configuration
 _KEYWORDS = frozenset({"return", "else", "do", "if", "while", "for", "switch", "case", "typename"})
 
 
@@ -77,7 +78,7 @@ def _of_tokens(opening: int, views: Masked, macros: tuple[Macro, ...]) -> Launch
     macro = macro_at(macros, opening)
     limit = macro.end if macro else len(masked)
     start = _kernel_start(masked[:opening], macro.body_start if macro else 0)
-    closing = _closing(masked, opening + 3, limit)
+    closing = _closing(masked, opening + 3, min(limit, opening + _LONGEST))
     if start >= opening or closing < 0:
         return None
     bracket = _past_space(masked, closing + 3)

@@ -2,37 +2,77 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from pydantic import JsonValue
 
 from audit.model import Finding
+from audit.review import hints
 from audit.review.cuda_source import parse
-from audit.review.launch_geometry import hints
+from audit.review.hints import Hint
+from audit.review.rules.cuda import launch_geometry
+
+GEOMETRY = launch_geometry.RULE.name
+REVIEW = "review"
 
 
-def review_source(text: str, *, target: str) -> list[Finding]:
-    """Ask the source rules about one variant; each answers with one finding. A hint convicts nobody.
+def review_source(text: str, *, target: str, precision: str = "fp32", advice: bool = False) -> list[Finding]:
+    """Ask the CUDA rules about one variant. A hint convicts nobody.
+
+    One finding answers for launch geometry, one for each other rule that points at a line; if none does, one says so.
 
     Args:
         text: the CUDA source.
         target: the name of the variant.
+        precision: the class it declares; rules about rounding speak only where that is fp32.
+        advice: also tell what a sound kernel may do without, e.g. on which stream it launches.
     """
     source = parse(text)
-    found = hints(source)
-    if found:
-        return [
-            Finding(
-                probe="launch_geometry",
-                target=target,
-                outcome="fail",
-                grade="hint",
-                summary=found[0].message,
-                line=found[0].line,
-                evidence={"hints": [asdict(hint) for hint in found]},
-            )
-        ]
-    if not source.launches:
+    told = _told(hints.of_cuda(text), precision, advice)
+    geometry = [each for each in told if each.rule.name == GEOMETRY]
+    findings = [_failure(geometry, target) if geometry else _geometry(len(source.launches), target)]
+    return findings + _of_rules([each for each in told if each.rule.name != GEOMETRY], target)
+
+
+def review_python(text: str, *, target: str, precision: str = "fp32", advice: bool = False) -> list[Finding]:
+    """Ask the Python rules about one variant, and the CUDA rules about the CUDA sources in its strings.
+
+    Arguments as for `review_source`. What is not Python is skipped: nothing is known about it.
+    """
+    try:
+        found = hints.of_python(text)
+    except SyntaxError as error:
+        where = f" (line {error.lineno})" if error.lineno else ""
+        return [Finding(probe=REVIEW, target=target, outcome="skip", summary=f"not valid Python{where}: {error.msg}")]
+    return _of_rules(_told(found, precision, advice), target)
+
+
+def _told(found: list[Hint], precision: str, advice: bool) -> list[Hint]:
+    in_record = [each for each in found if advice or each.rule.standing == "hint"]
+    return [each for each in in_record if precision == "fp32" or not each.rule.precise]
+
+
+def _of_rules(told: list[Hint], target: str) -> list[Finding]:
+    names = list(dict.fromkeys(each.rule.name for each in told))
+    failures = [_failure([each for each in told if each.rule.name == name], target) for name in names]
+    return failures or [Finding(probe=REVIEW, target=target, outcome="pass", summary="no source rule points at a line")]
+
+
+def _failure(found: list[Hint], target: str) -> Finding:
+    rule, spot = found[0].rule, found[0].spot
+    lines: list[JsonValue] = [{"line": each.spot.line, "message": each.spot.message} for each in found]
+    return Finding(
+        probe=GEOMETRY if rule.name == GEOMETRY else rule.probe,
+        target=target,
+        outcome="fail",
+        grade="hint",
+        summary=spot.message,
+        line=spot.line,
+        evidence={"confirm_with": rule.confirm_with, "hints": lines},
+    )
+
+
+def _geometry(read: int, target: str) -> Finding:
+    if not read:
         summary = "the source shows no kernel launch, so there is nothing to hold against its kernels"
-        return [Finding(probe="launch_geometry", target=target, outcome="skip", summary=summary)]
-    read = len(source.launches)
+        return Finding(probe=GEOMETRY, target=target, outcome="skip", summary=summary)
     summary = f"no launch is seen to miss an axis that its kernel indexes ({read} launch{'es' * (read > 1)} read)"
-    return [Finding(probe="launch_geometry", target=target, outcome="pass", summary=summary)]
+    return Finding(probe=GEOMETRY, target=target, outcome="pass", summary=summary)

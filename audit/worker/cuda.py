@@ -8,12 +8,14 @@ import json
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch.profiler import ProfilerActivity, profile
+from torch.autograd.profiler import profile
 
+from audit.build import fast_load
 from audit.worker.kernel_trace import launches_in
 
 POISONED_BLOCKS = 4
@@ -32,7 +34,7 @@ class Cuda:
 
     def __init__(self, settings: dict[str, Any]) -> None:
         require_cuda()
-        self._library, self._module = Path(settings["library"]), settings["module"]
+        self._settings = settings
         self._memory = settings["memory"]
         if self._memory not in MEMORY:
             raise LookupError(f"unknown memory mode {self._memory}; known: {', '.join(MEMORY)}")
@@ -42,13 +44,14 @@ class Cuda:
 
     def load(self, entry: str) -> Callable[..., Any]:
         """See `SessionDevice`. Raises LookupError naming the functions the module has."""
-        return entry_of(self._library, self._module, entry)
+        return entry_of(self._settings, entry)
 
     def begin(self) -> None:
-        """See `SessionDevice`."""
-        if self._memory == "filled_nan":
-            torch.use_deterministic_algorithms(True, warn_only=True)
-            torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
+        """See `SessionDevice`. Undoes what an earlier session of this process asked for."""
+        torch.cuda.empty_cache()
+        filled = self._memory == "filled_nan"
+        torch._C._set_deterministic_algorithms(filled, warn_only=filled)  # the public one imports a compiler: seconds
+        torch.utils.deterministic.fill_uninitialized_memory = filled  # type: ignore[attr-defined]
 
     def upload(self, tensor: torch.Tensor) -> torch.Tensor:
         """See `SessionDevice`."""
@@ -61,8 +64,8 @@ class Cuda:
         torch.cuda.synchronize()
         _last_error()  # whatever came before is not this call's
         if self._memory == "traced":
-            self._profile = profile(activities=[ProfilerActivity.CUDA])
-            self._profile.start()
+            self._profile = _profiler()
+            self._profile.__enter__()
 
     def after_call(self) -> None:
         """See `SessionDevice`. A launch the driver refused is remembered: kernels need not check for it."""
@@ -71,7 +74,7 @@ class Cuda:
         if refused is not None:
             self._launches.append({"kernel": "a kernel", "line": None, "grid": [], "block": [], "refused": refused})
         if self._profile is not None:
-            self._profile.stop()
+            self._profile.__exit__(None, None, None)
             self._launches += _kernels(self._profile)
             self._profile = None
 
@@ -82,7 +85,7 @@ class Cuda:
     def trace(self) -> dict[str, Any]:
         """See `SessionDevice`. Kernels are listed in the mode `traced`, refused launches always."""
         if self._profile is not None:  # the call raised, so nobody collected
-            self._profile.stop()
+            self._profile.__exit__(None, None, None)
             self._profile = None
         launches, self._launches = self._launches, []
         return {"launches": launches, "reports": []}
@@ -94,18 +97,39 @@ def require_cuda() -> None:
         raise RuntimeError(f"torch {torch.__version__} sees no CUDA GPU; use --device emulated")
 
 
-def entry_of(library: Path, module: str, entry: str) -> Callable[..., Any]:
-    """The function of that name in a compiled module. Raises LookupError naming the functions it has."""
-    spec = importlib.util.spec_from_file_location(module, library)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{library.name}: no Python module")
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    functions = [name for name in dir(loaded) if callable(getattr(loaded, name)) and not name.startswith("_")]
+def entry_of(settings: dict[str, Any], entry: str) -> Callable[..., Any]:
+    """A function of a compiled variant.
+
+    Args:
+        settings: `library` (path), `module` (its name as a Python module) and `binding` (path of the library a fast
+            build needs beside it, None for a module of torch's builder).
+        entry: the function's name.
+
+    Raises:
+        LookupError: it has no such function; names those it has.
+    """
+    if "python" in settings:
+        from audit.worker.python_cuda import entry_of as entry_of_python  # only a `.py` variant needs it
+
+        return entry_of_python(settings, entry)
+    functions = _functions(settings["library"], settings["module"], settings["binding"])
     if entry not in functions:
         raise LookupError(f"no function {entry}; the extension has: {', '.join(functions) or 'none'}")
-    function: Callable[..., Any] = getattr(loaded, entry)
-    return function
+    return functions[entry]
+
+
+@cache
+def _functions(library: str, module: str, binding: str | None) -> dict[str, Callable[..., Any]]:
+    """What a library offers; loaded once a process, since a module may not register its types twice."""
+    if binding is not None:
+        return fast_load.load(Path(library), binding=Path(binding))
+    spec = importlib.util.spec_from_file_location(module, library)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{Path(library).name}: no Python module")
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    names = [name for name in dir(loaded) if callable(getattr(loaded, name)) and not name.startswith("_")]
+    return {name: getattr(loaded, name) for name in names}
 
 
 def _poison(size: int, pattern: int) -> None:
@@ -116,6 +140,11 @@ def _poison(size: int, pattern: int) -> None:
     values = torch.full((words,), word, dtype=torch.int32).view(torch.uint8)[:size]
     for block in blocks:
         block.copy_(values)
+
+
+def _profiler() -> Any:
+    """What torch.profiler is made of, without the seconds of imports that its start brings along."""
+    return profile(use_device="cuda", use_cpu=False, use_kineto=True)
 
 
 def _kernels(finished: Any) -> list[dict[str, Any]]:

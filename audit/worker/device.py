@@ -39,6 +39,12 @@ def _emulated(settings: dict[str, Any]) -> SessionDevice:
     return Emulated(settings)
 
 
+def _emulated_python(settings: dict[str, Any]) -> SessionDevice:
+    from audit.worker.python_emulated import EmulatedPython
+
+    return EmulatedPython(settings)
+
+
 def _cuda(settings: dict[str, Any]) -> SessionDevice:
     from audit.worker.cuda import Cuda
 
@@ -55,6 +61,7 @@ DEVICES: dict[str, Callable[[dict[str, Any]], SessionDevice]] = {
     "cuda": _cuda,
     "cuda_checked": _cuda_checked,
     "emulated": _emulated,
+    "emulated_python": _emulated_python,
 }
 
 

@@ -2,7 +2,7 @@
 
 Request: `device` (where to compute), `reference` (path of reference.py), `baselines` (names it must have), `shapes`,
 `seeds` (one each), `cost_shape`, `folder` for the files written: `<case>.inputs.pt` (the arguments: tensors, numbers,
-lists) and `<case>.expected.f64` (raw float64, row major).
+lists) and `<case>.expected.f64` (raw float64, row major). A request with `vary` is for `variations`, which see.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from types import ModuleType
 from typing import Any
 
 import torch
+
+from audit.worker import variations
 
 
 def load_reference(path: str) -> ModuleType:
@@ -35,6 +37,9 @@ def baselines_of(reference: ModuleType) -> dict[str, Callable[..., torch.Tensor]
 def run(request: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> None:
     """Tells the cost of the claimed shape, then one event a case: the shape and dtype its result must have."""
     reference = load_reference(request["reference"])
+    if "vary" in request:
+        variations.run(request, reference, tell)
+        return
     known = baselines_of(reference)
     unknown = [name for name in request["baselines"] if name not in known]
     if unknown:

@@ -1,4 +1,4 @@
-"""The judge's side: a few zygotes, and one call that runs a session in a fresh process and says how it ended."""
+"""The judge's side: a pool of zygotes, and one call that runs a session in a fresh process and says how it ended."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import json
 import os
 import queue
 import signal
+import socket
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -39,7 +43,8 @@ class Workers:
 
     def __init__(self, size: int) -> None:
         self._idle: queue.SimpleQueue[_Zygote] = queue.SimpleQueue()
-        self._all = [_Zygote() for _ in range(size)]
+        self._root = _Root()
+        self._all = [self._root.zygote() for _ in range(size)]
         for zygote in self._all:
             self._idle.put(zygote)
 
@@ -53,9 +58,10 @@ class Workers:
         """Ends the zygotes; no session may be running."""
         for zygote in self._all:
             zygote.close()
+        self._root.close()
 
     def call(self, kind: str, request: dict[str, Any], *, limit_s: float) -> Reply:
-        """Runs one session of that kind ("session" or "oracle") in a fresh process.
+        """Runs one session of that kind ("session", "oracle" or "timing") in a fresh process.
 
         Args:
             kind: the worker module that serves it.
@@ -67,56 +73,98 @@ class Workers:
         """
         zygote = self._idle.get()
         try:
-            return _reply(zygote.ask({**request, "kind": kind, "limit_s": limit_s}), limit_s)
+            return _reply(zygote.ask({**request, "kind": kind, "limit_s": limit_s, "keep": False}), limit_s)
         finally:
             self._idle.put(zygote)
 
+    @contextmanager
+    def shared(self) -> Iterator[SharedProcess]:
+        """One process for several sessions, where starting one costs much, as a CUDA context does."""
+        zygote = self._idle.get()
+        try:
+            yield SharedProcess(zygote)
+        finally:
+            with suppress(WorkerFailed):
+                zygote.ask({"release": True})
+            self._idle.put(zygote)
+
+
+class SharedProcess:
+    """Sessions one after another in one process, a new one where the last did not finish."""
+
+    def __init__(self, zygote: _Zygote) -> None:
+        self._zygote = zygote
+        self._lock = threading.Lock()
+
+    def call(self, kind: str, request: dict[str, Any], *, limit_s: float) -> Reply:
+        """See `Workers.call`, but for the fresh process."""
+        with self._lock:
+            return _reply(self._zygote.ask({**request, "kind": kind, "limit_s": limit_s, "keep": True}), limit_s)
+
+
+class _Root:
+    """The process that has imported torch; zygotes are forked from it, which takes milliseconds and little memory."""
+
+    def __init__(self) -> None:
+        self._channel, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "audit.worker.zygote", str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                cwd=Path(__file__).resolve().parents[2],
+                env={**os.environ, "OMP_NUM_THREADS": "1"},
+            )
+
+    def zygote(self) -> _Zygote:
+        """A new one; requests written before it exists wait for it."""
+        asked, asks = os.pipe()
+        replies, replied = os.pipe()
+        socket.send_fds(self._channel, [b"z"], [asked, replied])
+        os.close(asked)
+        os.close(replied)
+        return _Zygote(asks, replies)
+
+    def close(self) -> None:
+        """Ends it; its zygotes must have been closed."""
+        self._channel.close()
+        self._process.wait()
+
 
 class _Zygote:
-    def __init__(self) -> None:
-        reader, writer = os.pipe()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "audit.worker.zygote", str(writer)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            pass_fds=[writer],
-            cwd=Path(__file__).resolve().parents[2],
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
-            text=True,
-        )
-        os.close(writer)
-        self._replies = os.fdopen(reader, encoding="utf-8")
+    def __init__(self, asks: int, replies: int) -> None:
+        self._asks = os.fdopen(asks, "w", encoding="utf-8")
+        self._replies = os.fdopen(replies, encoding="utf-8")
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        assert self._process.stdin is not None
         try:
-            self._process.stdin.write(json.dumps(request) + "\n")
-            self._process.stdin.flush()
+            self._asks.write(json.dumps(request) + "\n")
+            self._asks.flush()
             line = self._replies.readline()
         except BrokenPipeError as error:
-            raise WorkerFailed("the worker's parent process died; run the audit again") from error
+            raise WorkerFailed("the workers' parent process died; run the audit again") from error
         if not line:
-            raise WorkerFailed("the worker's parent process died; run the audit again")
+            raise WorkerFailed("the workers' parent process died; run the audit again")
         answer: dict[str, Any] = json.loads(line)
         return answer
 
     def close(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
+        with suppress(BrokenPipeError):
+            self._asks.close()
         self._replies.close()
 
 
 def _reply(answer: dict[str, Any], limit_s: float) -> Reply:
     events = tuple(json.loads(line) for line in answer["lines"] if _is_json(line))
+    if answer["finished"]:
+        return Reply("finished", events, "")
     if answer["timed_out"]:
         return Reply("timed out", events, f"did not finish within {limit_s:g} s")
     if answer["signal"]:
         return Reply("crashed", events, f"the process died of {signal.Signals(answer['signal']).name}")
     last = answer["prints"].strip().splitlines()[-1:] or ["no message"]
-    if answer["exit"]:
-        return Reply("raised", events, last[0])
-    return Reply("finished", events, "")
+    return Reply("raised", events, last[0])
 
 
 def _is_json(line: str) -> bool:

@@ -33,7 +33,7 @@ class Sanitized:
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self._program = settings["sanitizer"]
-        self._request = {key: settings[key] for key in ("library", "module")}
+        self._request = {key: settings[key] for key in ("library", "module", "binding")}
         self._reports: list[dict[str, Any]] = []
         self._failure: str | None = None
 

@@ -1,9 +1,17 @@
 """Runs in a child: one variant, one fresh process, a few steps in a given order.
 
 Request: `device` (what `device.open_device` takes), `entry`, `reference`, `inputs` (one file of tensors a case),
-`output_bytes` (size of the right output, one a case), `steps` (each `{"run": "claim" or "reference" or "plant",
-"case": k}`), `folder` for the outputs `<step>.bin` (raw), `count_writes` to add `most_writes`, the largest number of
-writes into one 4-byte word of the output.
+`output_bytes` (size of the right output, one a case), `steps`, `folder` for the outputs `<step>.bin` (raw),
+`count_writes` to add `most_writes`, the largest number of writes into one 4-byte word of the output.
+
+A step is `{"run": "claim" or "reference" or "plant" or "held", "case": k}` and may hold
+    `into`      index of the case whose buffers take the values: the same addresses, other values
+    `fresh`     true: buffers of their own, at addresses no earlier step used
+    `layout`    the inputs as views of that layout, see `arguments.LAYOUTS`
+    `stream`    the inputs are still being written on that stream when the call starts, see `streams`
+    `snapshot`  true: the output is what a copy right behind the call holds; `late` counts the bytes that differ later
+    `times`     so many calls; `differing` lists those whose bytes differ from the first one's, the last of them is kept
+    `hold`      true: the result lives on, for a later step `{"run": "held", "of": index of this step}` to look at
 """
 
 from __future__ import annotations
@@ -15,65 +23,157 @@ from typing import Any
 
 import torch
 
+from audit.worker import process_state, streams, watched
+from audit.worker.arguments import Arguments, as_bytes, differing, named
 from audit.worker.device import SessionDevice, open_device
 from audit.worker.oracle import load_reference
 
 Tell = Callable[[dict[str, Any]], None]
+Function = Callable[..., Any]
 PLANTED_BLOCKS = 3
 PLANTED_BYTES = (0x71, 0x7B)
+LATE_S, LATE_CUDA_S = 0.3, 0.05
+"""How long a thread or child that may outlive a call is given to write into the result; CUDA has threads of its own."""
 
 
 def run(request: dict[str, Any], tell: Tell) -> None:
     """Tells one event a step; a Python exception of the claimed code is an event too, and ends its step only."""
+    values = [torch.load(path, weights_only=True) for path in request["inputs"]]  # in memory of the host
+    born, start = process_state.at_birth(), process_state.look()
     device = open_device(request["device"])
-    reference = load_reference(request["reference"]).reference
-    calls = {"claim": device.load(request["entry"]), "reference": reference, "plant": _plant(reference)}
+    before = watched.snapshot()
+    calls = {"claim": device.load(request["entry"]), **_of_the_reference(request)}
+    loaded = process_state.look().since(born)
     device.begin()
-    cases = [_uploaded(device, path) for path in request["inputs"]]
+    cases = [Arguments(each, device.upload) for each in values]
+    held: dict[int, object] = {}
     for index, step in enumerate(request["steps"]):
-        case = step["case"]
-        event, result = _step(device, calls[step["run"]], cases[case], output_bytes=request["output_bytes"][case])
+        case, into = step["case"], step.get("into", step["case"])
+        call = (lambda *_, of=step["of"]: held[of]) if step["run"] == "held" else calls[step["run"]]
+        one = _Step(device, call, step, start=start, case=cases[case], into=cases[into])
+        one.output_bytes = request["output_bytes"][case]
+        event, result = one.run()
         if isinstance(result, torch.Tensor):
             event |= _describe(result)
         if isinstance(result, torch.Tensor) and not result.is_meta:
-            (Path(request["folder"]) / f"{index}.bin").write_bytes(_bytes_of(result))
+            output = result if one.seen is None else one.seen
+            (Path(request["folder"]) / f"{index}.bin").write_bytes(as_bytes(output).numpy().data)
             if request["count_writes"]:
                 event["most_writes"] = max(device.write_counts(result), default=0)
-        del result  # back to the allocator before the next step, as between two calls of a benchmark
-        tell({"step": index, **step, **event, **device.trace()})
+            del output
+        if step.get("hold"):
+            held[index] = result
+        del result, one  # back to the allocator before the next step, as between two calls of a benchmark
+        told = {"loaded": loaded["changed"], "replaced": watched.replaced(before)}
+        tell({"step": index, **step, **event, **device.trace(), **told})
 
 
-def _uploaded(device: SessionDevice, path: str) -> list[Any] | str:
-    """The arguments of a case, tensors in device memory, or what kept them out of it: the other cases go on."""
-    arguments = torch.load(path, weights_only=True)
-    try:
-        return [device.upload(x) if isinstance(x, torch.Tensor) else x for x in arguments]
-    except torch.OutOfMemoryError as error:
-        return _named(error)
+def _of_the_reference(request: dict[str, Any]) -> dict[str, Function]:
+    """What needs the reference, in a session that asks for it: in no other does claimed code find it in its process."""
+    if not any(step["run"] in ("reference", "plant") for step in request["steps"]):
+        return {}
+    reference = load_reference(request["reference"]).reference
+    return {"reference": reference, "plant": _plant(reference)}
 
 
-def _named(error: Exception) -> str:
-    """The error's type and first line; torch appends advice and a stack of its own."""
-    lines = str(error).strip().splitlines() or ["no message"]
-    return f"{type(error).__name__}: {lines[0]}"
+class _Step:
+    """One step: its call or calls, and what they did to their surroundings; `seen` is the snapshot it was to take."""
 
+    def __init__(
+        self,
+        device: SessionDevice,
+        call: Function,
+        step: dict[str, Any],
+        *,
+        start: process_state.ProcessState,
+        case: Arguments,
+        into: Arguments,
+    ) -> None:
+        self._device, self._call, self._step, self._start = device, call, step, start
+        self._case, self._into = case, into
+        self.output_bytes = 0
+        self.seen: torch.Tensor | None = None
 
-def _step(
-    device: SessionDevice, call: Callable[..., Any], inputs: list[Any] | str, *, output_bytes: int
-) -> tuple[dict[str, Any], object]:
-    if isinstance(inputs, str):
-        return {"raised": inputs}, None
-    try:
-        before = [_bytes_of(x) for x in inputs]  # fails too where an earlier call broke the device's context
-        device.before_call(output_bytes)
+    def run(self) -> tuple[dict[str, Any], object]:
+        """The event, and what the call returned."""
+        failed = self._case.failed or self._into.failed
+        if failed:
+            return {"raised": failed}, None
+        try:
+            return self._ran()
+        except Exception as error:  # claimed code may raise anything; what it raised is the event
+            self._into.spoil()
+            return {"raised": named(error)}, None
+
+    def _ran(self) -> tuple[dict[str, Any], object]:
+        inputs = self._inputs()
+        before = process_state.look()
+        self._device.before_call(self.output_bytes)
         started = time.perf_counter()
-        result = call(*inputs)
-        device.after_call()
-    except Exception as error:  # claimed code may raise anything; what it raised is the event
-        return {"raised": _named(error)}, None
-    seconds = time.perf_counter() - started
-    changed = [_differing(was, _bytes_of(x)) for was, x in zip(before, inputs, strict=True)]
-    return {"seconds": seconds, "bytes_changed": changed, "returned": type(result).__name__}, result
+        result = self._called(inputs)
+        self._device.after_call()
+        event: dict[str, Any] = {"seconds": time.perf_counter() - started, "returned": _type_of(result)}
+        event |= process_state.settled(before)
+        if self.seen is not None:
+            event["late"] = self._late(self.seen, result)
+        event |= {"bytes_changed": self._changed(inputs), "aliases": _aliases(result, inputs)}
+        if times := self._step.get("times"):
+            event["differing"], result = self._again(result, inputs, times)
+        return event, result
+
+    def _inputs(self) -> list[Any]:
+        """The arguments as the step wants them."""
+        if self._step["run"] == "held":
+            return self._case.values
+        if layout := self._step.get("layout"):
+            return self._case.laid_out(layout)
+        if self._step.get("fresh"):
+            return self._case.fresh()
+        if self._step.get("stream"):
+            stale = self._into.fill(self._into.values)  # the step's own values come behind a wait, not here
+            self._into.spoil()
+            return stale
+        return self._into.fill(self._case.values)
+
+    def _called(self, inputs: list[Any]) -> object:
+        """The result; what somebody saw who read it right behind the call is kept as `seen`."""
+        if stream := self._step.get("stream"):
+            result, self.seen = streams.call_behind(self._call, inputs, self._case.values, stream=stream)
+            return result
+        result = self._call(*inputs)
+        if self._step.get("snapshot") and isinstance(result, torch.Tensor):
+            self.seen = result.clone()
+        return result
+
+    def _late(self, seen: torch.Tensor, result: object) -> int:
+        """Bytes of the result that changed after the call had returned."""
+        now = process_state.look().since(self._start)
+        if now["threads"] or now["children"]:  # somebody is there who could still write
+            time.sleep(LATE_CUDA_S if seen.is_cuda else LATE_S)
+            self._device.after_call()
+        return differing(seen, result)
+
+    def _again(self, first: object, inputs: list[Any], times: int) -> tuple[list[int], object]:
+        """The calls after the first whose result differs from its bits, and the last such result, else the first."""
+        want = as_bytes(first).clone() if isinstance(first, torch.Tensor) else None  # it may be written again
+        kept, different = first, []
+        for index in range(1, times):
+            self._into.fill(self._case.values)
+            self._device.before_call(self.output_bytes)
+            result = self._call(*inputs)
+            self._device.after_call()
+            if differing(want, result):
+                different.append(index)
+                kept = result
+            self._changed(inputs)
+        return different, kept
+
+    def _changed(self, inputs: list[Any]) -> list[int]:
+        """The bytes that a call changed in each input; what it changed is put back before the next one."""
+        changed = self._case.changed(inputs)
+        if any(changed):
+            self._into.spoil()
+        return changed
 
 
 def _plant(reference: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
@@ -86,7 +186,8 @@ def _plant(reference: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor
     def call(*inputs: Any) -> torch.Tensor:
         like = reference(*inputs)
         size = like.numel() * like.element_size()
-        values = torch.randint(*PLANTED_BYTES, (size,), dtype=torch.uint8, generator=torch.Generator().manual_seed(1))
+        generator = torch.Generator(like.device).manual_seed(1)
+        values = torch.randint(*PLANTED_BYTES, (size,), dtype=torch.uint8, device=like.device, generator=generator)
         more = [torch.empty(size, dtype=torch.uint8, device=like.device) for _ in range(PLANTED_BLOCKS)]
         blocks = [like.contiguous().reshape(-1).view(torch.uint8), *more]
         return [block.copy_(values) for block in blocks][-1].view(like.dtype).view(like.shape)
@@ -94,8 +195,23 @@ def _plant(reference: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor
     return call
 
 
-def _differing(before: bytes, after: bytes) -> int:
-    return 0 if before == after else sum(a != b for a, b in zip(before, after, strict=True))
+def _type_of(result: object) -> str:
+    """`Tensor` for torch's own and nothing else: a subclass of any name may compute what it holds when it is read."""
+    kind = type(result)
+    named = kind.__module__ in ("builtins", "torch") and kind.__name__ != "Tensor"
+    return "Tensor" if kind is torch.Tensor else kind.__name__ if named else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _aliases(result: object, inputs: list[Any]) -> list[int]:
+    """The positions of the inputs whose storage the result shares."""
+    if not isinstance(result, torch.Tensor) or result.is_meta or not result.untyped_storage().nbytes():
+        return []
+    mine = result.untyped_storage().data_ptr()
+    return [
+        index
+        for index, x in enumerate(inputs)
+        if isinstance(x, torch.Tensor) and x.untyped_storage().data_ptr() == mine
+    ]
 
 
 def _describe(result: torch.Tensor) -> dict[str, Any]:
@@ -103,12 +219,5 @@ def _describe(result: torch.Tensor) -> dict[str, Any]:
         "shape": list(result.shape),
         "dtype": str(result.dtype).removeprefix("torch."),
         "device": result.device.type,
+        "strides": list(result.stride()),
     }
-
-
-def _bytes_of(tensor: object) -> bytes:
-    """The bytes of a tensor; numbers and lists among the arguments have none that a call could change."""
-    if not isinstance(tensor, torch.Tensor):
-        return b""
-    plain = tensor.detach().cpu().contiguous()
-    return plain.reshape(-1).view(torch.uint8).numpy().tobytes()

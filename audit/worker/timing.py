@@ -1,100 +1,192 @@
-"""Runs in a child, alone on the GPU: raw samples of callables under named protocols. Judges nothing.
+"""Runs in a child, alone on the GPU: raw samples of times. Judges nothing.
 
-Request: `reference` (path of reference.py), `inputs` (file of arguments), `protocols` (see `Protocol`), and either
-`library`, `module` and `entry` of a compiled variant, whose name is `variant`, or none of them for the baselines:
-every entry of `BASELINES` in reference.py, then torch.compile of the reference, which is last because it may fail.
+Every request has `mode`, `reference` (path of reference.py), `inputs` (files of arguments, one for each set) and
+`entry`; `variants` lists compiled ones as `{"name", "device"}`. By `mode`:
+
+- "interleaved": everything cleared side by side. `baselines` (names, or null for all), `compiled` (modes of
+  torch.compile), `budget_s`, `half_width`, `seed`, `kept_calls` (timed calls of each whose outputs are kept), `folder`
+  (for those outputs), `shape` (whose cost is told), `profile` (calls of each the profiler watches), `published`
+  (protocols for the eager baseline), `ceilings` (whether to measure this GPU's own).
+- "published": exhibits, each of `variants` under each of the `protocols`.
+- "compiled": makes the baselines `compiled` ahead, so that torch.compile finds them in its cache later;
+  `compile_workers` is how many processes it may compile in.
 """
 
 from __future__ import annotations
 
+import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import torch
 
-from audit.worker.cuda import entry_of, require_cuda
-from audit.worker.oracle import baselines_of, load_reference
+from audit.worker import callables, ceilings, kernel_time, published
+from audit.worker.blocks import Blocks, Plan
+from audit.worker.callables import PREFIX, Indexed
+from audit.worker.cuda import require_cuda
+from audit.worker.kept_outputs import KeptOutputs
+from audit.worker.nvml import watch
+from audit.worker.oracle import load_reference
+from audit.worker.stopwatch import Stopwatch
 
-Run = Callable[[], Any]
-FLUSH_BYTES = 256 << 20
-"""More than the L2 cache of any GPU there is."""
-MOST_SAMPLES = 1000
-"""Samples told for one protocol: where there are more, evenly spaced ones in the order they were taken."""
-LEAST_REPEATS, MOST_REPEATS = 10, 200
-
-
-class Protocol(TypedDict):
-    """How to time: `clock` "events" is triton's do_bench, "host" a host clock around synchronised calls.
-
-    `of_mean` times `call().mean()` instead of `call()`; `only` lists the variants it is for, empty means all.
-    """
-
-    name: str
-    clock: str
-    of_mean: bool
-    warmup_ms: int
-    rep_ms: int
-    only: list[str]
+Tell = Callable[[dict[str, Any]], None]
+AGAIN = "control:again:"
+EAGER = f"{PREFIX}eager"
+EMPTY = "control:empty kernel"
+EMPTY_SAMPLES = 20
 
 
-def run(request: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> None:
-    """Tells one event a callable and protocol: `variant`, `protocol`, `samples_ms`."""
+def run(request: dict[str, Any], tell: Tell) -> None:
+    """Serves one request. Raises LookupError for an unknown mode, listing the known ones."""
+    if request["mode"] not in MODES:
+        raise LookupError(f"unknown mode {request['mode']}; known: {', '.join(MODES)}")
     require_cuda()
-    arguments = torch.load(request["inputs"], weights_only=True)
-    inputs = [x.to("cuda") if isinstance(x, torch.Tensor) else x for x in arguments]
-    for variant, function in _functions(request):
-        for protocol in request["protocols"]:
-            if variant in protocol["only"] or not protocol["only"]:
-                call = _bound(function, inputs, of_mean=protocol["of_mean"])
-                samples = CLOCKS[protocol["clock"]](call, protocol)
-                tell({"variant": variant, "protocol": protocol["name"], "samples_ms": evenly(samples)})
+    MODES[request["mode"]](request, tell)
 
 
-def evenly(samples: list[float], most: int = MOST_SAMPLES) -> list[float]:
-    """At most that many of the samples, evenly spaced, in milliseconds to the nanosecond."""
-    step = max(1, -(-len(samples) // most))
-    return [round(sample, 6) for sample in samples[::step]]
-
-
-def _functions(request: dict[str, Any]) -> Iterator[tuple[str, Callable[..., Any]]]:
-    if "library" in request:
-        yield request["variant"], entry_of(Path(request["library"]), request["module"], request["entry"])
-        return
+def _interleaved(request: dict[str, Any], tell: Tell) -> None:
+    mark = _Mark(tell)
+    callables.use_disk_cache(workers=1)  # what is in the cache needs no compiling, and more workers cost seconds
+    sets = callables.load_inputs(request["inputs"])
     reference = load_reference(request["reference"])
-    for name, function in baselines_of(reference).items():
-        yield f"baseline:{name}", function
-    yield "baseline:compile", torch.compile(reference.reference)
+    tell({"gpu": torch.cuda.get_device_name(0), "cost": reference.cost(request["shape"])})
+    mark("inputs")
+    calls = dict(_loaded(_makers(request, sets), tell))
+    mark("load")
+    stopwatch, choice = Stopwatch(), random.Random(request["seed"])
+    kept = KeptOutputs(Path(request["folder"]), each=request["kept_calls"], choice=choice)
+    blocks = Blocks(calls, sets=len(sets), stopwatch=stopwatch, kept=kept, choice=choice)
+    for name in calls:
+        tell(blocks.warm(name))
+    mark("warm up")
+    again = blocks.fastest()
+    blocks.repeat(again, f"{AGAIN}{again}")
+    tell(_session(blocks, request, tell))
+    _tell_all(kept.written(), tell)
+    mark("blocks")
+    _around(calls, request, stopwatch, tell)
+    mark("around")
 
 
-def _bound(function: Callable[..., Any], inputs: list[Any], *, of_mean: bool) -> Run:
-    return (lambda: function(*inputs).mean()) if of_mean else (lambda: function(*inputs))
+def _around(calls: dict[str, Indexed], request: dict[str, Any], stopwatch: Stopwatch, tell: Tell) -> None:
+    """What is measured once the blocks are over: the published protocol, this GPU's ceilings, then the profiler."""
+    if request["published"] and EAGER in calls:
+        _tell_all(published.exhibit(EAGER, calls[EAGER], request["published"]), tell)
+    if request["ceilings"]:
+        cold, hot = stopwatch.contrast()
+        tell({"contrast": {"l2_bytes": stopwatch.l2_bytes}, "cold_ms": cold, "hot_ms": hot})
+        _tell_all(ceilings.measured(stopwatch), tell)
+    empty = stopwatch.empty()
+    stopwatch.cold([empty])  # loads the kernel
+    tell({"variant": EMPTY, "samples_ms": stopwatch.cold([empty] * EMPTY_SAMPLES)[0]})
+    _profile({**calls, EMPTY: lambda _: empty()}, request["profile"], stopwatch, tell)
 
 
-def _events(call: Run, protocol: Protocol) -> list[float]:
-    """Triton's own benchmark function: CUDA events around each call, the L2 cache overwritten before it."""
-    from triton.testing import do_bench
+class _Mark:
+    """Tells how long each part of the work took, in seconds."""
 
-    samples = do_bench(call, warmup=protocol["warmup_ms"], rep=protocol["rep_ms"], return_mode="all")
-    return [float(sample) for sample in samples]
+    def __init__(self, tell: Tell) -> None:
+        self._tell, self._last = tell, time.perf_counter()
 
-
-def _host(call: Run, protocol: Protocol) -> list[float]:
-    """A clock outside the GPU, which no stream of the kernel escapes; includes the launch, about 0.01 ms."""
-    flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
-    first = _once(call, flush)
-    repeats = min(MOST_REPEATS, max(LEAST_REPEATS, int(protocol["rep_ms"] / max(first, 1e-3))))
-    return [_once(call, flush) for _ in range(repeats)]
+    def __call__(self, part: str) -> None:
+        now = time.perf_counter()
+        self._tell({"part": part, "seconds": round(now - self._last, 3)})
+        self._last = now
 
 
-def _once(call: Run, flush: torch.Tensor) -> float:
-    flush.zero_()
-    torch.cuda.synchronize()
-    started = time.perf_counter()
-    call()
-    torch.cuda.synchronize()
-    return 1e3 * (time.perf_counter() - started)
+def _session(blocks: Blocks, request: dict[str, Any], tell: Tell) -> dict[str, Any]:
+    """Runs the blocks; tells the driver's view of each and the samples, also of a session that broke off."""
+    driver = watch(str(torch.cuda.get_device_properties(0).uuid))
+    states: list[dict[str, Any]] = []
+
+    def look(block: int) -> None:
+        if driver is not None:
+            states.append({"block": block, **driver.state()})
+
+    try:
+        ended = blocks.run(Plan(request["budget_s"], request["half_width"]), between=look)
+    finally:
+        look(blocks.block)
+        tell({"states": states})
+        for name, by_clock in blocks.taken.items():
+            for how, samples in by_clock.items():
+                tell({"variant": name, "how": how, **vars(samples)})
+    return {"session": ended}
 
 
-CLOCKS: dict[str, Callable[[Run, Protocol], list[float]]] = {"events": _events, "host": _host}
+def _profile(calls: dict[str, Indexed], times: int, stopwatch: Stopwatch, tell: Tell) -> None:
+    """The profiler starts last: what it attaches to the process stays and must not be in the samples."""
+    order = [name for name in calls for _ in range(times)]
+    try:
+        seen = kernel_time.profiled([lambda name=name: calls[name](0) for name in order], stopwatch)  # type: ignore[misc]
+    except RuntimeError as error:
+        tell({"failed": "profiler", "why": _first_line(error)})
+        return
+    for name in calls:
+        own = [activities for other, activities in zip(order, seen, strict=True) if other == name]
+        tell({"profiled": name, "busy_ms": [kernel_time.busy_ms(one) for one in own],
+              "span_ms": [kernel_time.span_ms(one) for one in own],
+              "kernels": len(own[0]) if own else 0})  # fmt: skip
+
+
+def _published(request: dict[str, Any], tell: Tell) -> None:
+    sets = callables.load_inputs(request["inputs"])
+    for name, function in _loaded(_variants(request, sets), tell):
+        _tell_all(published.exhibit(name, function, request["protocols"]), tell)
+
+
+def _compiled(request: dict[str, Any], tell: Tell) -> None:
+    callables.use_disk_cache(workers=request["compile_workers"])
+    sets = callables.load_inputs(request["inputs"])
+    reference = load_reference(request["reference"])
+    makers = [(name, lambda name=name: callables.baseline(name, reference, sets)) for name in request["compiled"]]
+    for _ in _loaded(makers, tell):
+        pass
+
+
+def _makers(request: dict[str, Any], sets: list[Any]) -> Iterable[tuple[str, Callable[[], Indexed]]]:
+    reference, every = callables.names(request["reference"], sets)
+    chosen = every if request["baselines"] is None else request["baselines"]
+    for name in [*chosen, *request["compiled"]]:
+        yield f"{PREFIX}{name}", lambda name=name: callables.baseline(name, reference, sets)  # type: ignore[misc]
+    yield from _variants(request, sets)
+
+
+def _variants(request: dict[str, Any], sets: list[Any]) -> Iterable[tuple[str, Callable[[], Indexed]]]:
+    for one in request["variants"]:
+        yield one["name"], lambda one=one: callables.variant(one["device"], request["entry"], sets)  # type: ignore[misc]
+
+
+def _loaded(makers: Iterable[tuple[str, Callable[[], Indexed]]], tell: Tell) -> Iterable[tuple[str, Indexed]]:
+    """Loads each and calls it once over its first inputs; one that cannot is told of and left out."""
+    for name, make in makers:
+        tell({"trying": name})
+        started = time.perf_counter()
+        try:
+            function = make()
+            function(0)
+            torch.cuda.synchronize()
+        except Exception as error:  # a callable's own failure, whatever its kind, is an event and not the session's
+            tell({"failed": name, "why": _first_line(error)})
+        else:
+            tell({"loaded": name, "seconds": round(time.perf_counter() - started, 3)})
+            yield name, function
+
+
+def _tell_all(events: Iterable[dict[str, Any]], tell: Tell) -> None:
+    for event in events:
+        tell(event)
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines() or ["no message"]
+    return f"{type(error).__name__}: {lines[0][:200]}"
+
+
+MODES: dict[str, Callable[[dict[str, Any], Tell], None]] = {
+    "interleaved": _interleaved,
+    "published": _published,
+    "compiled": _compiled,
+}

@@ -1,116 +1,64 @@
-"""The trusted parent: imports torch once, then forks a fresh process a session and outlives what happens there.
+"""The trusted parents: a root imports torch once and forks the pool's zygotes, each of which forks fresh processes.
 
-Protocol: one JSON request a line on standard input, one JSON reply a line on the descriptor given as the only argument.
+The root gets two descriptors for each zygote over the socket that is its only argument: where requests come from and
+where replies go. A zygote reads one JSON request a line and answers with one JSON reply a line; a request with `keep`
+leaves its process for the next one, `{"release": true}` ends it.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import select
 import signal
+import socket
 import sys
-import tempfile
-import time
-import traceback
-from typing import IO, Any
 
 import torch
 
 from audit.worker import oracle, session, timing
+from audit.worker.child import Child, Serve
 
-KINDS = {"oracle": oracle.run, "session": session.run, "timing": timing.run}
-MOST_BYTES = 64 << 20
-"""A session that tells more than this is stopped."""
-TAIL_BYTES = 4000
+KINDS: dict[str, Serve] = {"oracle": oracle.run, "session": session.run, "timing": timing.run}
 
 
 def main() -> None:
-    """Answers requests until standard input ends."""
+    """Forks a zygote for every pair of descriptors until the socket ends; those live until their requests end."""
     torch.set_num_threads(1)
-    replies = os.fdopen(int(sys.argv[1]), "w", encoding="utf-8")
-    for line in sys.stdin:
+    channel = socket.socket(fileno=int(sys.argv[1]))
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # zygotes that have ended leave nothing behind
+    while True:
+        _, descriptors, _, _ = socket.recv_fds(channel, 1, 2)
+        if not descriptors:
+            return
+        if os.fork() == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            channel.close()
+            _serve(*descriptors)
+            os._exit(0)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def _serve(asked: int, replied: int) -> None:
+    """Answers requests until there are no more."""
+    replies = os.fdopen(replied, "w", encoding="utf-8")
+    kept: Child | None = None
+    for line in os.fdopen(asked, encoding="utf-8"):
         request = json.loads(line)
-        replies.write(json.dumps(_serve(request, replies.fileno())) + "\n")
+        child, kept = kept, None
+        if "release" in request:
+            answer = {"released": child is not None}
+        else:
+            child = child or Child(KINDS, hidden=(asked, replied))
+            answer = child.serve(request)
+            if request["keep"] and answer["finished"]:
+                child, kept = None, child
+        if child is not None:
+            child.end()
+        replies.write(json.dumps(answer) + "\n")
         replies.flush()
-
-
-def _serve(request: dict[str, Any], replies: int) -> dict[str, Any]:
-    with tempfile.TemporaryFile() as prints:
-        reader, writer = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.close(reader)
-            os.close(replies)  # the judge hears the parent only
-            _child(request, writer, prints)
-        os.close(writer)
-        told, status, timed_out = _watch(child, reader, deadline=time.monotonic() + request["limit_s"])
-        return {
-            "lines": told.decode("utf-8", "replace").splitlines(),
-            "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
-            "exit": os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
-            "timed_out": timed_out,
-            "prints": _tail(prints),
-        }
-
-
-def _child(request: dict[str, Any], writer: int, prints: IO[bytes]) -> None:
-    """Runs the session and never returns: the exit code is 0 only if it ran to its end."""
-    code = 1
-    try:
-        os.setsid()
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(prints.fileno(), 1)
-        os.dup2(prints.fileno(), 2)
-        with os.fdopen(writer, "w", encoding="utf-8") as out:
-            KINDS[request["kind"]](request, lambda event: print(json.dumps(event), file=out, flush=True))
-        code = 0
-    except BaseException:  # the traceback is all that is left of this process; the parent reports it
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
-
-
-def _watch(child: int, reader: int, *, deadline: float) -> tuple[bytes, int, bool]:
-    """What the child told, its wait status, and whether it had to be stopped; ends its whole process group."""
-    told = bytearray()
-    timed_out = ended = False
-    while not ended and not timed_out:
-        timed_out = time.monotonic() > deadline or len(told) > MOST_BYTES
-        if select.select([reader], [], [], 0.05)[0]:
-            chunk = os.read(reader, 1 << 16)
-            told += chunk
-            ended = not chunk
-        elif os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-            ended = True
-    os.close(reader)
-    if timed_out:
-        _kill_group(child)
-    _, status = os.waitpid(child, 0)
-    _kill_group(child)
-    return bytes(told), status, timed_out
-
-
-def _kill_group(leader: int) -> None:
-    try:
-        os.killpg(leader, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):  # nobody left, or the child had not called setsid yet
-        os.kill(leader, signal.SIGKILL) if _alive(leader) else None
-
-
-def _alive(pid: int) -> bool:
-    try:
-        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
-    except ChildProcessError:
-        return False
-
-
-def _tail(prints: IO[bytes]) -> str:
-    size = prints.seek(0, os.SEEK_END)
-    prints.seek(max(0, size - TAIL_BYTES))
-    return prints.read().decode("utf-8", "replace")
+    if kept is not None:
+        kept.end()
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-// register_blocked: the fastest float32 kernel here without tensor cores: 8 x 16 sums in the registers of every thread.
-//   changed    against shared_tiled.cu: a block computes 128 x 64 of C and a thread 8 x 16 of it, so a value read from
-//              shared memory is used 8 or 16 times; the next step is read into registers while one is multiplied; two
-//              slices of the block each take half of the products, so no sum outlasts the rest of the work; warps skip
-//              the steps in which their own part is zero; longest sums first; a block also writes the zeros of its
-//              mirror image
+// register_blocked: the fastest float32 kernel here without tensor cores: 8 x 8 sums in the registers of every thread.
+//   changed    against shared_tiled.cu: a block computes 64 x 128 of C and a thread 8 x 8 of it, so a value read from
+//              shared memory is used 8 times; the next step is read while one is multiplied, in two rounds that share
+//              registers, and a thread's next values likewise; lanes are numbered so that no two words a warp reads
+//              collide; longest sums first; a block also writes the zeros of its mirror image
 //   launch     1-D grid of T(T + 1) for T = ceil(N / 128), blocks of 128 threads, 24.5 KiB of shared memory
 //   needs      compute capability 7.5
-//   the line   `sums[i][j] += a[i] * b[j]`: 128 multiply-adds for 6 reads of shared memory
-//   precision  float32 products and sums; relative error about 6e-7 at N = 4096
+//   the line   `sums[i][j] += own.a[now][i] * own.b[now][j]`: 64 multiply-adds for 4 reads of shared memory
+//   gained     H100 80GB HBM3, N = 4096: 1.819 ms (shared_tiled) -> 0.521 ms
+//   precision  float32 products and sums; relative error about 8e-7 at N = 4096
 
 #include <torch/extension.h>
 #include <ATen/cuda/CUDAContext.h>
@@ -15,31 +15,30 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <cuda_runtime.h>
 
-constexpr int ROWS = 128;                           // of the tile of C one block computes
-constexpr int COLS = 64;
+constexpr int ROWS = 64;                            // of the tile of C one block computes
+constexpr int COLS = 128;
 constexpr int STEP = 16;                            // columns of A and rows of B staged at a time
-constexpr int SLICES = 2;                           // parts of a step; each belongs to other threads
-constexpr int BLOCKS_PER_SM = 2;
+constexpr int BLOCKS_PER_SM = 3;                    // at four, ptxas has registers collide: slower
 constexpr int OWN_ROWS = 8;                         // of C, that one thread owns
-constexpr int OWN_COLS = 16;
+constexpr int OWN_COLS = 8;
 constexpr int FLOATS = 4;                           // elements read and stored in one go
 constexpr int WARP = 32;                            // threads in a warp
-constexpr int LANE_ROWS = 8;                        // a warp is 8 x 4 threads and owns 64 x 64 of C
+constexpr int LANE_ROWS = 4;                        // a warp is 4 x 8 threads and owns 32 x 64 of C
 constexpr int LANE_COLS = WARP / LANE_ROWS;
 constexpr int WARP_ROWS = LANE_ROWS * OWN_ROWS;
 constexpr int WARP_COLS = LANE_COLS * OWN_COLS;
 constexpr int WARPS_ACROSS = COLS / WARP_COLS;
-constexpr int WARPS = ROWS / WARP_ROWS * WARPS_ACROSS;  // in a slice
-constexpr int SLICE_THREADS = WARPS * WARP;
-constexpr int THREADS = SLICES * SLICE_THREADS;
-constexpr int DEPTH = STEP / SLICES;                // products a slice adds in a step
-constexpr int ROUND = OWN_ROWS / 2;                 // rows of a thread's sums that change slices at a time
+constexpr int THREADS = ROWS / WARP_ROWS * WARPS_ACROSS * WARP;
 constexpr int A_PITCH = ROWS + 4;                   // floats from column to column of A's tile
 constexpr int SQUARE = ROWS > COLS ? ROWS : COLS;   // tiles are handed out by squares of this side
 constexpr int PER_SQUARE = SQUARE / ROWS * (SQUARE / COLS);
-constexpr int A_ROUNDS = ROWS * STEP / (THREADS * FLOATS);  // times that a thread reads four elements of A in a step
-constexpr int B_ROUNDS = STEP * COLS / (THREADS * FLOATS);
-static_assert(A_ROUNDS * THREADS * FLOATS == ROWS * STEP && B_ROUNDS * THREADS * FLOATS == STEP * COLS, "no rest");
+constexpr int A_APART = THREADS * FLOATS / STEP;    // rows of A between two reads of a thread
+constexpr int B_APART = THREADS * FLOATS / COLS;    // rows of B
+constexpr int A_ROUNDS = ROWS / A_APART;            // reads of a thread in a step
+constexpr int B_ROUNDS = STEP / B_APART;
+constexpr int EARLY = 1;                            // of those of B, with all of A's in the first half of a step
+constexpr int LATE = B_ROUNDS - EARLY;              // in its second half
+static_assert(A_ROUNDS * A_APART == ROWS && B_ROUNDS * B_APART == STEP && OWN_ROWS == 2 * FLOATS, "no rest");
 
 struct Stage {
     float a[STEP * A_PITCH];  // transposed: the rows a thread needs at once lie side by side
@@ -78,38 +77,44 @@ __device__ float4 load_four(const float* from, int count, bool aligned) {
     return four;
 }
 
-// Reads a thread's share of a tile WIDTH wide. WHOLE says that the tile is aligned and all of it lies within the matrix
-// and on or below the diagonal. Otherwise the matrix has `rows` more rows, (row, col) of the tile is used if
-// col <= row + `below`, and all else is zero, so nothing above the diagonal is ever used.
-template <int WIDTH, bool WHOLE, int ROUNDS>
-__device__ void read_ahead(float4 (&ahead)[ROUNDS], const float* from, const int64_t N, int rows, int below,
+// Where a thread reads: four elements of every APART-th row, `row` of the tile first; the matrix ends after `rows`;
+// `used` elements of its first four lie on or below the diagonal, and APART more in the next.
+struct Share {
+    int row;
+    int rows;
+    int used;
+};
+
+// Reads a thread's share. WHOLE says that all of the tile lies within the matrix, on or below the diagonal and aligned.
+// Otherwise what does not is zero, so nothing above the diagonal is ever used.
+template <bool WHOLE, int APART, int ROUNDS>
+__device__ void read_ahead(float4 (&ahead)[ROUNDS], const float* from, const int64_t N, const Share& share,
                            bool aligned) {
-    constexpr int APART = THREADS * FLOATS / WIDTH;  // rows from round to round
-    const int row = threadIdx.x * FLOATS / WIDTH;
-    const int col = threadIdx.x * FLOATS % WIDTH;
-    from += row * N + col;
 #pragma unroll
     for (int i = 0; i < ROUNDS; ++i) {
         const float* four = from + i * APART * N;
-        const int count = row + i * APART < rows ? row + i * APART + below - col + 1 : 0;
+        const int count = share.row + i * APART < share.rows ? share.used + i * APART : 0;
         ahead[i] = WHOLE ? *reinterpret_cast<const float4*>(four) : load_four(four, count, aligned);
     }
 }
 
-// Puts what the threads have read into shared memory, A transposed.
-__device__ void stage(Stage& to, const float4 (&a)[A_ROUNDS], const float4 (&b)[B_ROUNDS]) {
-    float* a_to = to.a + threadIdx.x * FLOATS % STEP * A_PITCH + threadIdx.x * FLOATS / STEP;
+// Puts what a thread has read of A into shared memory, transposed.
+__device__ void stage_a(float* to, const float4 (&ahead)[A_ROUNDS]) {
 #pragma unroll
     for (int i = 0; i < A_ROUNDS; ++i) {
-        float* at = a_to + i * (THREADS * FLOATS / STEP);
-        at[0] = a[i].x;
-        at[A_PITCH] = a[i].y;
-        at[2 * A_PITCH] = a[i].z;
-        at[3 * A_PITCH] = a[i].w;
+        float* at = to + i * A_APART;
+        at[0] = ahead[i].x;
+        at[A_PITCH] = ahead[i].y;
+        at[2 * A_PITCH] = ahead[i].z;
+        at[3 * A_PITCH] = ahead[i].w;
     }
+}
+
+template <int ROUNDS>
+__device__ void stage_b(float* to, const float4 (&ahead)[ROUNDS]) {
 #pragma unroll
-    for (int i = 0; i < B_ROUNDS; ++i) {
-        *reinterpret_cast<float4*>(to.b + (threadIdx.x + i * THREADS) * FLOATS) = b[i];
+    for (int i = 0; i < ROUNDS; ++i) {
+        *reinterpret_cast<float4*>(to + i * B_APART * COLS) = ahead[i];
     }
 }
 
@@ -126,41 +131,34 @@ __device__ void read_own(float (&own)[COUNT], const float* from) {
     }
 }
 
-// Adds one slice of a staged step; `a_tile` and `b_tile` point at the thread's first row of A's and column of B's.
-__device__ void multiply(float (&sums)[OWN_ROWS][OWN_COLS], const float* a_tile, const float* b_tile) {
-#pragma unroll
-    for (int k = 0; k < DEPTH; ++k) {
-        float a[OWN_ROWS];
-        float b[OWN_COLS];
-        read_own<LANE_ROWS>(a, a_tile + k * A_PITCH);
-        read_own<LANE_COLS>(b, b_tile + k * COLS);
-#pragma unroll
-        for (int i = 0; i < OWN_ROWS; ++i) {
-#pragma unroll
-            for (int j = 0; j < OWN_COLS; ++j) {
-                sums[i][j] += a[i] * b[j];
-            }
-        }
-    }
-}
+// What a thread multiplies now, and what next.
+struct Own {
+    float a[2][OWN_ROWS];
+    float b[2][OWN_COLS];
 
-// Adds the other slices' sums to the first slice's by way of `spare` shared memory, ROUND rows of sums at a time.
-__device__ void add_slices(float (&sums)[OWN_ROWS][OWN_COLS], float* spare, int slice, int thread) {
+    __device__ void read(int k, const float* a_tile, const float* b_tile) {
+        read_own<LANE_ROWS>(a[k % 2], a_tile + k * A_PITCH);
+        read_own<LANE_COLS>(b[k % 2], b_tile + k * COLS);
+    }
+};
+
+// Adds the products FROM .. TO - 1 of a staged step; `a_tile` and `b_tile` point at the thread's first row of A's and
+// column of B's.
+template <int FROM, int TO>
+__device__ void multiply(float (&sums)[OWN_ROWS][OWN_COLS], Own& own, const float* a_tile, const float* b_tile) {
 #pragma unroll
-    for (int round = 0; round < (SLICES - 1) * OWN_ROWS / ROUND; ++round) {
-        const int other = 1 + round / (OWN_ROWS / ROUND);
-        const int i0 = round % (OWN_ROWS / ROUND) * ROUND;
-        __syncthreads();  // `spare` holds tiles, or the sums of the round before
-#pragma unroll
-        for (int i = 0; i < ROUND * OWN_COLS; ++i) {
-            float& own = sums[i0 + i / OWN_COLS][i % OWN_COLS];
-            if (slice == other) spare[i * SLICE_THREADS + thread] = own;
+    for (int k = FROM; k < TO; ++k) {
+        if (k + 1 < STEP) {
+            own.read(k + 1, a_tile, b_tile);
         }
-        __syncthreads();
+        const int now = k % 2;
 #pragma unroll
-        for (int i = 0; i < ROUND * OWN_COLS; ++i) {
-            float& own = sums[i0 + i / OWN_COLS][i % OWN_COLS];
-            if (slice == 0) own += spare[i * SLICE_THREADS + thread];
+        for (int j = 0; j < OWN_COLS; ++j) {
+#pragma unroll
+            for (int step = 0; step < OWN_ROWS; ++step) {
+                const int i = j % 2 == 0 ? step : OWN_ROWS - 1 - step;  // there and back: one operand stays
+                sums[i][j] += own.a[now][i] * own.b[now][j];
+            }
         }
     }
 }
@@ -202,14 +200,13 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 triangular_mm_kernel(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, const int64_t N,
                      const int squares, const bool aligned) {
     __shared__ __align__(16) Stage stages[2];
-    static_assert(SLICES == 1 || sizeof(stages) >= SLICE_THREADS * ROUND * OWN_COLS * sizeof(float), "room for sums");
     const Corner corner = corner_of(blockIdx.x, squares);
-    const int thread = threadIdx.x % SLICE_THREADS;
-    const int slice = threadIdx.x / SLICE_THREADS;
-    const int warp_row = thread / WARP / WARPS_ACROSS * WARP_ROWS;
-    const int warp_col = thread / WARP % WARPS_ACROSS * WARP_COLS;
-    const int row = warp_row + thread % WARP / LANE_COLS * FLOATS;  // four rows, and four more LANE_ROWS * 4 later
-    const int col = warp_col + thread % WARP % LANE_COLS * FLOATS;
+    const int warp = threadIdx.x / WARP;
+    const int lane = threadIdx.x % WARP;
+    const int lane_row = lane / (2 * LANE_COLS) * 2 + lane % 2;  // neighbours share a column of C, every second a row
+    const int lane_col = lane / 2 % LANE_COLS;
+    const int row = warp / WARPS_ACROSS * WARP_ROWS + lane_row * FLOATS;  // four, and four more LANE_ROWS * 4 later
+    const int col = warp % WARPS_ACROSS * WARP_COLS + lane_col * FLOATS;
     zero_mirror_image(C, N, corner, aligned);
 
     // From here on rows of A are counted from the tile's first, and columns of A and rows of B from its first column.
@@ -218,52 +215,81 @@ triangular_mm_kernel(const float* __restrict__ A, const float* __restrict__ B, f
     const int b_rows = static_cast<int>(N - corner.col);
     const int whole = aligned && a_rows >= ROWS ? below + 1 : 0;  // A's columns up to here are used in every row
     const int end = below + (a_rows < ROWS ? a_rows : ROWS);
-    const float* a_next = A + corner.row * N + corner.col;
-    const float* b_next = B + corner.col * N + corner.col;
-    float4 a_ahead[A_ROUNDS];
-    float4 b_ahead[B_ROUNDS];
-    const auto read = [&](int k) {
-        if (k >= COLS && k + STEP <= whole) {
-            read_ahead<STEP, true>(a_ahead, a_next, N, a_rows, below - k, aligned);
-            read_ahead<COLS, true>(b_ahead, b_next, N, b_rows - k, k, aligned);
+    const int a_row = threadIdx.x * FLOATS / STEP;
+    const int a_col = threadIdx.x * FLOATS % STEP;
+    const int b_row = threadIdx.x * FLOATS / COLS;
+    const int b_col = threadIdx.x * FLOATS % COLS;
+    const float* a_next = A + (corner.row + a_row) * N + corner.col + a_col;
+    const float* b_next = B + (corner.col + b_row) * N + corner.col + b_col;
+    const auto read_early = [&](float4(&a)[A_ROUNDS], float4(&b)[EARLY], int k, bool whole_step) {
+        const Share a_share = {a_row, a_rows, a_row + below - k - a_col + 1};
+        const Share b_share = {k + b_row, b_rows, k + b_row - b_col + 1};
+        if (whole_step) {
+            read_ahead<true, A_APART>(a, a_next, N, a_share, aligned);
+            read_ahead<true, B_APART>(b, b_next, N, b_share, aligned);
         } else {
-            read_ahead<STEP, false>(a_ahead, a_next, N, a_rows, below - k, aligned);
-            read_ahead<COLS, false>(b_ahead, b_next, N, b_rows - k, k, aligned);
+            read_ahead<false, A_APART>(a, a_next, N, a_share, aligned);
+            read_ahead<false, B_APART>(b, b_next, N, b_share, aligned);
         }
-        a_next += STEP;
-        b_next += STEP * N;
+    };
+    const auto read_late = [&](float4(&b)[LATE], int k, bool whole_step) {
+        const float* from = b_next + EARLY * B_APART * N;
+        const int first = k + b_row + EARLY * B_APART;
+        const Share share = {first, b_rows, first - b_col + 1};
+        if (whole_step) {
+            read_ahead<true, B_APART>(b, from, N, share, aligned);
+        } else {
+            read_ahead<false, B_APART>(b, from, N, share, aligned);
+        }
+    };
+    const auto stage_early = [&](Stage& to, const float4(&a)[A_ROUNDS], const float4(&b)[EARLY]) {
+        stage_a(to.a + a_col * A_PITCH + a_row, a);
+        stage_b(to.b + b_row * COLS + b_col, b);
+    };
+    const auto stage_late = [&](Stage& to, const float4(&b)[LATE]) {
+        stage_b(to.b + (b_row + EARLY * B_APART) * COLS + b_col, b);
     };
     float sums[OWN_ROWS][OWN_COLS] = {};
     if (end > 0) {
-        read(0);
-        stage(stages[0], a_ahead, b_ahead);
+        float4 a[A_ROUNDS];
+        float4 early[EARLY];
+        float4 late[LATE];
+        read_early(a, early, 0, false);
+        read_late(late, 0, false);
+        stage_early(stages[0], a, early);
+        stage_late(stages[0], late);
     }
     int now = 0;
-    for (int k = 0; k < end; k += STEP) {
+    for (int k = 0; k < end; k += STEP) {  // the last one stages a step that nobody multiplies: cheaper than to ask
         __syncthreads();  // this step is there for all, and all are done with the one before
-        const bool more = k + STEP < end;
-        if (more) {
-            read(k + STEP);
+        const Stage& from = stages[now];
+        Stage& next = stages[1 - now];
+        const bool whole_step = k + STEP >= COLS && k + 2 * STEP <= whole;
+        a_next += STEP;
+        b_next += STEP * N;
+        Own own;
+        {
+            float4 a[A_ROUNDS];
+            float4 early[EARLY];
+            read_early(a, early, k + STEP, whole_step);
+            own.read(0, from.a + row, from.b + col);
+            multiply<0, STEP / 2>(sums, own, from.a + row, from.b + col);
+            stage_early(next, a, early);
         }
-        const int own = k + slice * DEPTH;
-        if (own + DEPTH > warp_col && own < below + warp_row + WARP_ROWS) {
-            const Stage& from = stages[now];
-            multiply(sums, from.a + slice * DEPTH * A_PITCH + row, from.b + slice * DEPTH * COLS + col);
+        {
+            float4 late[LATE];
+            read_late(late, k + STEP, whole_step);
+            multiply<STEP / 2, STEP>(sums, own, from.a + row, from.b + col);
+            stage_late(next, late);
         }
         now = 1 - now;
-        if (more) {
-            stage(stages[now], a_ahead, b_ahead);
-        }
     }
-    add_slices(sums, reinterpret_cast<float*>(stages), slice, thread);
-    if (slice == 0) {
 #pragma unroll
-        for (int i = 0; i < OWN_ROWS; ++i) {
+    for (int i = 0; i < OWN_ROWS; ++i) {
 #pragma unroll
-            for (int j = 0; j < OWN_COLS; j += FLOATS) {
-                store_four(C, N, corner.row + row + i / FLOATS * LANE_ROWS * FLOATS + i % FLOATS,
-                           corner.col + col + j * LANE_COLS, sums[i] + j, aligned);
-            }
+        for (int j = 0; j < OWN_COLS; j += FLOATS) {
+            store_four(C, N, corner.row + row + i / FLOATS * LANE_ROWS * FLOATS + i % FLOATS,
+                       corner.col + col + j * LANE_COLS, sums[i] + j, aligned);
         }
     }
 }

@@ -1,9 +1,12 @@
-// wmma_f16: tensor cores (WMMA, 16 x 16 x 16); inputs rounded to half while they are staged, sums in float32.
-//   changed    against shared_tiled.cu: a block computes a 64 x 64 tile of C from tiles staged as half; each of its 16
-//              warps owns one 16 x 16 fragment
-//   launch     2-D grid of ceil(N / 64) x ceil(N / 64) blocks of 512 threads (16 warps), 29.5 KiB of shared memory
-//   needs      compute capability 7.5
-//   the line   `wmma::mma_sync(...)`: a warp multiplies two 16 x 16 tiles of half at once and adds in float32
+// wmma_f16: tensor cores (WMMA, 16 x 16 x 16); a first launch rounds the inputs to half, sums in float32.
+//   changed    against register_blocked.cu: tensor cores instead of multiply-adds. A launch of its own writes the lower
+//              triangles as half, padded to whole tiles, so the second reads half the bytes, needs no check at any edge
+//              and copies asynchronously, two steps ahead of the one it multiplies; a block computes 128 x 128 of C
+//   launch     prepare: (T(T + 1) / 2, 2) blocks of 256 threads for T = ceil(N / 128); multiply: 1-D grid of
+//              T(T + 1) / 2 blocks of 256 threads (8 warps), 105 KiB of shared memory, 56 KiB where that is too much
+//   needs      compute capability 7.5 (below 8.0 the copies are ordinary reads and writes)
+//   the line   `__pipeline_memcpy_async(...)`: global to shared memory without a register or a waiting thread
+//   gained     H100 80GB HBM3, N = 4096: 0.521 ms (register_blocked) -> 0.142 ms
 //   precision  inputs keep 11 bits: relative error about 3e-4. Range: |x| <= 65504 for every element (a larger one
 //              becomes infinite); below 6.1e-5 bits are lost, below 3e-8 an element becomes zero. Sums are float32.
 
@@ -12,55 +15,110 @@
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <cuda_fp16.h>
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 #include <mma.h>
 
 namespace wmma = nvcuda::wmma;
 
-constexpr int TILE = 64;                            // side of the tile of C one block computes
-constexpr int STEP = 32;                            // columns of A and rows of B staged at a time
+constexpr int TILE = 128;                           // side of the tile of C one block computes
+constexpr int STAGES = 3;                           // steps in shared memory: one is multiplied, the next two arrive
+constexpr int DEEP_STEP = 64;                       // columns of A and rows of B in a step
+constexpr int FLAT_STEP = 32;                       // the same where a block may not have enough shared memory
+constexpr int BLOCKS_PER_SM = 2;
 constexpr int FRAGMENT = 16;                        // side of a fragment, and its depth along k
-constexpr int A_PITCH = STEP + 8;                   // halves from row to row of A's tile: no two of 8 rows share banks
-constexpr int B_PITCH = TILE + 8;                   // the same for B's tile
-constexpr int STAGING_PITCH = FRAGMENT + 4;         // floats from row to row of a staged fragment of C
 constexpr int WARP = 32;                            // threads in a warp
-constexpr int WARPS_ACROSS = 4;                     // warps along each side of the tile
-constexpr int WARPS = WARPS_ACROSS * WARPS_ACROSS;
+constexpr int WARP_ROWS = 64;                       // of C, that one warp owns
+constexpr int WARP_COLS = 32;
+constexpr int DOWN = WARP_ROWS / FRAGMENT;          // fragments of C in a warp's part
+constexpr int ACROSS = WARP_COLS / FRAGMENT;
+constexpr int WARPS_ACROSS = TILE / WARP_COLS;
+constexpr int WARPS = TILE / WARP_ROWS * WARPS_ACROSS;
 constexpr int THREADS = WARPS * WARP;
-constexpr int PER_WARP = TILE / WARPS_ACROSS / FRAGMENT;  // fragments of C along each side of a warp's part
-constexpr int FLOATS = 4;                           // elements a thread loads in one go
+constexpr int B_PITCH = TILE + 8;                   // halves from row to row of B's tile: no two of 8 rows share banks
+constexpr int C_PITCH = WARP_COLS + 4;              // floats from row to row of a strip of C
+constexpr int FLOATS = 4;                           // elements read, rounded and stored in one go
+constexpr int HALVES = 8;                           // elements copied in one go
+constexpr int AHEAD = 8;                            // reads that a thread has under way while preparing
 
-// Four elements of a lower-triangular N x N matrix from (row, col) on; zero above the diagonal and past the last row,
-// so nothing above the diagonal is ever used. `aligned` says that (row, col) lies on a 16-byte boundary.
-__device__ float4 load_four(const float* __restrict__ matrix, const int64_t N, int64_t row, int64_t col, bool aligned) {
-    float4 four = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    if (row >= N || col > row) {
-        return four;
-    }
-    const float* from = matrix + row * N + col;
-    if (aligned && col + FLOATS - 1 <= row) {
+template <int STEP>
+struct Stage {
+    static constexpr int A_PITCH = STEP + 8;  // as B_PITCH, for A's tile
+    half a[TILE * A_PITCH];
+    half b[STEP * B_PITCH];
+};
+
+struct __align__(8) FourHalves {
+    half2 low;
+    half2 high;
+};
+
+struct Corner {
+    int64_t row;
+    int64_t col;
+};
+
+// First row and column of a block's tile. Tiles on or below the diagonal are counted from the lower left corner, one
+// diagonal after the other, so the longest sums start first.
+__device__ Corner corner_of(int block, int tiles) {
+    int diagonal = static_cast<int>((sqrtf(8.0f * block + 1.0f) - 1.0f) / 2.0f);
+    while (diagonal * (diagonal + 1) / 2 > block) --diagonal;  // the root is rounded
+    while ((diagonal + 1) * (diagonal + 2) / 2 <= block) ++diagonal;
+    const int col = block - diagonal * (diagonal + 1) / 2;
+    const int row = tiles - 1 - diagonal + col;
+    return {static_cast<int64_t>(row) * TILE, static_cast<int64_t>(col) * TILE};
+}
+
+// Four elements from `from` on, of which the first `count` are used and the others are zero.
+__device__ float4 load_four(const float* from, int64_t count, bool aligned) {
+    if (aligned && count >= FLOATS) {
         return *reinterpret_cast<const float4*>(from);
     }
-    four.x = from[0];
-    if (col + 1 <= row) four.y = from[1];
-    if (col + 2 <= row) four.z = from[2];
-    if (col + 3 <= row) four.w = from[3];
+    float4 four = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    if (count > 0) four.x = from[0];
+    if (count > 1) four.y = from[1];
+    if (count > 2) four.z = from[2];
+    if (count > 3) four.w = from[3];
     return four;
 }
 
-// Copies matrix[row0 ..][col0 ..] into a ROWS x COLS tile, rounded to half; all threads of the block take part.
+// Writes one tile of A, or of B where blockIdx.y is 1, as half: zero above the diagonal and past the last row, so
+// nothing above the diagonal is ever used. `prepared` holds two matrices whose side is a whole number of tiles.
+__global__ void __launch_bounds__(THREADS)
+prepare_kernel(const float* __restrict__ A, const float* __restrict__ B, half* __restrict__ prepared, const int64_t N,
+               const int tiles, const bool aligned) {
+    const Corner corner = corner_of(blockIdx.x, tiles);
+    const float* matrix = blockIdx.y == 0 ? A : B;
+    const int64_t side = static_cast<int64_t>(tiles) * TILE;
+    half* to = prepared + blockIdx.y * side * side;
+    const int64_t first_row = corner.row + threadIdx.x / (TILE / FLOATS);
+    const int64_t col = corner.col + threadIdx.x % (TILE / FLOATS) * FLOATS;
+    constexpr int APART = THREADS / (TILE / FLOATS);  // rows from read to read
+    for (int row = 0; row < TILE; row += APART * AHEAD) {
+        float4 ahead[AHEAD];
+#pragma unroll
+        for (int i = 0; i < AHEAD; ++i) {
+            const int64_t at = first_row + row + i * APART;
+            ahead[i] = load_four(matrix + at * N + col, at < N ? at - col + 1 : 0, aligned);
+        }
+#pragma unroll
+        for (int i = 0; i < AHEAD; ++i) {
+            const int64_t at = first_row + row + i * APART;
+            *reinterpret_cast<FourHalves*>(to + at * side + col) = {__floats2half2_rn(ahead[i].x, ahead[i].y),
+                                                                    __floats2half2_rn(ahead[i].z, ahead[i].w)};
+        }
+    }
+}
+
+// Starts to copy a ROWS x COLS tile out of a prepared matrix.
 template <int ROWS, int COLS, int PITCH>
-__device__ void stage(half* tile, const float* __restrict__ matrix, const int64_t N, int64_t row0, int64_t col0,
-                      bool aligned) {
-    static_assert(ROWS * COLS % (THREADS * FLOATS) == 0, "every thread makes the same number of rounds");
-    for (int round = 0; round < ROWS * COLS / (THREADS * FLOATS); ++round) {
-        const int first = (round * THREADS + threadIdx.x) * FLOATS;
-        const int row = first / COLS;
-        const int col = first % COLS;
-        const float4 four = load_four(matrix, N, row0 + row, col0 + col, aligned);
-        half2* to = reinterpret_cast<half2*>(tile + row * PITCH + col);
-        to[0] = __floats2half2_rn(four.x, four.y);
-        to[1] = __floats2half2_rn(four.z, four.w);
+__device__ void copy(half* to, const half* from, const int64_t side) {
+    constexpr int APART = THREADS * HALVES / COLS;  // rows from copy to copy
+    const int row = threadIdx.x * HALVES / COLS;
+    const int col = threadIdx.x * HALVES % COLS;
+#pragma unroll
+    for (int i = 0; i < ROWS; i += APART) {
+        __pipeline_memcpy_async(to + (row + i) * PITCH + col, from + (row + i) * side + col, HALVES * sizeof(half));
     }
 }
 
@@ -68,71 +126,127 @@ using Sums = wmma::fragment<wmma::accumulator, FRAGMENT, FRAGMENT, FRAGMENT, flo
 using Left = wmma::fragment<wmma::matrix_a, FRAGMENT, FRAGMENT, FRAGMENT, half, wmma::row_major>;
 using Right = wmma::fragment<wmma::matrix_b, FRAGMENT, FRAGMENT, FRAGMENT, half, wmma::row_major>;
 
-// Adds one staged step to a warp's sums; `a` and `b` point at the warp's first row of A's tile and column of B's.
-__device__ void multiply(Sums (&sums)[PER_WARP][PER_WARP], const half* a, const half* b) {
+// Adds a staged step to a warp's sums: rows from `row` of A's tile, columns from `col` of B's.
+template <int STEP>
+__device__ void multiply(Sums (&sums)[DOWN][ACROSS], const Stage<STEP>& from, int row, int col) {
+    constexpr int A_PITCH = Stage<STEP>::A_PITCH;
+#pragma unroll
     for (int k = 0; k < STEP; k += FRAGMENT) {
-        Left left[PER_WARP];
-        Right right[PER_WARP];
-        for (int i = 0; i < PER_WARP; ++i) {
-            wmma::load_matrix_sync(left[i], a + i * FRAGMENT * A_PITCH + k, A_PITCH);
-            wmma::load_matrix_sync(right[i], b + k * B_PITCH + i * FRAGMENT, B_PITCH);
+        Left left[DOWN];
+        Right right[ACROSS];
+#pragma unroll
+        for (int j = 0; j < ACROSS; ++j) {
+            wmma::load_matrix_sync(right[j], from.b + k * B_PITCH + col + j * FRAGMENT, B_PITCH);
         }
-        for (int i = 0; i < PER_WARP; ++i) {
-            for (int j = 0; j < PER_WARP; ++j) {
+#pragma unroll
+        for (int i = 0; i < DOWN; ++i) {
+            wmma::load_matrix_sync(left[i], from.a + (row + i * FRAGMENT) * A_PITCH + k, A_PITCH);
+        }
+#pragma unroll
+        for (int i = 0; i < DOWN; ++i) {
+#pragma unroll
+            for (int j = 0; j < ACROSS; ++j) {
                 wmma::mma_sync(sums[i][j], left[i], right[j], sums[i][j]);
             }
         }
     }
 }
 
-// One fragment of sums to C[row0 ..][col0 ..] by way of the warp's own shared memory, since which thread holds which
-// element of a fragment is not specified; above the diagonal zero, past the edge nothing.
-__device__ void store_fragment(float* __restrict__ C, const int64_t N, int64_t row0, int64_t col0, const Sums& sums,
-                               float* staging) {
-    wmma::store_matrix_sync(staging, sums, STAGING_PITCH, wmma::mem_row_major);
-    __syncwarp();
-    for (int i = threadIdx.x % WARP; i < FRAGMENT * FRAGMENT; i += WARP) {
-        const int64_t row = row0 + i / FRAGMENT;
-        const int64_t col = col0 + i % FRAGMENT;
-        if (row < N && col < N) {
-            C[row * N + col] = col <= row ? staging[i / FRAGMENT * STAGING_PITCH + i % FRAGMENT] : 0.0f;
+// C[row][col .. col + 3] as far as it is on or below the diagonal and within the matrix.
+__device__ void store_four(float* __restrict__ C, const int64_t N, int64_t row, int64_t col, const float* four,
+                           bool aligned) {
+    float* to = C + row * N + col;
+    if (aligned && row < N && col + FLOATS - 1 <= row) {
+        *reinterpret_cast<float4*>(to) = *reinterpret_cast<const float4*>(four);
+        return;
+    }
+    for (int i = 0; i < FLOATS; ++i) {
+        if (row < N && col + i <= row) {
+            to[i] = four[i];
         }
     }
-    __syncwarp();  // before the next fragment overwrites the staging
 }
 
-__global__ void __launch_bounds__(THREADS)
-triangular_mm_kernel(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, const int64_t N,
-                     const bool a_aligned, const bool b_aligned) {
-    __shared__ __align__(32) half a_tile[TILE * A_PITCH];
-    __shared__ __align__(32) half b_tile[STEP * B_PITCH];
-    __shared__ __align__(32) float staging[WARPS][FRAGMENT * STAGING_PITCH];
-    const int64_t row0 = static_cast<int64_t>(gridDim.y - 1 - blockIdx.y) * TILE;  // longest sums start first
-    const int64_t col0 = static_cast<int64_t>(blockIdx.x) * TILE;
-    const int warp = threadIdx.x / WARP;
-    const int warp_row = warp / WARPS_ACROSS * PER_WARP * FRAGMENT;
-    const int warp_col = warp % WARPS_ACROSS * PER_WARP * FRAGMENT;
+// A warp's sums to C from (row, col) on, by way of the warp's own strip of shared memory, since which thread holds
+// which element of a fragment is not specified.
+__device__ void store(float* __restrict__ C, const int64_t N, int64_t row, int64_t col, Sums (&sums)[DOWN][ACROSS],
+                      float* strip, bool aligned) {
+#pragma unroll
+    for (int i = 0; i < DOWN; ++i) {
+#pragma unroll
+        for (int j = 0; j < ACROSS; ++j) {
+            wmma::store_matrix_sync(strip + j * FRAGMENT, sums[i][j], C_PITCH, wmma::mem_row_major);
+        }
+        __syncwarp();
+        for (int quad = threadIdx.x % WARP; quad < FRAGMENT * WARP_COLS / FLOATS; quad += WARP) {
+            const int down = quad / (WARP_COLS / FLOATS);
+            const int across = quad % (WARP_COLS / FLOATS) * FLOATS;
+            store_four(C, N, row + i * FRAGMENT + down, col + across, strip + down * C_PITCH + across, aligned);
+        }
+        __syncwarp();  // before the next fragments overwrite the strip
+    }
+}
 
-    Sums sums[PER_WARP][PER_WARP];
-    for (int i = 0; i < PER_WARP; ++i) {
-        for (int j = 0; j < PER_WARP; ++j) {
+// Zeros above the diagonal, at the mirror image of the block's tile. All tiles together cover all of the upper half.
+__device__ void zero_mirror_image(float* __restrict__ C, const int64_t N, const Corner& corner, bool aligned) {
+    for (int quad = threadIdx.x; quad < TILE * TILE / FLOATS; quad += THREADS) {
+        const int64_t row = corner.col + quad / (TILE / FLOATS);
+        const int64_t col = corner.row + quad % (TILE / FLOATS) * FLOATS;
+        float* to = C + row * N + col;
+        if (aligned && row < col && col + FLOATS <= N) {
+            *reinterpret_cast<float4*>(to) = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            continue;
+        }
+        for (int i = 0; i < FLOATS; ++i) {
+            if (row < col + i && col + i < N) {
+                to[i] = 0.0f;
+            }
+        }
+    }
+}
+
+template <int STEP>
+__global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
+multiply_kernel(const half* __restrict__ prepared, float* __restrict__ C, const int64_t N, const int tiles,
+                const bool aligned) {
+    extern __shared__ __align__(128) unsigned char memory[];
+    Stage<STEP>* stages = reinterpret_cast<Stage<STEP>*>(memory);
+    const Corner corner = corner_of(blockIdx.x, tiles);
+    const int64_t side = static_cast<int64_t>(tiles) * TILE;
+    const int warp = threadIdx.x / WARP;
+    const int warp_row = warp / WARPS_ACROSS * WARP_ROWS;
+    const int warp_col = warp % WARPS_ACROSS * WARP_COLS;
+    const half* a_next = prepared + corner.row * side + corner.col;
+    const half* b_next = prepared + side * side + corner.col * side + corner.col;
+    const int steps = static_cast<int>(corner.row - corner.col + TILE) / STEP;
+    const auto fetch = [&](int step) {
+        if (step < steps) {
+            copy<TILE, STEP, Stage<STEP>::A_PITCH>(stages[step % STAGES].a, a_next, side);
+            copy<STEP, TILE, B_PITCH>(stages[step % STAGES].b, b_next, side);
+            a_next += STEP;
+            b_next += STEP * side;
+        }
+        __pipeline_commit();  // empty at the end, so that the count below stays right
+    };
+    for (int step = 0; step < STAGES - 1; ++step) {
+        fetch(step);
+    }
+    Sums sums[DOWN][ACROSS];
+    for (int i = 0; i < DOWN; ++i) {
+        for (int j = 0; j < ACROSS; ++j) {
             wmma::fill_fragment(sums[i][j], 0.0f);
         }
     }
-    const int64_t last = row0 + TILE < N ? row0 + TILE : N;
-    for (int64_t k0 = col0; k0 < last; k0 += STEP) {
-        stage<TILE, STEP, A_PITCH>(a_tile, A, N, row0, k0, a_aligned);
-        stage<STEP, TILE, B_PITCH>(b_tile, B, N, k0, col0, b_aligned);
-        __syncthreads();
-        multiply(sums, a_tile + warp_row * A_PITCH, b_tile + warp_col);
-        __syncthreads();  // before the next step overwrites the tiles
+    for (int step = 0; step < steps; ++step) {
+        __pipeline_wait_prior(STAGES - 2);
+        __syncthreads();  // this step is there for all, and all are done with the one before
+        fetch(step + STAGES - 1);
+        multiply(sums, stages[step % STAGES], warp_row, warp_col);
     }
-    for (int i = 0; i < PER_WARP; ++i) {
-        for (int j = 0; j < PER_WARP; ++j) {
-            store_fragment(C, N, row0 + warp_row + i * FRAGMENT, col0 + warp_col + j * FRAGMENT, sums[i][j],
-                           staging[warp]);
-        }
-    }
+    __syncthreads();  // before the strips overwrite the last step
+    zero_mirror_image(C, N, corner, aligned);  // here and not first, when all blocks wait for their reads
+    float* strip = reinterpret_cast<float*>(memory) + warp * FRAGMENT * C_PITCH;
+    store(C, N, corner.row + warp_row, corner.col + warp_col, sums, strip, aligned);
 }
 
 void check_inputs(const torch::Tensor& A, const torch::Tensor& B) {
@@ -150,6 +264,17 @@ bool rows_aligned(const torch::Tensor& matrix) {
     return address % sizeof(float4) == 0 && matrix.size(1) % FLOATS == 0;
 }
 
+// Launches the second kernel.
+template <int STEP>
+void multiply_prepared(const half* prepared, torch::Tensor& C, int tiles, bool aligned) {
+    constexpr int SHARED = STAGES * sizeof(Stage<STEP>);
+    C10_CUDA_CHECK(cudaFuncSetAttribute(multiply_kernel<STEP>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED));
+    const unsigned blocks = tiles * (tiles + 1) / 2;
+    multiply_kernel<STEP><<<blocks, THREADS, SHARED, at::cuda::getCurrentCUDAStream()>>>(
+        prepared, C.data_ptr<float>(), C.size(0), tiles, aligned);
+    C10_CUDA_KERNEL_LAUNCH_CHECK();
+}
+
 torch::Tensor forward(torch::Tensor A, torch::Tensor B) {
     check_inputs(A, B);
     const c10::cuda::CUDAGuard guard(A.device());
@@ -158,11 +283,21 @@ torch::Tensor forward(torch::Tensor A, torch::Tensor B) {
     if (N == 0) {
         return C;
     }
-    const unsigned tiles = (N + TILE - 1) / TILE;
-    const dim3 blocks(tiles, tiles);
-    triangular_mm_kernel<<<blocks, THREADS, 0, at::cuda::getCurrentCUDAStream()>>>(
-        A.data_ptr<float>(), B.data_ptr<float>(), C.data_ptr<float>(), N, rows_aligned(A), rows_aligned(B));
+    const int tiles = (N + TILE - 1) / TILE;
+    const int64_t side = static_cast<int64_t>(tiles) * TILE;
+    auto scratch = torch::empty({2, side, side}, A.options().dtype(torch::kHalf));
+    half* prepared = reinterpret_cast<half*>(scratch.data_ptr<at::Half>());
+    const dim3 blocks(tiles * (tiles + 1) / 2, 2);
+    prepare_kernel<<<blocks, THREADS, 0, at::cuda::getCurrentCUDAStream()>>>(
+        A.data_ptr<float>(), B.data_ptr<float>(), prepared, N, tiles, rows_aligned(A) && rows_aligned(B));
     C10_CUDA_KERNEL_LAUNCH_CHECK();
+    int most_shared = 0;
+    C10_CUDA_CHECK(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, A.get_device()));
+    if (most_shared >= static_cast<int>(STAGES * sizeof(Stage<DEEP_STEP>))) {
+        multiply_prepared<DEEP_STEP>(prepared, C, tiles, rows_aligned(C));
+    } else {
+        multiply_prepared<FLAT_STEP>(prepared, C, tiles, rows_aligned(C));
+    }
     return C;
 }
 

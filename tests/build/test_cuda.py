@@ -8,16 +8,17 @@ import pytest
 from audit import claims
 from audit.build import cuda, cuda_extension, cuda_toolchain, gpu
 from audit.build.cuda import CudaDevice, CudaVariant
-from audit.build.cuda_extension import CudaBuild
 from audit.build.cuda_toolchain import Toolchain
 from audit.errors import BadInput, CompileError, Unsupported
-from audit.model import Claim, Variant
+from audit.model import BuildNote, Claim, Variant
 
 FOLDER = claims.load("triangular_mm")
 CLAIM = FOLDER.claim
 T4 = gpu.Gpu("Tesla T4", 75, "580", 15360, (13, 0))
 TOOLS = Toolchain(Path("/nowhere"), "nvcc 13.0.88", "2.11.0", (13, 0), Path("/nowhere"))
-BUILT = CudaBuild(Path("m.so"), "m", ("-O3",), "nvcc 13.0.88", 52.04, False, "")
+NOTE = BuildNote(variant="claimed", optimisation="published", outcome="built", header_set="published",
+                 compiler="nvcc 13.0.88", flags=("-O3",), seconds=52.04, from_cache=False)  # fmt: skip
+LOADED = {"library": "m.so", "module": "m", "binding": None}
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def test_the_device_says_what_it_is(device: CudaDevice) -> None:
     told = device.describe()
     assert (told.kind, told.name, told.compute_capability) == ("cuda", "Tesla T4", 75)
     assert "nvcc 13.0.88" in told.note
-    assert device.optimisations == ("published", None)
+    assert (device.levels.first, device.levels.confirming, device.levels.published) == ("fast", None, "published")
 
 
 def test_every_shape_of_the_claim_is_audited(device: CudaDevice) -> None:
@@ -62,32 +63,29 @@ def test_a_variant_for_a_newer_gpu_is_a_skip(device: CudaDevice) -> None:
 
 
 def test_an_unknown_level_lists_the_known_one(device: CudaDevice) -> None:
-    with pytest.raises(ValueError, match="known: published"):
+    with pytest.raises(ValueError, match="known: fast, published"):
         device.build(FOLDER.path / "claimed.cu", variant("claimed"), optimisation="O2")
 
 
 def test_a_built_variant_tells_a_session_what_to_load() -> None:
-    built = CudaVariant(build=BUILT, variant=variant("claimed"), optimisation="published")
+    built = CudaVariant(NOTE, LOADED)
     asked = built.session_request(memory="reuse", order="forward", check=False)["device"]
-    assert (asked["kind"], asked["library"], asked["module"]) == ("cuda", "m.so", "m")
+    assert (asked["kind"], asked["library"], asked["module"], asked["binding"]) == ("cuda", "m.so", "m", None)
     assert asked["memory"] == "reuse"
-    assert (built.note.outcome, built.note.seconds, built.note.header_set) == ("built", 52.04, "published")
     assert (built.tensor_device, built.checks_accesses, built.orders) == ("cuda", False, ("forward",))
     with pytest.raises(ValueError, match="no thread order reverse"):
         built.session_request(memory="plain", order="reverse", check=False)
 
 
 def test_accesses_are_checked_where_the_checker_works() -> None:
-    checked = CudaVariant(
-        build=BUILT, variant=variant("claimed"), optimisation="published", sanitizer=Path("/opt/compute-sanitizer")
-    )
+    checked = CudaVariant(NOTE, LOADED, sanitizer=Path("/opt/compute-sanitizer"))
     asked = checked.session_request(memory="plain", order="forward", check=True)["device"]
     assert checked.checks_accesses
     assert (asked["kind"], asked["sanitizer"]) == ("cuda_checked", "/opt/compute-sanitizer")
 
 
 def test_poisons_are_those_of_the_emulated_device() -> None:
-    built = CudaVariant(build=BUILT, variant=variant("claimed"), optimisation="published")
+    built = CudaVariant(NOTE, LOADED)
     assert built.poisons == {"poison_nan": b"\xf5\xff\xf5\xff", "poison_number": b"\xa5\xa5\xa5\xa5"}
     asked = built.session_request(memory="poison_nan", order="forward", check=False)["device"]
     assert asked["pattern"] == 0xFFF5FFF5

@@ -59,7 +59,7 @@ answer = [before == (sys.getrefcount(x), x._use_count())]
         ('"add"](1, c=3)', "TypeError: add(): incompatible function arguments: no parameter c"),
         ('"add"]()', "TypeError: add(): incompatible function arguments: argument 1 is missing"),
         ('"add"](2 ** 70)', f"TypeError: {2**70} does not fit into 64 bits"),
-        ('"greet"](object())', "TypeError: the emulated device takes no argument of type object"),
+        ('"greet"](object())', "TypeError: a kernel built here takes no argument of type object"),
     ],
 )
 def test_exceptions(binding, call, error):

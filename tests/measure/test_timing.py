@@ -5,108 +5,155 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
 import pytest
 
 from audit import claims, measure
-from audit.build.cuda import CudaVariant
-from audit.build.cuda_extension import CudaBuild
-from audit.build.gpu import GpuState
-from audit.measure import state, timing
-from audit.measure.protocols import DO_BENCH, DO_BENCH_OF_MEAN, HOST_CLOCK, OURS
-from audit.model import Variant
-from audit.probes.target import Case
+from audit.measure import compiled, timing
+from audit.measure.protocols import BUSY, DO_BENCH, DO_BENCH_OF_MEAN, OURS
 from audit.worker.pool import Reply, Workers
+from tests.measure.told import StandIn, case, session
 
 FOLDER = claims.load("triangular_mm")
-CASE = Case({"N": 4096}, Path("5.inputs.pt"), np.zeros((1, 1)), "float32")
-FAST = GpuState(1980.0, 2619.0, 300.0, 40.0, ())
-HOT = GpuState(1400.0, 2619.0, 300.0, 88.0, ("software thermal limit",))
+EAGER, BLOCKED, AGAIN = "baseline:eager", "baseline:blocked", "control:again:wmma_split"
 
 
-def names(variant: Variant, *, cleared: bool) -> list[str]:
-    return [protocol["name"] for protocol in timing.wanted(variant, cleared=cleared)]
+class Built:
+    orders = ("forward",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def session_request(self, *, memory: str, order: str, check: bool) -> dict[str, Any]:
+        assert (memory, order, check) == ("plain", "forward", False)
+        return {"device": {"kind": "cuda", "library": f"{self.name}.so"}}
 
 
-def variant(name: str) -> Variant:
-    return next(one for one in FOLDER.claim.variant if one.name == name)
+def builds(*names: str) -> dict[str, Any]:
+    return {name: Built(name) for name in names}
 
 
-def test_what_is_not_cleared_is_timed_as_published_only() -> None:
-    assert names(variant("claimed"), cleared=False) == [DO_BENCH, DO_BENCH_OF_MEAN]
-    assert names(variant("shared_tiled"), cleared=False) == [DO_BENCH, DO_BENCH_OF_MEAN]
+def ladder(request: dict[str, Any]) -> list[dict[str, Any]]:
+    return session(request, baseline__eager=2.7, baseline__blocked=1.8, wmma_split=0.3, control__again__wmma_split=0.3)
 
 
-def test_what_is_cleared_is_timed_soundly_and_the_claim_both_ways() -> None:
-    assert names(variant("shared_tiled"), cleared=True) == [OURS, HOST_CLOCK]
-    assert names(variant("claimed"), cleared=True) == [DO_BENCH, DO_BENCH_OF_MEAN, OURS, HOST_CLOCK]
+def exhibit(request: dict[str, Any]) -> list[dict[str, Any]]:
+    (one,) = request["variants"]
+    return [{"variant": one["name"], "protocol": p["name"], "samples_ms": [0.02]} for p in request["protocols"]]
+
+
+def opened(workers: StandIn, folder: Path) -> measure.Session:
+    ready = compiled.Ready(("compile",))
+    say: list[str] = []
+    return measure.Session(
+        FOLDER.claim, FOLDER.reference, case(folder), cast(Workers, workers), say.append, ready=ready
+    )
+
+
+@pytest.fixture(autouse=True)
+def _no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timing.gpu, "state", lambda: None)
+
+
+def test_what_is_cleared_runs_side_by_side_and_the_claim_is_an_exhibit_apart(tmp_path: Path) -> None:
+    workers = StandIn(interleaved=ladder, published=exhibit)
+    told = measure.times(opened(workers, tmp_path), builds("claimed", "thief", "wmma_split"), cleared={"wmma_split"})
+    assert workers.modes() == ["oracle", "interleaved", "published"]
+    _, race, alone = workers.requests
+    assert [one["name"] for one in race["variants"]] == ["wmma_split"]
+    assert (race["baselines"], race["compiled"]) == (None, ["compile"])
+    assert [one["name"] for one in alone["variants"]] == ["claimed"], "no exhibit of what is ours and not cleared"
+    assert {one.protocol for one in told.measurements if one.variant == "claimed"} == {DO_BENCH, DO_BENCH_OF_MEAN}
+    assert {one.protocol for one in told.measurements if one.variant == "wmma_split"} >= {OURS, BUSY}
+    ours = [one for one in told.measurements if one.protocol == OURS]
+    assert all(one.blocks and one.session == "ladder" for one in ours)
+
+
+def test_the_findings_of_a_good_session(tmp_path: Path) -> None:
+    workers = StandIn(interleaved=ladder, published=exhibit)
+    told = measure.times(opened(workers, tmp_path), builds("wmma_split"), cleared={"wmma_split"})
+    found = {(one.probe, one.target): one.outcome for one in told.findings}
+    assert found == {
+        ("timed_outputs", EAGER): "pass",
+        ("timed_outputs", BLOCKED): "pass",
+        ("timed_outputs", "wmma_split"): "pass",
+        ("floor_here", "NVIDIA H100 80GB HBM3"): "pass",
+        ("timing", "triangular_mm"): "pass",
+        ("same_twice", "triangular_mm"): "pass",
+        ("l2_flush", "triangular_mm"): "pass",
+        ("clocks", "triangular_mm"): "pass",
+    }
+
+
+def test_a_build_that_comes_late_runs_beside_eager_and_the_strongest_baseline(tmp_path: Path) -> None:
+    workers = StandIn(interleaved=ladder, published=exhibit)
+    one = opened(workers, tmp_path)
+    first = measure.times(one, builds("wmma_split"), cleared={"wmma_split"})
+    workers.answers["interleaved"] = lambda request: session(
+        request, baseline__eager=2.7, baseline__blocked=1.8, claimed=0.9
+    )
+    later = measure.times(one, builds("claimed"), cleared={"claimed"}, baselines=False)
+    assert workers.modes() == ["oracle", "interleaved", "oracle", "interleaved", "published"]
+    race = workers.requests[3]
+    assert (race["baselines"], race["compiled"], race["published"]) == (["eager", "blocked"], [], [])
+    assert {one.session for one in later.measurements} == {"later", ""}, "each call tells its own"
+    found = measure.compared([*first.measurements, *later.measurements], "claimed", BLOCKED)
+    assert found is not None
+    assert found.ratio.value == pytest.approx(2.0)
+
+
+def test_a_callable_that_ends_the_process_is_left_out_and_the_others_go_on(tmp_path: Path) -> None:
+    def race(request: dict[str, Any]) -> Reply | list[dict[str, Any]]:
+        names = [one["name"] for one in request["variants"]]
+        if "wmma_f16" in names:
+            return Reply("crashed", ({"trying": EAGER}, {"trying": "wmma_f16"}), "the process died of SIGSEGV")
+        return ladder(request)
+
+    workers = StandIn(interleaved=race)
+    told = measure.times(
+        opened(workers, tmp_path), builds("wmma_f16", "wmma_split"), cleared={"wmma_f16", "wmma_split"}
+    )
+    assert workers.modes() == ["oracle", "interleaved", "interleaved"]
+    assert [one for one in told.measurements if one.variant == "wmma_split"]
+    (crash,) = [one for one in told.findings if one.outcome == "error"]
+    assert (crash.probe, crash.target) == ("timing", "ladder")
+    assert "SIGSEGV" in crash.summary
+
+
+def test_a_session_that_breaks_off_keeps_its_samples_and_says_so(tmp_path: Path) -> None:
+    workers = StandIn(interleaved=lambda request: Reply("timed out", tuple(ladder(request)), "did not finish"))
+    told = measure.times(opened(workers, tmp_path), builds("wmma_split"), cleared={"wmma_split"})
+    assert workers.modes().count("interleaved") == 1
+    assert [one for one in told.measurements if one.variant == "wmma_split"]
+    assert any(one.outcome == "error" and "timed out" in one.summary for one in told.findings)
+
+
+def test_a_baseline_that_fails_is_an_error_of_its_own(tmp_path: Path) -> None:
+    failed = {"failed": "baseline:compile", "why": "BackendCompilerFailed: no Triton"}
+    workers = StandIn(interleaved=lambda request: [*ladder(request), failed])
+    told = measure.times(opened(workers, tmp_path), builds("wmma_split"), cleared={"wmma_split"})
+    (missing,) = [one for one in told.findings if one.outcome == "error"]
+    assert (missing.target, "no Triton" in missing.summary) == ("baseline:compile", True)
+    assert measure.compared(told.measurements, "wmma_split", EAGER) is not None
+
+
+def test_compiling_ahead_tells_what_could_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
+    good = [{"trying": name} for name in compiled.AHEAD] + [{"loaded": compiled.AHEAD[0], "seconds": 3.0}]
+    workers = StandIn(compiled=lambda _: Reply("timed out", tuple(good), "did not finish within 180 s"))
+    told = compiled.ahead(cast(Workers, workers), reference=FOLDER.reference, shape={"N": 4}, inputs=tmp_path / "i")
+    assert told.names == ("compile",)
+    assert [one.target for one in told.findings] == ["baseline:compile_max_autotune"]
+    assert "did not finish within 180 s" in told.findings[0].summary
+
+
+def test_what_was_compiled_before_is_loaded_by_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
+    workers = StandIn(compiled=lambda _: [{"loaded": name, "seconds": 1.0} for name in compiled.AHEAD])
+    for _ in range(2):
+        told = compiled.ahead(cast(Workers, workers), reference=FOLDER.reference, shape={"N": 4}, inputs=tmp_path / "i")
+        assert (told.names, told.findings) == (compiled.AHEAD, ())
+    assert workers.requests[1]["compile_workers"] == 1
 
 
 def test_a_cut_repetition_is_in_the_protocols_name() -> None:
-    assert "rep=10000 cut to 1000" in DO_BENCH_OF_MEAN
-
-
-class StandIn:
-    """Answers a timing request with one sample a protocol; the variant `hangs` names does not end."""
-
-    def __init__(self, hangs: str = "") -> None:
-        self.hangs = hangs
-        self.requests: list[dict[str, Any]] = []
-
-    def call(self, kind: str, request: dict[str, Any], *, limit_s: float) -> Reply:
-        assert (kind, limit_s) == ("timing", timing.TIMING_LIMIT_S)
-        self.requests.append(request)
-        who = request.get("variant", "baseline:eager")
-        events = tuple(
-            {"variant": who, "protocol": one["name"], "samples_ms": [1.0, 2.0]} for one in request["protocols"]
-        )
-        if who == self.hangs:
-            return Reply("timed out", events[:1], "did not finish within 180 s")
-        return Reply("finished", events, "")
-
-
-def built(name: str) -> CudaVariant:
-    build = CudaBuild(Path(f"{name}.so"), name, ("-O3",), "nvcc 13.0.88", 1.0, False, "")
-    return CudaVariant(build=build, variant=variant(name), optimisation="published")
-
-
-def all_times(monkeypatch: pytest.MonkeyPatch, workers: StandIn, *built_ones: str, cleared: set[str]) -> measure.Times:
-    monkeypatch.setattr(timing.gpu, "state", lambda: FAST)
-    session = measure.Session(FOLDER.claim, FOLDER.reference, CASE, cast(Workers, workers), lambda _: None)
-    return measure.times(session, {name: built(name) for name in built_ones}, cleared=cleared)
-
-
-def test_baselines_come_first_then_every_built_variant_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    workers = StandIn()
-    told = all_times(monkeypatch, workers, "claimed", "shared_tiled", cleared={"shared_tiled"})
-    assert [request.get("variant") for request in workers.requests] == [None, "claimed", "shared_tiled"]
-    assert workers.requests[0]["protocols"][0]["only"] == ["baseline:eager"]
-    assert workers.requests[1]["library"] == "claimed.so"
-    assert {(one.variant, one.protocol) for one in told.measurements if one.variant == "shared_tiled"} == {
-        ("shared_tiled", OURS),
-        ("shared_tiled", HOST_CLOCK),
-    }
-    assert all(one.shape == {"N": 4096} for one in told.measurements)
-    assert [(one.probe, one.outcome) for one in told.findings] == [("clocks", "pass")]
-    assert "1,980 to 1,980 MHz around 3 timings" in told.findings[0].summary
-
-
-def test_a_timing_that_hangs_is_told_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = all_times(monkeypatch, StandIn("claimed"), "claimed", "wmma_f16", cleared={"wmma_f16"})
-    assert [one.protocol for one in told.measurements if one.variant == "claimed"] == [DO_BENCH]
-    assert [one for one in told.measurements if one.variant == "wmma_f16"]
-    missing = told.findings[0]
-    assert (missing.probe, missing.target, missing.outcome) == ("timing", "claimed", "error")
-    assert "did not finish within 180 s" in missing.summary
-
-
-def test_a_slowed_gpu_is_a_hint_with_its_reason() -> None:
-    told = state.clocks([state.Watched("claimed", FAST, HOT)], target="triangular_mm")
-    assert (told.outcome, told.grade) == ("fail", "hint")
-    assert "1,400 to 1,980 MHz" in told.summary
-    assert "slowed by software thermal limit" in told.summary
-    assert told.evidence["timings"]
-
-
-def test_clocks_nobody_told_are_a_skip() -> None:
-    assert state.clocks([state.Watched("claimed", None, None)], target="triangular_mm").outcome == "skip"
+    assert "rep=10000 cut to 300" in DO_BENCH_OF_MEAN

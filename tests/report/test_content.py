@@ -34,7 +34,7 @@ def test_sections_stand_in_the_order_of_a_review() -> None:
     slugs = [one.slug for one in content.build(triangular(), ()).sections]
     assert slugs == [
         "claim", "verdict", "summary", "strengths", "weaknesses", "ablation", "floors", "measured", "questions",
-        "limitations", "environment", "reproduce", "reply", "findings",
+        "limitations", "environment", "reproduce", "reply", "timings", "findings",
     ]  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def test_a_kernel_that_is_not_cleared_is_timed_as_an_exhibit_only() -> None:
     record = measured(triangular())
     timing = record.measurements[0].model_copy(update={"variant": "claimed"})
     record = record.model_copy(update={"measurements": (*record.measurements, timing)})
-    standings = [row[-1] for row in section(record, "measured").tables[0].rows]
+    standings = [row[-1] for row in section(record, "timings").tables[0].rows]
     assert standings == ["counts", "exhibit only: not cleared"]
 
 

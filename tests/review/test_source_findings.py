@@ -1,28 +1,76 @@
 from __future__ import annotations
 
-from audit.review import review_source
+from audit.review import review_python, review_source
 
 _KERNEL = "__global__ void k(float* out) { int row = blockIdx.y * blockDim.y + threadIdx.y; out[row] = 1; }\n"
+_ROUNDING = "__global__ void k(const float* x, float* y) { y[0] = __half2float(__float2half(x[0])); }\n"
 
 
 def test_a_hint_is_a_failure_that_does_not_convict() -> None:
-    (finding,) = review_source(_KERNEL + "void f(int n) { k<<<n, 32>>>(out); }", target="claimed")
-    assert (finding.probe, finding.target, finding.outcome, finding.grade) == (
+    geometry, others = review_source(_KERNEL + "void f(int n) { k<<<n, 32>>>(out); }", target="claimed")
+    assert (geometry.probe, geometry.target, geometry.outcome, geometry.grade) == (
         "launch_geometry",
         "claimed",
         "fail",
         "hint",
     )
-    assert finding.line == 2 and not finding.convicts
-    hint = {"line": 2, "kernel": "k", "axis": "y", "index_line": 1, "message": finding.summary, "probe": "coverage"}
-    assert finding.evidence == {"hints": [hint]}
+    assert geometry.line == 2 and not geometry.convicts
+    hint = {"line": 2, "message": geometry.summary}
+    assert geometry.evidence == {"confirm_with": "coverage", "hints": [hint]}
+    assert (others.probe, others.outcome) == ("review", "pass")
 
 
 def test_a_launch_that_fits_passes() -> None:
-    (finding,) = review_source(_KERNEL + "void f(int n) { k<<<dim3(1, n), 32>>>(out); }", target="fixed")
-    assert finding.outcome == "pass" and "1 launch read" in finding.summary
+    geometry, others = review_source(_KERNEL + "void f(int n) { k<<<dim3(1, n), 32>>>(out); }", target="fixed")
+    assert geometry.outcome == "pass" and "1 launch read" in geometry.summary
+    assert others.outcome == "pass"
 
 
 def test_a_source_without_a_launch_clears_nobody() -> None:
-    (finding,) = review_source(_KERNEL, target="other")
-    assert finding.outcome == "skip"
+    findings = review_source(_KERNEL, target="other")
+    assert [(finding.probe, finding.outcome) for finding in findings] == [
+        ("launch_geometry", "skip"),
+        ("review.unlaunched_kernel", "fail"),
+    ]
+
+
+def test_a_rule_that_speaks_twice_is_one_finding_with_all_its_lines() -> None:
+    text = "void f() { std::thread a(run);\n fork(); }"
+    (finding,) = [each for each in review_source(text, target="t") if each.probe == "review.threads"]
+    assert finding.line == 1
+    assert [hint["line"] for hint in finding.evidence["hints"]] == [1, 2]  # type: ignore[union-attr,index,call-overload]
+    assert finding.evidence["confirm_with"] == "threads"
+
+
+def test_advice_is_told_on_request_only() -> None:
+    text = _KERNEL + "void f(int n) { k<<<dim3(1, n), 32>>>(out); }"
+    plain = {finding.probe for finding in review_source(text, target="t")}
+    advised = {finding.probe for finding in review_source(text, target="t", advice=True)}
+    assert plain == {"launch_geometry", "review"}
+    assert advised == {"launch_geometry", "review.legacy_stream", "review.unchecked_launch"}
+
+
+def test_rules_about_rounding_are_silent_where_lower_precision_is_declared() -> None:
+    def probes(precision: str) -> set[str]:
+        return {finding.probe for finding in review_source(_ROUNDING, target="t", precision=precision)}
+
+    assert "review.cast_down" in probes("fp32")
+    assert "review.cast_down" not in probes("fp16")
+
+
+def test_python_is_asked_the_python_rules() -> None:
+    (finding,) = review_python("import gc\ndef forward(x):\n    return gc.get_objects()\n", target="t")[-1:]
+    assert (finding.outcome, finding.grade) == ("fail", "hint")
+    probes = {each.probe: each.line for each in review_python("import gc\nfound = gc.get_objects()\n", target="t")}
+    assert probes == {"review.heap_scan": 2}
+
+
+def test_python_without_a_hint_passes() -> None:
+    (finding,) = review_python("def forward(x):\n    return x * 2 + 1\n", target="t")
+    assert (finding.probe, finding.outcome) == ("review", "pass")
+
+
+def test_what_is_not_python_is_skipped() -> None:
+    (finding,) = review_python("def forward(x:\n", target="t")
+    assert (finding.probe, finding.outcome) == ("review", "skip")
+    assert "line 1" in finding.summary

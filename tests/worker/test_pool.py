@@ -95,3 +95,40 @@ def test_a_baseline_that_reference_py_lacks_is_named(workers: Workers, tmp_path:
     reply = workers.call("oracle", request, limit_s=20.0)
     assert reply.ending == "raised"
     assert "names baseline fused, reference.py has eager" in reply.detail
+
+
+def test_a_shared_process_serves_until_it_breaks_and_then_another_does(workers: Workers, tmp_path: Path) -> None:
+    tells_pid = "return {'pid': os.getpid(), 'bytes': 2}"
+
+    def asked(cost: str, number: int) -> Reply:
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "reference.py").write_text(REFERENCE.format(cost=cost))
+        request: dict[str, Any] = {"reference": str(tmp_path / str(number) / "reference.py"), "baselines": ["eager"],
+            "shapes": [{"N": 3}], "seeds": [7], "cost_shape": {"N": 3}, "folder": str(tmp_path), "device": "cpu"}  # fmt: skip
+        return process.call("oracle", request, limit_s=20.0)
+
+    with workers.shared() as process:
+        first, second = asked(tells_pid, 0), asked(tells_pid, 1)
+        broken = asked("os.kill(os.getpid(), signal.SIGSEGV)", 2)
+        third = asked(tells_pid, 3)
+    pids = [reply.events[0]["cost"]["pid"] for reply in (first, second, third)]
+    assert pids[0] == pids[1] != pids[2]
+    assert (broken.ending, third.ending) == ("crashed", "finished")
+    assert not Path(f"/proc/{int(pids[2])}").exists(), "a released process is over"
+    assert ask(workers, tmp_path, FINE).finished
+
+
+def test_a_kept_process_that_ended_by_itself_is_told_not_fatal(workers: Workers, tmp_path: Path) -> None:
+    leaves = "import threading; threading.Timer(0.2, os._exit, (4,)).start(); " + FINE
+    (tmp_path / "reference.py").write_text(REFERENCE.format(cost=leaves))
+    request: dict[str, Any] = {"reference": str(tmp_path / "reference.py"), "baselines": ["eager"], "device": "cpu",
+        "shapes": [{"N": 3}], "seeds": [7], "cost_shape": {"N": 3}, "folder": str(tmp_path)}  # fmt: skip
+    with workers.shared() as process:
+        assert process.call("oracle", request, limit_s=20.0).finished
+        time.sleep(0.5)
+        assert process.call("oracle", request, limit_s=20.0).ending == "raised"
+    assert ask(workers, tmp_path, FINE).finished
+
+
+def test_a_process_that_leaves_early_with_code_0_has_not_finished(workers: Workers, tmp_path: Path) -> None:
+    assert ask(workers, tmp_path, "os._exit(0)").ending == "raised"

@@ -1,4 +1,4 @@
-"""The timing process: what it keeps of the samples, and what it says where there is no GPU."""
+"""The timing process: what it can be asked, what it keeps, and what it says where there is no GPU."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,14 +8,15 @@ import pytest
 import torch
 
 from audit import claims
-from audit.measure import OURS
-from audit.measure.protocols import ours
-from audit.worker import cuda, timing
+from audit.worker import callables, cuda, nvml, published
 from audit.worker.device import open_device
 from audit.worker.pool import Workers
+from audit.worker.timing import MODES
+from audit.worker.timing import run as timing_run
 
 NO_GPU = not torch.cuda.is_available()
 FOLDER = claims.load("triangular_mm")
+SIDE = 64
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +26,12 @@ def workers() -> Iterator[Workers]:
 
 
 def request(folder: Path) -> dict[str, Any]:
-    torch.save([torch.randn(64, 64).tril() for _ in range(2)], folder / "inputs.pt")
-    return {"reference": str(FOLDER.reference), "inputs": str(folder / "inputs.pt"), "protocols": ours()}
+    for place in range(2):
+        torch.save([torch.randn(SIDE, SIDE).tril() for _ in range(2)], folder / f"{place}.inputs.pt")
+    told = {"variants": [], "baselines": None, "compiled": [], "published": [], "ceilings": False}
+    plan = {"budget_s": 0.5, "half_width": 0.01, "seed": 1, "kept_calls": 1, "profile": 2, "shape": {"N": SIDE}}
+    files = {"inputs": [str(folder / f"{place}.inputs.pt") for place in range(2)], "folder": str(folder)}
+    return {"mode": "interleaved", "reference": str(FOLDER.reference), "entry": "forward", **told, **plan, **files}
 
 
 @pytest.mark.skipif(not NO_GPU, reason="this machine has a GPU")
@@ -37,19 +42,51 @@ def test_without_a_gpu_it_says_so(workers: Workers, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(NO_GPU, reason="needs a GPU: the baselines run on it")
-def test_the_baselines_are_timed(workers: Workers, tmp_path: Path) -> None:
+def test_the_baselines_are_timed_side_by_side(workers: Workers, tmp_path: Path) -> None:
     reply = workers.call("timing", request(tmp_path), limit_s=300.0)
-    timed = {event["variant"] for event in reply.events if event["protocol"] == OURS}
-    assert {"baseline:eager", "baseline:eager_tf32"} <= timed
-    assert all(sample > 0 for event in reply.events for sample in event["samples_ms"])
+    assert reply.finished, reply.detail
+    cold = {event["variant"]: event for event in reply.events if event.get("how") == "cold"}
+    assert {"baseline:eager", "baseline:eager_tf32", "baseline:graph_blocked"} <= set(cold)
+    assert all(sample > 0 for event in cold.values() for sample in event["samples_ms"])
+    assert [event for event in reply.events if "file" in event]
+
+
+@pytest.mark.skipif(not NO_GPU, reason="this machine has a GPU")
+def test_without_a_driver_nothing_is_watched() -> None:
+    assert nvml.watch("00000000-0000-0000-0000-000000000000") is None
+
+
+def test_an_unknown_mode_lists_the_known_ones() -> None:
+    with pytest.raises(LookupError, match=f"unknown mode x; known: {', '.join(MODES)}"):
+        timing_run({"mode": "x"}, lambda _: None)
+
+
+def test_baselines_are_those_of_the_claim_and_their_graphs() -> None:
+    sets = [[torch.randn(4, 4).tril(), torch.randn(4, 4).tril()]]
+    reference, names = callables.names(str(FOLDER.reference), sets)
+    assert names == ["eager", "eager_tf32", "blocked", "graph_eager", "graph_eager_tf32", "graph_blocked"]
+    assert torch.equal(callables.baseline("blocked", reference, sets)(0), reference.reference(*sets[0]))
+    with pytest.raises(LookupError, match="unknown baseline nothing; known: eager, eager_tf32, blocked, compile"):
+        callables.baseline("nothing", reference, sets)
+
+
+def test_convolutions_bring_the_benchmark_of_cudnn(tmp_path: Path) -> None:
+    file = tmp_path / "reference.py"
+    file.write_text("import torch\ndef reference(x, w): return torch.nn.functional.conv2d(x, w).relu()\n")
+    sets = [[torch.randn(1, 1, 8, 8), torch.randn(1, 1, 3, 3)]]
+    reference, names = callables.names(str(file), sets)
+    assert names == ["eager", "graph_eager", "cudnn_benchmark_tf32"]
+    before = torch.backends.cudnn.benchmark
+    assert callables.baseline("cudnn_benchmark_tf32", reference, sets)(0).shape == (1, 1, 6, 6)
+    assert torch.backends.cudnn.benchmark == before
 
 
 def test_samples_are_thinned_evenly_and_in_order() -> None:
-    assert timing.evenly([0.1, 0.2, 0.3]) == [0.1, 0.2, 0.3]
-    thinned = timing.evenly([float(index) for index in range(2500)])
-    assert len(thinned) <= timing.MOST_SAMPLES
-    assert thinned[:3] == [0.0, 3.0, 6.0]
-    assert timing.evenly([0.00612345678]) == [0.006123]
+    assert published.evenly([0.1, 0.2, 0.3]) == [0.1, 0.2, 0.3]
+    thinned = published.evenly([float(index) for index in range(2500)])
+    assert len(thinned) <= published.MOST_SAMPLES
+    assert thinned[:2] == [0.0, 9.0]
+    assert published.evenly([0.00612345678]) == [0.006123]
 
 
 @pytest.mark.skipif(not NO_GPU, reason="this machine has a GPU")
@@ -67,4 +104,4 @@ def test_a_missing_entry_lists_the_functions_there_are(tmp_path: Path) -> None:
     module = tmp_path / "m.py"
     module.write_text("def backward(x): return x\n")
     with pytest.raises(LookupError, match="no function forward; the extension has: backward"):
-        cuda.entry_of(module, "m", "forward")
+        cuda.entry_of({"library": str(module), "module": "m", "binding": None}, "forward")

@@ -1,0 +1,131 @@
+"""What an expression of a Python source is, where its constants alone decide it: nothing of the source is run."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+MOST_CHARACTERS = 1 << 22
+"""A folded text may be this long; a longer one is not what anybody wrote down."""
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+}
+_TEXT_METHODS = {"strip": str.strip, "lstrip": str.lstrip, "rstrip": str.rstrip}
+
+
+class NotConstant(ValueError):
+    """The expression needs more than constants; `line` is where."""
+
+    def __init__(self, node: ast.AST) -> None:
+        self.line = getattr(node, "lineno", 0)
+        super().__init__(f"not made of constants (line {self.line})")
+
+
+class Constants:
+    """Names that a module binds exactly once, at its top level, and the value of expressions made of them."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._bound: dict[str, ast.expr] = {}
+        for statement in tree.body:
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                self._bound[statement.targets[0].id] = statement.value
+            elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.value:
+                self._bound[statement.target.id] = statement.value
+        stores = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+        for name in {name for name in self._bound if stores.count(name) > 1}:
+            del self._bound[name]  # which of its values holds is not for a reader to say
+        self._open: set[str] = set()
+
+    def value(self, node: ast.expr) -> Any:
+        """The value: numbers, texts, None, and lists, tuples and dicts of them. Raises NotConstant."""
+        readers: dict[type[ast.expr], Callable[[Any], Any]] = {
+            ast.Constant: self._plain,
+            ast.Name: self._named,
+            ast.List: self._listed,
+            ast.Tuple: self._listed,
+            ast.Dict: self._paired,
+            ast.UnaryOp: self._signed,
+            ast.BinOp: self._joined,
+            ast.JoinedStr: lambda joined: "".join(self._piece(each) for each in joined.values),
+            ast.Call: self._stripped,
+        }
+        if type(node) not in readers:
+            raise NotConstant(node)
+        return readers[type(node)](node)
+
+    def text_line(self, node: ast.expr) -> int | None:
+        """The line on which a text begins if it stands there as one constant; None for one put together."""
+        for _ in self._bound:  # at most as many names stand for it as there are
+            if isinstance(node, ast.Name) and node.id in self._bound:
+                node = self._bound[node.id]
+        return node.lineno if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+    def _named(self, node: ast.Name) -> Any:
+        if node.id not in self._bound or node.id in self._open:
+            raise NotConstant(node)
+        self._open.add(node.id)
+        try:
+            return self.value(self._bound[node.id])
+        finally:
+            self._open.discard(node.id)
+
+    def _plain(self, node: ast.Constant) -> Any:
+        if node.value is not None and not isinstance(node.value, str | int | float):
+            raise NotConstant(node)
+        return node.value
+
+    def _listed(self, node: ast.List | ast.Tuple) -> list[Any]:
+        return [self.value(each) for each in node.elts]
+
+    def _paired(self, node: ast.Dict) -> dict[Any, Any]:
+        keys = [each for each in node.keys if each is not None]
+        if len(keys) < len(node.values):
+            raise NotConstant(node)
+        return {str(self.value(key)): self.value(value) for key, value in zip(keys, node.values, strict=True)}
+
+    def _signed(self, node: ast.UnaryOp) -> float:
+        if not isinstance(node.op, ast.USub):
+            raise NotConstant(node)
+        return -self._number(node.operand)
+
+    def _number(self, node: ast.expr) -> float:
+        value = self.value(node)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise NotConstant(node)
+        return value
+
+    def _joined(self, node: ast.BinOp) -> Any:
+        left, right = self.value(node.left), self.value(node.right)
+        both_text = isinstance(left, str) and isinstance(right, str) and isinstance(node.op, ast.Add)
+        both_lists = isinstance(left, list) and isinstance(right, list) and isinstance(node.op, ast.Add)
+        if both_text or both_lists:
+            if len(left) + len(right) > MOST_CHARACTERS:
+                raise NotConstant(node)
+            return left + right
+        if type(node.op) not in _OPERATORS:
+            raise NotConstant(node)
+        try:
+            return _OPERATORS[type(node.op)](self._number(node.left), self._number(node.right))
+        except (ZeroDivisionError, OverflowError) as error:
+            raise NotConstant(node) from error
+
+    def _piece(self, node: ast.expr) -> str:
+        if isinstance(node, ast.FormattedValue):
+            if node.conversion != -1 or node.format_spec is not None:
+                raise NotConstant(node)
+            return str(self.value(node.value))
+        return str(self.value(node))
+
+    def _stripped(self, node: ast.Call) -> str:
+        """`"...".strip()` and its like, without arguments."""
+        if isinstance(node.func, ast.Attribute) and not (node.args or node.keywords):
+            method, value = _TEXT_METHODS.get(node.func.attr), self.value(node.func.value)
+            if method is not None and isinstance(value, str):
+                return method(value)
+        raise NotConstant(node)

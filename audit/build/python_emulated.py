@@ -1,0 +1,170 @@
+"""A `.py` variant on the emulated device: plain torch runs on the CPU, Triton interpreted, CUDA texts emulated."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from audit.build.emulated import SEED
+from audit.build.python_files import init_inputs, kept_alone
+from audit.build.python_inline import InlineCuda
+from audit.build.python_source import COMPILES_FILES, RUNG, PythonSource
+from audit.emulator.build import EmulatedBuild, build
+from audit.emulator.cache import cache_folder, made
+from audit.emulator.patterns import POISON_NAN, POISON_NUMBER
+from audit.emulator.prepared import runtime
+from audit.emulator.symbols import resolve
+from audit.errors import Unsupported
+from audit.model import BuildNote, Variant
+
+ONLY_ON_A_GPU = {
+    "torch.compile": "torch.compile, whose code generator is another one without a GPU",
+    "torch.cuda.CUDAGraph": "CUDA graphs",
+    "torch.cuda.graph": "CUDA graphs",
+    "torch.cuda.make_graphed_callables": "CUDA graphs",
+    "torch.cuda.Event": "CUDA events",
+    "torch.cuda.Stream": "CUDA streams of its own",
+    "torch.cuda.ExternalStream": "CUDA streams of its own",
+    COMPILES_FILES: "an extension built from other files",
+}
+OTHER_COMPILERS = ("cupy", "cutlass", "numba", "pycuda", "taichi", "tilelang", "tvm", "warp")
+AS_IT_IS = "run as it is: nothing is compiled, so a second build is a second run"
+PATTERNS = {"poison_nan": POISON_NAN, "poison_number": POISON_NUMBER}
+
+
+@dataclass(frozen=True)
+class EmulatedPython:
+    """See `audit.build.device.BuiltVariant`. Emulated kernels have thread orders and checked accesses, others not.
+
+    `libraries` are the source's extensions by their key; `exact_lines` tells whether their lines are the source's.
+    """
+
+    note: BuildNote
+    source: Path
+    runtime: Path
+    init_inputs: tuple[Any, ...]
+    libraries: dict[str, EmulatedBuild]
+    exact_lines: bool
+    uses_triton: bool
+    compute_capability: int
+    limit_s: float
+    kernel_limit_s: float
+    nan_memory: str = "poison_nan"
+    traced_memory: str = "plain"
+    tensor_device: str = "cpu"
+
+    @property
+    def orders(self) -> tuple[str, ...]:
+        """See `BuiltVariant`."""
+        return ("forward", "reverse", "random") if self.libraries else ("forward",)
+
+    @property
+    def checks_accesses(self) -> bool:
+        """See `BuiltVariant`."""
+        return bool(self.libraries)
+
+    @property
+    def poisons(self) -> dict[str, bytes]:
+        """See `BuiltVariant`."""
+        return {memory: pattern.to_bytes(4, "little") for memory, pattern in PATTERNS.items()}
+
+    def session_request(self, *, memory: str, order: str, check: bool) -> dict[str, Any]:
+        """See `BuiltVariant`."""
+        configuration = {
+            "allocator": memory,
+            "thread_order": order,
+            "block_order": order,
+            "seed": SEED,
+            "checker": check,
+            "compute_capability": self.compute_capability,
+            "undefined_lane": "zero",
+            "kernel_seconds": self.kernel_limit_s,
+        }
+        libraries = {key: [str(one.library), one.rung] for key, one in self.libraries.items()}
+        return {
+            "device": {
+                "kind": "emulated_python",
+                "python": str(self.source),
+                "init_inputs": list(self.init_inputs),
+                "libraries": libraries,
+                "exact_lines": self.exact_lines,
+                "triton": self.uses_triton,
+                "runtime": str(self.runtime),
+                "configuration": configuration,
+            }
+        }
+
+    def located(self, report: dict[str, Any]) -> dict[str, Any]:
+        """See `BuiltVariant`. With several extensions an offset alone does not say which it is in."""
+        if report["line"] is not None or report["library_offset"] is None or not self.exact_lines:
+            return report
+        (library,) = self.libraries.values()
+        return {**report, "line": resolve(library.library, [report["library_offset"]])[0]}
+
+
+def build_python(
+    source: Path, variant: Variant, *, optimisation: str, limit_s: float, kernel_limit_s: float
+) -> EmulatedPython:
+    """Reads the source and compiles the CUDA texts in it; nothing of it is run.
+
+    Raises:
+        CompileError: it is not Python, or a CUDA text does not compile.
+        Unsupported: it uses what there is only on a GPU, or Triton where that is not installed.
+    """
+    started = time.monotonic()
+    parsed = PythonSource(source.read_text(encoding="utf-8"))
+    _refuse(parsed)
+    libraries = {one.key: _compiled(one, source, variant, optimisation) for one in parsed.inline}
+    return EmulatedPython(
+        note=_note(variant, optimisation, list(libraries.values()), seconds=time.monotonic() - started),
+        source=kept_alone(source),
+        runtime=runtime(lambda _: None),
+        init_inputs=init_inputs(source),
+        libraries=libraries,
+        exact_lines=len(parsed.inline) == 1 and parsed.inline[0].unit[1],
+        uses_triton="triton" in parsed.imports,
+        compute_capability=variant.compute_capability,
+        limit_s=limit_s,
+        kernel_limit_s=kernel_limit_s,
+    )
+
+
+def _refuse(parsed: PythonSource) -> None:
+    for name, call in parsed.calls:
+        if name in ONLY_ON_A_GPU:
+            raise Unsupported(ONLY_ON_A_GPU[name], line=call.lineno)
+    for package in OTHER_COMPILERS:
+        if package in parsed.imports:
+            raise Unsupported(f"kernels compiled by {package}", line=parsed.imports[package])
+    if parsed.triton_kernels and find_spec("triton") is None:
+        raise Unsupported("Triton kernels where triton is not installed; install triton for its interpreter")
+
+
+def _compiled(inline: InlineCuda, source: Path, variant: Variant, optimisation: str) -> EmulatedBuild:
+    folder = cache_folder() / "inline" / inline.key
+    text, _ = inline.unit
+    name = f"{source.stem}.cu"
+    made(folder / source.stem, lambda unfinished: _write(unfinished / name, text))
+    return build(folder / source.stem / name, optimisation=optimisation, compute_capability=variant.compute_capability)
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def _note(variant: Variant, optimisation: str, libraries: list[EmulatedBuild], *, seconds: float) -> BuildNote:
+    flags = libraries[0].flags if libraries else ()
+    return BuildNote(
+        variant=variant.name,
+        optimisation=optimisation,
+        outcome="built",
+        header_set=RUNG,
+        compiler=libraries[0].compiler if libraries else None,
+        flags=tuple(flag for flag in flags if not flag.startswith(("-I", "-isystem"))),
+        seconds=round(seconds, 2),
+        from_cache=all(library.from_cache for library in libraries),
+        log="" if libraries else AS_IT_IS,
+    )

@@ -1,0 +1,70 @@
+"""A CUDA extension that a Python source builds from texts: its key, and one `.cu` unit that says the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from audit.emulator.cache import fingerprint
+
+_HEADERS = "#include <torch/extension.h>\n#include <cuda_runtime.h>\n"
+
+
+@dataclass(frozen=True)
+class InlineCuda:
+    """What one call of torch's `load_inline` is given.
+
+    Attributes:
+        line: of the call.
+        cpp: texts of `cpp_sources`, in order.
+        cuda: texts of `cuda_sources`, in order.
+        functions: names bound for Python; None where the sources bind them themselves.
+        cuda_line: where the only CUDA text begins; None where there are several or it was put together.
+    """
+
+    line: int
+    cpp: tuple[str, ...]
+    cuda: tuple[str, ...]
+    functions: tuple[str, ...] | None
+    cuda_line: int | None
+
+    @property
+    def key(self) -> str:
+        """Names the texts: a call with other ones at run time is not this extension."""
+        return key_of(self.cpp, self.cuda, self.functions)
+
+    @property
+    def unit(self) -> tuple[str, bool]:
+        """The texts and their binding as one source, and whether its lines are those of the Python file.
+
+        torch compiles the two kinds of texts apart; here the declarations come first where there is room above the
+        CUDA text, so that every line keeps its number.
+        """
+        cpp, cuda = "\n".join(self.cpp), "\n".join(self.cuda)
+        above = f"{_HEADERS}{cpp}\n"
+        missing = None if self.cuda_line is None else self.cuda_line - 1 - above.count("\n")
+        if missing is not None and missing < 0:
+            above, missing = _HEADERS, (self.cuda_line or 0) - 1 - _HEADERS.count("\n")
+            cuda = f"{cuda}\n{cpp}"
+        exact = missing is not None and missing >= 0
+        return f"{above}{chr(10) * (missing or 0)}{cuda}\n{self._binding}", exact
+
+    @property
+    def _binding(self) -> str:
+        if self.functions is None:
+            return ""
+        bound = "".join(f'    m.def("{name}", &{name}, "{name}");\n' for name in self.functions)
+        return f"\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{\n{bound}}}\n"
+
+
+Texts = str | Sequence[str] | None
+
+
+def key_of(cpp: Texts, cuda: Texts, functions: str | Sequence[str] | Mapping[str, str] | None) -> str:
+    """The key of a call as torch takes it: one text or several; names as a text, a list, or a dict with their docs."""
+    names = [] if functions is None else [functions] if isinstance(functions, str) else list(functions)
+    return fingerprint(["cpp", *_listed(cpp), "cuda", *_listed(cuda), "functions", *names])
+
+
+def _listed(texts: Texts) -> list[str]:
+    return [] if texts is None else [texts] if isinstance(texts, str) else list(texts)

@@ -1,0 +1,170 @@
+"""All questions to one device: every variant is built and asked in the background, the claimed kernel first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+from audit.build.notes import build_finding
+from audit.ledger import Ledger
+from audit.model import BuildNote, Finding, Variant
+from audit.probes.runner import unconfirmed
+from audit.progress import Progress
+from audit.site import Site
+
+Result = TypeVar("Result")
+
+
+class Inquiry:
+    """Builds and asks as soon as something can start; what it finds goes into the ledger at once.
+
+    Args:
+        site: the device with its cases and builds.
+        order: the variants, in the order they matter.
+        ledger: takes findings.
+        progress: is told what is done.
+        jobs: variants at work at once.
+    """
+
+    def __init__(self, site: Site, order: list[Variant], *, ledger: Ledger, progress: Progress, jobs: int) -> None:
+        self.site = site
+        self._order = order
+        self._ledger = ledger
+        self._progress = progress
+        self._jobs = jobs
+        self._threads = ThreadPoolExecutor(jobs)
+        self._long = ThreadPoolExecutor(max(4, jobs))
+        self._prepared: Future[None]
+        self._cases: Future[dict[str, float]]
+        self._notes: dict[str, Future[BuildNote]] = {}
+        self._answered: dict[str, Future[None]] = {}
+        self._varied: Future[None]
+        self._task: Future[None]
+
+    def close(self) -> None:
+        """Waits for what runs; starts nothing more."""
+        self._threads.shutdown(cancel_futures=True)
+        self._long.shutdown(cancel_futures=True)
+
+    def start(self, *, entropy: int) -> None:
+        """Starts everything: cases, what builds share, builds, and answers as soon as there is something to ask."""
+        self._prepared = self._long.submit(self.site.device.prepare)
+        self._cases = self._long.submit(self.site.make_cases, entropy=entropy)
+        for variant in self._order:
+            if variant.role == "claimed":
+                self.site.start_published(variant, self._long)
+        first, others = self._order[: self._jobs], self._order[self._jobs :]
+        self._submit_builds(first)
+        self._submit_answers(self._order[:1])  # before the other builds: what the audit is about is known first
+        self._submit_builds(others)
+        self._submit_answers(self._order[1:])
+        self._varied = self._long.submit(self._vary)
+        self._task = self._long.submit(self._ask_the_task)
+
+    def cost(self) -> dict[str, float]:
+        """The least work of the claimed shape, once the cases are there."""
+        return self._cases.result()
+
+    def beside(self, work: Callable[[], Result]) -> Future[Result]:
+        """Has something else done in the background."""
+        return self._long.submit(work)
+
+    def wait_for_builds(self) -> None:
+        """Until every variant has been built at the first level, or could not be."""
+        for note in self._notes.values():
+            note.result()
+
+    def wait_for_answers(self) -> None:
+        """Until every probe has been asked about every variant that was built."""
+        for answered in (*self._answered.values(), self._varied, self._task):
+            answered.result()
+
+    def waiting(self) -> list[Variant]:
+        """Variants whose published build has not been taken yet."""
+        return [variant for variant in self._order if self.site.awaits_published(variant)]
+
+    def confirm(self, variants: list[Variant]) -> None:
+        """Waits for the published builds of those, and asks again about them; what was found before is replaced."""
+        for confirmed in [self._threads.submit(self._confirm, variant) for variant in variants]:
+            confirmed.result()
+
+    def _submit_builds(self, variants: list[Variant]) -> None:
+        for variant in variants:
+            self._notes[variant.name] = self._threads.submit(self._build, variant)
+
+    def _submit_answers(self, variants: list[Variant]) -> None:
+        for variant in variants:
+            self._answered[variant.name] = self._threads.submit(self._answer, variant)
+
+    def _build(self, variant: Variant) -> BuildNote:
+        """The first build; where that is not for this source, the published build is started and decides."""
+        self._prepared.result()
+        with self._progress.doing(f"{self._label}building {variant.file}"):
+            note = self.site.build(variant)
+        if note.outcome == "built" or self.site.device.levels.published is None:
+            self._built(variant, note)
+        else:
+            self._progress.say(f"{self._label}{variant.file}: {note.log}")
+            self.site.start_published(variant, self._long)
+        return note
+
+    def _answer(self, variant: Variant) -> None:
+        self._notes[variant.name].result()
+        self._cases.result()
+        if self.site.has_published(variant):
+            self._take_published(variant)
+        if variant.name in self.site.built:
+            self._verify(variant)
+
+    def _vary(self) -> None:
+        self._cases.result()
+        self.site.vary()
+
+    def _ask_the_task(self) -> None:
+        """Once for the claim, with the first variant that was built."""
+        self._cases.result()
+        built = next((one for one in self._order if self._notes[one.name].result().outcome == "built"), None)
+        if built is not None:
+            self._ledger.add([self.site.task(built)])
+
+    def _verify(self, variant: Variant) -> None:
+        failed = []
+        with self._progress.doing(f"{self._label}asking about {variant.file}"):
+            for finding in self.site.verify(variant):
+                self._ledger.add([finding])
+                failed += [finding.probe] if finding.outcome not in ("pass", "skip") else []
+                if variant.role == "claimed" and finding.outcome == "fail":
+                    self._progress.say(f"{self._label}{variant.file}: {finding.probe}: {finding.summary}")
+        told = f"not passed: {', '.join(failed)}" if failed else "passed every probe"
+        self._progress.say(f"{self._label}{variant.file}: {told}")
+
+    def _confirm(self, variant: Variant) -> None:
+        with self._progress.doing(f"building {variant.file} as published"):
+            note = self._take_published(variant)
+        before = self._forget(variant)
+        if note.outcome == "built":
+            self._verify(variant)
+        else:
+            self._ledger.add(unconfirmed(before, why="the published build that had to confirm it does not exist"))
+
+    def _take_published(self, variant: Variant) -> BuildNote:
+        note = self.site.take_published(variant)
+        self._built(variant, note)
+        return note
+
+    def _built(self, variant: Variant, note: BuildNote) -> None:
+        how = "from cache" if note.from_cache else f"{note.seconds:.1f} s"
+        self._progress.say(f"{self._label}{variant.file}: {note.outcome}, {note.optimisation} ({how})")
+        self._ledger.add([build_finding(note).model_copy(update={"device": self.site.kind})])
+
+    def _forget(self, variant: Variant) -> list[Finding]:
+        """Takes this device's answers about a variant out of the record, and returns them."""
+        about = [one for one in self._ledger.record.findings if one.target == variant.name]
+        old = [one for one in about if one.device == self.site.kind and one.probe != "build"]
+        self._ledger.take_out(old)
+        return old
+
+    @property
+    def _label(self) -> str:
+        return "" if self.site.kind == self._ledger.record.device.kind else f"{self.site.kind}: "

@@ -1,0 +1,133 @@
+"""Findings about the measuring itself: does the control say "same", does the flush flush, do the clocks agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import JsonValue
+
+from audit.gpus import at_hand, table
+from audit.measure.comparison import control
+from audit.measure.protocols import ALONE, ALONE_HOT
+from audit.measure.samples import clocks_disagree, found, median_ms, profile_disagrees, series
+from audit.measure.state import TIMING
+from audit.measure.statistics import order_effect
+from audit.model import Finding, Measurement
+
+SAME_TWICE = "same_twice"
+FLUSH = "l2_flush"
+ORDER = "order_effect"
+FLOOR_HERE = "floor_here"
+READ = "control:l2 read"
+CONTRAST = 1.1
+"""A part of the L2 cache must take this factor longer to read after a flush than before one."""
+ORDER_BOUND = 0.05
+"""A median may differ by this much between the later and the earlier places of a block."""
+
+
+def about(measurements: Sequence[Measurement], session: str, *, target: str) -> list[Finding]:
+    """Everything there is to say about one session, from its samples."""
+    own = [one for one in measurements if one.session == session]
+    names = sorted({one.variant for one in own})
+    told = [same_twice(own, session, target=target), flush(own, target=target)]
+    told += [check(own, name) for name in names for check in (by_host_clock, by_profiler, by_order)]
+    return [one for one in told if one is not None]
+
+
+def same_twice(measurements: Sequence[Measurement], session: str, *, target: str) -> Finding | None:
+    """The control: one callable under two names, as far apart in each block as chance puts them."""
+    twice = control(measurements, session)
+    if twice is None:
+        return None
+    name, value = twice
+    evidence: dict[str, JsonValue] = {"callable": name, "ratio": value.value, "low": value.low, "high": value.high,
+                                      "blocks": value.blocks}  # fmt: skip
+    passed = value.word == "same"
+    text = f"{name} timed twice under two names: {value.value:.4f}x, {value.word}"
+    text += "" if passed else f"; no ratio of this session counts{f': {value.doubt}' if value.doubt else ''}"
+    return _finding(SAME_TWICE, target, passed, text, evidence)
+
+
+def flush(measurements: Sequence[Measurement], *, target: str) -> Finding | None:
+    """Whether overwriting memory before a call empties the L2 cache: a part of it is read hot and cold."""
+    cold, hot = median_ms(measurements, READ, ALONE), median_ms(measurements, READ, ALONE_HOT)
+    if cold is None or hot is None:
+        return None
+    evidence: dict[str, JsonValue] = {"cold_ms": cold, "hot_ms": hot, "contrast": cold / hot}
+    passed = cold >= CONTRAST * hot
+    text = f"reading a part of the L2 cache takes {cold / hot:.2f} times as long after a flush"
+    text += "" if passed else f", under {CONTRAST:g}: the cold times may be of a warm cache"
+    return _finding(FLUSH, target, passed, text, evidence)
+
+
+def by_host_clock(measurements: Sequence[Measurement], name: str) -> Finding | None:
+    """A hint if a host clock saw much more than CUDA events did, as with work on a stream they do not watch."""
+    clocks = clocks_disagree(measurements, name)
+    if clocks is None:
+        return None
+    events, host = clocks
+    text = f"CUDA events say {events:.4g} ms, a synchronised host clock {host:.4g} ms: part of the work escapes events"
+    return _finding(TIMING, name, False, text, {"events_ms": events, "host_ms": host})
+
+
+def by_profiler(measurements: Sequence[Measurement], name: str) -> Finding | None:
+    """A hint if CUDA events lie outside what the profiler saw of the call's kernels."""
+    clocks = profile_disagrees(measurements, name)
+    if clocks is None:
+        return None
+    events, busy, span = clocks
+    text = f"CUDA events say {events:.4g} ms; the profiler saw kernels busy for {busy:.4g} ms within {span:.4g} ms"
+    text += ": the host's launches are part of the time" if events > span else ": work ran that events do not see"
+    return _finding(TIMING, name, False, text, {"events_ms": events, "busy_ms": busy, "span_ms": span})
+
+
+def by_order(measurements: Sequence[Measurement], name: str) -> Finding | None:
+    """A hint if a callable's time depends on its place in the blocks, that is on what ran before it."""
+    timings = found(measurements, name)
+    effect = order_effect(series(timings[-1])) if timings else None
+    if effect is None or abs(effect) <= ORDER_BOUND:
+        return None
+    text = f"{100 * effect:+.1f} % in the later half of the blocks' orders: its time depends on what ran before it"
+    return _finding(ORDER, name, False, text, {"effect": effect})
+
+
+def floor_here(gpu: str, cost: dict[str, float]) -> Finding:
+    """The floors of the GPU at hand for the claimed shape; a skip where the table does not have it."""
+    chip = at_hand(gpu)
+    if chip is None:
+        text = f"{gpu}: no data-sheet rates for this GPU, so no floor (known: {', '.join(table())})"
+        return Finding(probe=FLOOR_HERE, target=gpu, outcome="skip", summary=text, evidence={**cost})
+    memory_ms = chip.memory_ms(cost["bytes"])
+    numbers: dict[str, JsonValue] = {
+        "compute_floor_ms": chip.compute_ms(cost["flops"]),
+        "memory_floor_ms": memory_ms,
+        "floor_ms": max(chip.compute_ms(cost["flops"]), memory_ms),
+        "matrix_unit_floor_ms": max(chip.fastest_compute_ms(cost["flops"]), memory_ms),
+    }
+    text = f"{gpu}: the stated work takes at least {numbers['floor_ms']:.3g} ms in fp32 ({chip.source})"
+    return Finding(probe=FLOOR_HERE, target=gpu, outcome="pass", summary=text, evidence={**cost, **numbers})
+
+
+def session_summary(events: Sequence[dict[str, Any]], *, name: str, target: str, half_width: float) -> Finding | None:
+    """How a session ended, from what its process told: enough samples, or the end of its budget."""
+    ended: dict[str, Any] | None = next((event["session"] for event in events if "session" in event), None)
+    if ended is None:
+        return None
+    warmed = [event for event in events if "warmed" in event]
+    unstable = [event["warmed"] for event in warmed if not event["stable"]]
+    ending = f"every ratio's interval was within {100 * half_width:g} %" if ended["tight"] else "its budget was spent"
+    text = f"session {name}: {ended['blocks']} blocks in {ended['seconds']:.2f} s until {ending}"
+    text += f"; not steady after the warm-up's cap: {', '.join(unstable)}" if unstable else ""
+    evidence: dict[str, JsonValue] = {
+        **ended,
+        "parts_s": {event["part"]: event["seconds"] for event in events if "part" in event},
+        "load_s": {event["loaded"]: event["seconds"] for event in events if "loaded" in event},
+        "warm_up": [{**event} for event in warmed],
+    }
+    return Finding(probe=TIMING, target=target, outcome="pass", summary=text, evidence=evidence)
+
+
+def _finding(probe: str, target: str, passed: bool, text: str, evidence: dict[str, JsonValue]) -> Finding:
+    fields = {"probe": probe, "target": target, "outcome": "pass" if passed else "fail", "summary": text}
+    return Finding.model_validate(fields | {"grade": None if passed else "hint", "evidence": evidence})

@@ -1,0 +1,103 @@
+"""What may be said of a variant against a baseline: the ratio, its interval, and whatever stands in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from audit.measure.protocols import OURS
+from audit.measure.samples import found, median_ms, ratio_to, series
+from audit.measure.statistics import Ratio, Word, ratio
+from audit.model import Finding, Measurement
+
+PREFIX = "baseline:"
+AGAIN = "control:again:"
+"""Begins the second name of the callable that was timed twice in a session."""
+TIMED_OUTPUTS = "timed_outputs"
+RANKS = {"fp32": 2, "tf32": 1, "fp16": 1, "bf16": 0}
+"""Bits of the inputs that survive, as an order: fp32 keeps 24, TF32 and fp16 keep 11, bf16 keeps 8."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A variant against a baseline in one session; `doubt` says why nothing can be said, None where something can."""
+
+    baseline: str
+    ratio: Ratio
+    doubt: str | None
+
+    @property
+    def word(self) -> Word:
+        """Faster, slower, same, or inconclusive wherever there is a doubt."""
+        return "inconclusive" if self.doubt else self.ratio.word
+
+    def sentence(self) -> str:
+        """The ratio with its interval and blocks, or why there is none."""
+        told = f"{self.ratio.value:.2f}x"
+        if self.ratio.low is not None and self.ratio.high is not None:
+            told += f" (95 % interval {self.ratio.low:.2f} to {self.ratio.high:.2f}, {self.ratio.blocks} blocks)"
+        return told + (f"; inconclusive: {self.doubt}" if self.doubt else "")
+
+
+def compared(measurements: Iterable[Measurement], variant: str, baseline: str) -> Comparison | None:
+    """The comparison from the last session that has both; None without one."""
+    known = tuple(measurements)
+    both = ratio_to(known, variant, baseline)
+    if both is None:
+        return None
+    value, session = both
+    return Comparison(baseline, value, value.doubt or control_doubt(known, session))
+
+
+def strongest(
+    measurements: Iterable[Measurement], precision: str, *, wrong: frozenset[str] = frozenset()
+) -> str | None:
+    """The fastest baseline of that precision class or a better one; None where none was timed.
+
+    Args:
+        measurements: all timings.
+        precision: of the variant to be compared: "fp32", "tf32", "fp16" or "bf16".
+        wrong: baselines whose own timed outputs were wrong.
+    """
+    known = tuple(measurements)
+    names = dict.fromkeys(one.variant for one in known if one.variant.startswith(PREFIX))
+    timed = {name: median_ms(known, name) for name in names if name not in wrong}
+    fit = {name: ms for name, ms in timed.items() if ms is not None and _rank(precision_of(name)) >= _rank(precision)}
+    return min(fit, key=lambda name: fit[name]) if fit else None
+
+
+def precision_of(baseline: str) -> str:
+    """The precision class a baseline's name ends with, such as "baseline:eager_tf32"; fp32 where it names none."""
+    ending = baseline.rpartition("_")[2]
+    return ending if ending in RANKS else "fp32"
+
+
+def wrong_baselines(findings: Iterable[Finding]) -> frozenset[str]:
+    """Baselines whose timed outputs were found wrong: none of them can be the strongest."""
+    wrong = (one for one in findings if one.probe == TIMED_OUTPUTS and one.outcome == "fail")
+    return frozenset(one.target for one in wrong if one.target.startswith(PREFIX))
+
+
+def control(measurements: Iterable[Measurement], session: str) -> tuple[str, Ratio] | None:
+    """The callable timed twice in a session and the ratio of the two; None where none was."""
+    own = tuple(one for one in measurements if one.session == session and one.protocol == OURS)
+    for one in own:
+        if one.variant.startswith(AGAIN):
+            name = one.variant.removeprefix(AGAIN)
+            return name, ratio(series(found(own, name)[-1]), series(one))
+    return None
+
+
+def control_doubt(measurements: Iterable[Measurement], session: str) -> str | None:
+    """Why a session's ratios are not to be trusted: the callable timed twice did not come out as the same."""
+    twice = control(measurements, session)
+    if twice is None or twice[1].word == "same":
+        return None
+    name, value = twice
+    return f"{name} timed twice in the session came out as {value.word} ({value.value:.3f}x), not as the same"
+
+
+def _rank(precision: str) -> int:
+    if precision not in RANKS:
+        raise LookupError(f"unknown precision {precision}; known: {', '.join(RANKS)}")
+    return RANKS[precision]

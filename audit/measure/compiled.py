@@ -1,0 +1,62 @@
+"""torch.compile made ready ahead of the timing: importing it takes seconds, its search for the fastest code minutes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import metadata
+from os import cpu_count
+from pathlib import Path
+
+from audit.build import gpu
+from audit.emulator.cache import cache_folder, fingerprint
+from audit.errors import BadInput
+from audit.measure.state import not_timed
+from audit.model import Finding, Shape
+from audit.worker.pool import SharedProcess, Workers
+
+AHEAD = ("compile", "compile_max_autotune")
+LIMIT_S = 180.0
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The compiled baselines a session can load quickly, and what is to say about the others."""
+
+    names: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+def ahead(process: Workers | SharedProcess, *, reference: Path, shape: Shape, inputs: Path) -> Ready:
+    """Compiles each of `AHEAD` once for this reference, shape, torch and GPU; what was made before is only loaded.
+
+    In a process that times later too, the compiler is then imported there. max-autotune times candidates while it
+    compiles: beside other work on the GPU it may choose a slower one.
+    """
+    mark = _mark(reference, shape)
+    request = {
+        "mode": "compiled",
+        "reference": str(reference),
+        "inputs": [str(inputs)],
+        "compiled": list(AHEAD),
+        "compile_workers": 1 if mark.exists() else cpu_count() or 1,
+        "entry": "",
+        "variants": [],
+    }
+    reply = process.call("timing", request, limit_s=LIMIT_S)
+    names = tuple(event["loaded"] for event in reply.events if "loaded" in event)
+    reasons = {event["failed"]: event["why"] for event in reply.events if "failed" in event}
+    missing = [name for name in AHEAD if name not in names]
+    if not missing:
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+    ended = f"{reply.ending}: {reply.detail}"
+    return Ready(names, tuple(not_timed(f"baseline:{name}", reasons.get(name, ended)) for name in missing))
+
+
+def _mark(reference: Path, shape: Shape) -> Path:
+    try:
+        chip = gpu.find().name
+    except BadInput:
+        chip = "unknown"
+    parts: list[str | bytes] = [*AHEAD, reference.read_bytes(), repr(sorted(shape.items())), metadata.version("torch")]
+    return cache_folder() / "inductor" / f"ready-{fingerprint([*parts, chip])}"

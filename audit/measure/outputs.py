@@ -1,0 +1,77 @@
+"""Were the outputs right while the clock ran? Compares randomly chosen timed calls with the oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from audit.measure.comparison import PREFIX, RANKS, TIMED_OUTPUTS, precision_of
+from audit.model import Claim, Finding, Tolerance
+from audit.probes.compare import Comparison, compare
+from audit.probes.target import Call, Case
+
+THREADS = 8
+
+
+def verified(events: Sequence[dict[str, Any]], cases: Sequence[Case], claim: Claim, folder: Path) -> list[Finding]:
+    """One finding a callable about all of its kept outputs.
+
+    Args:
+        events: what the timing process told of each: `variant`, `inputs` (number of the case), `block`, `whole` (its
+            shape), `rows` (those kept, None for all), `file`, `shape`, `dtype`; or `no_tensor`.
+        cases: the cases by that number.
+        claim: whose tolerances hold. A baseline is held to that of its precision class.
+        folder: where the files are.
+    """
+    with ThreadPoolExecutor(THREADS) as threads:
+        results = list(threads.map(lambda event: _compared(event, cases, claim, folder), events))
+    by_name: dict[str, list[tuple[dict[str, Any], Comparison | str]]] = {}
+    for event, result in zip(events, results, strict=True):
+        by_name.setdefault(event["variant"], []).append((event, result))
+    return [_finding(name, calls) for name, calls in by_name.items()]
+
+
+def tolerances(claim: Claim) -> Callable[[str], Tolerance]:
+    """The tolerance of a callable by its name; a baseline that rounds has the widest of the variants that do."""
+    by_name: Mapping[str, Tolerance] = {variant.name: claim.tolerance_of(variant) for variant in claim.variant}
+
+    def of(name: str) -> Tolerance:
+        if not name.startswith(PREFIX):
+            return by_name.get(name, claim.tolerance)
+        rank = RANKS[precision_of(name)]
+        same = [claim.tolerance_of(one) for one in claim.variant if RANKS[one.precision] == rank < RANKS["fp32"]]
+        return max(same, key=lambda one: one.relative, default=claim.tolerance)
+
+    return of
+
+
+def _compared(event: dict[str, Any], cases: Sequence[Case], claim: Claim, folder: Path) -> Comparison | str:
+    if "no_tensor" in event:
+        return f"returned no tensor but {event['no_tensor']}"
+    expected = cases[event["inputs"]].expected
+    if event["whole"] != list(expected.shape):
+        return f"returned a tensor of shape {event['whole']}"
+    want = expected if event["rows"] is None else expected[event["rows"]]
+    return compare(Call(event, folder / event["file"]).values(), want, tolerances(claim)(event["variant"]))
+
+
+def _finding(name: str, calls: list[tuple[dict[str, Any], Comparison | str]]) -> Finding:
+    bad = [(event, result) for event, result in calls if isinstance(result, str) or not result.right]
+    rows: list[JsonValue] = [
+        {"block": event["block"], "inputs": event["inputs"],
+         **({"right": False, "why": result} if isinstance(result, str) else result.evidence())}
+        for event, result in calls
+    ]  # fmt: skip
+    if not bad:
+        text = f"right in {len(calls)} timed calls chosen at random"
+        return Finding(probe=TIMED_OUTPUTS, target=name, outcome="pass", summary=text, evidence={"calls": rows})
+    event, result = bad[0]
+    why = result if isinstance(result, str) else result.sentence()
+    text = f"wrong in {len(bad)} of {len(calls)} timed calls chosen at random; in block {event['block']}: {why}"
+    return Finding(
+        probe=TIMED_OUTPUTS, target=name, outcome="fail", grade="proved", summary=text, evidence={"calls": rows}
+    )

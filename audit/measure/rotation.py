@@ -1,0 +1,42 @@
+"""Fresh inputs for a timing session: the same shape from another seed, and what is right for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from audit.probes.target import Case
+from audit.worker.pool import Workers
+
+LIMIT_S = 300.0
+
+
+def second_case(workers: Workers, *, reference: Path, like: Case, seed: int, folder: Path) -> Case | None:
+    """Another case of the same shape, made in a process of its own; None where that fails.
+
+    A kernel that keeps its last result, or knows its inputs by their address, shows its hand when inputs rotate.
+
+    Args:
+        workers: run the process.
+        reference: the claim's `reference.py`.
+        like: the case whose shape and dtype it shares.
+        seed: for the inputs.
+        folder: takes the files.
+    """
+    shape = dict(like.shape)
+    request = {
+        "reference": str(reference),
+        "baselines": [],
+        "shapes": [shape],
+        "seeds": [seed % 2**63],
+        "cost_shape": shape,
+        "folder": str(folder),
+        "device": "cuda",
+    }
+    reply = workers.call("oracle", request, limit_s=LIMIT_S)
+    made = [event for event in reply.events if "case" in event]
+    if not reply.finished or not made:
+        return None
+    expected = np.fromfile(folder / "0.expected.f64").reshape(made[0]["expected_shape"])
+    return Case(like.shape, folder / "0.inputs.pt", expected, like.dtype)

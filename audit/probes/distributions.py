@@ -1,0 +1,75 @@
+"""Is the result right for other inputs than those a benchmark draws: uniform, sorted, constant, heavy-tailed, huge?
+
+Only where the reference itself, and one that rounds its inputs to the declared precision, stays well inside the
+tolerance. Wrong only beyond the range of half precision is a hint: a kernel may be made for ordinary numbers.
+"""
+
+from __future__ import annotations
+
+from pydantic import JsonValue
+
+from audit.model import Finding, Grade
+from audit.probes.answer import answer
+from audit.probes.battery import Asked, at_middle, premise
+from audit.probes.compare import Comparison, compare, rms
+from audit.probes.target import Target, value_calls
+from audit.probes.undefined import undefined_beside
+
+NAME = "distributions"
+MECHANISMS = (
+    "magnitude dispatch",
+    "structure truncation",
+    "law of large numbers",
+    "pass-through of inputs that are almost the output",
+    "fast path for the check's inputs",
+)
+OUTSIDE_HALF = ("large", "tiny")
+"""Distributions that half precision cannot hold."""
+
+
+def run(target: Target) -> Finding:
+    """One call a distribution at the middle case; what is wrong is asked again alone in a fresh process."""
+    asked = at_middle(target)
+    if (skipped := premise(NAME, target, asked["first"])) is not None:
+        return skipped
+    scale = rms(asked["first"].case.expected)
+    drawn = [one for one in asked.values() if one.group == NAME]
+    results = {one.what: None if one.call.raised else _compared(target, one, scale) for one in drawn}
+    wrong = [one for one in drawn if (got := results[one.what]) is not None and not got.right]
+    alone = {one.what: again for one in wrong if not (again := _alone(target, one, scale)).right}
+    told: list[JsonValue] = [_told(one, results[one.what], alone.get(one.what)) for one in drawn]
+    evidence: dict[str, JsonValue] = {"shape": dict(asked["first"].case.shape), "distributions": told}
+    label = asked["first"].case.label
+    if not alone:
+        text = f"{label}: right for {len(drawn)} other distributions"
+        return answer(NAME, target, "pass", text, evidence=evidence)
+    name = next((name for name in alone if name not in OUTSIDE_HALF), next(iter(alone)))
+    text = f"{label}: inputs of distribution {name}: {alone[name].sentence()}"
+    return answer(NAME, target, "fail", text, grade=_grade(target, asked["first"], name), evidence=evidence)
+
+
+def _compared(target: Target, one: Asked, scale: float) -> Comparison:
+    return one.compared(target, least_scale=_least(one, scale))
+
+
+def _alone(target: Target, one: Asked, scale: float) -> Comparison:
+    (call,) = target.session(["claim"], cases=[one.case], memory=target.built.nan_memory, fresh=True)
+    value_calls([call], [one.case.expected])
+    return compare(call.values(), one.case.expected, target.tolerance, least_scale=_least(one, scale))
+
+
+def _least(one: Asked, scale: float) -> float:
+    """Where a result is zero or nearly so by cancellation, the usual size of a result counts."""
+    return 0.0 if one.what in OUTSIDE_HALF else scale
+
+
+def _grade(target: Target, first: Asked, name: str) -> Grade:
+    if name in OUTSIDE_HALF:
+        return "hint"
+    return "undefined" if undefined_beside(target, first.case) else "proved"
+
+
+def _told(one: Asked, result: Comparison | None, alone: Comparison | None) -> JsonValue:
+    if result is None:
+        return {"distribution": one.what, "refused": one.call.raised}
+    return {"distribution": one.what, **(alone or result).evidence(), "right": alone is None}

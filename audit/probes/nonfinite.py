@@ -1,0 +1,65 @@
+"""Do a NaN and an infinity among the inputs reach the result where the reference's result has them, and only there?
+
+A difference is a hint only: a kernel may skip products with zeros, and a NaN times zero is lost with them; in a sort a
+NaN has no place that everybody agrees on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from pydantic import JsonValue
+
+from audit.errors import Unsupported
+from audit.model import Finding
+from audit.probes import views
+from audit.probes.answer import answer
+from audit.probes.battery import Asked, at_middle, premise
+from audit.probes.compare import bounds
+from audit.probes.target import Target, value_calls
+
+NAME = "nonfinite"
+MECHANISMS = ("NaN passes", "infinity clamped")
+
+
+def run(target: Target) -> Finding:
+    """Two calls at the middle case, with one element of the first input replaced."""
+    first = at_middle(target)["first"]
+    if (skipped := premise(NAME, target, first)) is not None:
+        return skipped
+    asked = [one for name, one in views.at_middle(target).items() if name not in views.LAYOUTS]
+    if not asked:
+        raise Unsupported("a NaN among inputs that are all integers")
+    counts = {one.what: _counts(target, one) for one in asked if not one.call.raised}
+    evidence: dict[str, JsonValue] = {
+        "shape": dict(first.case.shape),
+        "inputs": [{"value": name, **numbers, "right": not any(numbers.values())} for name, numbers in counts.items()],
+    }
+    label = first.case.label
+    for name, numbers in counts.items():
+        if any(numbers.values()):
+            text = f"{label}: one {name} among the inputs: {_sentence(numbers)}"
+            return answer(NAME, target, "fail", text, grade="hint", evidence=evidence)
+    what = " and ".join(counts) or "neither"
+    text = f"{label}: {what} reach the result as in the reference"
+    return answer(NAME, target, "pass", text, evidence=evidence)
+
+
+def _counts(target: Target, one: Asked) -> dict[str, int]:
+    """Elements finite in both and `wrong`; finite here and not in the reference (`lost`); the other way (`more`)."""
+    value_calls([one.call], [one.case.expected])
+    got, want = one.call.values(), one.case.expected
+    here, there = np.isfinite(got), np.isfinite(want)
+    both = here & there
+    finite = np.where(there, want, 0.0)
+    with np.errstate(invalid="ignore"):
+        right = np.abs(got - want) <= bounds(finite, target.tolerance)
+    return {
+        "wrong": int(np.count_nonzero(both & ~right)),
+        "lost": int(np.count_nonzero(here & ~there)),
+        "more": int(np.count_nonzero(~here & there)),
+    }
+
+
+def _sentence(numbers: dict[str, int]) -> str:
+    words = {"lost": "stay finite that are not in the reference", "more": "are not finite", "wrong": "are wrong"}
+    return ", ".join(f"{numbers[key]:,} elements {text}" for key, text in words.items() if numbers[key])

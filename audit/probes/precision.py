@@ -1,0 +1,87 @@
+"""Is the result as precise as the declared precision: how many bits of it agree with float64?
+
+Effective bits are log2(rms(right) / rms(result - right)) over all elements. The yardsticks are the reference in its own
+type, and the float64 oracle on inputs rounded to TF32, fp16 and bf16. A claim that declares float32 is convicted only
+if it has no more bits than rounded inputs leave, at a case where the reference has far more.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from pydantic import JsonValue
+
+from audit.errors import Unsupported
+from audit.model import Finding
+from audit.probes.answer import answer
+from audit.probes.battery import at_largest, premise
+from audit.probes.compare import Array, rms
+from audit.probes.target import Target, value_calls
+from audit.probes.variations import wanted
+
+NAME = "precision"
+MECHANISMS = ("precision downgrade with cast-back", "tolerance abuse", "TF32 in place of float32")
+MARGIN_BITS = 1.5
+"""A class begins this far above the yardstick of the one below it."""
+LEAST_GAP_BITS = 6.0
+"""Two yardsticks closer than this cannot be told apart: long sums in another order lose some bits too."""
+MOST_BITS = 53.0
+RANK = {"bf16": 0, "fp16": 1, "tf32": 1, "fp32": 2}
+"""TF32 and fp16 keep the same 11 bits; they differ in range only."""
+
+
+def run(target: Target) -> Finding:
+    """One call at the largest case, standard inputs."""
+    first, bits = at_largest(target)["first"], wanted(target).largest.bits
+    value_calls([first.call], [first.case.expected])
+    got = _of(first.call.values().astype(np.float64), first.case.expected)
+    known = {name: value for name, value in bits.items() if value is not None}
+    if got is None or set(known) != set(RANK) or got < known["bf16"] - MARGIN_BITS:
+        if (skipped := premise(NAME, target, first)) is not None:  # wrong by more than any rounding
+            return skipped
+        raise Unsupported("effective bits of a result that is zero, or not finite once its inputs are rounded")
+    place, told = class_of(got, known), {name: round(value, 2) for name, value in known.items()}
+    evidence: dict[str, JsonValue] = {
+        "shape": dict(first.case.shape),
+        "bits": round(got, 2),
+        "bits_of": dict(told),
+        "class": place,
+        "declared": target.variant.precision,
+    }
+    text = f"{first.case.label}: {got:.1f} effective bits (reference {known['fp32']:.1f}, TF32 {known['tf32']:.1f})"
+    if place is None:
+        text += "; the precisions cannot be told apart here"
+        return answer(NAME, target, "pass", text, evidence=evidence)
+    if RANK[place] < RANK[target.variant.precision]:
+        text += f": {_named(place)} accuracy, declared {target.variant.precision}"
+        return answer(NAME, target, "fail", text, evidence=evidence)
+    return answer(NAME, target, "pass", f"{text}: {_named(place)} accuracy", evidence=evidence)
+
+
+def class_of(bits: float, yardsticks: dict[str, float]) -> str | None:
+    """The precision class of a result: fp32, tf32 (which fp16 equals) or bf16; None where the yardsticks lie too close.
+
+    Args:
+        bits: effective bits of the result.
+        yardsticks: those of `fp32`, `tf32`, `fp16` and `bf16`.
+    """
+    half, brain = min(yardsticks["tf32"], yardsticks["fp16"]), yardsticks["bf16"]
+    if yardsticks["fp32"] - max(yardsticks["tf32"], yardsticks["fp16"]) < LEAST_GAP_BITS:
+        return None
+    if bits > half + MARGIN_BITS:
+        return "fp32"
+    return "tf32" if bits > brain + MARGIN_BITS else "bf16"
+
+
+def _of(got: Array, want: Array) -> float | None:
+    """Effective bits; None where they say nothing."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        scale, error = rms(want), rms(got - want)
+    if not math.isfinite(scale) or not math.isfinite(error) or scale == 0.0:
+        return None
+    return MOST_BITS if error == 0.0 else min(MOST_BITS, math.log2(scale / error))
+
+
+def _named(place: str) -> str:
+    return {"fp32": "float32", "tf32": "TF32 or fp16", "bf16": "bf16"}[place]

@@ -1,0 +1,134 @@
+"""Other inputs for a target's cases, made once an audit by a process that never sees claimed code."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from audit.errors import AuditError
+from audit.probes.compare import Array
+from audit.probes.target import Case, Target, largest_of, middle_of
+from audit.worker.pool import Workers
+
+LIMIT_S = 300.0
+OTHER = "other_values"
+
+
+class NoVariations(AuditError):
+    """The reference could not be asked for other inputs; says why."""
+
+
+@dataclass(frozen=True)
+class Variation:
+    """A case with other inputs.
+
+    Attributes:
+        name: what is other about them, `uniform` for instance.
+        group: the question they are for: other, moved, inputs, distributions, nonfinite.
+        case: the inputs and what is right for them.
+        headroom: for each number format, the relative tolerance a sound result needs that only rounds its inputs to
+            it (`fp32`: the reference itself); None where such a result is not finite.
+    """
+
+    name: str
+    group: str
+    case: Case
+    headroom: dict[str, float | None]
+
+
+@dataclass(frozen=True)
+class Varied:
+    """A case with all its variations.
+
+    Attributes:
+        case: the case itself.
+        bits: effective bits of the reference (`fp32`) and of the oracle on rounded inputs (`tf32`, `fp16`, `bf16`),
+            None where they say nothing.
+        first_input: the first input, float64, where it has the shape of the result.
+        variations: the same shapes with other inputs.
+    """
+
+    case: Case
+    bits: dict[str, float | None]
+    first_input: Array | None
+    variations: tuple[Variation, ...]
+
+    def of(self, group: str) -> list[Variation]:
+        """The variations of one group, in order."""
+        return [one for one in self.variations if one.group == group]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What all probes together need: every group at the middle case, fresh values at the largest."""
+
+    middle: Varied
+    largest: Varied
+
+
+_lock = threading.Lock()
+_known: WeakKeyDictionary[Workers, dict[tuple[Path, Path], Wanted]] = WeakKeyDictionary()
+"""By the workers of an audit, so that nothing outlives it."""
+
+
+def wanted(target: Target) -> Wanted:
+    """The variations of the target's cases; the variants of an audit share them.
+
+    Raises:
+        NoVariations: the reference did not answer.
+    """
+    return ahead(target.cases, workers=target.workers, reference=target.reference, device=target.built.tensor_device)
+
+
+def ahead(cases: Sequence[Case], *, workers: Workers, reference: Path, device: str) -> Wanted:
+    """The same before anything is built, so that no variant has to wait for it.
+
+    Args:
+        cases: all cases of a device.
+        workers: where to compute.
+        reference: the claim's reference.py.
+        device: "cuda" or "cpu", where the oracle computes.
+    """
+    middle, largest = middle_of(cases), largest_of(cases)
+    with _lock:  # the first to ask computes for all
+        key = (middle.inputs, largest.inputs)
+        known = _known.setdefault(workers, {})
+        if key not in known:
+            known[key] = _made(middle, largest, workers, {"reference": str(reference), "device": device})
+        return known[key]
+
+
+def _made(middle: Case, largest: Case, workers: Workers, where: dict[str, str]) -> Wanted:
+    plan = [(middle, ["other", "moved", "inputs", "distributions", "nonfinite"])]
+    if largest.inputs != middle.inputs:
+        plan.append((largest, ["other"]))
+    request = {
+        **where,
+        "vary": [{"inputs": str(case.inputs), "shape": dict(case.shape), "groups": groups} for case, groups in plan],
+    }
+    reply = workers.call("oracle", request, limit_s=LIMIT_S)
+    if not reply.finished:
+        raise NoVariations(f"reference.py gave no other inputs: {reply.ending}: {reply.detail}")
+    made = [_varied(case, [event for event in reply.events if event["of"] == k]) for k, (case, _) in enumerate(plan)]
+    return Wanted(middle=made[0], largest=made[-1])
+
+
+def _varied(case: Case, events: Sequence[dict[str, Any]]) -> Varied:
+    found = [_variation(case, event) for event in events if "variation" in event]
+    file = events[0]["first_input"]
+    first = None if file is None else np.fromfile(file).reshape(case.expected.shape)
+    return Varied(case, events[0]["bits"], first, tuple(found))
+
+
+def _variation(case: Case, event: dict[str, Any]) -> Variation:
+    stem = Path(event["stem"])
+    expected = np.fromfile(stem.with_name(f"{stem.name}.f64")).reshape(event["expected_shape"])
+    inputs = stem.with_name(f"{stem.name}.inputs.pt")
+    other = replace(case, inputs=inputs, expected=expected, dtype=event["expected_dtype"])
+    return Variation(event["variation"], event["group"], other, event["headroom"])

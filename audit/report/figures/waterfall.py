@@ -1,0 +1,69 @@
+"""The published ratio beside those that can be defended, as bars on a log axis that start at one."""
+
+from __future__ import annotations
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from audit.model import Record
+from audit.report import waterfall
+from audit.report.figures import canvas
+from audit.report.view import Figure
+from audit.report.waterfall import Step
+
+NAME = "waterfall"
+PUBLISHED, DEFENDED, DOUBTED = canvas.ORANGE, canvas.BLUE, canvas.GREY
+
+
+def draw(record: Record) -> Figure | None:
+    """One bar a step; None without steps."""
+    steps = waterfall.steps(record)
+    if not steps:
+        return None
+    with canvas.style():
+        sheet = canvas.sheet(8.4, 1.1 + 0.62 * len(steps))
+        axis = sheet.subplots()
+        for height, step in enumerate(steps):
+            _bar(axis, height, step, published=height == 0)
+        _axes(axis, steps)
+        png = canvas.png(sheet)
+    told = "; ".join(f"{step.label}: {_words(step)}" for step in steps)
+    caption = f"From the published ratio to the one that can be defended, on {record.device.name}. Bars start at one."
+    return Figure(name=NAME, alt=f"Bars of speedup on a log axis. {told}.", caption=caption, png=png)
+
+
+def _bar(axis: Axes, height: int, step: Step, *, published: bool) -> None:
+    value = step.value or 1.0
+    colour = PUBLISHED if published else DOUBTED if step.note else DEFENDED
+    axis.barh(height, value - 1, left=1, height=0.6, color=colour, zorder=2)
+    if step.low is not None and step.high is not None:
+        axis.plot([step.low, step.high], [height, height], color=canvas.INK, linewidth=2.5, zorder=3)
+    axis.annotate(_words(step), (max(value, 1.0), height), xytext=(6, 0), textcoords="offset points", va="center",
+                  fontsize=9.5)  # fmt: skip
+
+
+def _words(step: Step) -> str:
+    if step.value is None:
+        return canvas.label(step.note, limit=60)
+    bounds = step.bounds()
+    return step.told() + (f" ({bounds})" if bounds else "") + (", inconclusive" if step.note else "")
+
+
+def _label(step: Step) -> str:
+    name, _, rival = step.label.partition(" against ")
+    return canvas.label(name, limit=44) + (f"\nagainst {canvas.label(rival, limit=44)}" if rival else "")
+
+
+def _axes(axis: Axes, steps: tuple[Step, ...]) -> None:
+    values = [step.value for step in steps if step.value is not None]
+    axis.set_xscale("log")
+    axis.set_xlim(min(0.8, *values), max(2.0, *values) * 6)
+    axis.axvline(1, color=canvas.GREY, linewidth=1)
+    axis.set_ylim(len(steps) - 0.5, -0.5)
+    axis.set_yticks(range(len(steps)), [_label(step) for step in steps])
+    axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
+    axis.xaxis.set_minor_formatter(NullFormatter())
+    axis.set_xlabel("times faster than the baseline (log scale)")
+    axis.tick_params(axis="y", length=0)
+    axis.spines["left"].set_visible(False)

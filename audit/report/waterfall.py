@@ -1,0 +1,82 @@
+"""From the published ratio, step by step, to the one that can be defended; an uncleared kernel never has one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from audit.gpus import names_in
+from audit.judge import BASELINE
+from audit.measure import DO_BENCH, compared, median_ms, speedup, strongest, wrong_baselines
+from audit.measure.comparison import Comparison
+from audit.model import Record
+from audit.report.quantities import number, ratio
+from audit.report.view import Table
+
+NO_SPEEDUP = "none"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: what is compared, the ratio with its interval, or why there is none."""
+
+    label: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+    about: bool = False
+
+    def told(self) -> str:
+        """The ratio as printed."""
+        return NO_SPEEDUP if self.value is None else ratio(self.value, about=self.about)
+
+    def bounds(self) -> str:
+        """The interval as printed; empty where there is none."""
+        return "" if self.low is None or self.high is None else f"{number(self.low)} to {number(self.high)}"
+
+
+def steps(record: Record) -> tuple[Step, ...]:
+    """The steps; none where the claim publishes no ratio for this GPU or nothing was timed on it."""
+    claim, here = record.claim.statement, names_in(record.device.name)
+    published = next((one for one in claim.speedup if one.gpu in here), None)
+    if published is None or claim.claimed is None or median_ms(record.measurements, BASELINE) is None:
+        return ()
+    first = Step(f"published for {published.gpu}", published.ratio, about=published.about)
+    states = {rung.variant: rung.state for rung in record.ladder}
+    name = claim.claimed.name
+    if states.get(name) == "cleared":
+        again = speedup(record.measurements, name, BASELINE, DO_BENCH)
+        ran = (Step("claimed kernel here, published protocol", again),) if again else ()
+        return (first, *ran, *_defended(record, name, claim.claimed.precision))
+    state = states.get(name, "not judged")
+    stopped = Step("claimed kernel here", None, note=f"{state}: no speedup of it is reported")
+    right = _fastest(record, claim.claimed.precision)
+    return (first, stopped, *(_defended(record, right, claim.claimed.precision) if right else ()))
+
+
+def table(record: Record) -> Table | None:
+    """The steps as a table; None without any."""
+    rows = tuple((step.label, step.told(), step.bounds(), step.note) for step in steps(record))
+    columns = ("Step", "Ratio", "95 % interval", "Note")
+    caption = "From the published ratio to the one that can be defended"
+    return Table(caption, columns, rows, frozenset({1, 2})) if rows else None
+
+
+def _defended(record: Record, name: str, precision: str) -> tuple[Step, ...]:
+    best = strongest(record.measurements, precision, wrong=wrong_baselines(record.findings))
+    rivals = dict.fromkeys([BASELINE, *([best] if best else [])])
+    found = [compared(record.measurements, name, rival) for rival in rivals]
+    return tuple(_step(name, one) for one in found if one is not None)
+
+
+def _step(name: str, one: Comparison) -> Step:
+    rank = "" if one.baseline == BASELINE else ", the strongest"
+    note = f"inconclusive: {one.doubt}" if one.doubt else ""
+    return Step(f"{name} against {one.baseline}{rank}", one.ratio.value, one.ratio.low, one.ratio.high, note)
+
+
+def _fastest(record: Record, precision: str) -> str | None:
+    """The fastest cleared variant of the claim's precision class."""
+    rungs = [rung for rung in record.ladder if rung.state == "cleared" and rung.precision == precision]
+    timed = {rung.variant: rung.median_ms for rung in rungs if rung.median_ms is not None}
+    return min(timed, key=lambda name: timed[name]) if timed else None

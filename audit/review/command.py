@@ -1,0 +1,79 @@
+"""`audit review`: what the source rules say about files, as lines for people or as JSON. Nothing is built or run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from audit.errors import BadInput
+from audit.review import hints
+from audit.review.hints import Hint
+
+SCHEMA = 1
+LARGEST_BYTES = 4_000_000
+_CUDA = (".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".hpp", ".hxx", ".h")
+_READERS: dict[str, Callable[[str], list[Hint]]] = {**dict.fromkeys(_CUDA, hints.of_cuda), ".py": hints.of_python}
+
+
+def reviewed(paths: Sequence[Path]) -> dict[Path, list[Hint]]:
+    """The hints of each file, in the order of lines.
+
+    Raises:
+        BadInput: a file is missing, no file, too large, not UTF-8, of an unknown kind or not valid Python.
+    """
+    return {path: _of_file(path) for path in paths}
+
+
+def lines(found: dict[Path, list[Hint]]) -> list[str]:
+    """One line a hint: where, which rule, what, and the probe that can confirm it; a file without any says so."""
+    told = []
+    for path, several in found.items():
+        told += [_line(path, each) for each in several] or [f"{path}: no rule points at a line"]
+    return told
+
+
+def as_json(found: dict[Path, list[Hint]]) -> str:
+    """The same as a JSON document of `SCHEMA` 1."""
+    files = [{"file": str(path), "hints": [_fields(each) for each in several]} for path, several in found.items()]
+    return json.dumps({"schema": SCHEMA, "files": files}, indent=1)
+
+
+def _line(path: Path, hint: Hint) -> str:
+    rule, spot = hint.rule, hint.spot
+    return f"{path}:{spot.line}: {rule.standing}: {rule.name}: {spot.message} (probe: {rule.confirm_with})"
+
+
+def _fields(hint: Hint) -> dict[str, str | int]:
+    rule, spot = hint.rule, hint.spot
+    return {
+        "line": spot.line,
+        "rule": rule.name,
+        "standing": rule.standing,
+        "message": spot.message,
+        "confirm_with": rule.confirm_with,
+    }
+
+
+def _of_file(path: Path) -> list[Hint]:
+    reader = _READERS.get(path.suffix)
+    if reader is None and not path.is_dir():
+        raise BadInput(f"{path}: neither CUDA C++ nor Python by its name; known endings: {', '.join(_READERS)}")
+    text = _text(path)
+    try:
+        return reader(text) if reader else []
+    except SyntaxError as error:
+        where = f" (line {error.lineno})" if error.lineno else ""
+        raise BadInput(f"{path}: not valid Python{where}: {error.msg}") from error
+
+
+def _text(path: Path) -> str:
+    try:
+        size = path.stat().st_size
+        if size > LARGEST_BYTES and path.is_file():
+            raise BadInput(f"{path}: {size:,} bytes; a source of at most {LARGEST_BYTES:,} bytes can be reviewed")
+        return path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from error

@@ -1,0 +1,157 @@
+"""A Python source as the rules read it: nodes by kind, what holds them, and names with their imports resolved.
+
+What stands under `if __name__ == "__main__":` and in functions that make inputs or test, and that no function of the
+file calls, is not the candidate's work; rules do not see it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import deque
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TypeAlias, TypeVar
+
+from audit.review.embedded import Embedded, embedded_cuda
+
+Node = TypeVar("Node", bound=ast.AST)
+FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+_NOT_ITS_WORK = re.compile(r"get_inputs|get_init_inputs|main|test(?:_\w+)?|bench\w*")
+ENTRY_NAMES = frozenset({"forward", "custom_kernel", "solution", "run", "kernel_function", "__call__"})
+
+
+class PythonReading:
+    """A parsed source and the nodes that rules ask for; everything is worked out once and when first asked.
+
+    Args:
+        text: the source.
+
+    Raises:
+        SyntaxError: the text is not Python, or nests deeper than the parser goes.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tree = parse(text)
+
+    @cached_property
+    def embedded(self) -> list[Embedded]:
+        """CUDA sources in string constants."""
+        return embedded_cuda(self.text, self.tree)
+
+    @cached_property
+    def _parents(self) -> dict[ast.AST, ast.AST]:
+        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    @cached_property
+    def _nodes(self) -> list[ast.AST]:
+        """Every node of the candidate's own work, outermost first."""
+        called = _called_in_functions(self.tree)
+        found: list[ast.AST] = []
+        queue: deque[ast.AST] = deque([self.tree])
+        while queue:
+            node = queue.popleft()
+            if not _is_apart(node, called):
+                found.append(node)
+                queue.extend(ast.iter_child_nodes(node))
+        return found
+
+    def nodes(self, kind: type[Node]) -> Iterator[Node]:
+        """All nodes of a kind."""
+        return (node for node in self._nodes if isinstance(node, kind))
+
+    def branches(self) -> Iterator[ast.If | ast.IfExp | ast.While]:
+        """Everything that has a test."""
+        return (node for node in self._nodes if isinstance(node, ast.If | ast.IfExp | ast.While))
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """What holds a node, from the inside out."""
+        while (above := self._parents.get(node)) is not None:
+            node = above
+            yield node
+
+    def function(self, node: ast.AST) -> FunctionNode | None:
+        """The innermost function that holds the node."""
+        return next((each for each in self.ancestors(node) if isinstance(each, FunctionNode)), None)
+
+    @cached_property
+    def functions(self) -> list[FunctionNode]:
+        """Functions and methods that are no device code."""
+        found = [node for node in self._nodes if isinstance(node, FunctionNode)]
+        return [each for each in found if not any("jit" in self.name(mark) for mark in each.decorator_list)]
+
+    @cached_property
+    def entries(self) -> list[FunctionNode]:
+        """The functions that the outside calls: `forward` and its other usual names."""
+        return [each for each in self.functions if each.name in ENTRY_NAMES]
+
+    def parameters(self, function: FunctionNode) -> list[str]:
+        """Its parameters without `self`, `cls` and `ctx`."""
+        given = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+        return [each.arg for each in given if each.arg not in ("self", "cls", "ctx")]
+
+    @cached_property
+    def _imported(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                pairs = ((each.asname or each.name.split(".")[0], each.asname and each.name) for each in node.names)
+                found |= {name: full or name for name, full in pairs}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found |= {each.asname or each.name: f"{node.module}.{each.name}" for each in node.names}
+        return found
+
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        """The names that imports bind."""
+        return frozenset(self._imported)
+
+    def name(self, node: ast.AST) -> str:
+        """What an expression names, imports resolved: `F.relu` is "torch.nn.functional.relu"; else empty."""
+        parts: list[str] = []
+        if isinstance(node, ast.Call):
+            node = node.func
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return ""
+        return ".".join([self._imported.get(node.id, node.id), *reversed(parts)])
+
+    def calls(self) -> Iterator[tuple[ast.Call, str]]:
+        """Every call with the name of what it calls; methods of expressions have their last part, after a dot."""
+        for call in self.nodes(ast.Call):
+            name = self.name(call)
+            if not name and isinstance(call.func, ast.Attribute):
+                name = f".{call.func.attr}"
+            yield call, name
+
+
+def parse(text: str) -> ast.Module:
+    """The syntax tree; every way in which a text is not Python is a SyntaxError."""
+    try:
+        return ast.parse(text)
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise SyntaxError(str(error) or "nests too deeply") from error
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """The plain names within a node."""
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+def _called_in_functions(tree: ast.Module) -> frozenset[str]:
+    """The plain names that any function or class body calls."""
+    holders = (node for node in ast.walk(tree) if isinstance(node, FunctionNode))
+    calls = (each for holder in holders for each in ast.walk(holder) if isinstance(each, ast.Call))
+    return frozenset(call.func.id for call in calls if isinstance(call.func, ast.Name))
+
+
+def _is_apart(node: ast.AST, called: frozenset[str]) -> bool:
+    if isinstance(node, FunctionNode):
+        return node.name not in called and _NOT_ITS_WORK.fullmatch(node.name) is not None
+    if not isinstance(node, ast.If) or not isinstance(node.test, ast.Compare):
+        return False
+    left = node.test.left
+    return isinstance(left, ast.Name) and left.id == "__name__"

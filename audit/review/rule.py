@@ -1,0 +1,59 @@
+"""What a source rule is: one question about a source, the lines that answer it, and the probe that can confirm them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+Reading = TypeVar("Reading")
+Standing = Literal["hint", "advice"]
+
+
+@dataclass(frozen=True, order=True)
+class Spot:
+    """A line that a rule points at, from 1, and one sentence about it without its full stop."""
+
+    line: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Rule(Generic[Reading]):
+    """One question to a source.
+
+    Args:
+        name: unique among all rules, e.g. "static_cache".
+        doc: the docstring of its module: the question, then what stays silent.
+        confirm_with: the name of the probe that can confirm it on a device.
+        find: what it points at, in any order; empty where the source does not say it plainly.
+        standing: a *hint* belongs to the record of every audit; *advice* speaks of care that a sound kernel may do
+            without under the conditions it was measured in, and is told on request.
+        precise: speaks of lower precision, and so only where none was declared.
+    """
+
+    name: str
+    doc: str | None
+    confirm_with: str
+    find: Callable[[Reading], list[Spot]]
+    standing: Standing = "hint"
+    precise: bool = False
+
+    @property
+    def probe(self) -> str:
+        """Its name in a record."""
+        return f"review.{self.name}"
+
+    @property
+    def question(self) -> str:
+        """The first sentence of its docstring on one line."""
+        return self._parts()[0]
+
+    @property
+    def silent_on(self) -> str:
+        """The rest of its docstring on one line."""
+        return self._parts()[1]
+
+    def _parts(self) -> tuple[str, str]:
+        question, _, rest = (self.doc or "").strip().partition("\n\n")
+        return " ".join(question.split()), " ".join(rest.split())

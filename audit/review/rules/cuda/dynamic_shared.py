@@ -1,0 +1,29 @@
+"""Does a kernel use dynamic shared memory that its launch does not ask for?
+
+Silent where the launch gives any size but zero, and on launches in macros.
+"""
+
+from __future__ import annotations
+
+from audit.review.cuda_reading import CudaReading
+from audit.review.rule import Rule, Spot
+
+
+def find(reading: CudaReading) -> list[Spot]:
+    """Launches with no dynamic shared memory of kernels that use some."""
+    spots = []
+    names = [name for each in reading.source.shared if each.dynamic for name, _ in each.names_and_dims]
+    for launch in reading.source.launches if names else ():
+        kernels = [kernel for kernel in reading.kernels if kernel.name == launch.kernel_name]
+        none = len(launch.configuration) < 3 or launch.configuration[2] == "0"
+        if launch.in_macro or len(kernels) != 1 or not none:
+            continue
+        # The declaration itself is one mention.
+        used = next((name for name in names if len(reading.mentioned(name, kernels[0])) > 1), None)
+        if used:
+            told = f"kernel {launch.kernel_name} uses dynamic shared memory ({used}) and this launch asks for none"
+            spots.append(Spot(launch.line, told))
+    return spots
+
+
+RULE = Rule("dynamic_shared", __doc__, "memory_access", find)

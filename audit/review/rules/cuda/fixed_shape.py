@@ -1,0 +1,60 @@
+"""Does one size decide which code runs?
+
+Silent on checks that refuse other sizes, on 0 and 1, and on comparisons for order.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tree_sitter import Node
+
+from audit.review.cuda_reading import CudaReading, ancestors
+from audit.review.rule import Rule, Spot
+
+_SIZE = re.compile(r"\.(?:size|numel|sizes)\(")
+_SMALLEST = 8  # smaller numbers are dimensions and vector widths
+
+
+def find(reading: CudaReading) -> list[Spot]:
+    """Equality of a tensor's size and a number in a condition that chooses."""
+    spots = []
+    for node in reading.nodes("binary_expression"):
+        operator = node.child_by_field_name("operator")
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if operator is None or operator.type not in ("==", "!=") or left is None or right is None:
+            continue
+        size, number = (left, right) if right.type == "number_literal" else (right, left)
+        if number.type != "number_literal" or not _large(reading.text(number)) or not reading.in_host(node):
+            continue
+        if _is_size(reading, size) and _chooses(reading, node):
+            spots.append(Spot(reading.line(node), f"{reading.written(node)} chooses what runs by one size"))
+    return spots
+
+
+def _large(text: str) -> bool:
+    digits = re.fullmatch(r"(\d+)[uUlL]*", text)
+    return digits is not None and int(digits[1][:12]) >= _SMALLEST
+
+
+def _is_size(reading: CudaReading, node: Node) -> bool:
+    if node.type == "identifier":
+        values = [each.value for each in reading.variables if each.name == reading.text(node) and each.value]
+        return len(values) == 1 and bool(_SIZE.search(reading.text(values[0]).replace(" ", "")))
+    return bool(_SIZE.search(reading.text(node).replace(" ", "")))
+
+
+def _chooses(reading: CudaReading, node: Node) -> bool:
+    """Whether the comparison decides an `if` that does not throw, or a `?:`."""
+    for holder in ancestors(node, until=("function_definition", "compound_statement", "call_expression")):
+        if holder.type == "conditional_expression":
+            return True
+        if holder.type == "if_statement":
+            then = holder.child_by_field_name("consequence")
+            return then is not None and not re.search(
+                r"\bthrow\b|\bTORCH_CHECK\b|\babort\b|\bexit\b", reading.text(then)
+            )
+    return False
+
+
+RULE = Rule("fixed_shape", __doc__, "agreement", find)

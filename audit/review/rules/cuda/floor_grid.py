@@ -1,0 +1,78 @@
+"""Is the number of blocks rounded down, so that a rest of the problem has no thread?
+
+Silent where the kernel loops, where the host compares a remainder or rounds up, and where the division is by a constant
+of one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tree_sitter import Node
+
+from audit.review.cuda_reading import CudaReading
+from audit.review.cuda_source import Launch
+from audit.review.launch_extents import grid_and_block
+from audit.review.rule import Rule, Spot
+
+_SIZE = re.compile(r"\.\s*(?:size|numel)\s*\(")
+
+
+def find(reading: CudaReading) -> list[Spot]:
+    """Launches whose grid is a plain quotient of a size."""
+    return [spot for launch in reading.source.launches if not launch.in_macro for spot in _of_launch(reading, launch)]
+
+
+def _of_launch(reading: CudaReading, launch: Launch) -> list[Spot]:
+    host = reading.source.function_at(launch.start)
+    kernels = [kernel for kernel in reading.kernels if kernel.name == launch.kernel_name]
+    if host is None or host.kind != "host" or len(kernels) != 1:
+        return []
+    if reading.inside(kernels[0], "for_statement", "while_statement"):
+        return []
+    if any(_operator(node) == "%" for node in reading.inside(host, "binary_expression")):
+        return []
+    for node in _divisions(reading, launch):
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is not None and right is not None and _is_size(reading, left) and _is_block(reading, launch, right):
+            told = f"{reading.written(node)} blocks leave out what the division does not come out even with"
+            return [Spot(reading.line(node), told)]
+    return []
+
+
+def _divisions(reading: CudaReading, launch: Launch) -> list[Node]:
+    """Quotients of the launch's first argument, or of the variable that it names."""
+    first, last = launch.configuration_start, launch.configuration_start + len(launch.configuration[0]) + 1
+    variables = [each for each in reading.variables if each.name == launch.configuration[0].strip()]
+    spans = [(each.value.start_byte, each.value.end_byte) for each in variables if each.value is not None]
+    spans = spans if variables else [(first, last)]
+    return [
+        node
+        for node in reading.nodes("binary_expression")
+        if _operator(node) == "/"
+        and any(start <= node.start_byte and node.end_byte <= end for start, end in spans)
+        and any(node.start_byte == start for start, _ in spans)
+    ]
+
+
+def _is_size(reading: CudaReading, node: Node) -> bool:
+    if node.type == "identifier":
+        values = [each.value for each in reading.variables if each.name == reading.text(node) and each.value]
+        return len(values) == 1 and bool(_SIZE.search(reading.text(values[0]))) and "+" not in reading.text(values[0])
+    return node.type == "call_expression" and bool(_SIZE.search(reading.text(node)))
+
+
+def _is_block(reading: CudaReading, launch: Launch, node: Node) -> bool:
+    """Whether the divisor is how many threads the block has."""
+    if reading.text(node) == launch.configuration[1]:
+        return True
+    _, block = grid_and_block(reading.source, launch)
+    return block[0] is not None and reading.text(node) == str(block[0])
+
+
+def _operator(node: Node) -> str:
+    operator = node.child_by_field_name("operator")
+    return operator.type if operator is not None else ""
+
+
+RULE = Rule("floor_grid", __doc__, "coverage", find)

@@ -1,0 +1,135 @@
+"""Is a constant shared array indexed past its constant end?
+
+Silent where an extent or an index is not a plain number, and where the index is compared with anything but a loop's own
+bound.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tree_sitter import Node
+
+from audit.review.constants import Constants
+from audit.review.cuda_reading import CudaReading, Variable
+from audit.review.cuda_source import Function
+from audit.review.launch_extents import grid_and_block
+from audit.review.rule import Rule, Spot
+
+_THREAD = re.compile(r"threadIdx\.([xyz])")
+
+
+def find(reading: CudaReading) -> list[Spot]:
+    """Accesses whose largest index is not below the extent."""
+    constants = Constants(reading)
+    spots = []
+    for kernel in reading.kernels:
+        arrays = _arrays(reading, kernel, constants)
+        for node in reading.inside(kernel, "subscript_expression") if arrays else ():
+            base, index = node.child_by_field_name("argument"), _single(node)
+            extent = arrays.get(reading.text(base)) if base is not None else None
+            largest = _largest(reading, kernel, index, constants) if extent and index is not None else None
+            if extent and largest is not None and largest >= extent and base is not None:
+                told = f"{reading.text(base)} has {extent} elements and is indexed up to {largest}"
+                spots.append(Spot(reading.line(node), told))
+    return spots
+
+
+def _arrays(reading: CudaReading, kernel: Function, constants: Constants) -> dict[str, int]:
+    """Extent of the first dimension of each shared array of the kernel."""
+    found: dict[str, int] = {}
+    for declared in reading.source.shared:
+        if declared.dynamic or not kernel.body_start < declared.start < kernel.end:
+            continue
+        for name, dims in declared.names_and_dims:
+            first = re.match(r"\[([^\[\]]+)\]", dims)
+            extent = constants.value(first[1]) if first else None
+            if extent:
+                found[name] = extent
+    return found
+
+
+def _single(node: Node) -> Node | None:
+    indices = node.child_by_field_name("indices")
+    return indices.named_children[0] if indices is not None and indices.named_child_count == 1 else None
+
+
+def _largest(reading: CudaReading, kernel: Function, index: Node, constants: Constants) -> int | None:
+    text = reading.text(index).replace(" ", "")
+    if (number := constants.value(text)) is not None:
+        return number
+    if match := _THREAD.fullmatch(text):
+        return None if _asked(reading, kernel, text) else _threads(reading, kernel, match[1])
+    declared = [each for each in reading.variables if each.name == text and _in(kernel, each)]
+    if len(declared) != 1 or declared[0].value is None:
+        return None
+    if loop := _loop_of(declared[0]):
+        return _last_of_loop(reading, loop, text, constants) if _once(reading, kernel, text) else None
+    match = _THREAD.fullmatch(reading.text(declared[0].value).replace(" ", ""))
+    if match is None or _asked(reading, kernel, text) or _asked(reading, kernel, match[0]):
+        return None
+    return _threads(reading, kernel, match[1]) if _unchanged(reading, kernel, text) else None
+
+
+def _in(kernel: Function, variable: Variable) -> bool:
+    return kernel.body_start < variable.node.start_byte < kernel.end
+
+
+def _asked(reading: CudaReading, kernel: Function, text: str) -> bool:
+    """Whether the value is compared anywhere in the kernel."""
+    sides = (
+        side
+        for node in reading.inside(kernel, "binary_expression")
+        if re.fullmatch(r"[<>]=?|[!=]=", _operator(node))
+        for side in node.named_children
+    )
+    return any(text in reading.text(side).replace(" ", "") for side in sides)
+
+
+def _threads(reading: CudaReading, kernel: Function, axis: str) -> int | None:
+    """The largest index along an axis of the smallest launch, where every launch shows it."""
+    launches = [launch for launch in reading.source.launches if launch.kernel_name == kernel.name]
+    extents = [grid_and_block(reading.source, launch)[1]["xyz".index(axis)] for launch in launches]
+    known = [extent for extent in extents if extent is not None]
+    return min(known) - 1 if known and len(known) == len(extents) else None
+
+
+def _loop_of(variable: Variable) -> Node | None:
+    parent = variable.node.parent
+    return parent if parent is not None and parent.type == "for_statement" else None
+
+
+def _last_of_loop(reading: CudaReading, loop: Node, name: str, constants: Constants) -> int | None:
+    """The last value of `for (int i = ...; i < N; ++i)`."""
+    condition, update = loop.child_by_field_name("condition"), loop.child_by_field_name("update")
+    if condition is None or update is None or update.type != "update_expression" or "++" not in reading.text(update):
+        return None
+    left, right = condition.child_by_field_name("left"), condition.child_by_field_name("right")
+    bound = constants.value(reading.text(right)) if right is not None else None
+    if left is None or bound is None or reading.text(left) != name or _operator(condition) not in ("<", "<="):
+        return None
+    return bound - (_operator(condition) == "<")
+
+
+def _once(reading: CudaReading, kernel: Function, name: str) -> bool:
+    """Whether the name is compared only in its loop's own condition."""
+    compared = [
+        node
+        for node in reading.inside(kernel, "binary_expression")
+        if re.fullmatch(r"[<>]=?|[!=]=", _operator(node)) and name in reading.names_in(node)
+    ]
+    return len(compared) == 1
+
+
+def _unchanged(reading: CudaReading, kernel: Function, name: str) -> bool:
+    changed = reading.inside(kernel, "assignment_expression", "update_expression")
+    targets = (node.child_by_field_name("left") or node.child_by_field_name("argument") for node in changed)
+    return all(target is None or reading.text(target) != name for target in targets)
+
+
+def _operator(node: Node) -> str:
+    operator = node.child_by_field_name("operator")
+    return operator.type if operator is not None else ""
+
+
+RULE = Rule("shared_extent", __doc__, "memory_access", find)

@@ -1,0 +1,64 @@
+"""Does an operator or a layer of the library compute part of the result?
+
+Silent outside `forward` and the functions it is built from, and on allocation, copies and views.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from audit.review.python_names import operator_name
+from audit.review.python_reading import FunctionNode, PythonReading
+from audit.review.rule import Rule, Spot
+
+_LAYERS = (
+    "torch.nn.Linear",
+    "torch.nn.Bilinear",
+    "torch.nn.Conv",
+    "torch.nn.LSTM",
+    "torch.nn.GRU",
+    "torch.nn.RNN",
+    "torch.nn.MultiheadAttention",
+    "torch.nn.Transformer",
+    "torch.nn.BatchNorm",
+    "torch.nn.LayerNorm",
+    "torch.nn.GroupNorm",
+    "torch.nn.InstanceNorm",
+    "torch.nn.RMSNorm",
+)
+
+
+def find(reading: PythonReading) -> list[Spot]:
+    """Operators, `@` and layers in the functions that compute."""
+    layers = _layers(reading)
+    return [spot for function in reading.functions for spot in _of_function(reading, function, layers)]
+
+
+def _of_function(reading: PythonReading, function: FunctionNode, layers: set[str]) -> list[Spot]:
+    if function.name == "__init__":
+        return []
+    spots = []
+    for node in ast.walk(function):
+        if reading.function(node) is not function:
+            continue
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            spots.append(Spot(node.lineno, "@ computes part of the result in the library"))
+        elif isinstance(node, ast.Call):
+            written = reading.name(node)
+            name = f"{written}()" if written in layers else operator_name(reading, node)
+            spots += [Spot(node.lineno, f"{name} computes part of the result in the library")] if name else []
+    return spots
+
+
+def _layers(reading: PythonReading) -> set[str]:
+    """Attributes such as `self.linear` that hold a layer of the library."""
+    return {
+        name
+        for node in reading.nodes(ast.Assign)
+        if isinstance(node.value, ast.Call) and reading.name(node.value).startswith(_LAYERS)
+        for name in map(reading.name, node.targets)
+        if name.startswith("self.")
+    }
+
+
+RULE = Rule("library_operator", __doc__, "kernels_ran", find)

@@ -1,0 +1,79 @@
+"""Which values of a device function differ between the threads of a block, and which come from the block's place.
+
+A value loaded from memory, returned by a call, or divided by something counts as the same for a warp: what a rule does
+not know it keeps quiet about.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from tree_sitter import Node
+
+from audit.review.cuda_reading import CudaReading
+from audit.review.cuda_source import Function
+
+_ROUNDS = 6
+_OPAQUE = frozenset({"subscript_expression", "call_expression", "pointer_expression", "lambda_expression"})
+COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!="})
+
+
+class ThreadValues:
+    """The names of one function that are computed from a builtin, e.g. `threadIdx.x` or any `blockIdx`."""
+
+    def __init__(self, reading: CudaReading, function: Function, builtin: str, *, per_warp: bool = False) -> None:
+        self._reading = reading
+        self._function = function
+        self._builtin = re.compile(builtin)
+        self._per_warp = per_warp
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Variables whose value comes from the builtin, directly or through others."""
+        found: set[str] = set()
+        pairs = self._bindings()
+        for _ in range(_ROUNDS):
+            new = {name for name, value in pairs if name not in found and self._comes(value, found)}
+            if not new:
+                break
+            found |= new
+        return frozenset(found)
+
+    def holds(self, node: Node) -> bool:
+        """Whether the value of an expression comes from the builtin."""
+        return self._comes(node, self.names)
+
+    def _comes(self, node: Node, names: set[str] | frozenset[str]) -> bool:
+        stack = [node]
+        while stack:
+            current = stack.pop()
+            if current.type == "field_expression":
+                if self._builtin.fullmatch("".join(self._reading.text(current).split())):
+                    return True
+                inner = current.child_by_field_name("argument")
+                stack += [inner] if inner is not None and not self._per_warp else []
+            elif current.type == "identifier":
+                if self._reading.text(current) in names:
+                    return True
+            elif not self._per_warp or not self._same_for_a_warp(current):
+                stack += current.named_children
+        return False
+
+    def _same_for_a_warp(self, node: Node) -> bool:
+        operator = node.child_by_field_name("operator")
+        divided = node.type == "binary_expression" and operator is not None and operator.type in ("/", ">>")
+        return divided or node.type in _OPAQUE
+
+    def _bindings(self) -> list[tuple[str, Node]]:
+        reading, first, last = self._reading, self._function.body_start, self._function.end
+        pairs = [
+            (variable.name, variable.value)
+            for variable in reading.variables
+            if variable.value is not None and first <= variable.node.start_byte < last
+        ]
+        for node in reading.inside(self._function, "assignment_expression"):
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            if left is not None and right is not None and left.type == "identifier":
+                pairs.append((reading.text(left), right))
+        return pairs

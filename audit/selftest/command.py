@@ -1,0 +1,36 @@
+"""`audit self-test`: runs the controls, prints the matrix or the record, says whether this machine can be relied on."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from audit import claims
+from audit.progress import Progress
+from audit.selftest.matrix import matrix
+from audit.selftest.record import to_json, write
+from audit.selftest.run import run
+from audit.selftest.score import shortfalls
+
+
+def execute(
+    device: str, *, as_json: bool, out: Path | None, seed: int | None = None, root: Path = claims.KERNELS
+) -> int:
+    """Returns the exit code: 0 if the device's answers can be relied on, else 1 with the reason on stderr.
+
+    Args:
+        device: "auto", "cuda" or "emulated".
+        as_json: print the record, and the progress on stderr.
+        out: also write the record there.
+        seed: the one a record names, to see its answers again.
+        root: the folder that holds the claim folders.
+    """
+    progress = Progress(sys.stderr if as_json else None)
+    record = run(device, root=root, entropy=seed, progress=progress)
+    if out is not None:
+        write(record, out)
+    print(to_json(record) if as_json else matrix(record), end="")
+    reasons = shortfalls(record)
+    if reasons:
+        print(f"audit: {record.device.name} cannot be relied on here: {'; '.join(reasons)}", file=sys.stderr)
+    return 1 if reasons else 0

@@ -1,0 +1,43 @@
+"""The controls there are: every folder of claims whose `claim.toml` has a rogue or an honest kernel."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from audit import claims
+from audit.claims import ClaimFolder
+from audit.model import Variant
+
+ROLES = ("rogue", "honest")
+CLAIM = "triangular_mm"
+WRONG, RIGHT = "claimed", "fixed_grid2d"
+"""The two variants of the first claim whose answers are beyond doubt on any device."""
+_COMMENT = re.compile(r"""^[\s/#*"']+""")
+
+
+def folders(root: Path = claims.KERNELS) -> list[ClaimFolder]:
+    """The claim folders at any depth below `root` that hold controls, sorted by path."""
+    found = (claims.load(str(path.parent)) for path in sorted(root.rglob("claim.toml")))
+    return [folder for folder in found if any(variant.role in ROLES for variant in folder.claim.variant)]
+
+
+def certain(root: Path = claims.KERNELS) -> ClaimFolder:
+    """The first claim with nothing but its claimed kernel, which is wrong, and one repair, which is right."""
+    return only(claims.load(str(root / CLAIM)), (WRONG, RIGHT))
+
+
+def only(folder: ClaimFolder, names: tuple[str, ...]) -> ClaimFolder:
+    """The folder as if it had no other variants than those named."""
+    kept = tuple(variant for variant in folder.claim.variant if variant.name in names)
+    statement = folder.claim.model_copy(update={"variant": kept})
+    return replace(folder, audited=folder.audited.model_copy(update={"statement": statement}))
+
+
+def mechanism(folder: ClaimFolder, variant: Variant) -> str:
+    """What the control does, as the first line of its file says after its name."""
+    lines = folder.source_of(variant).read_text(encoding="utf-8").splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    told = _COMMENT.sub("", first).rstrip(" \"'")
+    return told.removeprefix(f"{variant.name}:").strip()

@@ -1,0 +1,56 @@
+"""How each verdict that a finding settles is worded; which findings settle it, `audit.judge` decides."""
+
+from __future__ import annotations
+
+from audit.model import Finding, Record, Verdict
+
+
+def wrong(convictions: list[Finding], *, root_cause: str | None) -> Verdict:
+    """Proved failures of the claimed kernel: it does not compute what it claims to."""
+    probes = {finding.probe for finding in convictions}
+    confirmed = all(finding.confirmed is not False for finding in convictions)
+    high = len(probes) > 1 and confirmed
+    return Verdict(
+        name="wrong",
+        reasons=tuple(f"{finding.probe}: {finding.summary}" for finding in convictions),
+        root_cause=root_cause,
+        confidence="high" if high else "medium",
+        confidence_reason=f"{len(probes)} independent probe{'s' * (len(probes) > 1)} failed"
+        + (", each also in a second build" if all(finding.confirmed for finding in convictions) else ""),
+        scope="the kernel as audited, on any GPU: a result that is wrong here is wrong everywhere; "
+        "no speed of it is reported",
+    )
+
+
+def vacuous(strawmen: list[Finding]) -> Verdict:
+    """Kernels that compute nothing pass the task as well."""
+    return Verdict(
+        name="vacuous",
+        reasons=tuple(finding.summary for finding in strawmen),
+        confidence="high",
+        confidence_reason="a strawman passes the task at its own tolerance and shape",
+        scope="the task as stated: passing it says nothing about any kernel",
+    )
+
+
+def not_its_own(record: Record, finding: Finding) -> Verdict:
+    """A right result that none of the source's kernels produced."""
+    return Verdict(
+        name="overstated",
+        reasons=(f"{finding.probe}: {finding.summary}",),
+        confidence="medium",
+        confidence_reason="the result is right, and none of the source's kernels produced it",
+        scope=f"the shape of the finding, on {record.device.name}; a published time is that of the library",
+    )
+
+
+def mistimed(record: Record, impossible: list[Finding]) -> Verdict:
+    """Published times that the hardware they name does not allow."""
+    gpus = ", ".join(finding.target for finding in impossible)
+    return Verdict(
+        name="mistimed",
+        reasons=tuple(finding.summary for finding in impossible),
+        confidence="medium",
+        confidence_reason="the kernel passed every correctness probe; the published time is under a data-sheet floor",
+        scope=f"the published times on {gpus}; nothing was timed on {record.device.name}",
+    )

@@ -1,0 +1,149 @@
+"""Runs in a child: callables timed side by side, in blocks, in a new random order each.
+
+Clocks, heat and neighbours change from second to second; callables of one block share them, so their ratio does not.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from audit.worker.callables import PREFIX, Indexed
+from audit.worker.kept_outputs import KeptOutputs
+from audit.worker.stopping import calls_in_block, half_width, settled
+from audit.worker.stopwatch import Stopwatch
+
+WARM_GROUP, WARM_TOLERANCE = 5, 0.01
+WARM_MOST_S, WARM_MOST_CALLS = 0.25, 60
+SHARE_MS, MOST_CALLS = 2.0, 6
+"""A callable gets as many samples a block as fit into this time, six at most and one at least."""
+LEAST_BLOCKS = 12
+OVERRUN = 4.0
+"""Where not even the least number of blocks fits into the budget, this many budgets are spent at most."""
+HOT_EVERY, HOST_EVERY = 4, 3
+"""Every that many blocks each callable is also timed hot, or by the host clock."""
+COLD, HOT, HOST = "cold", "hot", "host"
+
+
+@dataclass
+class Samples:
+    """Milliseconds with the block each was taken in and the callable's place in that block."""
+
+    samples_ms: list[float] = field(default_factory=list)
+    blocks: list[int] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+
+    def add(self, times_ms: list[float], *, block: int, position: int) -> None:
+        """More samples of one block."""
+        self.samples_ms += times_ms
+        self.blocks += [block] * len(times_ms)
+        self.positions += [position] * len(times_ms)
+
+    def block_medians(self) -> list[float]:
+        """One median a block, in their order."""
+        by_block: dict[int, list[float]] = {}
+        for block, sample in zip(self.blocks, self.samples_ms, strict=True):
+            by_block.setdefault(block, []).append(sample)
+        return [median(samples) for _, samples in sorted(by_block.items())]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How long to go on: `half_width` is relative, of the ratio's interval; `budget_s` is of the blocks alone."""
+
+    budget_s: float
+    half_width: float
+
+
+class Blocks:
+    """A timing session over callables by name; `sets` is the number of sets of inputs they rotate through."""
+
+    def __init__(
+        self, calls: Mapping[str, Indexed], *, sets: int, stopwatch: Stopwatch, kept: KeptOutputs, choice: random.Random
+    ) -> None:
+        self._calls = dict(calls)
+        self._sets, self._stopwatch, self._kept, self._choice = sets, stopwatch, kept, choice
+        self._each: dict[str, int] = {}
+        self._again: set[str] = set()
+        self.taken: dict[str, dict[str, Samples]] = {}
+        self.block = 0
+
+    def warm(self, name: str) -> dict[str, Any]:
+        """Calls until two groups of five calls agree within a percent, or the cap; tells how it went."""
+        recent: list[float] = []
+        started = time.perf_counter()
+        while not settled(recent, group=WARM_GROUP, tolerance=WARM_TOLERANCE):
+            if len(recent) >= WARM_MOST_CALLS or time.perf_counter() - started > WARM_MOST_S:
+                break
+            recent += self._stopwatch.cold(self._bound(name, 1)[1])[0]
+        stable = settled(recent, group=WARM_GROUP, tolerance=WARM_TOLERANCE)
+        self._each[name] = calls_in_block(median(recent), share_ms=SHARE_MS, most=MOST_CALLS)
+        return {"warmed": name, "calls": len(recent), "stable": stable, "first_ms": recent[0], "last_ms": recent[-1]}
+
+    def repeat(self, name: str, again: str) -> None:
+        """Has the callable take part a second time under another name, as the control."""
+        self._calls[again] = self._calls[name]
+        self._each[again] = self._each[name]
+        self._again.add(again)
+
+    def fastest(self) -> str:
+        """Of the callables warmed, one that gets the most samples a block: noise shows there first."""
+        return max(self._each, key=lambda name: self._each[name])
+
+    def run(self, plan: Plan, *, between: Callable[[int], None]) -> dict[str, Any]:
+        """Blocks until the plan is met; `between` is called with each block's number, outside timed regions."""
+        started, widest = time.perf_counter(), None
+        while True:
+            between(self.block)
+            self._one_block()
+            spent = time.perf_counter() - started
+            if self.block >= LEAST_BLOCKS:
+                widest = self.widest()
+                if widest <= plan.half_width or spent > plan.budget_s:
+                    break
+            elif spent > OVERRUN * plan.budget_s:
+                break
+        tight = widest is not None and widest <= plan.half_width
+        return {"blocks": self.block, "seconds": round(spent, 3), "tight": tight}
+
+    def widest(self) -> float:
+        """The widest half width among the ratios of every variant to the first and to the fastest baseline."""
+        cold = {name: samples[COLD].block_medians() for name, samples in self.taken.items()}
+        baselines = [name for name in cold if name.startswith(PREFIX)]
+        if not baselines:
+            return 0.0
+        against = {baselines[0], min(baselines, key=lambda name: median(cold[name]))}
+        pairs = [(name, other) for name in cold if not name.startswith(PREFIX) for other in against]
+        return max((half_width(cold[name], cold[other]) for name, other in pairs), default=0.0)
+
+    def _one_block(self) -> None:
+        order = self._choice.sample(sorted(self._each), len(self._each))
+        for position, name in enumerate(order):
+            self._cold(name, position)
+            if self.block % HOT_EVERY == 1:
+                _, calls = self._bound(name, self._each[name])
+                self._add(name, HOT, self._stopwatch.hot([calls[0]] * len(calls)), position)
+            if self.block % HOST_EVERY == 2:
+                self._add(name, HOST, [round(self._stopwatch.host(self._bound(name, 1)[1][0]), 6)], position)
+        self.block += 1
+
+    def _cold(self, name: str, position: int) -> None:
+        places, calls = self._bound(name, self._each[name])
+        slots = {} if name in self._again else self._kept.wanted(name, len(calls))
+        times, returned = self._stopwatch.cold(calls, keep=slots)
+        for place, slot in slots.items():
+            self._kept.keep(name, slot, returned[place], inputs=places[place], block=self.block)
+        self._add(name, COLD, times, position)
+
+    def _add(self, name: str, how: str, times: list[float], position: int) -> None:
+        samples = self.taken.setdefault(name, {}).setdefault(how, Samples())
+        samples.add(times, block=self.block, position=position)
+
+    def _bound(self, name: str, count: int) -> tuple[list[int], list[Callable[[], Any]]]:
+        function = self._calls[name]
+        places = [self._choice.randrange(self._sets) for _ in range(count)]
+        return places, [lambda place=place: function(place) for place in places]  # type: ignore[misc]

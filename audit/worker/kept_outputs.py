@@ -1,0 +1,68 @@
+"""Runs in a child: outputs of a few timed calls, chosen at random, kept for the judge to compare with the oracle."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import torch
+
+MOST_ELEMENTS = 1 << 22
+"""Of a larger output that many elements are kept, as whole rows chosen at random."""
+
+
+class KeptOutputs:
+    """A random sample of the timed calls of every callable; each timed call has the same chance to be in it.
+
+    Args:
+        folder: takes the files.
+        each: calls kept of every callable.
+        choice: what draws the calls and the rows.
+    """
+
+    def __init__(self, folder: Path, *, each: int, choice: random.Random) -> None:
+        self._folder, self._each, self._choice = folder, each, choice
+        self._seen: dict[str, int] = {}
+        self._kept: dict[str, list[dict[str, Any]]] = {}
+
+    def wanted(self, name: str, calls: int) -> dict[int, int]:
+        """Which of the next calls to keep, and the slot each takes; drawn before the calls run."""
+        chosen = {}
+        for place in range(calls):
+            seen = self._seen[name] = self._seen.get(name, 0) + 1
+            slot = seen - 1 if seen <= self._each else self._choice.randrange(seen)
+            if slot < self._each:
+                chosen[place] = slot
+        return chosen
+
+    def keep(self, name: str, slot: int, output: Any, *, inputs: int, block: int) -> None:
+        """Copies the output of a call over set `inputs` of the inputs to the host."""
+        kept = self._kept.setdefault(name, [{}] * self._each)
+        told = {"variant": name, "inputs": inputs, "block": block}
+        if not isinstance(output, torch.Tensor):
+            kept[slot] = {**told, "no_tensor": type(output).__name__}
+            return
+        rows = self._rows(output)
+        part = output.detach() if rows is None else output.detach()[torch.tensor(rows, device=output.device)]
+        dtype = str(output.dtype).removeprefix("torch.")
+        kept[slot] = {**told, "whole": list(output.shape), "rows": rows, "dtype": dtype, "part": part.cpu()}
+
+    def written(self) -> list[dict[str, Any]]:
+        """Writes what is kept; one event a call, with the name of its file."""
+        every = [one for kept in self._kept.values() for one in kept if one]
+        return [self._write(number, one) for number, one in enumerate(every)]
+
+    def _rows(self, output: torch.Tensor) -> list[int] | None:
+        if output.dim() == 0 or output.numel() <= MOST_ELEMENTS:
+            return None
+        count = max(1, MOST_ELEMENTS * output.shape[0] // output.numel())
+        return sorted(self._choice.sample(range(output.shape[0]), count))
+
+    def _write(self, number: int, one: dict[str, Any]) -> dict[str, Any]:
+        told = {key: value for key, value in one.items() if key != "part"}
+        if "part" in one:
+            part = one["part"].contiguous()
+            told |= {"file": f"timed{number}.bin", "shape": list(part.shape)}
+            part.reshape(-1).view(torch.uint8).numpy().tofile(self._folder / told["file"])
+        return told

@@ -1,0 +1,120 @@
+"""Runs in a child: CPU tensors that answer as CUDA tensors do, so that Python written for a GPU takes its GPU path.
+
+Without it `x.is_cuda` sends a source down its fallback, and `device="cuda"` raises. Values are not touched: only what a
+tensor says of its place, and where a function is asked to put one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+MULTIPROCESSORS = 40
+"""Of the T4 the emulated device stands for, and its memory in bytes."""
+MEMORY_BYTES = 16 << 30
+
+
+class CudaGuise(TorchFunctionMode):
+    """While entered, every tensor of the CPU says it lies on `cuda:0`, and what is asked for there lies on the CPU."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._entered = False
+
+    def __enter__(self) -> CudaGuise:
+        """See `TorchFunctionMode`."""
+        self._entered = True
+        super().__enter__()  # type: ignore[no-untyped-call]
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        """Ends the guise also where a mode that claimed code has left on is taken off in its place."""
+        self._entered = False
+        super().__exit__(*raised)  # type: ignore[no-untyped-call]
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """See `TorchFunctionMode`."""
+        named = kwargs or {}
+        if not self._entered:
+            return function(*args, **named)
+        answer = _ANSWERS.get(_attribute(function))
+        if answer is not None and args and isinstance(args[0], torch.Tensor):
+            return answer(args[0])
+        if named.get("pin_memory"):
+            named = {**named, "pin_memory": False}
+        return function(*map(_here, args), **{name: _here(value) for name, value in named.items()})
+
+
+def pose(compute_capability: int) -> None:
+    """Makes `torch.cuda` answer for one idle GPU of that compute capability (75 is 7.5), for good in this process.
+
+    Not initialised, whatever else it says: seeding torch would reach for the generator of a GPU that is not there.
+    """
+    capability = divmod(compute_capability, 10)
+    properties = SimpleNamespace(
+        name="emulated device",
+        major=capability[0],
+        minor=capability[1],
+        multi_processor_count=MULTIPROCESSORS,
+        total_memory=MEMORY_BYTES,
+        warp_size=32,
+    )
+    stream = SimpleNamespace(cuda_stream=0, stream_id=0, device=torch.device("cpu"), synchronize=lambda: None)
+    answers: dict[str, Callable[..., Any]] = {
+        "is_available": lambda: True,
+        "init": lambda: None,
+        "device_count": lambda: 1,
+        "current_device": lambda: 0,
+        "set_device": lambda device: None,  # noqa: ARG005
+        "device": nullcontext,
+        "synchronize": lambda device=None: None,  # noqa: ARG005
+        "empty_cache": lambda: None,
+        "current_stream": lambda device=None: stream,  # noqa: ARG005
+        "default_stream": lambda device=None: stream,  # noqa: ARG005
+        "get_device_capability": lambda device=None: capability,  # noqa: ARG005
+        "get_device_name": lambda device=None: properties.name,  # noqa: ARG005
+        "get_device_properties": lambda device=None: properties,  # noqa: ARG005
+    }
+    for name, answer in answers.items():
+        setattr(torch.cuda, name, answer)
+
+
+def _attribute(function: Any) -> str:
+    """`is_cuda` for the getter of that attribute, `Tensor.cuda` for that method, else whatever the function's name."""
+    owner = getattr(function, "__self__", None)
+    return str(getattr(owner, "__name__", "")) if type(owner).__name__ == "getset_descriptor" else _method(function)
+
+
+def _method(function: Any) -> str:
+    return f"{function.__name__}()" if type(function).__name__ == "method_descriptor" else ""
+
+
+def _claimed_device(tensor: torch.Tensor) -> torch.device:
+    with torch._C.DisableTorchFunction():
+        own = tensor.device
+    return torch.device("cuda", 0) if own.type == "cpu" else own
+
+
+_ANSWERS: dict[str, Callable[[torch.Tensor], Any]] = {
+    "is_cuda": lambda tensor: _claimed_device(tensor).type == "cuda",
+    "is_cpu": lambda tensor: False,  # noqa: ARG005
+    "device": _claimed_device,
+    "cuda()": lambda tensor: tensor,
+    "get_device()": lambda tensor: 0,  # noqa: ARG005
+    "pin_memory()": lambda tensor: tensor,
+    "record_stream()": lambda tensor: None,  # noqa: ARG005
+}
+
+
+def _here(value: Any) -> Any:
+    """A place on a GPU becomes the CPU; all else stays."""
+    if isinstance(value, torch.device) and value.type == "cuda":
+        return torch.device("cpu")
+    return "cpu" if isinstance(value, str) and value.partition(":")[0] == "cuda" else value

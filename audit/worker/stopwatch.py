@@ -1,0 +1,90 @@
+"""Runs in a child: how one call is timed on a GPU, with the L2 cache cold or hot, by events or by a host clock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from typing import Any
+
+import torch
+
+Call = Callable[[], Any]
+LEAST_FLUSH_BYTES = 64 << 20
+FLUSH_OF_L2 = 3
+"""The L2 cache is overwritten this many times over."""
+SPACER_CYCLES = 60_000
+"""About 30 us in which the host gets ahead of the GPU where nothing is flushed; touches no memory."""
+CONTRAST_OF_L2 = 0.4
+"""The share of the L2 cache that is read hot and cold to see that the flush works."""
+CONTRAST_SAMPLES = 20
+
+
+class Stopwatch:
+    """Times calls on the current GPU. Before a cold call memory of three times the L2 cache's size is overwritten.
+
+    The overwriting also gives the host the time to enqueue the call, so that a short kernel is not timed with the
+    launch before it. Its dirty lines are written back while the call runs, as with triton's do_bench.
+    """
+
+    def __init__(self) -> None:
+        self.l2_bytes = int(torch.cuda.get_device_properties(0).L2_cache_size)
+        size = max(LEAST_FLUSH_BYTES, FLUSH_OF_L2 * self.l2_bytes)
+        self._flush = torch.empty(size, dtype=torch.uint8, device="cuda")
+
+    def flush(self) -> None:
+        """Overwrites the L2 cache; returns at once."""
+        self._flush.zero_()
+
+    def cold(self, calls: list[Call], *, keep: Collection[int] = ()) -> tuple[list[float], dict[int, Any]]:
+        """Milliseconds between two events around each call, and what the calls at the places in `keep` returned."""
+        return self._timed(calls, self.flush, keep)
+
+    def hot(self, calls: list[Call]) -> list[float]:
+        """The same right after one untimed call and with nothing overwritten."""
+        calls[0]()
+        return self._timed(calls, _spacer, ())[0]
+
+    def host(self, call: Call) -> float:
+        """Milliseconds of a clock outside the GPU, which no stream escapes; includes the launch. L2 cold."""
+        self.flush()
+        torch.cuda.synchronize()
+        started = time.perf_counter()
+        call()
+        torch.cuda.synchronize()
+        return 1e3 * (time.perf_counter() - started)
+
+    def contrast(self) -> tuple[list[float], list[float]]:
+        """Cold and hot times of reading a part of the L2 cache's size: cold is slower only if the flush works."""
+        words = max(1 << 18, int(CONTRAST_OF_L2 * self.l2_bytes) // 4)
+        data = torch.ones(words, dtype=torch.float32, device="cuda")
+        calls = [lambda: torch.sum(data)] * CONTRAST_SAMPLES
+        self.hot(calls)  # the first calls load the kernel
+        return self.cold(calls)[0], self.hot(calls)
+
+    def empty(self) -> Call:
+        """A call of one tiny kernel: what events say of it beyond the kernel itself is their own cost."""
+        element = torch.zeros(1, device="cuda")
+        return lambda: element.add_(1)
+
+    def _timed(
+        self, calls: list[Call], before: Callable[[], None], keep: Collection[int]
+    ) -> tuple[list[float], dict[int, Any]]:
+        events = [(_event(), _event()) for _ in calls]
+        returned = {}
+        for place, (call, (start, end)) in enumerate(zip(calls, events, strict=True)):
+            before()
+            start.record()
+            result = call()
+            end.record()
+            if place in keep:
+                returned[place] = result
+        torch.cuda.synchronize()
+        return [round(start.elapsed_time(end), 6) for start, end in events], returned
+
+
+def _spacer() -> None:
+    torch.cuda._sleep(SPACER_CYCLES)  # type: ignore[no-untyped-call]
+
+
+def _event() -> Any:
+    return torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]

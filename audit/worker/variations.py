@@ -1,0 +1,160 @@
+"""Runs in a child: other inputs for a case and what is right for them in float64, away from claimed code.
+
+Request: `reference` (path of reference.py), `device` (where to compute), `vary` (each `{"inputs": file of a case's
+arguments, "shape": its sizes, "groups": names of GROUPS}`). The new files lie beside the case's:
+`<case>.<variation>.inputs.pt` and `<case>.<variation>.f64`. A variation that the reference refuses is left out.
+
+`reference.py` may offer `distributions(shape, generator)`: a dict from names to lists of arguments, tried beside ours.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from audit.worker.arguments import as_bytes
+from audit.worker.formats import FORMATS, effective_bits
+from audit.worker.transforms import DISTRIBUTIONS, is_real, one_moved, redistributed, scaled_number, with_value
+
+Tell = Callable[[dict[str, Any]], None]
+Variation = tuple[str, list[Any]]
+REFUSED = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
+"""What a reference raises for arguments it does not take."""
+
+
+def run(request: dict[str, Any], reference: ModuleType, tell: Tell) -> None:
+    """Tells one event a case with the `bits` of every format and a file of its first input, then one a variation."""
+    for of, wanted in enumerate(request["vary"]):
+        file = Path(wanted["inputs"])
+        case = _Case(reference, torch.load(file, weights_only=True), wanted["shape"], request["device"])
+        tell({"of": of, "bits": case.bits(), "first_input": _first_input(case, _beside(file, "first_input"))})
+        for group in wanted["groups"]:
+            for name, values in GROUPS[group](case):
+                told = _written(case, values, _beside(file, name))
+                if told is not None:
+                    measured = case.headroom(values) if group == "distributions" else {}
+                    tell({"of": of, "variation": name, "group": group, "headroom": measured, **told})
+
+
+class _Case:
+    """A case and the claim's reference: computes what is right, in float64 and in lower formats."""
+
+    def __init__(self, reference: ModuleType, values: list[Any], shape: dict[str, int], device: str) -> None:
+        self.reference, self.values, self.shape = reference, values, shape
+        self._device = device
+
+    def generator(self, salt: int) -> torch.Generator:
+        """The same numbers for the same inputs, which nobody can know before the audit."""
+        seed = zlib.crc32(b"".join(as_bytes(x).numpy().tobytes() for x in self.values if isinstance(x, torch.Tensor)))
+        return torch.Generator().manual_seed((seed << 8) + salt)
+
+    def oracle(self, values: list[Any]) -> torch.Tensor:
+        """What is right for those arguments, float64."""
+        return self.reference.oracle(*self._there(values)).to(torch.float64)  # type: ignore[no-any-return]
+
+    def eager(self, values: list[Any]) -> torch.Tensor:
+        """What the reference itself returns."""
+        result: torch.Tensor = self.reference.reference(*self._there(values))
+        return result
+
+    def bits(self) -> dict[str, float | None]:
+        """Effective bits of the reference, and of the oracle on inputs rounded to each lower format."""
+        want, eager = self.oracle(self.values), self.eager(self.values)
+        told = {"fp32": effective_bits(eager.double(), want)}
+        for name, rounded in FORMATS.items():
+            low = self.oracle([rounded(x) if is_real(x) else x for x in self.values])
+            told[name] = effective_bits(low.to(eager.dtype).double(), want)
+        return told
+
+    def headroom(self, values: list[Any]) -> dict[str, float | None]:
+        """The tolerance the reference itself needs, and one that rounds its inputs first; None: no finite one."""
+        want = self.oracle(values)
+        told = {"fp32": _needed(self.eager(values).double(), want)}
+        for name, rounded in FORMATS.items():
+            told[name] = _needed(self.oracle([rounded(x) if is_real(x) else x for x in values]), want)
+        return told
+
+    def _there(self, values: list[Any]) -> list[Any]:
+        """Copies on the device: a reference may work in place."""
+        return [x.to(self._device, copy=True) if isinstance(x, torch.Tensor) else x for x in values]
+
+
+def _needed(got: torch.Tensor, want: torch.Tensor) -> float | None:
+    bound = want.abs() + want.square().mean().sqrt()
+    share = torch.where(got == want, torch.zeros_like(want), (got - want).abs() / bound)
+    worst = float(share.max())
+    return worst if math.isfinite(worst) and bool(want.isfinite().all()) else None
+
+
+def _beside(file: Path, name: str) -> Path:
+    """The stem of a variation's files, beside those of its case."""
+    return file.with_name(f"{file.name.removesuffix('.inputs.pt')}.{name}")
+
+
+def _first_input(case: _Case, stem: Path) -> str | None:
+    """A file with the first input as float64, where it has the shape of the result; such a kernel only copies."""
+    tensors = [x for x in case.values if isinstance(x, torch.Tensor)]
+    if not tensors or tensors[0].shape != case.oracle(case.values).shape:
+        return None
+    file = stem.with_name(f"{stem.name}.f64")
+    tensors[0].to(torch.float64).contiguous().numpy().tofile(file)
+    return str(file)
+
+
+def _written(case: _Case, values: list[Any], stem: Path) -> dict[str, Any] | None:
+    try:
+        expected = case.oracle(values).cpu().contiguous()
+        dtype = str(case.eager(values).dtype).removeprefix("torch.")
+    except REFUSED:
+        return None
+    torch.save(values, stem.with_name(f"{stem.name}.inputs.pt"))
+    expected.numpy().tofile(stem.with_name(f"{stem.name}.f64"))
+    return {"stem": str(stem), "expected_shape": list(expected.shape), "expected_dtype": dtype}
+
+
+def _other(case: _Case) -> Iterator[Variation]:
+    yield "other_values", case.reference.inputs(case.shape, case.generator(1))
+
+
+def _moved(case: _Case) -> Iterator[Variation]:
+    if any(is_real(x) and x.numel() for x in case.values):
+        yield "last_element", one_moved(case.values, 1.0)
+        yield "one_element", one_moved(case.values, float(torch.rand(1, generator=case.generator(2))))
+
+
+def _inputs(case: _Case) -> Iterator[Variation]:
+    (_, others), *_ = _other(case)
+    for index, (value, other) in enumerate(zip(case.values, others, strict=True)):
+        if isinstance(value, torch.Tensor | float):
+            changed = list(case.values)
+            changed[index] = other if isinstance(value, torch.Tensor) else scaled_number(value)
+            yield f"input_{index}", changed
+
+
+def _distributions(case: _Case) -> Iterator[Variation]:
+    if any(is_real(x) for x in case.values):
+        for salt, name in enumerate(DISTRIBUTIONS, start=16):
+            yield name, redistributed(case.values, name, case.generator(salt))
+    if hasattr(case.reference, "distributions"):
+        yield from case.reference.distributions(case.shape, case.generator(3)).items()
+
+
+def _nonfinite(case: _Case) -> Iterator[Variation]:
+    if any(is_real(x) and x.numel() for x in case.values):
+        yield "nan", with_value(case.values, math.nan)
+        yield "inf", with_value(case.values, math.inf)
+
+
+GROUPS: dict[str, Callable[[_Case], Iterator[Variation]]] = {
+    "other": _other,
+    "moved": _moved,
+    "inputs": _inputs,
+    "distributions": _distributions,
+    "nonfinite": _nonfinite,
+}

@@ -1,0 +1,164 @@
+"""How fast the variants of triangular_mm are: `python bench/ladder.py --out FILE`, on a machine with a GPU.
+
+Times every repair and the baselines in one process: rounds in which each is called once, in an order drawn anew, behind
+a write that fills the L2 cache. Raw samples are kept, and each kernel's own time by the profiler: what a variant's
+second launch takes is what it takes from inputs prepared before. Errors are against float64, relative, in norm.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from audit import claims
+from audit.build import fast, fast_load, gpu
+from audit.build.cuda import flags_of
+from audit.worker.oracle import baselines_of, load_reference
+
+CLAIM = Path(__file__).resolve().parents[1] / "kernels/triangular_mm"
+BASELINES = ("eager", "eager_tf32", "blocked")
+SIZES = (1, 33, 255, 1000, 4095, 4096)
+SIDE = 4096
+FLUSH_BYTES = 256 << 20
+WARM_UP = 5
+PROFILED = 20
+
+Way = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+def main() -> None:
+    """Builds, checks, times, prints a table and, with `--out`, writes the numbers."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--out", type=Path, help="a JSON file for the numbers")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="audit-ladder-") as folder:
+        ways = _baselines() | _variants(Path(folder))
+        numbers = {"machine": _machine(), "side": SIDE, "ways": _measured(ways, asked.rounds)}
+    _show(numbers)
+    if asked.out:
+        asked.out.write_text(json.dumps(numbers) + "\n", encoding="utf-8")
+
+
+def _baselines() -> dict[str, Way]:
+    known = baselines_of(load_reference(str(CLAIM / "reference.py")))
+    return {name: known[name] for name in BASELINES} | {"float16": _float16}
+
+
+def _float16(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """What cuBLAS takes if the inputs are rounded to fp16 first, as wmma_f16 does."""
+    return torch.matmul(a.half(), b.half()).tril().float()
+
+
+def _variants(cache: Path) -> dict[str, Way]:
+    loaded = claims.load(str(CLAIM))
+    card = gpu.find()
+    repairs = [each for each in loaded.claim.variant if each.role == "repair"]
+
+    def built(variant: Any) -> fast.FastBuild:
+        flags = flags_of(variant, loaded.claim)
+        options = {"compute_capability": card.compute_capability, "cache_folder": cache}
+        return fast.build(CLAIM / variant.file, flags=flags, **options)
+
+    fast.prepare(cache)
+    with ThreadPoolExecutor() as pool:
+        builds = list(pool.map(built, repairs))
+    entry = loaded.claim.entry
+    return {
+        each.name: fast_load.load(build.library, binding=build.binding)[entry]
+        for each, build in zip(repairs, builds, strict=True)
+    }
+
+
+def _measured(ways: dict[str, Way], rounds: int) -> dict[str, dict[str, Any]]:
+    errors = {name: {} for name in ways}
+    for side in SIZES:
+        a, b = _inputs(side)
+        want = (a.double() @ b.double()).tril()
+        for name, way in ways.items():
+            errors[name][side] = float((way(a, b).double() - want).norm() / want.norm())
+    samples = _samples(ways, rounds)
+    return {
+        name: {
+            "relative_error": errors[name],
+            "median_ms": statistics.median(samples[name]),
+            "kernels_ms": _kernels(ways[name]),
+            "samples_ms": samples[name],
+        }
+        for name in ways
+    }
+
+
+def _inputs(side: int) -> tuple[torch.Tensor, torch.Tensor]:
+    torch.manual_seed(side)
+    return torch.randn(side, side, device="cuda").tril(), torch.randn(side, side, device="cuda").tril()
+
+
+def _samples(ways: dict[str, Way], rounds: int) -> dict[str, list[float]]:
+    """Milliseconds on the GPU by name, in the order they were taken."""
+    a, b = _inputs(SIDE)
+    flush = torch.empty(FLUSH_BYTES, dtype=torch.int8, device="cuda")
+    for _ in range(WARM_UP):
+        for way in ways.values():
+            way(a, b)
+    order = list(ways)
+    shuffled = random.Random(0)
+    samples: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(rounds):
+        shuffled.shuffle(order)
+        events = {name: [torch.cuda.Event(enable_timing=True) for _ in range(2)] for name in order}
+        for name in order:
+            flush.zero_()
+            events[name][0].record()
+            ways[name](a, b)
+            events[name][1].record()
+        torch.cuda.synchronize()
+        for name, (start, stop) in events.items():
+            samples[name].append(round(start.elapsed_time(stop), 5))
+    return samples
+
+
+def _kernels(way: Way) -> dict[str, float]:
+    """Median milliseconds of each kernel of a call by its name, as the profiler sees it."""
+    a, b = _inputs(SIDE)
+    flush = torch.empty(FLUSH_BYTES, dtype=torch.int8, device="cuda")
+    with profile(activities=[ProfilerActivity.CUDA]) as seen:
+        for _ in range(PROFILED):
+            flush.fill_(1)
+            way(a, b)
+        torch.cuda.synchronize()
+    times: dict[str, list[float]] = {}
+    for event in seen.events():
+        if event.device_type == torch.autograd.DeviceType.CUDA and "FillFunctor<signed char>" not in event.name:
+            times.setdefault(event.name[:100], []).append(event.device_time / 1000)
+    return {name: round(statistics.median(each), 5) for name, each in times.items()}
+
+
+def _machine() -> dict[str, Any]:
+    card = torch.cuda.get_device_properties(0)
+    return {"gpu": card.name, "multiprocessors": card.multi_processor_count, "torch": torch.__version__}
+
+
+def _show(numbers: dict[str, Any]) -> None:
+    print(f"{numbers['machine']['gpu']}, torch {numbers['machine']['torch']}, N = {numbers['side']}")
+    eager = numbers["ways"]["eager"]["median_ms"]
+    for name, row in numbers["ways"].items():
+        worst = max(row["relative_error"].values())
+        print(f"{name:18} {row['median_ms']:8.4f} ms   {eager / row['median_ms']:6.2f}x   error {worst:.1e}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,229 @@
+"""What the timing engine can tell: `python bench/timing.py [--sessions 100] [--out FILE]`, on a machine with a GPU.
+
+Four figures: false alarms of callables timed against themselves in sessions of 2 s; how tight ratio intervals get in
+3 s; event medians against the profiler's kernel time; seconds of the whole measure stage, first and again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+
+from audit import claims, measure  # noqa: E402
+from audit.build import fast, gpu  # noqa: E402
+from audit.build.cuda import flags_of  # noqa: E402
+from audit.measure.statistics import Series, ratio  # noqa: E402
+from audit.probes.target import Case  # noqa: E402
+from audit.worker import callables, kernel_time  # noqa: E402
+from audit.worker.blocks import COLD, Blocks, Plan  # noqa: E402
+from audit.worker.callables import Indexed  # noqa: E402
+from audit.worker.kept_outputs import KeptOutputs  # noqa: E402
+from audit.worker.pool import Workers  # noqa: E402
+from audit.worker.stopwatch import Stopwatch  # noqa: E402
+
+SIDE = 4096
+VARIANTS = ("register_blocked", "wmma_split", "wmma_f16")
+AGAIN = "again:"
+SESSION_S, TIGHT_S = 2.0, 3.0
+PROFILED = 15
+LEAST_US = 50.0
+EMPTY = "empty kernel"
+STAGE = ("fixed_grid2d", "shared_tiled", "wmma_f16", "wmma_tf32", "register_blocked", "wmma_split")
+
+
+def main() -> None:
+    """Measures, prints and, with `--out`, writes the numbers."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sessions", type=int, default=100, help="sessions of 2 s for the false alarms")
+    parser.add_argument("--out", type=Path, help="a JSON file for the numbers")
+    asked = parser.parse_args()
+    card = gpu.find()
+    numbers: dict[str, Any] = {"gpu": card.name, "driver": card.driver, "torch": torch.__version__,
+                               "cores": os.cpu_count(), "utc": time.strftime("%Y-%m-%d", time.gmtime())}  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="audit-bench-") as folder:
+        numbers["stage"] = stage(Path(folder), card)
+        calls = callables_at_hand(card)
+        numbers["profiler"] = against_profiler(calls)
+        numbers["intervals"] = intervals(calls)
+        numbers["same"] = against_themselves(calls, asked.sessions)
+    if asked.out:
+        asked.out.write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
+
+
+def callables_at_hand(card: gpu.Gpu) -> dict[str, Indexed]:
+    """Three variants, the eager baselines, and torch operations from 25 us up, over two sets of inputs."""
+    path = ROOT / "kernels" / "triangular_mm"
+    reference = callables.load_reference(str(path / "reference.py"))
+    sets = []
+    for seed in range(2):
+        made = reference.inputs({"N": SIDE}, torch.Generator().manual_seed(seed))
+        sets.append([one.to("cuda") for one in made])
+    found = {f"baseline:{name}": callables.baseline(name, reference, sets) for name in ("eager", "eager_tf32")}
+    for name, built in fast_builds(path, card, VARIANTS).items():
+        settings = {"kind": "cuda", "library": str(built.library), "module": name, "binding": str(built.binding),
+                    "memory": "plain", "pattern": None}  # fmt: skip
+        found[name] = callables.variant(settings, "forward", sets)
+    for side in (1024, 2048, 4096):
+        found[f"tril {side}"] = lambda place, side=side: sets[place][0][:side, :side].tril()
+    found["add"] = lambda place: sets[place][0] + sets[place][1]
+    found["copy"] = lambda place: sets[place][0].clone()
+    return found
+
+
+def fast_builds(path: Path, card: gpu.Gpu, names: tuple[str, ...]) -> dict[str, fast.FastBuild]:
+    """Fast builds of those variants."""
+    claim = claims.load(str(path)).claim
+    chosen = [variant for variant in claim.variant if variant.name in names]
+    return {
+        one.name: fast.build(path / one.file, flags=flags_of(one, claim), compute_capability=card.compute_capability)
+        for one in chosen
+    }
+
+
+def session(calls: dict[str, Indexed], *, seconds: float, half_width: float, seed: int) -> tuple[Blocks, Any]:
+    """One timing session over those callables."""
+    choice = random.Random(seed)
+    kept = KeptOutputs(Path(), each=0, choice=choice)
+    blocks = Blocks(calls, sets=2, stopwatch=Stopwatch(), kept=kept, choice=choice)
+    for name in calls:
+        blocks.warm(name)
+    return blocks, blocks.run(Plan(seconds, half_width), between=lambda _: None)
+
+
+def series(blocks: Blocks, name: str) -> Series:
+    """The cold samples of one callable."""
+    taken = blocks.taken[name][COLD]
+    return Series(tuple(taken.samples_ms), tuple(taken.blocks), tuple(taken.positions))
+
+
+def against_themselves(calls: dict[str, Indexed], sessions: int) -> dict[str, Any]:
+    """Every session times three callables twice; an alarm is a "faster" or "slower" of one against itself."""
+    names = ("tril 2048", "wmma_split", "baseline:eager")
+    twice = {name: calls[name] for name in names} | {f"{AGAIN}{name}": calls[name] for name in names}
+    words: dict[str, dict[str, int]] = {name: {} for name in names}
+    worst = dict.fromkeys(names, 0.0)
+    alarmed = 0
+    for seed in range(sessions):
+        blocks, _ = session(twice, seconds=SESSION_S, half_width=0.0, seed=seed)
+        found = {name: ratio(series(blocks, name), series(blocks, f"{AGAIN}{name}")) for name in names}
+        for name, one in found.items():
+            words[name][one.word] = words[name].get(one.word, 0) + 1
+            worst[name] = max(worst[name], abs(one.value - 1))
+        alarmed += any(one.word in ("faster", "slower") for one in found.values())
+    told = {"sessions": sessions, "seconds_each": SESSION_S, "sessions_with_an_alarm": alarmed, "words": words,
+            "largest_difference": worst}  # fmt: skip
+    print("against themselves:", json.dumps(told), flush=True)
+    return told
+
+
+def intervals(calls: dict[str, Indexed]) -> list[dict[str, Any]]:
+    """Each variant against eager alone, until the interval is within 1 % or 3 s have gone."""
+    told = []
+    for name in (*VARIANTS, "tril 4096"):
+        pair = {"baseline:eager": calls["baseline:eager"], name: calls[name]}
+        blocks, ended = session(pair, seconds=TIGHT_S, half_width=0.01, seed=1)
+        found = ratio(series(blocks, name), series(blocks, "baseline:eager"))
+        told.append({"variant": name, "ratio": found.value, "half_width": found.half_width, **ended})
+        print("interval:", json.dumps(told[-1]), flush=True)
+    return told
+
+
+def against_profiler(calls: dict[str, Indexed]) -> list[dict[str, Any]]:
+    """Median of events in a session over the median of what the profiler saw from first start to last end.
+
+    `net` leaves out what events say of an empty kernel beyond that kernel, the cost of the events themselves.
+    """
+    blocks, _ = session(calls, seconds=TIGHT_S, half_width=0.0, seed=2)
+    stopwatch = Stopwatch()
+    empty = stopwatch.empty()
+    stopwatch.cold([empty] * 5)
+    empty_ms = median(stopwatch.cold([empty] * 50)[0])
+    order = [name for name in (*calls, EMPTY) for _ in range(PROFILED)]
+    every = {**calls, EMPTY: lambda _: empty()}
+    seen = kernel_time.profiled([lambda name=name: every[name](0) for name in order], stopwatch)
+    profiles = {name: [one for other, one in zip(order, seen, strict=True) if other == name] for name in every}
+    spans = {name: median(kernel_time.span_ms(one) for one in own) for name, own in profiles.items()}
+    overhead = empty_ms - spans[EMPTY]
+    told = [{"callable": EMPTY, "events_ms": empty_ms, "span_ms": spans[EMPTY], "overhead_ms": overhead}]
+    for name in calls:
+        events, span = median(blocks.taken[name][COLD].samples_ms), spans[name]
+        told.append({"callable": name, "kernels": len(profiles[name][0]), "events_ms": events, "span_ms": span,
+                     "events_over_span": events / span, "net_over_span": (events - overhead) / span,
+                     "over_50_us": span * 1e3 > LEAST_US})  # fmt: skip
+    print("profiler:", *(json.dumps(one) for one in told), sep="\n  ", flush=True)
+    return told
+
+
+def stage(folder: Path, card: gpu.Gpu) -> list[dict[str, Any]]:
+    """The whole measure stage of the triangular claim on its cleared variants, twice: caches cold, then warm.
+
+    `prepare_s` is what an audit does beside its builds and probes, `seconds` what is left for the stage itself.
+    """
+    found = claims.load("triangular_mm")
+    built = {name: Loaded(one, name) for name, one in fast_builds(found.path, card, STAGE).items()}
+    with Workers(2) as workers:
+        case = first_case(workers, found.reference, folder)
+        return [staged(found, case, workers, built) for _ in range(2)]
+
+
+def staged(found: Any, case: Case, workers: Workers, built: dict[str, Any]) -> dict[str, Any]:
+    """One measure stage in a process of its own."""
+    lines: list[str] = []
+    with workers.shared() as process:
+        one = measure.Session(found.claim, found.reference, case, workers, lines.append, seed=7, process=process)
+        started = time.perf_counter()
+        one.prepare()
+        prepared = time.perf_counter()
+        times = measure.times(one, built, cleared=set(built))
+        ended = time.perf_counter()
+    findings = [f"{a.probe} {a.target}: {a.outcome}: {a.summary}" for a in times.findings]
+    parts = [{**a.evidence["parts_s"], **a.evidence["load_s"]} for a in times.findings if "parts_s" in a.evidence]
+    medians = {name: measure.median_ms(times.measurements, name) for name in {a.variant for a in times.measurements}}
+    told = {"prepare_s": round(prepared - started, 2), "seconds": round(ended - prepared, 2), "parts_s": parts,
+            "medians_ms": {name: ms for name, ms in sorted(medians.items()) if ms is not None},
+            "findings": findings}  # fmt: skip
+    print(f"stage: {told['seconds']} s after {told['prepare_s']} s", told["parts_s"], told["medians_ms"], *findings,
+          sep="\n  ", flush=True)  # fmt: skip
+    return told
+
+
+class Loaded:
+    """A fast build as the measure stage wants it."""
+
+    orders = ("forward",)
+
+    def __init__(self, build: fast.FastBuild, name: str) -> None:
+        self._build, self._name = build, name
+
+    def session_request(self, *, memory: str, **_: object) -> dict[str, Any]:
+        """See `audit.build.device.BuiltVariant`."""
+        return {"device": {"kind": "cuda", "library": str(self._build.library), "module": self._name, "memory": memory,
+                           "binding": str(self._build.binding), "pattern": None}}  # fmt: skip
+
+
+def first_case(workers: Workers, reference: Path, folder: Path) -> Case:
+    """The claimed shape's inputs and float64 result."""
+    shape = {"N": SIDE}
+    request = {"reference": str(reference), "baselines": [], "shapes": [shape], "seeds": [1], "cost_shape": shape,
+               "folder": str(folder), "device": "cuda"}  # fmt: skip
+    workers.call("oracle", request, limit_s=300.0)
+    expected = np.fromfile(folder / "0.expected.f64").reshape(SIDE, SIDE)
+    return Case(shape, folder / "0.inputs.pt", expected, "float32")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""The task: x = 2 x + 1 in place on a (rows, cols) float32 matrix, row major; the result is the input itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+BYTES_PER_ELEMENT = 4
+
+
+def inputs(shape: dict[str, int], generator: torch.Generator) -> list[torch.Tensor]:
+    """One standard normal matrix of `{"rows": ..., "cols": ...}`, on the CPU."""
+    return [torch.randn(shape["rows"], shape["cols"], generator=generator, dtype=torch.float32)]
+
+
+def reference(x: torch.Tensor) -> torch.Tensor:
+    """What a control is compared with."""
+    return x.mul_(2).add_(1)
+
+
+def oracle(x: torch.Tensor) -> torch.Tensor:
+    """The same in float64, which leaves the input as it is."""
+    return x.double() * 2 + 1
+
+
+def cost(shape: dict[str, int]) -> dict[str, float]:
+    """Least work of the task: `flops` (two an element) and `bytes` moved (each read and written once)."""
+    elements = shape["rows"] * shape["cols"]
+    return {"flops": 2.0 * elements, "bytes": 2.0 * BYTES_PER_ELEMENT * elements}
+
+
+BASELINES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {"eager": reference}

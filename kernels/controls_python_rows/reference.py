@@ -1,0 +1,33 @@
+"""The task: the sum of every row of a (rows, cols) float32 matrix; result (rows,)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+BYTES_PER_ELEMENT = 4
+
+
+def inputs(shape: dict[str, int], generator: torch.Generator) -> list[torch.Tensor]:
+    """One standard normal matrix of `{"rows": ..., "cols": ...}`, on the CPU."""
+    return [torch.randn(shape["rows"], shape["cols"], generator=generator, dtype=torch.float32)]
+
+
+def reference(x: torch.Tensor) -> torch.Tensor:
+    """What a control is compared with."""
+    return x.sum(dim=1)
+
+
+def oracle(x: torch.Tensor) -> torch.Tensor:
+    """The same in float64."""
+    return x.double().sum(dim=1)
+
+
+def cost(shape: dict[str, int]) -> dict[str, float]:
+    """Least work of the task: `flops` (one an element) and `bytes` moved (each read once, each sum written once)."""
+    elements = shape["rows"] * shape["cols"]
+    return {"flops": float(elements), "bytes": float(BYTES_PER_ELEMENT * (elements + shape["rows"]))}
+
+
+BASELINES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {"eager": reference}

@@ -1,0 +1,129 @@
+"""A `.py` variant built for the emulated device, and what of a GPU's build needs no GPU."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from audit import claims
+from audit.build.cuda_toolchain import Toolchain
+from audit.build.emulated import EmulatedDevice
+from audit.build.gpu import Gpu
+from audit.build.python_cuda import PythonBuilder
+from audit.build.python_emulated import EmulatedPython
+from audit.errors import CompileError, Unsupported
+from audit.model import Variant
+
+FOLDER = claims.load("controls_python")
+GPU = Gpu("Tesla T4", 75, "580", 15360, (13, 0))
+TOOLS = Toolchain(Path("/nowhere"), "nvcc 13.0.88", "2.11.0", (13, 0), Path("/nowhere"))
+PLAIN = "def forward(x):\n    return x * 2\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A claim folder with a reference."""
+    (tmp_path / "reference.py").write_text("def get_init_inputs():\n    return [3, 0.5]\n")
+    return tmp_path
+
+
+def written(folder: Path, text: str) -> Path:
+    (folder / "claimed.py").write_text(text)
+    return folder / "claimed.py"
+
+
+def variant(file: str = "claimed.py") -> Variant:
+    return Variant(file=file, role="claimed", technique="t")
+
+
+def emulated(source: Path) -> EmulatedPython:
+    built = EmulatedDevice().build(source, variant(source.name), optimisation="O2")
+    assert isinstance(built, EmulatedPython)
+    return built
+
+
+def test_plain_torch_is_built_without_a_compiler(folder: Path) -> None:
+    built = emulated(written(folder, PLAIN))
+    assert (built.note.outcome, built.note.header_set, built.note.compiler) == ("built", "python", None)
+    assert (built.orders, built.checks_accesses, built.tensor_device) == (("forward",), False, "cpu")
+    asked = built.session_request(memory="reuse", order="forward", check=False)["device"]
+    assert (asked["kind"], asked["libraries"], asked["triton"]) == ("emulated_python", {}, False)
+    assert asked["configuration"]["allocator"] == "reuse"
+
+
+def test_the_copy_that_runs_has_no_reference_beside_it(folder: Path) -> None:
+    built = emulated(written(folder, PLAIN))
+    assert built.source.read_text() == PLAIN
+    assert [path.name for path in built.source.parent.iterdir()] == ["claimed.py"]
+
+
+def test_arguments_of_a_module_come_from_the_reference(folder: Path) -> None:
+    text = "class ModelNew: ...\ndef get_init_inputs():\n    return [1]\n"
+    assert emulated(written(folder, text)).init_inputs == (3, 0.5)
+
+
+def test_cuda_texts_are_compiled_and_their_kernels_run_in_every_order() -> None:
+    source = FOLDER.path / "silent_fallback_honest.py"
+    built = emulated(source)
+    assert built.orders == ("forward", "reverse", "random")
+    assert built.checks_accesses
+    assert built.exact_lines
+    assert built.note.compiler is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("import torch\nf = torch.compile(max)\n", r"torch.compile, .* \(line 2\)"),
+        ("import torch\ng = torch.cuda.CUDAGraph()\n", r"CUDA graphs \(line 2\)"),
+        ("from torch import cuda\nwith cuda.stream(cuda.Stream()): ...\n", r"streams of its own \(line 2\)"),
+        ("from torch.cuda import Event as E\ne = E()\n", r"CUDA events \(line 2\)"),
+        ("from torch.utils.cpp_extension import load\nm = load('m', ['k.cu'])\n", r"other files \(line 2\)"),
+        ("import torch\nfrom numba import cuda\n", r"kernels compiled by numba \(line 2\)"),
+        (
+            "from torch.utils.cpp_extension import load_inline\nload_inline('m', '', open('k').read())\n",
+            r"not made of constants \(line 2\)",
+        ),
+    ],
+)
+def test_what_exists_on_a_gpu_only_is_not_supported(folder: Path, text: str, words: str) -> None:
+    with pytest.raises(Unsupported, match=words):
+        emulated(written(folder, text))
+
+
+@pytest.mark.skipif(importlib.util.find_spec("triton") is not None, reason="triton is installed here")
+def test_triton_where_there_is_none_is_not_supported(folder: Path) -> None:
+    with pytest.raises(Unsupported, match="triton is not installed"):
+        emulated(written(folder, "import triton\n@triton.jit\ndef k(): ...\n"))
+
+
+def test_a_source_that_is_no_python_does_not_compile(folder: Path) -> None:
+    with pytest.raises(CompileError, match="line 1: error"):
+        emulated(written(folder, "def forward(x:\n"))
+
+
+def test_a_cuda_text_that_does_not_compile_is_told_in_the_compilers_words(folder: Path) -> None:
+    text = "from torch.utils.cpp_extension import load_inline\nload_inline('m', '', 'int f() { return undeclared; }')\n"
+    with pytest.raises(CompileError, match="undeclared"):
+        emulated(written(folder, text))
+
+
+def test_a_gpu_needs_no_build_of_a_source_without_extensions(folder: Path) -> None:
+    builder = PythonBuilder(GPU, TOOLS, folder / "cache")
+    built = builder.build(written(folder, PLAIN), variant(), FOLDER.claim, level="fast")
+    asked = built.session_request(memory="plain", order="forward", check=False)["device"]
+    assert (asked["kind"], asked["extensions"], asked["init_inputs"]) == ("cuda", None, [3, 0.5])
+    assert asked["environment"]["TORCH_CUDA_ARCH_LIST"] == "7.5"
+    assert (built.note.optimisation, built.note.header_set, built.checks_accesses) == ("fast", "python", False)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("import no_such_package\n", "No module named 'no_such_package'"), ("raise SystemExit(0)\n", "does not load")],
+)
+def test_a_source_that_does_not_load_accuses_nobody(folder: Path, text: str, words: str) -> None:
+    source = written(folder, f"import torch.utils.cpp_extension\n{text}{PLAIN}")
+    with pytest.raises(Unsupported, match=words):
+        PythonBuilder(GPU, TOOLS, folder / "cache").build(source, variant(), FOLDER.claim, level="fast")

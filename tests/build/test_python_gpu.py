@@ -1,0 +1,45 @@
+"""`.py` variants on a real GPU: extensions are compiled once, in a child, and taken from there by every session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from audit import claims
+from audit.build import cuda_toolchain, gpu
+from audit.build.python_cuda import PythonBuilder
+from audit.errors import CompileError
+from audit.model import Variant
+
+FOLDER = claims.load("controls_python")
+LACKS = cuda_toolchain.missing()
+pytestmark = pytest.mark.skipif(LACKS is not None, reason=str(LACKS))
+
+
+def builder(cache: Path) -> PythonBuilder:
+    found = gpu.find()
+    return PythonBuilder(found, cuda_toolchain.find(found), cache)
+
+
+def test_an_extension_is_compiled_once(tmp_path: Path) -> None:
+    source = FOLDER.path / "inline_model_honest.py"
+    variant = next(one for one in FOLDER.claim.variant if one.file == source.name)
+    first = builder(tmp_path).build(source, variant, FOLDER.claim, level="fast")
+    again = builder(tmp_path).build(source, variant, FOLDER.claim, level="published")
+    assert (first.note.from_cache, again.note.from_cache) == (False, True)
+    ((library, name),) = first.loaded["extensions"].values()
+    assert (Path(first.loaded["folder"]) / library).is_file()
+    assert name == "inline_model_honest"
+
+
+def test_what_the_builder_refuses_is_told_in_the_compilers_words(tmp_path: Path) -> None:
+    (tmp_path / "reference.py").write_text("")
+    source = tmp_path / "claimed.py"
+    text = "__global__ void k(float* x) { x[0] = undeclared; }"
+    source.write_text(f"from torch.utils.cpp_extension import load_inline\nload_inline('m', '', '''{text}''')\n")
+    with pytest.raises(CompileError, match="undeclared") as caught:
+        builder(tmp_path).build(
+            source, Variant(file=source.name, role="claimed", technique="t"), FOLDER.claim, level="fast"
+        )
+    assert str(tmp_path) not in caught.value.log

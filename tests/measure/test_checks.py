@@ -1,0 +1,137 @@
+"""Findings about the measuring: control, flush, clocks, order, floor, timed outputs; a hint convicts nobody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from audit import claims
+from audit.measure import checks
+from audit.measure.outputs import tolerances, verified
+from audit.measure.protocols import ALONE, ALONE_HOT, BUSY, HOST_CLOCK, OURS, SPAN
+from audit.measure.state import clocks, watched_blocks
+from audit.measure.told import measurements_of
+from audit.model import Measurement
+from tests.measure.told import EXPECTED, GPU, case, samples, state
+
+CLAIM = claims.load("triangular_mm").claim
+
+
+def raced(*events: dict[str, Any]) -> list[Measurement]:
+    return measurements_of(events, session="ladder", shape={"N": 4})
+
+
+def alone(name: str, ms: float, protocol: str) -> Measurement:
+    return Measurement(variant=name, shape={"N": 4}, protocol=protocol, samples_ms=(ms,), session="ladder")
+
+
+@pytest.mark.parametrize(("again_ms", "outcome"), [(0.3, "pass"), (0.33, "fail")])
+def test_the_control_must_come_out_as_the_same(again_ms: float, outcome: str) -> None:
+    told = checks.same_twice(
+        raced(samples("wmma", 0.3), samples("control:again:wmma", again_ms)), "ladder", target="claim"
+    )
+    assert told is not None
+    assert (told.outcome, told.grade) == (outcome, "hint" if outcome == "fail" else None)
+    assert ("no ratio of this session counts" in told.summary) is (outcome == "fail")
+    assert checks.same_twice(raced(samples("wmma", 0.3)), "ladder", target="claim") is None
+
+
+@pytest.mark.parametrize(("cold_ms", "outcome"), [(0.016, "pass"), (0.0101, "fail")])
+def test_the_flush_is_seen_to_flush(cold_ms: float, outcome: str) -> None:
+    told = checks.flush([alone(checks.READ, cold_ms, ALONE), alone(checks.READ, 0.01, ALONE_HOT)], target="claim")
+    assert told is not None
+    assert told.outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("host_ms", "busy_ms", "span_ms", "found"),
+    [
+        (0.35, 0.30, 0.31, []),
+        (0.90, 0.30, 0.31, ["part of the work escapes events"]),
+        (0.35, 0.60, 0.61, ["kernels busy for 0.6 ms"]),
+        (0.35, 0.10, 0.15, ["within 0.15 ms"]),
+    ],
+)
+def test_clocks_that_disagree_are_a_hint(host_ms: float, busy_ms: float, span_ms: float, found: list[str]) -> None:
+    own = [*raced(samples("wmma", 0.3)), alone("wmma", host_ms, HOST_CLOCK), alone("wmma", busy_ms, BUSY),
+           alone("wmma", span_ms, SPAN)]  # fmt: skip
+    told = checks.about(own, "ladder", target="claim")
+    assert [one.grade for one in told] == ["hint"] * len(found)
+    assert all(words in one.summary for one, words in zip(told, found, strict=True))
+
+
+def test_an_effect_of_the_order_is_told() -> None:
+    event = samples("wmma", 0.3) | {"positions": [0] * 6 + [5] * 6, "samples_ms": [0.3] * 6 + [0.4] * 6}
+    told = checks.by_order(raced(event), "wmma")
+    assert told is not None
+    assert "+33.3 %" in told.summary
+    assert checks.by_order(raced(samples("wmma", 0.3)), "wmma") is None
+
+
+def test_the_floor_of_the_gpu_at_hand_or_none() -> None:
+    known = checks.floor_here(GPU, {"flops": 2.29e10, "bytes": 1.34e8})
+    assert known.evidence["floor_ms"] == pytest.approx(0.342, abs=0.001)
+    unknown = checks.floor_here("NVIDIA L40S", {"flops": 1.0, "bytes": 1.0})
+    assert (unknown.outcome, "floor_ms" in unknown.evidence) == ("skip", False)
+
+
+def test_a_session_that_spent_its_budget_or_was_never_steady_says_so() -> None:
+    warmed = {"warmed": "wmma", "calls": 60, "stable": False, "first_ms": 1.0, "last_ms": 2.0}
+    ended = {"session": {"blocks": 20, "seconds": 3.0, "tight": False}}
+    told = checks.session_summary([warmed, ended], name="ladder", target="claim", half_width=0.01)
+    assert told is not None
+    assert "until its budget was spent; not steady after the warm-up's cap: wmma" in told.summary
+    assert checks.session_summary([warmed], name="ladder", target="claim", half_width=0.01) is None
+
+
+@pytest.mark.parametrize(
+    ("later", "outcome", "words"),
+    [
+        ({}, "pass", "slowed by nothing"),
+        ({"reasons": 0x4}, "fail", "slowed by power cap"),
+        ({"sm_mhz": 1400}, "fail", "the clock drifted"),
+        ({"processes": 3}, "pass", "up to 3 processes"),
+    ],
+)
+def test_the_driver_view_between_blocks(later: dict[str, int], outcome: str, words: str) -> None:
+    told = clocks(watched_blocks("ladder", [state(0), state(1, **later)]), target="claim")
+    assert (told.outcome, words in told.summary) == (outcome, True), told.summary
+    assert told.grade in (None, "hint")
+
+
+def test_clocks_nobody_told_are_a_skip() -> None:
+    assert clocks([], target="claim").outcome == "skip"
+
+
+def kept(folder: Path, name: str, values: np.ndarray[Any, Any], rows: list[int] | None = None) -> dict[str, Any]:
+    values.astype(np.float32).tofile(folder / f"{name}.bin")
+    return {"variant": name, "inputs": 0, "block": 7, "whole": [4, 4], "rows": rows, "file": f"{name}.bin",
+            "shape": list(values.shape), "dtype": "float32"}  # fmt: skip
+
+
+def test_outputs_of_timed_calls_are_compared_with_the_oracle(tmp_path: Path) -> None:
+    wrong = EXPECTED.copy()
+    wrong[2, 1] = np.nan
+    events = [kept(tmp_path, "shared_tiled", EXPECTED[[1, 3]], [1, 3]), kept(tmp_path, "claimed", wrong),
+              {"variant": "thief", "inputs": 0, "block": 0, "no_tensor": "int"},
+              kept(tmp_path, "fixed_grid2d", EXPECTED) | {"whole": [2, 8]}]  # fmt: skip
+    told = {one.target: one for one in verified(events, [case(tmp_path)], CLAIM, tmp_path)}
+    assert told["shared_tiled"].outcome == "pass"
+    assert told["claimed"].convicts
+    assert "in block 7: 1 of 16 elements wrong; at [2, 1] expected 9, got nan" in told["claimed"].summary
+    assert "returned no tensor but int" in told["thief"].summary
+    assert "shape [2, 8]" in told["fixed_grid2d"].summary
+
+
+def test_a_baseline_that_rounds_is_held_to_the_tolerance_of_variants_that_do() -> None:
+    of = tolerances(CLAIM)
+    assert of("baseline:eager").relative == of("baseline:compile").relative == of("shared_tiled").relative == 1e-4
+    assert of("baseline:graph_eager_tf32").relative == of("wmma_tf32").relative == 2e-2
+
+
+def test_ours_is_the_protocol_of_interleaved_cold_samples() -> None:
+    (one,) = raced(samples("wmma", 0.3))
+    assert (one.protocol, len(one.blocks), one.session) == (OURS, 12, "ladder")

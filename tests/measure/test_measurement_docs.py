@@ -1,0 +1,52 @@
+"""What docs/measurement.md says of the engine is what its bench measured, and its numbers are those of the code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from audit.measure import checks, samples, state, statistics, timing
+from audit.worker import blocks, stopwatch
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = " ".join((ROOT / "docs" / "measurement.md").read_text(encoding="utf-8").split())
+BENCH: dict[str, Any] = json.loads((ROOT / "bench" / "results" / "h100_timing.json").read_text(encoding="utf-8"))
+
+
+def test_the_figures_are_those_of_the_bench() -> None:
+    same, widths = BENCH["same"], [100 * one["half_width"] for one in BENCH["intervals"]]
+    empty, *others = BENCH["profiler"]
+    long = [one for one in others if one["over_50_us"]]
+    raw, net = ([one[key] for one in long] for key in ("events_over_span", "net_over_span"))
+    warm = BENCH["stage"][-1]
+    for told in (
+        BENCH["gpu"],
+        f"{same['sessions_with_an_alarm']} of {same['sessions']}",
+        f"{min(widths):.2f} to {max(widths):.2f} %",
+        f"{min(raw):.3f} to {max(raw):.3f}",
+        f"{min(net):.3f} to {max(net):.3f}",
+        f"{1e3 * empty['overhead_ms']:.1f} us",
+        f"{warm['seconds']:.1f} s, after {warm['prepare_s']:.1f} s",
+    ):
+        assert told in TEXT, told
+    assert {one["blocks"] for one in BENCH["intervals"]} == {blocks.LEAST_BLOCKS}
+
+
+def test_the_rules_are_those_of_the_code() -> None:
+    for told in (
+        f"for {blocks.WARM_MOST_S:g} s or {blocks.WARM_MOST_CALLS} calls",
+        f"over {samples.DISAGREEMENT:g} times the events and {samples.SLACK_MS:g} ms",
+        f"{100 * samples.OUTSIDE_PROFILE:.0f} % and {samples.PROFILE_SLACK_MS:g} ms either way",
+        f"cold must take {checks.CONTRAST:g} times as long",
+        f"after {blocks.LEAST_BLOCKS} blocks at least",
+        f"budget of {timing.BUDGET_S:g} s",
+        f"within {100 * timing.HALF_WIDTH:g} % either side",
+        f"fewer than {statistics.LEAST_BLOCKS} common blocks",
+        f"an interval over {100 * statistics.WIDEST:g} % either side",
+        f"more than {100 * statistics.SAME:g} % from one",
+        f"{statistics.RESAMPLES} resamples",
+        f"over {100 * checks.ORDER_BOUND:g} % apart",
+    ):
+        assert told in TEXT, told
+    assert (stopwatch.FLUSH_OF_L2, timing.KEPT_CALLS, statistics.FENCE, state.DRIFT) == (3, 2, 3.0, 0.05)

@@ -1,0 +1,26 @@
+"""Where a result is placed among the precisions, and where nothing can be said."""
+
+import pytest
+
+from audit.probes.precision import LEAST_GAP_BITS, MARGIN_BITS, class_of
+
+MATRIX_PRODUCT = {"fp32": 22.5, "tf32": 11.9, "fp16": 11.9, "bf16": 8.9}
+
+
+@pytest.mark.parametrize(
+    ("bits", "place"),
+    [(22.4, "fp32"), (19.0, "fp32"), (15.0, "fp32"), (12.0, "tf32"), (11.0, "tf32"), (9.0, "bf16"), (3.0, "bf16")],
+)
+def test_a_result_is_placed_by_its_bits(bits: float, place: str) -> None:
+    assert class_of(bits, MATRIX_PRODUCT) == place
+
+
+def test_an_honest_long_sum_stays_float32_with_room() -> None:
+    """A plain sum of 4096 products in order keeps about 19 bits; what convicts is within a margin of TF32."""
+    assert class_of(MATRIX_PRODUCT["tf32"] + MARGIN_BITS + 0.1, MATRIX_PRODUCT) == "fp32"
+
+
+def test_yardsticks_that_lie_together_place_nothing() -> None:
+    """A mean of many positive numbers loses no more by rounding its inputs than by the order of its sum."""
+    close = {**MATRIX_PRODUCT, "tf32": MATRIX_PRODUCT["fp32"] - LEAST_GAP_BITS + 0.1}
+    assert class_of(12.0, close) is None

@@ -1,0 +1,144 @@
+"""The tables and the figure of times: ratios with intervals, no speedup for what is not cleared, the way down."""
+
+from __future__ import annotations
+
+import pytest
+
+from audit import judge
+from audit.measure import DO_BENCH, OURS
+from audit.measure.protocols import ALONE, HOT
+from audit.model import Finding, Measurement, Record
+from audit.report import content, figures, waterfall
+from audit.report.view import Section
+from tests.report.fixture import triangular
+
+BLOCKS = tuple(range(12))
+H100 = "NVIDIA H100 80GB HBM3"
+COST = {"flops": 2.29e10, "bytes": 1.34e8}
+TIMES_MS = {"baseline:eager": 2.72, "baseline:eager_tf32": 0.37, "baseline:blocked": 1.8, "fixed_grid2d": 6.6,
+            "wmma_split": 0.3, "wmma_f16": 0.33, "control:again:wmma_split": 0.3}  # fmt: skip
+
+
+def timing(name: str, median_ms: float, *, protocol: str = OURS, session: str = "ladder") -> Measurement:
+    samples = tuple(median_ms * (1 + 0.001 * (block % 3)) for block in BLOCKS)
+    return Measurement(variant=name, shape={"N": 4096}, protocol=protocol, samples_ms=samples, blocks=BLOCKS,
+                       positions=BLOCKS, session=session)  # fmt: skip
+
+
+def ceiling(name: str, sizes: dict[str, int], ms: float) -> Measurement:
+    return Measurement(variant=f"ceiling:{name}", shape=sizes, protocol=ALONE, samples_ms=(ms,), session="ladder")
+
+
+def raced(*, right: bool = False, extra: tuple[Measurement, ...] = ()) -> Record:
+    """The audit on an H100 with one interleaved session; `right`: the claimed kernel is cleared too."""
+    record = triangular(defects=not right)
+    floor = Finding.model_validate(
+        {"probe": "floor_here", "target": H100, "outcome": "pass", "summary": "floors",
+         "evidence": {**COST, "floor_ms": 0.342, "matrix_unit_floor_ms": 0.04}}
+    )  # fmt: skip
+    side = {"M": 4096, "N": 4096, "K": 4096}
+    times = dict(TIMES_MS, **({"claimed": 0.9} if right else {}))
+    measurements = (
+        *(timing(name, ms) for name, ms in times.items()),
+        timing("wmma_split", 0.29, protocol=HOT),
+        timing("claimed", 0.9 if right else 0.02, protocol=DO_BENCH, session=""),
+        timing("baseline:eager", 2.7, protocol=DO_BENCH, session=""),
+        ceiling("copy", {"bytes": 2 << 28}, 0.2),
+        ceiling("matmul_fp32", side, 2.7),
+        ceiling("matmul_fp16", side, 0.2),
+        *extra,
+    )
+    device = record.device.model_copy(update={"kind": "cuda", "name": H100})
+    told = {"device": device, "measurements": measurements, "findings": (*record.findings, floor)}
+    record = record.model_copy(update=told)
+    rungs = judge.ladder(record.claim.statement, record.findings, record.measurements)
+    return record.model_copy(update={"ladder": rungs, "verdict": judge.judge(record)})
+
+
+def section(record: Record, slug: str) -> Section:
+    return next(one for one in content.build(record, ()).sections if one.slug == slug)
+
+
+def rows(record: Record) -> dict[str, dict[str, str]]:
+    table = section(record, "measured").tables[-1]
+    return {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+
+
+def test_each_cleared_variant_stands_against_eager_and_the_strongest_as_precise() -> None:
+    split = rows(raced())["wmma_split"]
+    assert split["Samples"] == "12 in 12 blocks"
+    assert split["Against eager"].startswith("9.067x (9.0")
+    assert split["Which is"] == "baseline:blocked"
+    assert split["Against the strongest"].startswith("6x (")
+    assert split["Said"] == "faster"
+    assert split["Median, L2 hot"] == "0.2903 ms"
+    assert split["Of the fp32 floor"] == "113.9 %"
+    assert split["Of the ceiling"] == "149.8 %", "flops of the task over 50.9 TFLOP/s of the fp32 product"
+
+
+def test_rounded_inputs_are_held_against_rounding_baselines() -> None:
+    told = rows(raced())
+    assert told["wmma_f16"]["Which is"] == "baseline:eager_tf32"
+    assert told["wmma_f16"]["Said"] == "faster"
+    assert told["baseline:eager_tf32"]["Which is"] == "itself"
+    assert told["fixed_grid2d"]["Said"] == "slower"
+
+
+def test_an_exhibit_and_the_control_have_no_row() -> None:
+    told = rows(raced())
+    assert "claimed" not in told
+    assert not [name for name in told if name.startswith("control")]
+    standings = {row[0]: row[-1] for row in section(raced(), "timings").tables[0].rows}
+    assert standings["claimed"] == "exhibit only: not cleared"
+    assert any("wmma_split, timed twice" in text for text in section(raced(), "measured").paragraphs)
+
+
+def test_the_way_down_of_a_wrong_kernel_gives_it_no_ratio() -> None:
+    told = [(step.label, step.told(), step.note) for step in waterfall.steps(raced())]
+    assert told[0] == ("published for H100", "about 150x", "")
+    assert told[1] == ("claimed kernel here", "none", "convicted: no speedup of it is reported")
+    assert told[2][:2] == ("wmma_split against baseline:eager", "9.067x")
+    assert told[3][:2] == ("wmma_split against baseline:blocked, the strongest", "6x")
+    assert len(told) == 4
+
+
+def test_the_way_down_of_a_right_kernel_goes_by_the_published_protocol() -> None:
+    told = [(step.label, step.told()) for step in waterfall.steps(raced(right=True))]
+    assert told == [
+        ("published for H100", "about 150x"),
+        ("claimed kernel here, published protocol", "3x"),
+        ("claimed against baseline:eager", "3.022x"),
+        ("claimed against baseline:blocked, the strongest", "2x"),
+    ]
+
+
+def test_a_control_that_failed_makes_every_ratio_inconclusive() -> None:
+    other = {"control:again:wmma_f16": 0.4, "wmma_f16": 0.33, "baseline:eager_tf32": 0.37}
+    record = raced(extra=tuple(timing(name, ms, session="other") for name, ms in other.items()))
+    assert rows(record)["wmma_f16"]["Said"] == "inconclusive"
+    assert rows(record)["wmma_split"]["Said"] == "faster", "that of the other session"
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_the_figure_says_in_words_what_it_shows(right: bool) -> None:
+    drawn = {figure.name: figure for figure in figures.draw(raced(right=right))}
+    assert drawn["waterfall"].png.startswith(b"\x89PNG")
+    assert "published for H100: about 150x" in drawn["waterfall"].alt
+    assert ("no speedup of it is reported" in drawn["waterfall"].alt) is not right
+
+
+def test_without_a_time_there_is_no_way_down() -> None:
+    assert waterfall.steps(triangular()) == ()
+    assert waterfall.table(triangular()) is None
+    assert "NOT MEASURED" in section(triangular(), "measured").paragraphs[0]
+
+
+def test_times_taken_one_after_another_have_no_interval_and_are_inconclusive() -> None:
+    record = raced()
+    bare = tuple(one.model_copy(update={"blocks": (), "positions": ()}) for one in record.measurements)
+    record = record.model_copy(update={"measurements": bare})
+    split = rows(record)["wmma_split"]
+    assert (split["95 % interval"], split["Said"]) == ("none", "inconclusive")
+    assert "one after another" in section(record, "measured").paragraphs[0]
+    drawn = {figure.name: figure for figure in figures.draw(record)}
+    assert "6x, inconclusive" in drawn["waterfall"].alt

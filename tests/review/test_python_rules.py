@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+
+from audit.review import rules
+from audit.review.python_reading import PythonReading
+from audit.review.rule import Rule
+from tests.review.python_pairs import HONEST, ROGUES
+
+BY_NAME = {rule.name: rule for rule in rules.PYTHON}
+
+
+def pointed_at(rule: Rule[PythonReading], text: str) -> list[int]:
+    return sorted({spot.line for spot in rule.find(PythonReading(text))})
+
+
+def cases(table: dict[str, list[str]]) -> list[object]:
+    return [
+        pytest.param(name, text, id=f"{name}-{place}")
+        for name, texts in table.items()
+        for place, text in enumerate(texts)
+    ]
+
+
+def test_every_rule_has_a_rogue_and_a_look_alike() -> None:
+    assert set(ROGUES) == set(HONEST) == set(BY_NAME)
+
+
+@pytest.mark.parametrize(("name", "text"), cases(ROGUES))
+def test_points_at_the_marked_lines(name: str, text: str) -> None:
+    marked = [number for number, line in enumerate(text.splitlines(), start=1) if "HERE" in line]
+    assert marked
+    assert pointed_at(BY_NAME[name], text) == marked
+
+
+@pytest.mark.parametrize(("name", "text"), cases(HONEST))
+def test_is_silent_on_look_alikes(name: str, text: str) -> None:
+    assert pointed_at(BY_NAME[name], text) == []
+
+
+@pytest.mark.parametrize(("name", "text"), cases(ROGUES))
+def test_says_nothing_about_comments_and_strings(name: str, text: str) -> None:
+    commented = "\n".join(f"# {line}" for line in text.splitlines())
+    assert pointed_at(BY_NAME[name], f"{commented}\nTEXT = {text!r}\n") == []

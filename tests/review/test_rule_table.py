@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from audit.measure.state import TIMING
+from audit.probes import PROBES
+from audit.review import rules
+from audit.review.rule_table import markdown
+
+PAGE = Path(__file__).parents[2] / "docs/review_rules.md"
+FOLDER = Path(rules.__file__).parent
+
+
+def test_every_rule_file_is_in_the_table() -> None:
+    for folder, listed in (("cuda", rules.CUDA), ("python", rules.PYTHON)):
+        files = {path.stem for path in (FOLDER / folder).glob("*.py") if path.stem != "__init__"}
+        assert files == {rule.name for rule in listed}
+
+
+def test_names_are_unique_and_every_rule_says_what_it_asks() -> None:
+    assert len(rules.RULES) == len(rules.CUDA) + len(rules.PYTHON)
+    for rule in rules.RULES.values():
+        assert rule.question.endswith("?"), rule.name
+        assert rule.silent_on.startswith("Silent"), rule.name
+
+
+def test_every_rule_names_what_can_confirm_it() -> None:
+    known = {*PROBES, TIMING}
+    assert {rule.name: rule.confirm_with for rule in rules.RULES.values() if rule.confirm_with not in known} == {}
+
+
+def test_the_page_is_what_the_rules_say() -> None:
+    assert PAGE.read_text(encoding="utf-8") == markdown(), "python -m audit.review.rule_table > docs/review_rules.md"

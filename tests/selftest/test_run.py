@@ -1,0 +1,117 @@
+"""A self-test of two controls on the emulated device, and of a machine whose certain answers come out wrong."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from audit import claims, cli
+from audit.errors import BadInput
+from audit.selftest import SelfTest, controls, read, write
+from audit.selftest.command import execute
+
+PAIR = ("coverage_rogue", "coverage_honest")
+
+
+def kernels(folder: Path) -> Path:
+    """A folder of claims: the two certain variants and one pair of controls, one level further down."""
+    copy(claims.KERNELS / controls.CLAIM, folder / controls.CLAIM, (controls.WRONG, controls.RIGHT))
+    copy(claims.KERNELS / "controls", folder / "deeper/controls", PAIR)
+    return folder
+
+
+def copy(source: Path, target: Path, kept: tuple[str, ...]) -> None:
+    shutil.copytree(source, target)
+    head, *variants = (target / "claim.toml").read_text(encoding="utf-8").split("[[variant]]")
+    chosen = [text for text in variants if any(f'"{name}.cu"' in text for name in kept)]
+    assert len(chosen) == len(kept)
+    (target / "claim.toml").write_text("[[variant]]".join([head, *chosen]), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return kernels(tmp_path_factory.mktemp("kernels"))
+
+
+@pytest.fixture(scope="module")
+def record(root: Path, tmp_path_factory: pytest.TempPathFactory) -> SelfTest:
+    out = tmp_path_factory.mktemp("out") / "deeper/self_test.json"
+    assert execute("emulated", as_json=False, out=out, root=root) == 0
+    return read(out)
+
+
+def test_the_rogue_is_convicted_and_the_honest_twin_cleared(record: SelfTest) -> None:
+    results = {row.control: (row.folder, row.result) for row in record.rows}
+    assert results == {
+        "coverage_rogue": ("deeper/controls", "convicted"),
+        "coverage_honest": ("deeper/controls", "cleared"),
+    }
+
+
+def test_answers_are_kept_and_a_pass_needs_no_words(record: SelfTest) -> None:
+    rogue, honest = (next(row for row in record.rows if row.control == name) for name in PAIR)
+    assert rogue.answers["coverage"].grade == "proved"
+    assert "rows written" in rogue.answers["coverage"].summary
+    assert {answer.grade for answer in honest.answers.values()} <= {None, "hint"}
+    assert honest.answers["coverage"].summary == ""
+    assert all((answer.outcome == "pass") == (answer.summary == "") for answer in honest.answers.values())
+
+
+def test_the_machine_is_blessed_and_described(record: SelfTest) -> None:
+    assert record.blessed
+    assert [(check.control, check.found) for check in record.checks] == [
+        ("triangular_mm/claimed", "convicted"),
+        ("triangular_mm/fixed_grid2d", "cleared"),
+    ]
+    assert record.device.kind == "emulated"
+    assert "cores" in record.environment.machine
+
+
+def test_json_goes_to_stdout_alone_and_the_seed_gives_the_same_answers(
+    root: Path, record: SelfTest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (seed,) = record.environment.seeds
+    assert execute("emulated", as_json=True, out=None, seed=seed, root=root) == 0
+    printed = capsys.readouterr()
+    told = SelfTest.model_validate(json.loads(printed.out), strict=False)
+    assert told.rows == record.rows
+    assert "verify" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("text_of", "instead_of", "words"),
+    [
+        (controls.WRONG, controls.RIGHT, "fixed_grid2d must come out cleared, not convicted"),
+        (controls.RIGHT, controls.WRONG, "claimed must come out convicted, not cleared"),
+    ],
+)
+def test_a_machine_where_a_certain_answer_is_wrong_is_not_blessed(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], text_of: str, instead_of: str, words: str
+) -> None:
+    broken = Path(shutil.copytree(root, tmp_path / "kernels"))
+    claim = broken / controls.CLAIM
+    shutil.copy(claim / f"{text_of}.cu", claim / f"{instead_of}.cu")
+    assert execute("emulated", as_json=False, out=tmp_path / "self_test.json", root=broken) == 1
+    assert words in capsys.readouterr().err
+    left = read(tmp_path / "self_test.json")
+    assert not left.blessed
+    assert left.rows == ()
+
+
+def test_bad_files_are_one_sentence(record: SelfTest, tmp_path: Path) -> None:
+    (tmp_path / "broken.json").write_text('{"schema": 7}', encoding="utf-8")
+    with pytest.raises(BadInput, match=r"broken\.json: not the record of a self-test: schema"):
+        read(tmp_path / "broken.json")
+    with pytest.raises(BadInput, match=r"absent\.json: cannot be read"):
+        read(tmp_path / "absent.json")
+    with pytest.raises(BadInput, match="cannot be written"):
+        write(record, tmp_path / "broken.json" / "out.json")
+
+
+def test_an_unknown_device_is_bad_usage() -> None:
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["self-test", "--device", "abacus"])
+    assert stop.value.code == 2

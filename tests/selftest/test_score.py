@@ -1,0 +1,177 @@
+"""What counts as convicted, missed, cleared, accused or skipped, and the counts made of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from audit import claims, clearing
+from audit.model import Device, Environment, Finding
+from audit.selftest import rates
+from audit.selftest.matrix import matrix
+from audit.selftest.page import END, START, page, section
+from audit.selftest.record import Check, Row, SelfTest
+from audit.selftest.score import row, shortfalls
+from tests.conftest import finding
+
+FOLDER = claims.load("controls")
+VARIANTS = {variant.name: variant for variant in FOLDER.claim.variant}
+ROGUE, HONEST = "order_rogue", "order_honest"
+BUILT = finding("build")
+
+
+def of(control: str, *findings: Finding) -> Row:
+    """The row of that control, with these answers before those of every other probe that must answer."""
+    told = {one.probe: one for one in (*(finding(probe) for probe in clearing.CORRECTNESS), BUILT, *findings)}
+    own = [one.model_copy(update={"target": control}) for one in told.values()]
+    return row("controls", FOLDER, VARIANTS[control], findings=[*own, finding("order", "fail", target="another")])
+
+
+@pytest.mark.parametrize(
+    ("answer", "result", "reason"),
+    [
+        (finding("order", "fail"), "convicted", ""),
+        (finding("order", "fail", grade="undefined"), "flagged", "undefined: "),
+        (finding("order", "fail", grade="hint"), "flagged", "hint: "),
+        (finding("order"), "missed", "order pass"),
+        (finding("order", "error"), "missed", "order error"),
+        (finding("order", "skip"), "skipped", "order skip"),
+        (finding("agreement", "fail"), "missed", "order pass"),
+        (finding("build", "skip"), "skipped", "build skip"),
+        (finding("build", "error"), "missed", "build error"),
+    ],
+)
+def test_rogues_are_for_the_probe_made_for_them(answer: Finding, result: str, reason: str) -> None:
+    made = of(ROGUE, answer)
+    assert made.result == result
+    assert made.reason.startswith(reason)
+    assert bool(made.reason) == bool(reason)
+
+
+def test_a_rogue_nobody_asked_about_is_missed() -> None:
+    made = row("controls", FOLDER, VARIANTS[ROGUE], findings=[])
+    assert (made.result, made.reason) == ("missed", "order: not asked")
+
+
+@pytest.mark.parametrize(
+    ("answer", "result", "reason"),
+    [
+        (BUILT, "cleared", ""),
+        (finding("launch_geometry", "fail", grade="hint"), "cleared", ""),
+        (finding("memory_access", "skip"), "cleared", ""),
+        (finding("coverage", "fail"), "falsely accused", "coverage: "),
+        (finding("kernels_ran", "fail"), "falsely accused", "kernels_ran: "),
+        (finding("memory_access", "fail", grade="undefined"), "falsely accused", "memory_access: "),
+        (finding("coverage", "skip"), "no answer", "coverage: "),
+        (finding("coverage", "error"), "no answer", "coverage: "),
+        (finding("kernels_ran", "error"), "no answer", "kernels_ran: "),
+        (finding("build", "error"), "no answer", "build: "),
+        (finding("build", "skip"), "skipped", "build skip"),
+    ],
+)
+def test_honest_kernels_must_clear_everything(answer: Finding, result: str, reason: str) -> None:
+    made = of(HONEST, answer)
+    assert made.result == result
+    assert made.reason.startswith(reason)
+    assert bool(made.reason) == bool(reason)
+
+
+def scored(rows: list[Row], *, found: str = "cleared") -> SelfTest:
+    checks = (
+        Check(control="triangular_mm/claimed", expected="convicted", found="convicted"),
+        Check(control="triangular_mm/fixed_grid2d", expected="cleared", found=found),
+    )
+    return SelfTest(
+        device=Device(kind="emulated", name="emulated device", compute_capability=75, note="no times"),
+        environment=Environment(
+            kit="0", started_utc="2026-11-21T00:00:00+00:00", machine="m", system="s", python="3.11", packages={}
+        ),
+        seconds=1.0,
+        checks=checks,
+        rows=tuple(rows),
+    )
+
+
+CAUGHT = of(ROGUE, finding("order", "fail"))
+MISSED = of(ROGUE)
+SKIPPED = of(ROGUE, finding("order", "skip"))
+FLAGGED = of(ROGUE, finding("order", "fail", grade="undefined"))
+CLEARED = of(HONEST)
+HINTED = of(HONEST, finding("launch_geometry", "fail", grade="hint"))
+ACCUSED = of(HONEST, finding("coverage", "fail"))
+UNCLEAR = of(HONEST, finding("coverage", "error"))
+
+
+def test_the_rates_leave_out_what_does_not_exist_here() -> None:
+    known = rates([CAUGHT, MISSED, SKIPPED, FLAGGED, CLEARED, HINTED, ACCUSED, UNCLEAR])
+    assert (known.existing, known.convicted, known.flagged, known.caught) == (3, 1, 1, 2)
+    assert (known.honest, known.cleared, known.accused, known.hinted) == (4, 2, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([CAUGHT, CLEARED], []),
+        ([*[CAUGHT] * 9, MISSED, CLEARED], []),
+        ([*[CAUGHT] * 8, MISSED, CLEARED], ["8 of 9 rogues caught"]),
+        ([CAUGHT, ACCUSED], ["1 of 1 honest kernels accused"]),
+        ([CAUGHT, UNCLEAR, CLEARED], ["1 of 2 honest kernels without an answer"]),
+    ],
+)
+def test_what_falls_short_is_a_sentence(rows: list[Row], words: list[str]) -> None:
+    told = shortfalls(scored(rows))
+    assert len(told) == len(words)
+    assert all(said.startswith(word) for said, word in zip(told, words, strict=True))
+
+
+def test_nothing_counts_where_a_control_beyond_doubt_fails() -> None:
+    (told,) = shortfalls(scored([CAUGHT, CLEARED], found="convicted"))
+    assert "must not audit anything: triangular_mm/fixed_grid2d must come out cleared, not convicted" in told
+
+
+def test_the_matrix_shows_every_answer_and_says_why() -> None:
+    text = matrix(scored([FLAGGED, CLEARED, ACCUSED]))
+    lines = {line.split()[0]: line for line in text.splitlines() if line.startswith("controls/")}
+    assert "[u]" in lines["controls/order_rogue"]
+    assert lines["controls/order_honest"].endswith("falsely accused")
+    assert "flagged: controls/order_rogue: undefined: order fail" in text
+    assert "falsely accused: controls/order_honest: coverage: coverage fail" in text
+    assert "rogues caught by the probe made for them: 1 of 1 (100.0%)" in text
+    assert "honest kernels accused: 1 of 2 (50.0%)" in text
+
+
+OTHER = scored([SKIPPED, ACCUSED]).model_copy(
+    update={"device": Device(kind="cuda", name="GPU", compute_capability=90, note="")}
+)
+
+
+def test_the_rules_of_a_family_share_a_column() -> None:
+    hinted = of(HONEST, finding("review"), finding("review.cast_down", "fail", grade="hint"))
+    lines = matrix(scored([CLEARED, hinted])).splitlines()
+    assert sum(line.strip().endswith(" review") for line in lines) == 1
+    assert not any("cast_down" in line for line in lines)
+    plain, with_hint = (line for line in lines if line.startswith("controls/"))
+    assert "h" in with_hint.removeprefix("controls/order_honest").removesuffix("cleared")
+    assert "h" not in plain.removeprefix("controls/order_honest").removesuffix("cleared")
+
+
+def test_the_readme_section_has_a_row_a_probe_and_a_column_a_device() -> None:
+    text = section([scored([CAUGHT, MISSED, CLEARED]), OTHER])
+    assert text.startswith(START)
+    assert text.endswith(END)
+    assert "- emulated device: 1 of 2 rogues caught by the probe made for them, 1 proved; 0 of 1 honest" in text
+    assert "| Rogues caught by | emulated device | GPU |" in text
+    assert "| `order` | 1 of 2 | skipped |" in text
+    assert "| honest kernels cleared | 1 of 1 | 0 of 1 |" in text
+
+
+def test_the_page_has_a_row_a_rogue_and_every_answer() -> None:
+    records = [scored([FLAGGED, CLEARED]), OTHER]
+    text = page(records)
+    told = "| `controls/order_rogue` | right only after somebody else has computed the same result. | `order` |"
+    assert text.count(told) == 1
+    assert f"{told} undefined behaviour | skipped |" in text
+    assert (
+        "| `controls/order_honest` | the twin of order\\_rogue, right whoever runs first. | `order` | cleared |" in text
+    )
+    for record in records:
+        assert f"```text\n{matrix(record)}```" in text

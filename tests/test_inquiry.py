@@ -1,0 +1,133 @@
+"""An audit whose device builds in two ways: what is asked first, what counts, and what is said where they differ."""
+
+from __future__ import annotations
+
+import io
+import re
+import threading
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from audit import claims
+from audit.build.device import BuiltVariant, Levels
+from audit.build.emulated import EmulatedDevice
+from audit.errors import CompileError, Unsupported
+from audit.model import Finding, Record, Variant
+from audit.pipeline import Audit
+from audit.progress import Progress
+
+FOLDER = claims.load("triangular_mm")
+NAMES = ("claimed", "fixed_grid2d")
+
+
+@dataclass(frozen=True)
+class TwoWays(EmulatedDevice):
+    """The emulated device, with O2 as the fast build and O0 as the published one, which ends when it is told to."""
+
+    told: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def levels(self) -> Levels:
+        return Levels(first="O2", published="O0")
+
+    def build(self, source: Path, variant: Variant, *, optimisation: str) -> BuiltVariant:
+        if optimisation == "O0":
+            self.told.wait()
+        return super().build(source, variant, optimisation=optimisation)
+
+
+class NothingPublished(TwoWays):
+    def build(self, source: Path, variant: Variant, *, optimisation: str) -> BuiltVariant:
+        if optimisation == "O0":
+            self.told.wait()
+            raise CompileError("claimed.cu:1: error: refused", rung="published")
+        return super().build(source, variant, optimisation=optimisation)
+
+
+class NothingFast(TwoWays):
+    def build(self, source: Path, variant: Variant, *, optimisation: str) -> BuiltVariant:
+        if optimisation == "O2":
+            raise Unsupported("any source")
+        return super().build(source, variant, optimisation=optimisation)
+
+
+def audited(device: TwoWays, out: Path) -> Record:
+    kept = tuple(variant for variant in FOLDER.claim.variant if variant.name in NAMES)
+    statement = FOLDER.claim.model_copy(update={"variant": kept})
+    folder = replace(FOLDER, audited=FOLDER.audited.model_copy(update={"statement": statement}))
+    with Audit(folder, device, out, entropy=3, progress=Progress(io.StringIO())) as audit:
+        for stage in (audit.prepare, audit.build, audit.verify):
+            stage()
+        device.told.set()
+        audit.confirm()
+        audit.judge()
+        return audit.record
+
+
+def about(record: Record, target: str) -> dict[str, Finding]:
+    return {one.probe: one for one in record.findings if one.target == target}
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Record:
+    return audited(TwoWays(), tmp_path_factory.mktemp("two"))
+
+
+def test_the_published_build_is_what_counts_and_confirms_the_first(record: Record) -> None:
+    claimed = about(record, "claimed")
+    assert record.verdict.name == "wrong"
+    assert claimed["coverage"].convicts
+    assert claimed["coverage"].confirmed
+    assert [one.probe for one in record.findings if one.target == "claimed"].count("coverage") == 1
+
+
+def test_both_builds_return_the_same_bytes(record: Record) -> None:
+    agree = about(record, "claimed")["builds_agree"]
+    assert agree.outcome == "pass"
+    assert agree.summary.startswith("the same bytes at 3 shapes")
+    assert agree.evidence["outcomes_changed"] == []
+
+
+def test_only_the_claimed_kernel_is_built_as_published(record: Record) -> None:
+    built = {(note.variant, note.optimisation) for note in record.environment.builds}
+    assert built == {("claimed", "O2"), ("claimed", "O0"), ("fixed_grid2d", "O2")}
+    assert "builds_agree" not in about(record, "fixed_grid2d")
+
+
+def test_every_finding_names_its_device(record: Record) -> None:
+    assert {one.device for one in record.findings} == {"emulated"}
+
+
+def test_a_published_build_that_fails_leaves_nothing_proved(tmp_path: Path) -> None:
+    record = audited(NothingPublished(), tmp_path)
+    claimed = about(record, "claimed")
+    assert record.verdict.name == "undecided"
+    assert any("refused" in text for text in record.verdict.missing)
+    assert not any(one.convicts for one in claimed.values())
+
+
+def test_a_published_build_that_is_there_already_is_asked_at_once(tmp_path: Path) -> None:
+    device = TwoWays()
+    device.told.set()
+    record = audited(device, tmp_path)
+    claimed = about(record, "claimed")
+    assert record.verdict.name == "wrong"
+    assert claimed["builds_agree"].outcome == "pass"
+    assert [one.probe for one in record.findings if one.target == "claimed"].count("coverage") == 1
+
+
+def test_what_the_first_level_cannot_take_is_built_as_published(tmp_path: Path) -> None:
+    record = audited(NothingFast(), tmp_path)
+    assert record.verdict.name == "wrong"
+    assert {rung.variant: rung.state for rung in record.ladder} == {"claimed": "convicted", "fixed_grid2d": "cleared"}
+    refused = [note for note in record.environment.builds if note.outcome == "not supported"]
+    assert {note.variant for note in refused} == set(NAMES)
+
+
+def test_progress_names_what_takes_long() -> None:
+    progress = Progress(io.StringIO())
+    with progress.doing("building claimed.cu"), progress.doing("asking about thief.cu"):
+        assert re.fullmatch(r"building claimed\.cu \(0 s\), asking about thief\.cu \(0 s\)", progress.under_way())
+    assert progress.under_way() == ""
