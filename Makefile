@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 CLAIM ?= triangular_mm
 DEVICE ?= auto
 
-.PHONY: audit test check doctor bench clean
+.PHONY: audit test self-test check doctor bench clean
 .DEFAULT_GOAL := audit
 
 audit: $(READY)
@@ -16,6 +16,9 @@ audit: $(READY)
 
 test: $(READY)
 	@$(RUN)/python -m pytest
+
+self-test: $(READY)
+	@$(RUN)/audit self-test --device emulated
 
 check: $(READY)
 	@$(RUN)/ruff check .

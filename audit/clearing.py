@@ -11,8 +11,10 @@ CORRECTNESS = ("contract", "agreement", "order", "coverage", "inherited", "input
 """The probes that must have answered before a variant counts as right; `memory_access` blocks nothing when skipped."""
 OPTIONAL = ("memory_access",)
 TIMED_OUTPUTS = "timed_outputs"
-PROVE_WRONG = frozenset({*CORRECTNESS, *PROBES, TIMED_OUTPUTS}) - {KERNELS}
-"""The findings that convict a kernel of being wrong where they are proved, also by probes that need not answer."""
+REPLACED = "untouched_process"
+PROVE_WRONG = frozenset({*CORRECTNESS, *PROBES, TIMED_OUTPUTS}) - {KERNELS, REPLACED}
+"""The findings that convict a kernel of being wrong where they are proved, also by probes that need not answer. A
+result may be right though others' kernels made it, or though clocks were replaced: rules of their own speak there."""
 
 
 def missing(findings: list[Finding]) -> list[str]:
@@ -32,7 +34,8 @@ def _blocks_nothing(finding: Finding) -> bool:
     """Beyond the probes that must answer, only an error or a wrong value of unclear cause stands in the way."""
     if finding.probe in CORRECTNESS:
         return finding.probe in OPTIONAL and finding.outcome == "skip"
-    return finding.probe not in PROVE_WRONG or not (finding.outcome == "error" or finding.grade == "undefined")
+    unclear = finding.outcome == "error" or finding.grade == "undefined"
+    return finding.probe not in {*PROVE_WRONG, REPLACED} or not unclear
 
 
 def _answered(finding: Finding) -> bool:

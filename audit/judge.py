@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from audit import verdicts
 from audit.ablation import AblationRow, ablation_table, root_cause
-from audit.clearing import KERNELS, PROVE_WRONG, missing
+from audit.clearing import KERNELS, PROVE_WRONG, REPLACED, missing
 from audit.gpus import names_in
 from audit.ladder import by_target, ladder
 from audit.measure import Comparison, compared, strongest, wrong_baselines
@@ -84,6 +84,11 @@ def _unanswered(evidence: Evidence) -> Verdict | None:
     return _undecided(evidence.record, lacking) if lacking else None
 
 
+def _process_replaced(evidence: Evidence) -> Verdict | None:
+    replaced = [finding for finding in evidence.findings if finding.convicts and finding.probe == REPLACED]
+    return verdicts.void(replaced[0]) if replaced else None
+
+
 def _work_of_others(evidence: Evidence) -> Verdict | None:
     idle = [finding for finding in evidence.findings if finding.convicts and finding.probe == KERNELS]
     return verdicts.not_its_own(evidence.record, idle[0]) if idle else None
@@ -158,6 +163,12 @@ RULES: tuple[Rule, ...] = (
         "the build failed, a probe that must answer was not asked or skipped, or any probe ended in an error or in a "
         "wrong value beside undefined behaviour; the report names each",
         _unanswered,
+    ),
+    Rule(
+        "its process was changed",
+        ("mistimed",),
+        "right, but it replaced clocks, checks or hooks of its process: what was timed or checked there is void",
+        _process_replaced,
     ),
     Rule("others did the work", ("overstated",), "right, but none of the source's own kernels ran", _work_of_others),
     Rule(

@@ -44,6 +44,17 @@ def not_its_own(record: Record, finding: Finding) -> Verdict:
     )
 
 
+def void(found: Finding) -> Verdict:
+    """Clocks or checks that claimed code replaced in its process."""
+    return Verdict(
+        name="mistimed",
+        reasons=(f"{found.probe}: {found.summary}",),
+        confidence="medium",
+        confidence_reason="the result is right; clocks or checks of its process were not what they were before it ran",
+        scope="whatever was timed or checked in one process with this code",
+    )
+
+
 def mistimed(record: Record, impossible: list[Finding]) -> Verdict:
     """Published times that the hardware they name does not allow."""
     gpus = ", ".join(finding.target for finding in impossible)

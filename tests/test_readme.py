@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from audit import cli
+from audit.selftest import page
+from audit.selftest.record import read
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -26,8 +28,14 @@ def test_the_comparison_is_what_the_command_prints(
 def test_every_command_is_shown_and_no_other(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         cli.main(["--help"])
-    known = set(re.findall(r"^    (\w+) ", capsys.readouterr().out, re.MULTILINE))
-    assert known == set(re.findall(r"^    audit (\w+)", README, re.MULTILINE))
+    known = set(re.findall(r"^    ([\w-]+)(?: |$)", capsys.readouterr().out, re.MULTILINE))
+    assert known == set(re.findall(r"^    audit ([\w-]+)", README, re.MULTILINE))
+
+
+def test_the_self_test_table_is_what_the_published_records_give() -> None:
+    records = sorted((ROOT / "reports" / "self_test").glob("*.json"))
+    assert records
+    assert page.section([read(path) for path in records]) in README
 
 
 def test_files_and_commands_it_names_exist() -> None:

@@ -21,6 +21,7 @@ RIGHT = [finding(probe) for probe in clearing.CORRECTNESS]
 
 TASK = finding("task", "fail", target="triangular_mm")
 IDLE = finding("kernels_ran", "fail")
+REPLACED = finding("untouched_process", "fail")
 FLOOR = finding("floor", "fail", target="T4")
 
 ROWS: list[tuple[str, list[Finding], str]] = [
@@ -34,6 +35,7 @@ ROWS: list[tuple[str, list[Finding], str]] = [
     ("an answer is missing", [*RIGHT[1:], finding("contract", "skip"), IDLE, FLOOR], "undecided"),
     ("an answer is missing", [*RIGHT[1:], finding("contract", "fail", grade="undefined"), IDLE, FLOOR], "undecided"),
     ("an answer is missing", [*RIGHT, finding("timed_outputs", "error"), IDLE, FLOOR], "undecided"),
+    ("its process was changed", [*RIGHT, REPLACED, IDLE, FLOOR], "mistimed"),
     ("others did the work", [*RIGHT, IDLE, FLOOR], "overstated"),
     ("impossible time", [*RIGHT, FLOOR], "mistimed"),
     ("impossible time", [*RIGHT[:-1], finding("memory_access", "skip"), FLOOR], "mistimed"),
@@ -66,7 +68,7 @@ def test_every_rule_has_a_row_and_gives_only_what_it_says() -> None:
     assert all(verdict in given[rule] for rule, _, verdict in ROWS)
 
 
-@pytest.mark.parametrize("probe", [probe for probe in PROBES if probe != clearing.KERNELS])
+@pytest.mark.parametrize("probe", [probe for probe in PROBES if probe not in (clearing.KERNELS, clearing.REPLACED)])
 def test_any_probe_convicts_by_proof_alone_and_blocks_by_an_error(record: Record, probe: str) -> None:
     others = [one for one in RIGHT if one.probe != probe]
     verdicts = {}

@@ -22,6 +22,9 @@ Run = Literal["claim", "reference", "plant"]
 Step = Mapping[str, Any]
 """A run, the index of its case, and options; see `audit.worker.session`."""
 Answer = TypeVar("Answer")
+SHARES = ("repair",)
+"""Roles that share a process where one exists: repairs are ours, and their every element is seen to be written. What is
+accused, and what must show its defect, gets the fresh process it asks for."""
 
 
 class SessionBroken(AuditError):
@@ -149,7 +152,7 @@ class Target:
             memory: what fresh device memory holds (see `audit.emulator.runtime`).
             order: the order of threads and blocks.
             check: record every access and report the undefined ones.
-            fresh: in a process in which nothing ran before, also where others share one.
+            fresh: in a process in which nothing ran before, also where others share one; see `SHARES`.
 
         Raises:
             SessionBroken: the process did not answer every call, or the device had to stop a kernel.
@@ -181,7 +184,8 @@ class Target:
             "count_writes": check,
             "folder": str(folder),
         }
-        reply = self._asked(request, shared=None if fresh or check else self.shared)
+        alone = check or (fresh and self.variant.role not in SHARES)
+        reply = self._asked(request, shared=None if alone else self.shared)
         calls = [Call(event, folder / f"{event['step']}.bin") for event in reply.events]
         _refuse_limits(calls)
         if not reply.finished:

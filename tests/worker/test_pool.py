@@ -28,7 +28,11 @@ def workers() -> Iterator[Workers]:
 
 def ask(workers: Workers, folder: Path, cost: str, *, limit_s: float = 20.0) -> Reply:
     (folder / "reference.py").write_text(REFERENCE.format(cost=cost))
-    request: dict[str, Any] = {
+    return workers.call("oracle", request_for(folder), limit_s=limit_s)
+
+
+def request_for(folder: Path) -> dict[str, Any]:
+    return {
         "reference": str(folder / "reference.py"),
         "baselines": ["eager"],
         "shapes": [{"N": 3}],
@@ -37,7 +41,6 @@ def ask(workers: Workers, folder: Path, cost: str, *, limit_s: float = 20.0) -> 
         "folder": str(folder),
         "device": "cpu",
     }
-    return workers.call("oracle", request, limit_s=limit_s)
 
 
 FINE = "return {'flops': 1, 'bytes': 2}"
@@ -103,8 +106,7 @@ def test_a_shared_process_serves_until_it_breaks_and_then_another_does(workers: 
     def asked(cost: str, number: int) -> Reply:
         (tmp_path / str(number)).mkdir()
         (tmp_path / str(number) / "reference.py").write_text(REFERENCE.format(cost=cost))
-        request: dict[str, Any] = {"reference": str(tmp_path / str(number) / "reference.py"), "baselines": ["eager"],
-            "shapes": [{"N": 3}], "seeds": [7], "cost_shape": {"N": 3}, "folder": str(tmp_path), "device": "cpu"}  # fmt: skip
+        request = {**request_for(tmp_path), "reference": str(tmp_path / str(number) / "reference.py")}
         return process.call("oracle", request, limit_s=20.0)
 
     with workers.shared() as process:
@@ -121,12 +123,10 @@ def test_a_shared_process_serves_until_it_breaks_and_then_another_does(workers: 
 def test_a_kept_process_that_ended_by_itself_is_told_not_fatal(workers: Workers, tmp_path: Path) -> None:
     leaves = "import threading; threading.Timer(0.2, os._exit, (4,)).start(); " + FINE
     (tmp_path / "reference.py").write_text(REFERENCE.format(cost=leaves))
-    request: dict[str, Any] = {"reference": str(tmp_path / "reference.py"), "baselines": ["eager"], "device": "cpu",
-        "shapes": [{"N": 3}], "seeds": [7], "cost_shape": {"N": 3}, "folder": str(tmp_path)}  # fmt: skip
     with workers.shared() as process:
-        assert process.call("oracle", request, limit_s=20.0).finished
+        assert process.call("oracle", request_for(tmp_path), limit_s=20.0).finished
         time.sleep(0.5)
-        assert process.call("oracle", request, limit_s=20.0).ending == "raised"
+        assert process.call("oracle", request_for(tmp_path), limit_s=20.0).ending == "raised"
     assert ask(workers, tmp_path, FINE).finished
 
 

@@ -71,7 +71,7 @@ def test_a_tool_without_an_answer_is_never_a_clean_one(tmp_path: Path) -> None:
     program = tmp_path / "compute-sanitizer"
     program.write_text("#!/bin/sh\nexit 7\n")
     program.chmod(0o755)
-    device = Sanitized({"sanitizer": str(program), "library": "m.so", "module": "m"})
+    device = Sanitized({"sanitizer": str(program), "library": "m.so", "module": "m", "binding": None})
     device.load("forward")()
     with pytest.raises(RuntimeError, match=r"gave no answer \(exit code 7\)"):
         device.trace()
