@@ -48,8 +48,9 @@ PROBES = {
 
 
 def title(probe: str) -> str:
-    """A probe's name for readers; an unknown probe keeps its own name."""
-    return PROBES.get(probe, probe)
+    """A probe's name for readers; a rule of the source review says so, an unknown probe keeps its own name."""
+    rule = probe.removeprefix("review.")
+    return PROBES.get(probe, probe if rule == probe else f"Source review: {rule.replace('_', ' ')}")
 
 
 def claimed_name(record: Record) -> str | None:
