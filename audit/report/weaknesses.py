@@ -10,7 +10,7 @@ from audit.report.view import Code, Point, Section
 GRADES = {
     "proved": "proved",
     "undefined": "undefined behaviour that happened to work or depends on the device",
-    "hint": "hint; it convicts nobody",
+    "hint": "hint that convicts nobody",
 }
 INTRODUCTION = "Each point is what was observed and how to see it again; ordinary error is assumed throughout."
 NONE = "No weakness was observed, in the kernel or in the published times, by the questions that have an answer."
