@@ -15,7 +15,7 @@ audit: $(READY)
 	@$(RUN)/audit run $(CLAIM) --device $(DEVICE)
 
 test: $(READY)
-	@$(RUN)/python -m pytest
+	@$(RUN)/python -m pytest -n 2 --dist loadfile
 
 self-test: $(READY)
 	@$(RUN)/audit self-test --device emulated
