@@ -1,0 +1,10 @@
+"""The commands, one a file: `add` declares the arguments, the function beside it runs the command.
+
+The table is their order in the help. A command reads its arguments, calls one stage and prints what that returns.
+"""
+
+from __future__ import annotations
+
+from audit.commands import compare, doctor, listing, report, review, run, self_test
+
+COMMANDS = (run, review, listing, report, compare, self_test, doctor)

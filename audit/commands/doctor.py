@@ -1,0 +1,26 @@
+"""`audit doctor`: what this machine can and cannot answer, and what to install."""
+
+from __future__ import annotations
+
+import argparse
+
+from audit import doctor
+from audit.commands.subparsers import Subparsers
+from audit.emulator.selftest import selftest
+
+
+def add(commands: Subparsers) -> None:
+    """Declares the arguments."""
+    parser = commands.add_parser("doctor", help="what this machine can and cannot answer, and what to install")
+    parser.add_argument("--self-test", action="store_true", help="also run every feature of the emulated device")
+    parser.set_defaults(command=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Prints a line a check, and one a feature when asked."""
+    for check in doctor.examine():
+        print(f"{check.mark} {check.name:<16} {check.found}" + (f" -> {check.advice}" if check.advice else ""))
+    if options.self_test:
+        for feature in selftest(progress=lambda text: print(f"   {text}", flush=True)):
+            print(f"{'ok' if feature.passed else '!!'} emulated: {feature.name:<24} {feature.detail}".rstrip())
+    return 0

@@ -1,0 +1,24 @@
+"""`audit review FILE…`: what sources alone say; nothing is built or run."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from audit.commands.subparsers import Subparsers
+from audit.review import command
+
+
+def add(commands: Subparsers) -> None:
+    """Declares the arguments."""
+    parser = commands.add_parser("review", help="what sources alone say: hints with lines; nothing is built or run")
+    parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="CUDA C++ or Python files")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of lines")
+    parser.set_defaults(command=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Prints a line a hint, or the same as JSON."""
+    found = command.reviewed(options.files)
+    print(command.as_json(found) if options.json else "\n".join(command.lines(found)))
+    return 0

@@ -1,0 +1,37 @@
+"""`audit run CLAIM`: the audit of one claim, from its folder to the report."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from audit import claims
+from audit.build.devices import CHOICES, beside, choose
+from audit.commands.subparsers import Subparsers
+from audit.pipeline import Audit
+from audit.progress import Progress
+
+
+def add(commands: Subparsers) -> None:
+    """Declares the arguments."""
+    parser = commands.add_parser("run", help="audit one claim; writes record.json, report.md, report.html and figures")
+    parser.add_argument("claim", help="a name that `audit list` shows, or the folder of a claim")
+    parser.add_argument("--device", default="auto", choices=CHOICES, help="where the kernels run (default: auto)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the results (default: out/CLAIM-DEVICE)")
+    parser.add_argument("--seed", type=int, metavar="N", help="the seed a record names, to see its findings again")
+    parser.set_defaults(command=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Audits, prints the verdict with its reasons, and returns 0 whatever the verdict is."""
+    folder = claims.load(options.claim)
+    device = choose(options.device, folder.claim)
+    out = options.out or Path("out") / f"{folder.claim.name}-{device.describe().kind}"
+    others = beside(device)
+    with Audit(folder, device, out, beside=others, entropy=options.seed, progress=Progress()) as audit:
+        record = audit.run()
+    print(f"\n{folder.claim.name}: {record.verdict.name}")
+    for text in (*record.verdict.reasons, *record.verdict.missing, *filter(None, [record.verdict.root_cause])):
+        print(f"  {text}")
+    print(f"  report: {out / 'report.html'}")
+    return 0

@@ -1,0 +1,27 @@
+"""`audit self-test`: the auditor's own error rates, from kernels known to be wrong or right."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from audit.build.devices import CHOICES
+from audit.commands.subparsers import Subparsers
+from audit.selftest import command
+
+
+def add(commands: Subparsers) -> None:
+    """Declares the arguments."""
+    parser = commands.add_parser(
+        "self-test", help="the auditor's own error rates, from kernels known to be wrong or right"
+    )
+    parser.add_argument("--device", default="auto", choices=CHOICES, help="where the kernels run (default: auto)")
+    parser.add_argument("--json", action="store_true", help="print the record instead of the matrix")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="also write the record there")
+    parser.add_argument("--seed", type=int, metavar="N", help="the seed a record names, to see its answers again")
+    parser.set_defaults(command=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Returns 1 if the device's answers cannot be relied on."""
+    return command.execute(options.device, as_json=options.json, out=options.out, seed=options.seed)
