@@ -37,6 +37,7 @@ PROBES = {
     "untouched_process": "Clocks and checks left as they were",
     "task": "Can the task tell right from wrong",
     "builds_agree": "Fast build against published build",
+    "oldest_code": "Code for the oldest GPU",
     "clocks": "Clocks during the timings",
     "timing": "Timing",
     "timed_outputs": "Outputs of timed calls",
