@@ -134,11 +134,11 @@ class Site:
             if before is not None:
                 agree = builds_agree.run(self._target(variant, before), target, found=earlier, again=found)
                 yield agree.model_copy(update={"device": self.kind})
-            older = self._older_code(variant, target) if found[0].outcome != "error" else None
+            older = self._older_code(variant, target, found) if found[0].outcome != "error" else None
             if older is not None:
                 yield older.model_copy(update={"device": self.kind})
 
-    def _older_code(self, variant: Variant, own: Target) -> Finding | None:
+    def _older_code(self, variant: Variant, own: Target, found: list[Finding]) -> Finding | None:
         """What code for the oldest GPU does here; None where the device has no such level."""
         if self.device.levels.oldest is None:
             return None
@@ -146,7 +146,7 @@ class Site:
             built = self._built(variant, self.device.levels.oldest)
         except (CompileError, Unsupported) as error:
             return oldest_code.without(own, str(error))
-        return oldest_code.run(own, self._target(variant, built, shared=own.shared))
+        return oldest_code.run(own, self._target(variant, built, shared=own.shared), found=found)
 
     def _taken(self, variant: Variant, level: str, build: Callable[[], BuiltVariant]) -> BuildNote:
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from audit.model import Finding
@@ -30,11 +30,15 @@ class Asked:
     case: Case
     call: Call
     group: str = ""
+    _compared: dict[float, Comparison] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def compared(self, target: Target, *, least_scale: float = 0.0) -> Comparison:
-        """The result against what is right for the inputs of this very call."""
+        """The result against what is right for the inputs of this very call; several probes ask about the same one."""
         value_calls([self.call], [self.case.expected])
-        return compare(self.call.values(), self.case.expected, target.tolerance, least_scale=least_scale)
+        if least_scale not in self._compared:
+            got, want = self.call.values(), self.case.expected
+            self._compared[least_scale] = compare(got, want, target.tolerance, least_scale=least_scale)
+        return self._compared[least_scale]
 
 
 def at_middle(target: Target) -> dict[str, Asked]:

@@ -7,10 +7,12 @@ difference accuses nobody, since a published kernel need not say which GPUs it i
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterable
+
 from pydantic import JsonValue
 
 from audit.model import Finding
+from audit.probes import agreement
 from audit.probes.answer import answer
 from audit.probes.compare import compare
 from audit.probes.target import Call, SessionBroken, Target, value_calls
@@ -18,28 +20,32 @@ from audit.probes.target import Call, SessionBroken, Target, value_calls
 NAME = "oldest_code"
 
 
-def run(own: Target, oldest: Target) -> Finding:
-    """Compares both builds' outputs on memory filled with NaN with the oracle's, and with each other's bytes.
+def run(own: Target, oldest: Target, *, found: Iterable[Finding]) -> Finding:
+    """Compares the bytes of both builds' outputs on memory filled with NaN, and what differs with the oracle's.
 
     Args:
         own: the build for this GPU.
         oldest: the same source for the variant's least compute capability.
+        found: what the probes found of the build for this GPU.
     """
     code = f"the code for compute capability {_told(own.variant.compute_capability)}"
     try:
-        ours = _outputs(own)
+        right, ours = agreement.right_at(own.cases, found), _outputs(own)
     except SessionBroken as error:
         return answer(NAME, own, "skip", f"the code for this GPU gives nothing to compare with ({error})")
     try:
         theirs = _outputs(oldest)
     except SessionBroken as error:
         return answer(NAME, own, "fail", f"{code} does not run as that for this GPU does: {error}", grade="hint")
-    right, also = _right(own, ours), _right(oldest, theirs)
-    same = sum(np.array_equal(one.raw(), other.raw()) for one, other in zip(ours, theirs, strict=True))
+    same = [one.same_bits(other) for one, other in zip(ours, theirs, strict=True)]
+    also = [
+        good if equal else compare(call.values(), case.expected, oldest.tolerance).right
+        for good, equal, call, case in zip(right, same, theirs, oldest.cases, strict=True)
+    ]
     evidence: dict[str, JsonValue] = {
         "compute_capability": own.variant.compute_capability,
         "right": {case.label: good for case, good in zip(own.cases, also, strict=True)},
-        "same_bytes_at": same,
+        "same_bytes_at": sum(same),
     }
     shapes = f"{len(own.cases)} shapes"
     if right != also:
@@ -49,7 +55,7 @@ def run(own: Target, oldest: Target) -> Finding:
         )
         return answer(NAME, own, "fail", text, grade="hint", evidence=evidence)
     text = f"{code}, compiled here by the driver, is right at {sum(also)} of {shapes}, as that for this GPU is"
-    return answer(NAME, own, "pass", f"{text}; the same bytes at {same}", evidence=evidence)
+    return answer(NAME, own, "pass", f"{text}; the same bytes at {sum(same)}", evidence=evidence)
 
 
 def without(own: Target, why: str) -> Finding:
@@ -65,8 +71,3 @@ def _outputs(target: Target) -> list[Call]:
     calls = target.session(["claim"], cases=target.cases, memory=target.built.nan_memory)
     value_calls(calls, [case.expected for case in target.cases])
     return calls
-
-
-def _right(target: Target, calls: list[Call]) -> list[bool]:
-    pairs = zip(calls, target.cases, strict=True)
-    return [compare(call.values(), case.expected, target.tolerance).right for call, case in pairs]
