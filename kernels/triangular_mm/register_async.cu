@@ -4,7 +4,7 @@
 //   launch     1-D grid of T(T + 1) for T = ceil(N / 128), blocks of 128 threads, 36.8 KiB of shared memory
 //   needs      compute capability 7.5 (below 8.0 the copies are ordinary reads and writes)
 //   the line   `__pipeline_memcpy_async(to, from, ...)`: global to shared memory without a register or a waiting thread
-//   gained     GAINED
+//   gained     nothing: H100 80GB HBM3, N = 4096: 0.520 ms (register_blocked) -> 0.733 ms
 //   precision  float32 products and sums; relative error about 8e-7 at N = 4096
 
 #include <torch/extension.h>
