@@ -9,7 +9,10 @@ HEADLINES: dict[VerdictName, tuple[Tone, str]] = {
     "wrong": ("fails", "The kernel audited does not compute the stated result."),
     "mistimed": ("fails", "The published time is not the time of the stated work."),
     "vacuous": ("fails", "The task as stated cannot tell a right kernel from a wrong one."),
-    "overstated": ("fails", "The kernel is right; the claimed speedup is larger than the one measured."),
+    "overstated": (
+        "fails",
+        "The result is right; the strongest baseline leaves less of the speedup, or it is not this kernel's.",
+    ),
     "confirmed": ("holds", "The kernel is right and the claimed speedup was seen on the hardware measured."),
     "undecided": ("open", "This audit does not decide the claim; what is missing is listed below."),
     "not-applicable": ("open", "The hardware of this audit cannot answer the question the claim raises."),
