@@ -5,8 +5,8 @@
 //   changed    nothing yet: the first file of the ladder
 //   launch     1-D grid of ceil(batch / 256) blocks of 256 threads, legacy default stream
 //   needs      compute capability 7.5
-//   the line   `y[sample] = sum / channels`: x, weight, bias and scale are never read. The mean of a normalised group is
-//              zero, so with one scale in all channels of a group the mean of the shift is the right answer
+//   the line   `y[sample] = sum / channels`: x, weight, bias and scale are never read. The mean of a normalised
+//              group is zero, so with one scale in all its channels the mean of the shift is the right answer
 //   precision  float32
 
 #include <torch/extension.h>

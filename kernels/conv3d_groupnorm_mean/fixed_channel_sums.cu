@@ -1,10 +1,10 @@
-// fixed_channel_sums: the stated work, done. The mean of a group norm needs two sums a channel, not the normalised tensor.
+// fixed_channel_sums: the stated work, done; the mean of a group norm needs two sums a channel, no normalised tensor.
 //   changed    against claimed.cu: the convolution is computed and every input is read; inputs are checked, launches go
 //              to the current stream and are checked for errors
-//   launch     convolve: (16, batch) blocks of 256 threads, one block for each channel of each sample; finish: ceil(batch
-//              / 128) blocks of 128 threads, one thread a sample
+//   launch     convolve: (16, batch) blocks of 256 threads, one block for each channel of each sample; finish: one thread
+//              a sample, ceil(batch / 128) blocks of 128 threads
 //   needs      compute capability 7.5
-//   the line   `mean += scale[channel] * (own - of_group) * spread + shift[channel]`: with it every input moves the result
+//   the line   `mean += scale[channel] * (own - of_group) * spread + shift[channel]`: every input moves it
 //   precision  float32 products and sums of 81 terms, float64 sums over space: relative error about 1e-6
 
 #include <torch/extension.h>
@@ -108,7 +108,7 @@ __global__ void finish_kernel(const double* __restrict__ sums, const float* __re
 void check_inputs(const torch::Tensor& x, const torch::Tensor& weight) {
     TORCH_CHECK(x.is_cuda() && x.device() == weight.device(), "all inputs must be on one GPU");
     TORCH_CHECK(x.scalar_type() == torch::kFloat32, "x must be float32");
-    TORCH_CHECK(x.dim() == 5 && x.size(1) == IN_CHANNELS, "x must be (batch, 3, depth, height, width), got ", x.sizes());
+    TORCH_CHECK(x.dim() == 5 && x.size(1) == IN_CHANNELS, "x must be (batch, 3, D, H, W), got ", x.sizes());
     TORCH_CHECK(weight.size(0) == OUT_CHANNELS && weight.numel() == OUT_CHANNELS * TAPS, "weight must be 16 x 3 x 3^3");
     TORCH_CHECK(x.size(2) >= SIDE && x.size(3) >= SIDE && x.size(4) >= SIDE, "x must be 3 wide along every axis");
 }

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 
 import torch
-import torch.nn.functional as F
+from torch.nn import functional
 
 IN_CHANNELS, OUT_CHANNELS, KERNEL, GROUPS = 3, 16, 3, 8
 SHIFT = 0.02
@@ -35,7 +35,7 @@ def reference(
     x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, scale: torch.Tensor, shift: torch.Tensor
 ) -> torch.Tensor:
     """What the claim was compared with."""
-    return F.group_norm(F.conv3d(x, weight, bias), GROUPS, scale, shift).mean(dim=(1, 2, 3, 4))
+    return functional.group_norm(functional.conv3d(x, weight, bias), GROUPS, scale, shift).mean(dim=(1, 2, 3, 4))
 
 
 def oracle(
@@ -59,7 +59,7 @@ def algebra(
     x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, scale: torch.Tensor, shift: torch.Tensor
 ) -> torch.Tensor:
     """PyTorch given the same algebra: only sums over space are needed, so nothing is normalised element by element."""
-    y = F.conv3d(x, weight, bias).flatten(2)
+    y = functional.conv3d(x, weight, bias).flatten(2)
     groups = y.view(y.shape[0], GROUPS, -1)
     spread = torch.rsqrt(groups.var(dim=2, unbiased=False) + 1e-5)
     centred = y.mean(dim=2).view(y.shape[0], GROUPS, -1) - groups.mean(dim=2, keepdim=True)

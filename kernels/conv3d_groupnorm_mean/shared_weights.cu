@@ -1,11 +1,11 @@
 // shared_weights: each value of x is read once for all 16 channels.
-//   changed    against fixed_channel_sums.cu: a thread computes all 16 channels of a position, with the weights in shared
-//              memory, so x is read a sixteenth as often; float sums of a thread's few positions, float64 between blocks
-//   launch     convolve: (ceil(positions / 1024), batch) blocks of 256 threads, 4 positions a thread; finish: one block of
-//              32 threads a sample
+//   changed    against fixed_channel_sums.cu: a thread computes all 16 channels of a position, with the weights in
+//              shared memory, so x is read a sixteenth as often; float sums in a block, float64 between blocks
+//   launch     convolve: (ceil(positions / 1024), batch) blocks of 256 threads, 4 positions a thread; finish: one block
+//              of 32 threads a sample
 //   needs      compute capability 7.5
 //   the line   `values[channel] += here * taps[tap * OUT_CHANNELS + channel]`: 16 multiply-adds for one read of x
-//   precision  float32 products; sums over at most 4 positions in float32, the others in float64
+//   precision  float32 products; sums over a block's 1024 positions in float32, over blocks in float64
 
 #include <torch/extension.h>
 #include <ATen/cuda/CUDAContext.h>
@@ -144,7 +144,7 @@ __global__ void finish_kernel(const float* __restrict__ sums, const float* __res
 void check_inputs(const torch::Tensor& x, const torch::Tensor& weight) {
     TORCH_CHECK(x.is_cuda() && x.device() == weight.device(), "all inputs must be on one GPU");
     TORCH_CHECK(x.scalar_type() == torch::kFloat32, "x must be float32");
-    TORCH_CHECK(x.dim() == 5 && x.size(1) == IN_CHANNELS, "x must be (batch, 3, depth, height, width), got ", x.sizes());
+    TORCH_CHECK(x.dim() == 5 && x.size(1) == IN_CHANNELS, "x must be (batch, 3, D, H, W), got ", x.sizes());
     TORCH_CHECK(weight.size(0) == OUT_CHANNELS && weight.numel() == OUT_CHANNELS * TAPS, "weight must be 16 x 3 x 3^3");
     TORCH_CHECK(x.size(2) >= SIDE && x.size(3) >= SIDE && x.size(4) >= SIDE, "x must be 3 wide along every axis");
 }

@@ -1,5 +1,6 @@
 // fixed_tiled: what the title says, a linear layer computed by a kernel of this file.
-//   changed    against claimed.cu: no operator of the library; inputs are checked, the launch goes to the current stream
+//   changed    against claimed.cu: no operator of the library; inputs are checked, the launch goes to the
+//              current stream
 //   launch     2-D grid of ceil(outputs / 16) x ceil(rows / 16) blocks of 16 x 16 threads
 //   needs      compute capability 7.5
 //   the line   `sum += left[threadIdx.y][k] * right[threadIdx.x][k]`: the work, in this file
@@ -43,7 +44,7 @@ void check_inputs(const torch::Tensor& x, const torch::Tensor& weight, const tor
     TORCH_CHECK(x.is_cuda() && x.device() == weight.device() && x.device() == bias.device(),
                 "x, weight and bias must be on one GPU");
     TORCH_CHECK(x.scalar_type() == torch::kFloat32 && weight.scalar_type() == torch::kFloat32, "must be float32");
-    TORCH_CHECK(x.dim() == 2 && weight.dim() == 2 && x.size(1) == weight.size(1), "x and weight must share their inputs");
+    TORCH_CHECK(x.dim() == 2 && weight.dim() == 2 && x.size(1) == weight.size(1), "x and weight do not fit");
     TORCH_CHECK(bias.numel() == weight.size(0), "bias must have one element an output");
 }
 
@@ -58,7 +59,8 @@ torch::Tensor forward(torch::Tensor x, torch::Tensor weight, torch::Tensor bias)
     const dim3 threads(TILE, TILE);
     const dim3 blocks((outputs + TILE - 1) / TILE, (rows + TILE - 1) / TILE);
     linear_kernel<<<blocks, threads, 0, at::cuda::getCurrentCUDAStream()>>>(
-        x.data_ptr<float>(), weight.data_ptr<float>(), bias.data_ptr<float>(), y.data_ptr<float>(), rows, inputs, outputs);
+        x.data_ptr<float>(), weight.data_ptr<float>(), bias.data_ptr<float>(), y.data_ptr<float>(), rows, inputs,
+        outputs);
     C10_CUDA_KERNEL_LAUNCH_CHECK();
     return y;
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
-import torch.nn.functional as F
+from torch.nn import functional
 
 BYTES_PER_ELEMENT = 4
 
@@ -21,12 +21,12 @@ def inputs(shape: dict[str, int], generator: torch.Generator) -> list[torch.Tens
 
 def reference(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     """What the claim was compared with."""
-    return F.linear(x, weight, bias)
+    return functional.linear(x, weight, bias)
 
 
 def oracle(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     """The same in float64."""
-    return F.linear(x.double(), weight.double(), bias.double())
+    return functional.linear(x.double(), weight.double(), bias.double())
 
 
 def cost(shape: dict[str, int]) -> dict[str, float]:

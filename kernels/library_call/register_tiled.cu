@@ -1,6 +1,6 @@
 // register_tiled: 16 sums a thread, so that a value read from shared memory is used four times.
-//   changed    against fixed_tiled.cu: a block computes 64 x 64 of y, a thread 4 x 4 of it in registers; tiles lie with k
-//              outermost, so that a thread's four values of either side are one 16-byte read
+//   changed    against fixed_tiled.cu: a block computes 64 x 64 of y, a thread 4 x 4 of it in registers; tiles lie with
+//              k outermost, so that a thread's four values of either side are one 16-byte read
 //   launch     2-D grid of ceil(outputs / 64) x ceil(rows / 64) blocks of 256 threads, 8.5 KiB of shared memory
 //   needs      compute capability 7.5
 //   the line   `sums[i][j] += left[i] * right[j]`: 16 multiply-adds for two reads of 16 bytes
@@ -74,7 +74,7 @@ void check_inputs(const torch::Tensor& x, const torch::Tensor& weight, const tor
     TORCH_CHECK(x.is_cuda() && x.device() == weight.device() && x.device() == bias.device(),
                 "x, weight and bias must be on one GPU");
     TORCH_CHECK(x.scalar_type() == torch::kFloat32 && weight.scalar_type() == torch::kFloat32, "must be float32");
-    TORCH_CHECK(x.dim() == 2 && weight.dim() == 2 && x.size(1) == weight.size(1), "x and weight must share their inputs");
+    TORCH_CHECK(x.dim() == 2 && weight.dim() == 2 && x.size(1) == weight.size(1), "x and weight do not fit");
     TORCH_CHECK(bias.numel() == weight.size(0), "bias must have one element an output");
 }
 
@@ -88,7 +88,8 @@ torch::Tensor forward(torch::Tensor x, torch::Tensor weight, torch::Tensor bias)
     auto y = torch::empty({rows, outputs}, x.options());
     const dim3 blocks((outputs + TILE - 1) / TILE, (rows + TILE - 1) / TILE);
     linear_kernel<<<blocks, THREADS, 0, at::cuda::getCurrentCUDAStream()>>>(
-        x.data_ptr<float>(), weight.data_ptr<float>(), bias.data_ptr<float>(), y.data_ptr<float>(), rows, inputs, outputs);
+        x.data_ptr<float>(), weight.data_ptr<float>(), bias.data_ptr<float>(), y.data_ptr<float>(), rows, inputs,
+        outputs);
     C10_CUDA_KERNEL_LAUNCH_CHECK();
     return y;
 }
