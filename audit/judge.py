@@ -82,9 +82,8 @@ def _strawmen(record: Record) -> list[Finding]:
 
 def _task_cannot_tell(evidence: Evidence) -> Verdict | None:
     strawmen = _strawmen(evidence.record)
-    elsewhere = [
-        finding for finding in evidence.findings if finding.probe == OTHER_INPUTS and finding.outcome == "pass"
-    ]
+    passed = [finding for finding in evidence.findings if finding.probe == OTHER_INPUTS and finding.outcome == "pass"]
+    elsewhere = [finding for finding in passed if finding.evidence.get("discriminating")]
     return verdicts.vacuous(strawmen, elsewhere) if strawmen else None
 
 

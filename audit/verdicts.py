@@ -30,7 +30,7 @@ def vacuous(strawmen: list[Finding], elsewhere: Sequence[Finding] = ()) -> Verdi
         name="vacuous",
         reasons=(
             *(finding.summary for finding in strawmen),
-            *(f"the claimed kernel, {finding.summary}" for finding in elsewhere),
+            *(f"the claimed kernel where it can tell: {finding.summary}" for finding in elsewhere),
         ),
         confidence="high",
         confidence_reason="a strawman passes the task at its own tolerance and shape",

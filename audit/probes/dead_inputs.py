@@ -37,17 +37,18 @@ def run(target: Target) -> Finding:
     first = asked.get(DISCRIMINATING, asked["first"])
     changed = [one for one in asked.values() if one.group == "inputs"]
     told: list[JsonValue] = []
-    dead: list[str] = []
+    dead: list[tuple[str, str]] = []
     among = "among discriminating inputs, " if first.what == DISCRIMINATING else ""
     for one in changed:
         moved, unmoved = _counts(target, first, one)
         is_dead = unmoved > LEAST_SHARE * moved
         told.append({"input": one.what, "elements_moved": moved, "elements_dead": unmoved, "right": not is_dead})
         if is_dead:
-            dead.append(f"{_words(one.what)}: {moved:,} elements must move, {unmoved:,} keep their bits")
+            dead.append((_words(one.what), f"{moved:,} elements must move, {unmoved:,} keep their bits"))
     evidence: dict[str, JsonValue] = {"shape": dict(first.case.shape), "inputs": told}
     if dead:
-        text = f"{first.case.label}: {among}with other values in {'; in '.join(dead)}"
+        text = f"{first.case.label}: {among}with other values in {': '.join(dead[0])}"
+        text += f"; so too in {', '.join(name for name, _ in dead[1:])}" if len(dead) > 1 else ""
         grade: Grade = "undefined" if undefined_beside(target, first.case) else "proved"
         return answer(NAME, target, "fail", text, grade=grade, evidence=evidence)
     text = f"{first.case.label}: the result follows each of {len(changed)} inputs that the reference follows"

@@ -40,7 +40,11 @@ def run(target: Target) -> Finding:
     wrong = [one for one in drawn if (got := results[one.what]) is not None and not got.right]
     alone = {one.what: again for one in wrong if not (again := _alone(target, one, scale)).right}
     told: list[JsonValue] = [_told(one, results[one.what], alone.get(one.what)) for one in drawn]
-    evidence: dict[str, JsonValue] = {"shape": dict(asked["first"].case.shape), "distributions": told}
+    evidence: dict[str, JsonValue] = {
+        "shape": dict(asked["first"].case.shape),
+        "distributions": told,
+        "discriminating": DISCRIMINATING in results,
+    }
     label = asked["first"].case.label
     if not alone:
         told_apart = ", discriminating inputs among them" if DISCRIMINATING in results else ""

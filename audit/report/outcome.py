@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from audit.model import Record, VerdictName
+from audit.report import evidence
 from audit.report.view import Card, Figure, Section, Tone
 
 HEADLINES: dict[VerdictName, tuple[Tone, str]] = {
@@ -18,6 +19,8 @@ HEADLINES: dict[VerdictName, tuple[Tone, str]] = {
     "not-applicable": ("open", "The hardware of this audit cannot answer the question the claim raises."),
     "incomplete": ("open", "The audit has not finished; nothing below is a verdict."),
 }
+
+BLIND_TASK = "at its own inputs it cannot tell a right kernel from one that computes nothing"
 
 
 def notice(record: Record) -> str | None:
@@ -41,7 +44,8 @@ def _card(record: Record) -> Card:
     confidence = verdict.confidence and f"{verdict.confidence}" + (
         f" ({verdict.confidence_reason})" if verdict.confidence_reason else ""
     )
-    told = (("Root cause", verdict.root_cause), ("Confidence", confidence), ("Scope", verdict.scope))
+    blind = BLIND_TASK if evidence.blind_tasks(record) and verdict.name != "vacuous" else None
+    told = (("Root cause", verdict.root_cause), ("Task", blind), ("Confidence", confidence), ("Scope", verdict.scope))
     return Card(
         name=verdict.name,
         headline=headline,

@@ -30,7 +30,9 @@ __global__ void silu_kernel(const float* __restrict__ x, float* __restrict__ y, 
     }
 }
 
-bool is_aligned(const torch::Tensor& x) { return reinterpret_cast<uintptr_t>(x.data_ptr<float>()) % sizeof(float4) == 0; }
+bool is_aligned(const torch::Tensor& x) {
+    return reinterpret_cast<uintptr_t>(x.data_ptr<float>()) % sizeof(float4) == 0;
+}
 
 torch::Tensor forward(torch::Tensor x) {
     TORCH_CHECK(x.is_cuda() && x.scalar_type() == torch::kFloat32, "x must be float32 on a GPU");

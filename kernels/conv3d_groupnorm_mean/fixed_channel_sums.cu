@@ -1,8 +1,8 @@
 // fixed_channel_sums: the stated work, done; the mean of a group norm needs two sums a channel, no normalised tensor.
 //   changed    against claimed.cu: the convolution is computed and every input is read; inputs are checked, launches go
 //              to the current stream and are checked for errors
-//   launch     convolve: (16, batch) blocks of 256 threads, one block for each channel of each sample; finish: one thread
-//              a sample, ceil(batch / 128) blocks of 128 threads
+//   launch     convolve: (16, batch) blocks of 256 threads, one block for each channel of each sample; finish: one
+//              thread a sample, ceil(batch / 128) blocks of 128 threads
 //   needs      compute capability 7.5
 //   the line   `mean += scale[channel] * (own - of_group) * spread + shift[channel]`: every input moves it
 //   precision  float32 products and sums of 81 terms, float64 sums over space: relative error about 1e-6

@@ -47,7 +47,9 @@ __global__ void singles_kernel(const float* __restrict__ a, const float* __restr
     }
 }
 
-bool is_aligned(const torch::Tensor& x) { return reinterpret_cast<uintptr_t>(x.data_ptr<float>()) % sizeof(float4) == 0; }
+bool is_aligned(const torch::Tensor& x) {
+    return reinterpret_cast<uintptr_t>(x.data_ptr<float>()) % sizeof(float4) == 0;
+}
 
 torch::Tensor forward(torch::Tensor a, torch::Tensor B) {
     TORCH_CHECK(a.is_cuda() && a.device() == B.device(), "a and B must be on one GPU");
@@ -62,8 +64,9 @@ torch::Tensor forward(torch::Tensor a, torch::Tensor B) {
     if (M % WIDTH == 0 && is_aligned(B) && is_aligned(C)) {
         const int64_t quads = elements / WIDTH;
         const unsigned blocks = (quads + THREADS * AHEAD - 1) / (THREADS * AHEAD);
-        quads_kernel<<<blocks, THREADS, 0, stream>>>(a.data_ptr<float>(), reinterpret_cast<float4*>(B.data_ptr<float>()),
-                                                     reinterpret_cast<float4*>(C.data_ptr<float>()), quads, M / WIDTH);
+        const auto* from = reinterpret_cast<const float4*>(B.data_ptr<float>());
+        auto* to = reinterpret_cast<float4*>(C.data_ptr<float>());
+        quads_kernel<<<blocks, THREADS, 0, stream>>>(a.data_ptr<float>(), from, to, quads, M / WIDTH);
     } else {
         const unsigned blocks = (elements + THREADS - 1) / THREADS;
         singles_kernel<<<blocks, THREADS, 0, stream>>>(a.data_ptr<float>(), B.data_ptr<float>(), C.data_ptr<float>(),

@@ -1,6 +1,6 @@
 // row_in_registers: the result is what has to be moved; each thread writes 16 rows of 4 columns with 16-byte stores.
-//   changed    against fixed_one_thread_each.cu: a thread keeps 16 x 4 sums, so a value of B is read from memory once for
-//              16 rows; A's 16 rows lie in shared memory, a step of at most 16 columns at a time
+//   changed    against fixed_one_thread_each.cu: a thread keeps 16 x 4 sums, so a value of B is read from memory once
+//              for 16 rows; A's 16 rows lie in shared memory, a step of at most 16 columns at a time
 //   launch     2-D grid of ceil(N / 512) x ceil(M / 16) blocks of 128 threads, 1 KiB of shared memory
 //   needs      compute capability 7.5
 //   the line   `sums[row] = plus(sums[row], a_tile[row][k], four)`: four sums for one value of A
@@ -82,7 +82,9 @@ product_kernel(const float* __restrict__ A, const float* __restrict__ B, float* 
     }
 }
 
-bool is_aligned(const torch::Tensor& x) { return reinterpret_cast<uintptr_t>(x.data_ptr<float>()) % sizeof(float4) == 0; }
+bool is_aligned(const torch::Tensor& x) {
+    return reinterpret_cast<uintptr_t>(x.data_ptr<float>()) % sizeof(float4) == 0;
+}
 
 torch::Tensor forward(torch::Tensor A, torch::Tensor B) {
     TORCH_CHECK(A.is_cuda() && A.device() == B.device(), "A and B must be on one GPU");

@@ -48,7 +48,7 @@ __global__ void softmax_kernel(const float* __restrict__ x, float* __restrict__ 
 }
 
 torch::Tensor forward(torch::Tensor x) {
-    TORCH_CHECK(x.is_cuda() && x.scalar_type() == torch::kFloat32 && x.dim() == 2, "x must be a float32 matrix on a GPU");
+    TORCH_CHECK(x.is_cuda() && x.scalar_type() == torch::kFloat32 && x.dim() == 2, "x must be a float32 matrix");
     const c10::cuda::CUDAGuard guard(x.device());
     x = x.contiguous();
     auto y = torch::empty_like(x);

@@ -1,6 +1,6 @@
 // row_in_registers: each element is read once and written once.
-//   changed    against fixed_row_blocks.cu: a thread keeps its up to 16 elements in registers between the passes, where a
-//              row has at most 4096; maxima and sums go through warp shuffles instead of a tree in shared memory
+//   changed    against fixed_row_blocks.cu: a thread keeps its up to 16 elements in registers between the passes, where
+//              a row has at most 4096; maxima and sums go through warp shuffles instead of a tree in shared memory
 //   launch     1-D grid of `batch` blocks of 256 threads, one a row
 //   needs      compute capability 7.5
 //   the line   `kept[i] = expf(kept[i] - most)`: no second and third read of the row
@@ -81,7 +81,7 @@ softmax_kernel(const float* __restrict__ x, float* __restrict__ y, const int fea
 }
 
 torch::Tensor forward(torch::Tensor x) {
-    TORCH_CHECK(x.is_cuda() && x.scalar_type() == torch::kFloat32 && x.dim() == 2, "x must be a float32 matrix on a GPU");
+    TORCH_CHECK(x.is_cuda() && x.scalar_type() == torch::kFloat32 && x.dim() == 2, "x must be a float32 matrix");
     const c10::cuda::CUDAGuard guard(x.device());
     x = x.contiguous();
     auto y = torch::empty_like(x);

@@ -1,8 +1,8 @@
 // ablation_blocking_stream: the claimed kernel on a stream that is ordered with the legacy default stream.
 //   changed    against claimed.cu: the side stream is made by cudaStreamCreate, nothing else
-//   launch     2-D grid of ceil(N / 16) x ceil(M / 16) blocks of 16 x 16 threads, on a blocking stream of its own
+//   launch     2-D grid of ceil(N / 16) x ceil(M / 16) blocks of 16 x 16 threads, on a stream of its own
 //   needs      compute capability 7.5
-//   the line   `cudaStreamCreate(&side)`: work of the legacy default stream waits for it, that of other streams does not
+//   the line   `cudaStreamCreate(&side)`: the legacy default stream waits for its work, other streams do not
 //   precision  float32 products and sums
 
 #include <torch/extension.h>
@@ -40,7 +40,8 @@ torch::Tensor forward(torch::Tensor A, torch::Tensor B) {
 
     const dim3 threads(BLOCK, BLOCK);
     const dim3 blocks((N + BLOCK - 1) / BLOCK, (M + BLOCK - 1) / BLOCK);
-    product_kernel<<<blocks, threads, 0, side>>>(A.data_ptr<float>(), B.data_ptr<float>(), C.data_ptr<float>(), M, K, N);
+    product_kernel<<<blocks, threads, 0, side>>>(A.data_ptr<float>(), B.data_ptr<float>(), C.data_ptr<float>(), M, K,
+                                                 N);
 
     return C;
 }

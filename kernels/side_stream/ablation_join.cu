@@ -40,7 +40,8 @@ torch::Tensor forward(torch::Tensor A, torch::Tensor B) {
 
     const dim3 threads(BLOCK, BLOCK);
     const dim3 blocks((N + BLOCK - 1) / BLOCK, (M + BLOCK - 1) / BLOCK);
-    product_kernel<<<blocks, threads, 0, side>>>(A.data_ptr<float>(), B.data_ptr<float>(), C.data_ptr<float>(), M, K, N);
+    product_kernel<<<blocks, threads, 0, side>>>(A.data_ptr<float>(), B.data_ptr<float>(), C.data_ptr<float>(), M, K,
+                                                 N);
     cudaEventRecord(ready, side);
     cudaStreamWaitEvent(current, ready, 0);  // and so is the result
 

@@ -14,8 +14,8 @@
 constexpr int BLOCK = 32;  // side of a tile, one element a thread
 
 __global__ void __launch_bounds__(BLOCK * BLOCK)
-product_kernel(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, const int M, const int K,
-               const int N) {
+product_kernel(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, const int M,
+               const int K, const int N) {
     __shared__ float a_tile[BLOCK][BLOCK];
     __shared__ float b_tile[BLOCK][BLOCK];
     const int row = blockIdx.y * BLOCK + threadIdx.y;
