@@ -13,11 +13,11 @@ from audit.model import Record, store
 from audit.report import markdown
 from audit.report.plain import line
 from audit.report.quantities import number
-from audit.report.view import Table
+from audit.report.view import Code, Table
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
 BEGIN, END = "<!-- reports: printed by audit.report.gallery -->", "<!-- end of reports -->"
-COLUMNS = ("Claim", "Claimed", "Verdict", "Root cause", "Reports")
+COLUMNS = ("Claim", "What was claimed", "Published ratio", "Verdict", "Root cause", "Reports")
 CAUSE_CHARACTERS = 200
 WHERE = re.compile(r"^(\w+: )?(\w+=\d+(, )?)+: ")
 """The probe and the shape that a reason begins with."""
@@ -41,7 +41,7 @@ def _row(records: dict[Path, Record], root: Path) -> tuple[str, ...]:
     links = ", ".join(
         f"[{path.name}]({(Path(root.name) / path.relative_to(root) / 'report.md').as_posix()})" for path in records
     )
-    return claim.title, claimed(told), told.verdict.name, cause(told), markdown.Safe(links)
+    return Code(claim.name), claim.title, claimed(told), told.verdict.name, cause(told), markdown.Safe(links)
 
 
 def claimed(record: Record) -> str:
