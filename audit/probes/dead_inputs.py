@@ -69,4 +69,6 @@ def _counts(target: Target, first: Asked, changed: Asked) -> tuple[int, int]:
 
 
 def _words(variation: str) -> str:
-    return variation.replace("_", " ")
+    """`input_0_weight` as `input 0 (weight)`."""
+    _, index, *name = variation.split("_", 2)
+    return f"input {index} ({name[0]})" if name else f"input {index}"

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable, Iterator
+from inspect import signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -142,11 +143,12 @@ def _inputs(case: _Case) -> Iterator[Variation]:
         own, others = (case.reference.discriminating(case.shape, case.generator(salt)) for salt in (4, 5))
     else:
         own, others = case.values, case.reference.inputs(case.shape, case.generator(1))
+    called = {index: f"_{name}" for index, name in enumerate(signature(case.reference.reference).parameters)}
     for index, (value, other) in enumerate(zip(own, others, strict=True)):
         if isinstance(value, torch.Tensor | float):
             changed = list(own)
             changed[index] = other if isinstance(value, torch.Tensor) else scaled_number(value)
-            yield f"input_{index}", changed
+            yield f"input_{index}{called.get(index, '')}", changed
 
 
 def _distributions(case: _Case) -> Iterator[Variation]:
