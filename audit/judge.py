@@ -77,7 +77,8 @@ def _proved_wrong(evidence: Evidence) -> Verdict | None:
 
 
 def _strawmen(record: Record) -> list[Finding]:
-    return [finding for finding in record.findings if finding.probe == TASK and finding.convicts]
+    about = deciding(finding for finding in record.findings if finding.probe == TASK)
+    return [finding for finding in about if finding.convicts]
 
 
 def _task_cannot_tell(evidence: Evidence) -> Verdict | None:

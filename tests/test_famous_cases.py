@@ -26,7 +26,7 @@ class Case:
 
 
 EXPECTED = {
-    "conv3d_groupnorm_mean": Case("wrong", "wrong", ("dead_inputs", "distributions", "task")),
+    "conv3d_groupnorm_mean": Case("wrong", "wrong", ("dead_inputs", "distributions", "task"), "input 1 (weight)"),
     "library_call": Case("overstated", "overstated", ("kernels_ran",)),
     "wmma_vs_cublas": Case("wrong", "wrong", ("precision",), "rounding of the inputs"),
     "diag_matmul": Case("undecided", "overstated"),

@@ -71,7 +71,13 @@ def of_claim(record: Record) -> list[Finding]:
 
 def blind_tasks(record: Record) -> list[Finding]:
     """What shows that the task itself cannot tell right from wrong."""
-    return [finding for finding in record.findings if finding.probe == "task" and finding.convicts]
+    return [one for one in deciding(one for one in record.findings if one.probe == "task") if one.convicts]
+
+
+def of_library(record: Record) -> bool:
+    """Whether none of the claimed source's own kernels ran."""
+    ran = find(record, "kernels_ran", claimed_name(record))
+    return ran is not None and ran.convicts
 
 
 def find(record: Record, probe: str, target: str | None) -> Finding | None:
