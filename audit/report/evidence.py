@@ -74,10 +74,10 @@ def blind_tasks(record: Record) -> list[Finding]:
     return [one for one in deciding(one for one in record.findings if one.probe == "task") if one.convicts]
 
 
-def of_library(record: Record) -> bool:
-    """Whether none of the claimed source's own kernels ran."""
-    ran = find(record, "kernels_ran", claimed_name(record))
-    return ran is not None and ran.convicts
+def proved(record: Record) -> set[str]:
+    """The questions that the claimed kernel was proved to fail."""
+    about = deciding(finding for finding in record.findings if finding.target == claimed_name(record))
+    return {finding.probe for finding in about if finding.convicts}
 
 
 def find(record: Record, probe: str, target: str | None) -> Finding | None:

@@ -17,6 +17,7 @@ HEADLINES: dict[VerdictName, tuple[Tone, str]] = {
     "incomplete": ("open", "The audit has not finished; nothing below is a verdict."),
 }
 
+LESS_PRECISE = "The kernel audited computes the result with fewer bits than it declares."
 NOT_ITS_OWN = "The result is right; none of the source's own kernels made it."
 BLIND_TASK = "at its own inputs it cannot tell a right kernel from one that computes nothing"
 
@@ -39,8 +40,10 @@ def section(record: Record, figures: tuple[Figure, ...]) -> Section:
 def _card(record: Record) -> Card:
     verdict = record.verdict
     tone, headline = HEADLINES[verdict.name]
-    if verdict.name == "overstated" and evidence.of_library(record):
+    if verdict.name == "overstated" and evidence.proved(record) == {"kernels_ran"}:
         headline = NOT_ITS_OWN
+    if verdict.name == "wrong" and evidence.proved(record) == {"precision"}:
+        headline = LESS_PRECISE
     confidence = verdict.confidence and f"{verdict.confidence}" + (
         f" ({verdict.confidence_reason})" if verdict.confidence_reason else ""
     )
