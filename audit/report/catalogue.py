@@ -19,7 +19,7 @@ from audit.errors import BadInput
 LANGUAGES = ("en", "ja")
 TEXTS = Path(__file__).with_name("texts")
 OWN = "report"
-NUMBERS = frozenset({"all", "bits", "count", "moved", "ratio", "share", "time"})
+NUMBERS = frozenset({"all", "bits", "count", "line", "moved", "number", "ratio", "share", "time"})
 """Placeholders that hold nothing but a number, so that no words before one are taken for a part of it."""
 NUMBER = re.compile(r"[+-]?[\d.,]+(?:e[+-]?\d+)?|nan|inf")
 
