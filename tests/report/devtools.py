@@ -69,12 +69,13 @@ class Page:
             assert time.monotonic() < end, "the page did not load"
             self.events.append(self._next())
 
-    def show(self, *, width: int, scheme: str) -> None:
-        """The size of the window and the colour scheme the reader prefers."""
+    def show(self, *, width: int, scheme: str, media: str = "") -> None:
+        """The size of the window, the colour scheme the reader prefers, and "print" for paper."""
         self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 500
         )
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.call("Emulation.setEmulatedMedia", media=media, features=features)
 
     def value(self, expression: str) -> Any:
         """The value of an expression in the page."""

@@ -83,6 +83,19 @@ def test_colours_follow_the_reader_and_keep_their_contrast(opened: Page, width: 
     assert least >= 4.5
 
 
+def test_paper_is_white_and_holds_everything(opened: Page) -> None:
+    opened.value("document.querySelectorAll('details').forEach(one => one.open = false)")
+    opened.show(width=720, scheme="dark", media="print")
+    assert opened.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert opened.value("document.documentElement.scrollWidth") <= 720
+    assert opened.value("[...document.querySelectorAll('.scroll')].every(one => one.scrollWidth <= one.clientWidth)")
+    folded = "[...document.querySelectorAll('details')].map(one => one.offsetHeight - one.firstChild.offsetHeight)"
+    heights = opened.value(folded)
+    assert len(heights) > 10 and min(heights) > 5
+    opened.show(width=720, scheme="light")
+    assert max(opened.value(folded)) < 40
+
+
 def test_nothing_is_logged_and_nothing_fetched(opened: Page) -> None:
     logged = [event for event in opened.events if event.get("method") in ("Log.entryAdded", "Runtime.consoleAPICalled",
                                                                           "Runtime.exceptionThrown")]  # fmt: skip
