@@ -106,7 +106,7 @@ def on_a_gpu(name: str, *more: Finding, times: dict[str, float] | None = None) -
 
 def test_work_on_a_stream_that_nobody_waits_for_is_mistimed_where_streams_run() -> None:
     late = [finding(probe, "fail", device="cuda", confirmed=True) for probe in ("late_writes", "current_stream")]
-    verdict = judge.judge(on_a_gpu("side_stream/emulated", *late))
+    verdict = judge.judge(on_a_gpu("side_stream", *late))
     assert verdict.name == EXPECTED["side_stream"].cuda
     assert verdict.root_cause is not None
     assert "wait for the side stream" in verdict.root_cause
