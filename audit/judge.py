@@ -158,7 +158,7 @@ def _of_speed(record: Record, published: Speedup, measured: Comparison, *, confi
     told = f"measured {measured.sentence()} against {measured.baseline}, the strongest baseline of its precision class"
     told += f"; {eager.sentence()} against {BASELINE}" if eager else ""
     real = not confirmed and eager is not None and _reached(published, eager)
-    credit = f"{CREDIT} against {BASELINE}; {measured.baseline} needs no kernel of the claim's"
+    credit = f"the published ratio is real against {BASELINE}; {measured.baseline} needs no kernel of the claim's"
     return Verdict(
         name="confirmed" if confirmed else "overstated",
         reasons=(f"{published.gpu}: claimed {published.ratio:g}x, {told}", *([credit] if real else [])),
