@@ -34,7 +34,7 @@ def draw(records: Sequence[Record]) -> Figure | None:
         name="portability",
         alt=f"Claimed and measured ratios per GPU on a log axis. {told}.",
         caption="Claimed ratio of the claimed kernel, and measured ratio of the fastest cleared fp32 variant against "
-        "eager fp32. A line without a filled dot is a GPU on which nothing was measured.",
+        "eager fp32; beside them, how the claimed kernel came out.",
         png=_drawn(found, canvas.LIGHT),
         dark=_drawn(found, canvas.DARK),
     )
@@ -49,7 +49,7 @@ def _place(gpu: str, own: Record | None, records: Sequence[Record]) -> Place:
 
 def _drawn(found: list[Place], palette: Palette) -> bytes:
     with canvas.style(palette):
-        sheet = canvas.sheet(8.4, 1.3 + 0.5 * len(found))
+        sheet = canvas.sheet(8.4, 1.3 + 0.56 * len(found))
         axis = sheet.subplots()
         for height, place in enumerate(found):
             _line(axis, height, place, palette)
@@ -58,7 +58,7 @@ def _drawn(found: list[Place], palette: Palette) -> bytes:
         axis.set_ylim(len(found) - 0.45, -0.55)
         axis.set_xscale("log")
         values = [value for _, claimed, measured, _ in found for value in (claimed, measured) if value]
-        axis.set_xlim(min(0.7, *values), max(2.0, *values) * 12)
+        axis.set_xlim(min(0.7, *values), max(2.0, *values) * 20)
         axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
         axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
         axis.xaxis.set_minor_formatter(NullFormatter())
@@ -81,6 +81,13 @@ def _line(axis: Axes, height: int, place: Place, palette: Palette) -> None:
         axis.scatter(
             [measured], [height], s=60, color=palette.cool, zorder=3, label="measured, fastest cleared fp32 variant"
         )
-    text = f"claimed kernel: {canvas.label(word, limit=44)}" + ("" if measured else f"; {NOT_MEASURED}")
-    axis.annotate(text, (max(claimed or 1, measured or 1), height), xytext=(10, 0), textcoords="offset points",
-                  va="center", fontsize=9, bbox={"facecolor": palette.page, "edgecolor": "none", "pad": 1})  # fmt: skip
+    text = _short(word) + ("" if measured else f"\n{NOT_MEASURED}")
+    told = axis.annotate(text, (max(claimed or 1, measured or 1), height), xytext=(12, 0), textcoords="offset points",
+                         va="center", fontsize=9, linespacing=1.1,
+                         bbox={"facecolor": palette.page, "edgecolor": "none", "pad": 1})  # fmt: skip
+    told.set_in_layout(False)  # else the axis shrinks to make room for the text
+
+
+def _short(word: str) -> str:
+    """Where another device showed it, the table beside the figure names that device."""
+    return "wrong, seen elsewhere" if word.startswith("wrong (") else canvas.label(word, limit=24)
