@@ -20,6 +20,7 @@ class Format:
         figures: columns of times and ratios: a cell is empty or holds a positive, finite number.
         others: the other columns that are read; what is in neither stays on disk.
         baselines: the names of its baselines, the headline's first.
+        sources: columns that an importer needs beside those to make a claim folder of a row.
         convert: the good rows in the form of `Dataset.frame`, under the index of the table.
         none: a number that stands for no figure.
     """
@@ -29,5 +30,6 @@ class Format:
     figures: tuple[str, ...]
     others: tuple[str, ...]
     baselines: tuple[str, ...]
+    sources: tuple[str, ...]
     convert: Callable[[Table], pd.DataFrame]
     none: float | None = None

@@ -1,13 +1,15 @@
-"""What a funnel works on: a folder of claim folders."""
+"""What a funnel works on: items, each a claim folder or to become one."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from audit.errors import BadInput
+from audit.funnel.state import Passage
 
 STATEMENT = "claim.toml"
 MOST_FILES, MOST_BYTES = 200, 64_000_000
@@ -16,11 +18,21 @@ _ODD = re.compile(r"[^A-Za-z0-9_-]")
 
 @dataclass(frozen=True)
 class Item:
-    """One claim on its way: `key` names its files, `sha256` is that of everything in its folder."""
+    """One claim on its way.
+
+    Args:
+        key: names its files.
+        folder: its claim folder.
+        sha256: of everything in that folder, or of the row it is made from.
+        made: makes the folder where it is not there yet; raises BadInput if that cannot be done.
+        told: what the lint over a whole dataset says about it, if that ends its way.
+    """
 
     key: str
     folder: Path
     sha256: str
+    made: Callable[[Path], None] | None = None
+    told: Passage | None = None
 
 
 @dataclass(frozen=True)

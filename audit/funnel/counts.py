@@ -10,6 +10,9 @@ from audit.funnel.stages import STAGES
 from audit.funnel.state import FunnelState, ItemState, StageName
 
 
+LEAST_SECONDS = 1.0
+
+
 @dataclass(frozen=True)
 class StageCount:
     """One stage: items that came in, how they left, and the wall-clock seconds of all its runs."""
@@ -18,14 +21,15 @@ class StageCount:
     title: str
     came: int
     settled: int
+    left_out: int
     passed_on: int
     not_asked: int
     seconds: float
 
     @property
     def an_hour(self) -> float | None:
-        """Items an hour; None where nothing came in or no time passed."""
-        return 3600 * self.came / self.seconds if self.came and self.seconds else None
+        """Items an hour; None where too little time passed to say."""
+        return 3600 * self.came / self.seconds if self.seconds >= LEAST_SECONDS else None
 
 
 def by_stage(funnel: FunnelState, items: Sequence[ItemState]) -> list[StageCount]:
@@ -42,8 +46,13 @@ def by_verdict(items: Sequence[ItemState]) -> list[tuple[StageName, str, int]]:
 
 
 def left(items: Sequence[ItemState]) -> list[ItemState]:
-    """What nothing settled."""
-    return [one for one in items if one.settled is None]
+    """What nothing settled and nobody left out."""
+    return [one for one in items if not one.ended]
+
+
+def left_out(items: Sequence[ItemState]) -> list[tuple[str, int]]:
+    """Why items were left out, and how many, the most first."""
+    return Counter(one.left_out.verdict for one in items if one.left_out).most_common()
 
 
 def _count(name: StageName, title: str, funnel: FunnelState, items: Sequence[ItemState]) -> StageCount:
@@ -53,6 +62,7 @@ def _count(name: StageName, title: str, funnel: FunnelState, items: Sequence[Ite
         title=title,
         came=sum(outcomes.values()),
         settled=outcomes["settled"],
+        left_out=outcomes["left out"],
         passed_on=outcomes["passed on"],
         not_asked=outcomes["not asked"],
         seconds=sum(run.seconds for run in funnel.runs if run.stage == name),

@@ -21,7 +21,8 @@ def draw(counted: Sequence[StageCount]) -> Figure:
     return Figure(
         name=NAME,
         alt=f"Bars of items by stage. {told}.",
-        caption="Each bar is what came to a stage; the filled part it settled.",
+        caption="Each bar is what came to a stage: filled what it settled, hatched what it could not ask, grey what it left "
+        "out.",
         png=_drawn(counted, canvas.LIGHT),
         dark=_drawn(counted, canvas.DARK),
     )
@@ -48,6 +49,8 @@ def _bar(axis: Axes, height: int, one: StageCount, palette: Palette) -> None:
     axis.barh(height, one.settled, height=0.62, color=palette.cool)
     axis.barh(height, one.not_asked, left=one.settled, height=0.62, facecolor="none", edgecolor=palette.quiet,
               linewidth=0, hatch="////")  # fmt: skip
-    idle = f", {one.not_asked:,} not asked" if one.not_asked else ""
+    axis.barh(height, one.left_out, left=one.came - one.left_out, height=0.62, color=palette.quiet, alpha=0.35)
+    told = ((one.left_out, "left out"), (one.not_asked, "not asked"))
+    idle = "".join(f", {number:,} {word}" for number, word in told if number)
     text = f"{one.settled:,} of {one.came:,} settled{idle}" if one.came else "nothing came here yet"
     axis.annotate(text, (one.came, height), xytext=(6, 0), textcoords="offset points", va="center", fontsize=9.5)

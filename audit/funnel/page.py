@@ -35,19 +35,21 @@ def text(funnel: FunnelState, items: Sequence[ItemState]) -> str:
     for one in counts.by_stage(funnel, items):
         rate = f", {one.an_hour:,.0f} an hour" if one.an_hour else ""
         lines.append(
-            f"  {one.title:<16} {one.came:>6,} in, {one.settled:>6,} settled, {one.passed_on:>6,} passed on, "
-            f"{one.not_asked:>5,} not asked, {one.seconds:8.1f} s{rate}"
+            f"  {one.title:<16} {one.came:>6,} in, {one.settled:>6,} settled, {one.left_out:>6,} left out, "
+            f"{one.passed_on:>6,} passed on, {one.not_asked:>5,} not asked, {one.seconds:8.1f} s{rate}"
         )
     lines += [f"  settled as {verdict} at {stage}: {number:,}" for stage, verdict, number in counts.by_verdict(items)]
+    lines += [f"  left out, {why}: {number:,}" for why, number in counts.left_out(items)]
     return "\n".join(lines)
 
 
 def build(funnel: FunnelState, items: Sequence[ItemState], figures: tuple[Figure, ...]) -> Report:
     """The whole page."""
-    settled, left = [one for one in items if one.settled], counts.left(items)
+    settled, left, out = [one for one in items if one.settled], counts.left(items), counts.left_out(items)
+    number = sum(count for _, count in out)
     return Report(
         title=f"Funnel: {funnel.collection}",
-        lead=f"{len(items):,} items: {len(settled):,} settled, {len(left):,} not.",
+        lead=f"{len(items):,} items: {len(settled):,} settled, {number:,} left out, {len(left):,} not settled.",
         notice=None,
         footer=f"Made from the states of the items alone; inputs were drawn from seed {funnel.seed}.",
         sections=(
@@ -57,6 +59,7 @@ def build(funnel: FunnelState, items: Sequence[ItemState], figures: tuple[Figure
             Section("What each stage asks", "asks", facts=tuple((one.title, one.asks) for one in STAGES)),
             _settled(settled),
             _left(left),
+            _left_out(items),
         ),
     )  # fmt: skip
 
@@ -67,6 +70,7 @@ def _stages(funnel: FunnelState, items: Sequence[ItemState]) -> Table:
             one.title,
             f"{one.came:,}",
             f"{one.settled:,}",
+            f"{one.left_out:,}",
             f"{one.passed_on:,}",
             f"{one.not_asked:,}",
             f"{one.seconds:,.1f} s" if one.came else NONE_YET,
@@ -74,9 +78,9 @@ def _stages(funnel: FunnelState, items: Sequence[ItemState]) -> Table:
         )
         for one in counts.by_stage(funnel, items)
     )
-    columns = ("Stage", "Came in", "Settled", "Passed on", "Could not ask", "Wall clock", "Items an hour")
+    columns = ("Stage", "Came in", "Settled", "Left out", "Passed on", "Could not ask", "Wall clock", "Items an hour")
     return Table(
-        "Items by stage; what could not be asked goes on to the next one", columns, rows, frozenset(range(1, 7))
+        "Items by stage; what could not be asked goes on to the next one", columns, rows, frozenset(range(1, 8))
     )
 
 
@@ -121,6 +125,13 @@ def _left(left: Sequence[ItemState]) -> Section:
     )
     return Section("Not settled", "left", paragraphs=_shown(len(left), len(rows)), tables=(table,) if rows else (),
                    folded=True)  # fmt: skip
+
+
+def _left_out(items: Sequence[ItemState]) -> Section:
+    rows = tuple((why, f"{number:,}") for why, number in counts.left_out(items))
+    table = Table("Items left out, since there is nothing to audit", ("Why", "Items"), rows, frozenset({1}))
+    return Section("Left out", "left-out", paragraphs=() if rows else ("No item was left out.",),
+                   tables=(table,) if rows else (), folded=True)  # fmt: skip
 
 
 def _shown(whole: int, shown: int) -> tuple[str, ...]:

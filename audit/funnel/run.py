@@ -76,17 +76,17 @@ class Funnel:
             passage = _asked(stage, item, setting)
         self.items[item.key] = self.items[item.key].after(passage)
         state.write(self.items[item.key], self._out / ITEMS / f"{item.key}.json")
-        if passage.outcome != "passed on":
+        if passage.outcome in ("settled", "not asked"):
             first = passage.reasons[0] if passage.reasons else ""
             progress.say(f"{item.key}: {passage.verdict or passage.outcome}: {first}")
 
     def _waiting(self, stage: Stage) -> list[Item]:
         """What that stage has not had and none has settled, with most hints first."""
         known = self.items
-        left = [
-            one for one in self.collection.items if not known[one.key].settled and not known[one.key].asked(stage.name)
-        ]
-        return sorted(left, key=lambda one: -known[one.key].hints)
+        left = [one for one in self.collection.items if not known[one.key].ended]
+        return sorted(
+            (one for one in left if not known[one.key].asked(stage.name)), key=lambda one: -known[one.key].hints
+        )
 
     def _begun(self, resume: bool, seed: int) -> FunnelState:
         path, new = self._out / STATE, self.collection

@@ -46,8 +46,10 @@ def claimed_of(item: Item) -> ClaimFolder:
     """The item's claim with nothing but its claimed kernel: ablations and repairs explain, they settle nothing.
 
     Raises:
-        BadInput: the folder is broken, or has no claimed kernel.
+        BadInput: the folder is broken, cannot be made, or has no claimed kernel.
     """
+    if item.made is not None and not item.folder.exists():
+        item.made(item.folder)
     folder = claims.load(str(item.folder.resolve()))
     claimed = folder.claim.claimed
     if claimed is None:

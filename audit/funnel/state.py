@@ -15,14 +15,15 @@ from audit.model.base import Frozen
 SCHEMA = 1
 """History: 1 (2026-11) first form."""
 StageName = Literal["lint", "review", "emulated", "gpu"]
-Outcome = Literal["settled", "passed on", "not asked"]
+Outcome = Literal["settled", "left out", "passed on", "not asked"]
 
 
 class Passage(Frozen):
     """One item at one stage.
 
-    `settled` has a verdict and ends its way; `passed on` found nothing that settles it; `not asked` says why the stage
-    could not ask, which settles nothing either. `hints` counts what the source review pointed at.
+    `settled` has a verdict and ends its way; `left out` ends it without one, since there is nothing to audit; `passed
+    on` found nothing that settles it; `not asked` says why the stage could not ask, which settles nothing either.
+    `hints` counts what the source review pointed at.
     """
 
     stage: StageName
@@ -50,6 +51,16 @@ class ItemState(Frozen):
     def settled(self) -> Passage | None:
         """The passage that settled it."""
         return next((one for one in self.passages if one.outcome == "settled"), None)
+
+    @property
+    def left_out(self) -> Passage | None:
+        """The passage that left it out."""
+        return next((one for one in self.passages if one.outcome == "left out"), None)
+
+    @property
+    def ended(self) -> bool:
+        """Whether no stage is to ask about it any more."""
+        return self.settled is not None or self.left_out is not None
 
     @property
     def hints(self) -> int:

@@ -51,5 +51,6 @@ FORMAT = Format(
     figures=(KERNEL, *TIMES, *SPEEDUPS),
     others=("Level_ID", "Task_ID", "Kernel_Name", "Correct", "CUDA_Code", TASK),
     baselines=tuple(TIMES.values()),
+    sources=("Op_Name", "PyTorch_Code_Functional", "Max_Diff"),
     convert=convert,
 )

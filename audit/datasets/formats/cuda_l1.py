@@ -47,5 +47,6 @@ FORMAT = Format(
     figures=tuple(SCORES),
     others=("gpu", "level_id", "task_id", "has_code", "custom_code"),
     baselines=tuple(SCORES.values()),
+    sources=("ref_code",),
     convert=convert,
 )

@@ -58,6 +58,7 @@ FORMAT = Format(
     figures=("runtime", "ref_runtime"),
     others=("correctness", "compiled", "metadata", "sample_id", *TASKS, *LEVELS, *CODES),
     baselines=("eager",),
+    sources=(),
     convert=convert,
     none=-1.0,
 )

@@ -6,6 +6,8 @@ rows of one task, kernel and GPU that say different things.
 
 from __future__ import annotations
 
+import pandas as pd
+
 from audit.datasets.answer import Answer, count, mark
 from audit.datasets.dataset import Dataset, place
 from audit.report.view import Table
@@ -15,26 +17,36 @@ TITLE = "Repeated code and repeated tasks"
 MOST_NAMED = 5
 
 
+SAME = ["gpu", "level", "task", "digest"]
+
+
+def copies(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows whose code stands in an earlier row of the same task and GPU."""
+    coded = frame[frame["digest"] != ""]
+    return coded[coded.duplicated(SAME, keep="first")]
+
+
 def run(data: Dataset) -> Answer:
     """How many rows hold code that stands in another row, and which tasks stand twice with other figures."""
     frame = data.frame
     coded = frame[frame["digest"] != ""]
-    key = ["gpu", "level", "task", "digest"]
-    copies = coded[coded.duplicated(key, keep="first")]
+    copied = copies(frame)
     named = frame[(frame["task"] != "") & ((frame["kernel"] != "") | (frame["digest"] == ""))]
     twice = named[named.duplicated(["gpu", "level", "task", "kernel", "digest"], keep="first")]
     sentences = [
         f"{len(twice):,} rows speak of a task, kernel and GPU that an earlier row speaks of with other figures."
     ]
     if len(coded):
-        told = count(len(copies), len(coded))
+        told = count(len(copied), len(coded))
         sentences.append(f"{told} of the rows with code hold the code of an earlier row of the same task.")
     else:
         sentences.append("No row holds its code, so nothing is said about copies.")
-    marks = [mark(row, NAME, "hint", "the code of an earlier row of this task") for _, row in copies.iterrows()]
+    marks = [mark(row, NAME, "hint", "the code of an earlier row of this task") for _, row in copied.iterrows()]
     marks += [mark(row, NAME, "hint", "scored before, with other figures") for _, row in twice.iterrows()]
     most = (
-        coded.groupby(key, sort=False)["row"].agg(["size", "first"]).sort_values("size", ascending=False, kind="stable")
+        coded.groupby(SAME, sort=False)["row"]
+        .agg(["size", "first"])
+        .sort_values("size", ascending=False, kind="stable")
     )
     rows = tuple(
         (place(frame[frame["row"] == first].iloc[0]), f"{size:,}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from audit import lint
+from audit.errors import BadInput
 from audit.funnel.collection import Item
 from audit.funnel.stage import Setting, Stage, claimed_of
 from audit.funnel.state import Passage
@@ -12,11 +13,17 @@ from audit.gpus import table
 
 LIMIT_S = 60.0
 IMPOSSIBLE = "impossible time"
+NO_CLAIM = "cannot be audited"
 
 
 def ask(item: Item, setting: Setting) -> Passage:
-    """Settled where a published time is under the floor of the fastest unit, passed on else."""
-    folder = claimed_of(item)
+    """Settled where a published time is under the floor of the fastest unit; left out where there is no claim."""
+    if item.told is not None:
+        return item.told
+    try:
+        folder = claimed_of(item)
+    except BadInput as error:
+        return Passage(stage="lint", outcome="left out", verdict=NO_CLAIM, reasons=(str(error),))
     claim = folder.claim
     if not any(one.gpu in table() for one in claim.observation):
         return Passage(stage="lint", outcome="passed on", reasons=("no time is published for a GPU with known rates",))
@@ -43,8 +50,9 @@ def ask(item: Item, setting: Setting) -> Passage:
 STAGE = Stage(
     "lint",
     "Lint",
-    "holds published times against the floor of the fastest unit of the GPU they name; settles impossible times. The "
-    "least work comes from the claim's reference.py, in a process of its own",
+    "holds published times against the floor of the fastest unit of the GPU they name and settles impossible ones (the "
+    "least work comes from the claim's reference.py, in a process of its own); leaves out what claims nothing: rows "
+    "without code, rows their dataset marks wrong, code that stood in an earlier row of the same task",
     ask,
     at_once=2,
 )
