@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from audit.funnel.stages import STAGES
 from audit.funnel.state import FunnelState, ItemState, StageName
 
-
 LEAST_SECONDS = 1.0
+"""Of less no rate is told."""
 
 
 @dataclass(frozen=True)

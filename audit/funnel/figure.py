@@ -21,8 +21,8 @@ def draw(counted: Sequence[StageCount]) -> Figure:
     return Figure(
         name=NAME,
         alt=f"Bars of items by stage. {told}.",
-        caption="Each bar is what came to a stage: filled what it settled, hatched what it could not ask, grey what it left "
-        "out.",
+        caption="Each bar is what came to a stage: filled what it settled, hatched what it could not ask, grey what "
+        "it left out.",
         png=_drawn(counted, canvas.LIGHT),
         dark=_drawn(counted, canvas.DARK),
     )

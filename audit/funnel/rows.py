@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from audit import datasets, importers
 from audit.datasets import formats
@@ -27,14 +25,6 @@ NO_CODE, NO_CLAIM, COPY = "no code", "the dataset marks it wrong", "the code of 
 _ODD = re.compile(r"[^a-z0-9]+")
 
 
-@dataclass(frozen=True)
-class Rows:
-    """The rows of the files of a dataset with what importers need, and what the user says beside them."""
-
-    files: Mapping[str, Any]
-    given: Given
-
-
 def of_dataset(path: Path, folder: Path, *, gpu: str | None = None, unit: str | None = None) -> Collection:
     """The rows of a dataset, each with what the lint over all of them says about it.
 
@@ -48,25 +38,26 @@ def of_dataset(path: Path, folder: Path, *, gpu: str | None = None, unit: str | 
         BadInput: as `datasets.read`.
     """
     data = datasets.read(path, gpu=gpu, unit=unit)
-    rows = Rows(_sources(path, data), Given(gpu=gpu, unit=unit))
-    told = _told(data)
-    items = []
-    for file, row in zip(data.frame["file"], data.frame["row"], strict=True):
-        name = f"{_ODD.sub('_', Path(str(file)).name.partition('.')[0].lower()).strip('_') or 'rows'}_{row:06}"
-        cells = {str(key): cell for key, cell in rows.files[file].loc[row].items() if cell is not None and cell == cell}
-        text = json.dumps(cells, sort_keys=True, default=str)
-        made = partial(_make, text=text, name=f"{Path(str(file)).name.partition('.')[0]}-row-{row}", given=rows.given)
-        digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-        items.append(Item(name, folder / name, digest, made=made, told=told.get((str(file), int(row)))))
-    gone = data.read - len(data.frame)
-    notes = (
-        *data.notes,
-        f"{gone:,} of {data.read:,} rows were left out when the dataset was read; `audit lint` says why.",
+    texts, told = _texts(path, data), _told(data)
+    items = tuple(
+        _item(str(file), int(row), texts[file, row], folder, Given(gpu=gpu, unit=unit), told.get((file, row)))
+        for file, row in zip(data.frame["file"], data.frame["row"], strict=True)
     )
-    return Collection(path.name, tuple(items), notes if gone else data.notes)
+    gone = data.read - len(data.frame)
+    note = f"{gone:,} of {data.read:,} rows were left out when the dataset was read; `audit lint` says why."
+    return Collection(path.name, items, (*data.notes, note) if gone else data.notes)
 
 
-def _sources(path: Path, data: Dataset) -> dict[str, Any]:
+def _item(file: str, row: int, text: str, folder: Path, given: Given, told: Passage | None) -> Item:
+    stem = file.partition(".")[0]
+    key = f"{_ODD.sub('_', file.lower()).strip('_') or 'rows'}_{row:06}"
+    digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+    made = partial(_make, text=text, name=f"{stem}-row-{row}", given=given)
+    return Item(key, folder / key, digest, made=made, told=told)
+
+
+def _texts(path: Path, data: Dataset) -> dict[tuple[str, int], str]:
+    """By file and row: the cells that importers need, as one line of JSON."""
     form = formats.FORMATS[data.format]
     found = {}
     for file in data.frame["file"].unique():
@@ -74,8 +65,15 @@ def _sources(path: Path, data: Dataset) -> dict[str, Any]:
         there = tables.names(place)
         figures = [name for name in form.figures if name in there]
         columns = [name for name in (*form.figures, *form.others, *form.sources) if name in there]
-        found[file] = tables.read(place, columns, numbers=figures).frame
+        frame = tables.read(place, columns, numbers=figures).frame
+        for row, cells in zip(frame.index, frame.to_dict("records"), strict=True):
+            known = {name: cell for name, cell in cells.items() if not _is_none(cell)}
+            found[file, int(row)] = json.dumps(known, sort_keys=True, default=str)
     return found
+
+
+def _is_none(cell: object) -> bool:
+    return cell is None or (isinstance(cell, float) and math.isnan(cell))
 
 
 def _told(data: Dataset) -> dict[tuple[str, int], Passage]:
