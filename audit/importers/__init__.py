@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Protocol
 
 from audit.errors import BadInput
-from audit.importers import kernelbench
+from audit.importers import (
+    archive,
+    bare_cu,
+    cuda_l1,
+    flashinfer_bench,
+    kernelbench,
+    popcorn,
+    robust_kbench,
+    sol_execbench,
+)
 from audit.importers.imported import Imported
 from audit.importers.material import Given, Material
 
@@ -29,7 +38,14 @@ class Importer(Protocol):
 
 
 IMPORTERS: dict[str, Importer] = {
+    "archive": archive,
+    "cuda_l1": cuda_l1,
+    "robust_kbench": robust_kbench,
     "kernelbench": kernelbench,
+    "popcorn": popcorn,
+    "sol_execbench": sol_execbench,
+    "flashinfer_bench": flashinfer_bench,
+    "bare_cu": bare_cu,
 }
 
 

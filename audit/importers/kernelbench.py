@@ -6,12 +6,10 @@ Two `.py` files, a folder that holds them, or the task beside a `kernel.json` of
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from audit.errors import BadInput
 from audit.importers import module_task, published
 from audit.importers.imported import NO_FIGURES, Figure, Imported, Missing, Original
 from audit.importers.material import Given, Material, one_of
@@ -104,6 +102,4 @@ def _time(result: dict[str, Any], name: str, where: str) -> float | None:
     value = result.get(name)
     if value is None or value == -1:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
-        raise BadInput(f"{where}: {name} = {str(value)[:20]} is no time; it must be finite and above zero")
-    return float(value)
+    return published.checked(value, where=f"{where}: {name}")

@@ -80,6 +80,19 @@ class Material:
         names = [name for name in self.named(*_TABLES) if not name.endswith(".ipynb")]
         return {name: found for name in names if (found := self._tried(name, self._columns)) is not None}
 
+    def table_with(self, column: str) -> Path:
+        """The one table with that column. Raises BadInput for none or several."""
+        names = [name for name, columns in self.columns.items() if column in columns]
+        if len(names) != 1:
+            told = f"{len(names)} tables ({', '.join(names)})" if names else "no table"
+            trouble = f" ({self.problems[0]})" if self.problems else ""
+            raise BadInput(f"{self.where}: {told} with a column {column}{trouble}; name the file that is meant")
+        return self.files[names[0]]
+
+    def document(self, name: str) -> Any:
+        """A JSON document. Raises BadInput with line and column where it is none."""
+        return self._document(name)[name]
+
     @cached_property
     def problems(self) -> list[str]:
         """Why files could not be read, as far as they were asked for."""

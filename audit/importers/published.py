@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from audit import gpus
+from audit.errors import BadInput
 from audit.importers import units
 from audit.importers.imported import Figure, Missing
 from audit.importers.material import Given
@@ -54,6 +56,13 @@ def times(
         for name, value in published.items()
     ]
     return figures, []
+
+
+def checked(value: Any, *, where: str) -> float:
+    """A published time or ratio. Raises BadInput for what is none; `where` begins the sentence."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
+        raise BadInput(f"{where} = {str(value)[:20]} is no time or ratio; it must be finite and above zero")
+    return float(value)
 
 
 def ratio(about: str, value: float, *, given: Given, gpu: str | None, where: str) -> Figure:

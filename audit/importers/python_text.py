@@ -78,6 +78,11 @@ class PythonText:
         except (NotConstant, RecursionError, ValueError, OverflowError):
             return None
 
+    def constant(self, name: str) -> Any:
+        """What the top level binds a name to, once; None where constants do not decide it."""
+        node = self._bound.get(name)
+        return None if node is None else self.value(node)
+
     def returned(self, function: str) -> ast.expr | None:
         """What the only `return` of a top-level function returns."""
         node = self.functions.get(function)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from audit.importers.imported import Shapes
 from audit.importers.python_text import PythonText, last_name
@@ -21,7 +21,9 @@ PLAIN = {"as_published": 1}
 _MAKERS = ("randn", "rand", "zeros", "ones", "empty", "full", "randint")
 
 
-def of_module(task: PythonText, *, apart: Iterable[str] = (), sources: Iterable[str] = ()) -> tuple[Shapes, list[str]]:
+def of_module(
+    task: PythonText, *, apart: Iterable[str] = (), made_with: Iterable[str] = (), sources: Iterable[str] = ()
+) -> tuple[Shapes, list[str]]:
     """The shapes of a task with `get_inputs` and constants, and what was chosen, in words.
 
     A constant is a size where `get_inputs` needs it, and none of the functions and classes named in `apart` does, since
@@ -30,27 +32,36 @@ def of_module(task: PythonText, *, apart: Iterable[str] = (), sources: Iterable[
     Args:
         task: the task's source.
         apart: top-level names that must not depend on a size.
+        made_with: functions whose constants are sizes too: those of parameters, which no call there makes visible.
         sources: texts of the claimed kernel; a size whose number stands in one of them is not made smaller.
     """
     maker = task.functions.get("get_inputs")
     if maker is None:
         return Shapes(claimed={}), []
     fixed = {name for one in apart for name in _needed(task, one)}
-    sizes = {name: value for name, value in task.integers.items() if name in task.reached(maker) - fixed}
+    made = {name for one in made_with for name in _needed(task, one)}
+    sizes = {name: value for name, value in task.integers.items() if name in (task.reached(maker) | made) - fixed}
     counted = _counter(task)
     if not sizes:
         elements = counted({})
         small = elements is not None and elements <= MOST_AS_PUBLISHED
         return Shapes(claimed=PLAIN, emulated=(PLAIN,) if small else ()), []
-    return scaled(sizes, counted=counted, sources=sources)
+    return scaled(sizes, counted=counted, capped=made, sources=sources)
 
 
 def scaled(
-    sizes: Mapping[str, int], *, counted: Callable[[Mapping[str, int]], int | None], sources: Iterable[str] = ()
+    sizes: Mapping[str, int],
+    *,
+    counted: Callable[[Mapping[str, int]], int | None],
+    capped: Collection[str] = (),
+    sources: Iterable[str] = (),
 ) -> tuple[Shapes, list[str]]:
     """The sizes as claimed, and halved until they make few elements; not where a source holds the number itself."""
     held = [name for name, value in sizes.items() if value > FEWEST and _stands_in(value, sources)]
     small = {name: value for name, value in sizes.items() if name not in held}
+    for name in capped:
+        while small.get(name, 0) > MOST_WITHOUT_COUNT and small[name] % 2 == 0:
+            small[name] //= 2
     while _too_many(counted({**sizes, **small}), small):
         largest = max(small, key=lambda name: small[name])
         small[largest] //= 2

@@ -7,6 +7,7 @@ from pprint import pformat
 from typing import Any
 
 from audit.errors import BadInput
+from audit.importers.entries import variable
 from audit.importers.imported import Reference
 
 _HEAD = '''"""{title}
@@ -87,8 +88,8 @@ def _function(options: Options) -> str:
 
 def axes_function(axes: Sequence[tuple[str, str]]) -> str:
     """A function that gives every axis of a definition; an axis without an expression is one of the shape."""
-    lines = [f"    {name} = {expression or f'shape[{name!r}]'}" for name, expression in axes]
-    result = ", ".join(f"{name!r}: {name}" for name, _ in axes)
+    lines = [f"    {variable(name)} = {expression or f'shape[{name!r}]'}" for name, expression in axes]
+    result = ", ".join(f"{name!r}: {variable(name)}" for name, _ in axes)
     head = 'def axes(shape: Any) -> dict[str, int]:\n    """Every axis, from those that the shape names."""'
     return "\n".join([head, *lines, f"    return {{{result}}}"])
 
