@@ -59,7 +59,7 @@ def run(data: Dataset) -> Answer:
     proved = [row for row, grade, _ in under if grade == "proved"]
     sentences = [
         f"{count(len(known), len(timed))} of the timed rows have a task whose least work is known; "
-        f"{len(under):,} of them are under a floor, {len(proved):,} of these proved impossible."
+        f"under a floor: {len(under):,}, of these proved impossible: {len(proved):,}."
     ]
     bias = (
         "The floors err low, so few rows are named: data-sheet peaks are out of reach of real kernels, only one dense "
