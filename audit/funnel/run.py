@@ -45,6 +45,7 @@ class Funnel:
             (out / RECORDS).mkdir(exist_ok=True)
         except OSError as error:
             raise BadInput(f"{out}: cannot be written ({error.strerror}); choose another folder") from error
+        _differ(collection)
         self.state = self._begun(resume, secrets.randbits(62) if seed is None else seed)
         self.items: dict[str, ItemState] = {item.key: self._known(item) for item in collection.items}
         self._keep_state()
@@ -113,6 +114,13 @@ class Funnel:
 
     def _keep_state(self) -> None:
         state.write(self.state, self._out / STATE)
+
+
+def _differ(collection: Collection) -> None:
+    keys = [item.key for item in collection.items]
+    twice = next((key for key in keys if keys.count(key) > 1), None) if len(set(keys)) < len(keys) else None
+    if twice is not None:
+        raise BadInput(f"{collection.name}: two items are called {twice}; rename one")
 
 
 class _Processes:
