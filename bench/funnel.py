@@ -80,7 +80,7 @@ def measured(root: Path, out: Path) -> dict[str, Any]:
             one.stage: {
                 "came": one.came,
                 "settled": one.settled,
-                "not_asked": one.not_asked,
+                "no_answer": one.no_answer,
                 "seconds": round(one.seconds, 1),
                 "an_hour": round(one.an_hour or 0),
             }
@@ -88,7 +88,7 @@ def measured(root: Path, out: Path) -> dict[str, Any]:
             if one.came
         },
         "verdicts": {f"{stage}: {verdict}": number for stage, verdict, number in counts.by_verdict(states)},
-        "not_asked": {one.item: one.last.reasons[0] for one in states if one.last and one.last.outcome == "not asked"},
+        "no_answer": {one.item: one.last.reasons[0] for one in states if one.last and one.last.outcome == "no answer"},
     }
 
 

@@ -23,7 +23,7 @@ class StageCount:
     settled: int
     left_out: int
     passed_on: int
-    not_asked: int
+    no_answer: int
     seconds: float
 
     @property
@@ -64,6 +64,6 @@ def _count(name: StageName, title: str, funnel: FunnelState, items: Sequence[Ite
         settled=outcomes["settled"],
         left_out=outcomes["left out"],
         passed_on=outcomes["passed on"],
-        not_asked=outcomes["not asked"],
+        no_answer=outcomes["no answer"],
         seconds=sum(run.seconds for run in funnel.runs if run.stage == name),
     )

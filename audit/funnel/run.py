@@ -68,8 +68,11 @@ class Funnel:
         with _Processes(places(stage.at_once)) as processes, ThreadPoolExecutor(stage.at_once) as threads:
             setting = Setting((self._out / RECORDS).resolve(), self.state.seed, processes)
             asked = [threads.submit(self._ask_about, item, stage, setting, progress) for item in batch]
-            for one in asked:
-                one.result()
+            try:
+                for one in asked:
+                    one.result()
+            finally:
+                threads.shutdown(cancel_futures=True)  # an interrupted funnel begins nothing more
 
     def _ask_about(self, item: Item, stage: Stage, setting: Setting, progress: Progress) -> None:
         """One item at one stage; its state is on disk before this returns."""
@@ -77,7 +80,7 @@ class Funnel:
             passage = _asked(stage, item, setting)
         self.items[item.key] = self.items[item.key].after(passage)
         state.write(self.items[item.key], self._out / ITEMS / f"{item.key}.json")
-        if passage.outcome in ("settled", "not asked"):
+        if passage.outcome in ("settled", "no answer"):
             first = passage.reasons[0] if passage.reasons else ""
             progress.say(f"{item.key}: {passage.verdict or passage.outcome}: {first}")
 
@@ -150,7 +153,7 @@ def _asked(stage: Stage, item: Item, setting: Setting) -> Passage:
     try:
         passage = stage.ask(item, setting)
     except AuditError as error:
-        passage = Passage(stage=stage.name, outcome="not asked", reasons=(str(error),))
+        passage = Passage(stage=stage.name, outcome="no answer", reasons=(str(error),))
     return passage.model_copy(update={"seconds": round(time.monotonic() - began, 3)})
 
 

@@ -89,7 +89,7 @@ def test_what_cannot_be_asked_says_why_and_goes_on(tmp_path: Path) -> None:
     gpu = Answering("gpu", {})
     funnel = Funnel(items("a"), tmp_path, resume=False)
     funnel.run([replace(Answering("lint", {}).stage, ask=ask), gpu.stage], progress=silent())
-    assert funnel.items["a"].passages[0].outcome == "not asked"
+    assert funnel.items["a"].passages[0].outcome == "no answer"
     assert funnel.items["a"].passages[0].reasons == ("the parent died",)
     assert gpu.asked == ["a"]
 

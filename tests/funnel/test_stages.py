@@ -76,8 +76,8 @@ def test_hints_are_counted_and_settle_nothing(tmp_path: Path) -> None:
         (Verdict(name="wrong", reasons=("r",)), "settled"),
         (Verdict(name="vacuous", reasons=("r",)), "settled"),
         (Verdict(name="undecided", missing=("a time: the device gives none",)), "passed on"),
-        (Verdict(name="undecided", missing=("agreement: undefined", "a time: none")), "not asked"),
-        (Verdict(name="undecided", missing=("a build: does not compile",)), "not asked"),
+        (Verdict(name="undecided", missing=("agreement: undefined", "a time: none")), "no answer"),
+        (Verdict(name="undecided", missing=("a build: does not compile",)), "no answer"),
     ],
 )
 def test_only_what_rests_on_proof_settles(verdict: Verdict, outcome: str) -> None:

@@ -39,7 +39,7 @@ def ask(item: Item, setting: Setting) -> Passage:
     reply = setting.workers().call("oracle", request, limit_s=LIMIT_S)
     if not reply.finished:
         text = f"reference.py gave no least work: {reply.ending}: {reply.detail}"
-        return Passage(stage="lint", outcome="not asked", reasons=(text,))
+        return Passage(stage="lint", outcome="no answer", reasons=(text,))
     proved = [finding for finding in lint.floors(claim, reply.events[0]["cost"]) if finding.convicts]
     if not proved:
         return Passage(stage="lint", outcome="passed on", reasons=("no published time is under a proved floor",))
