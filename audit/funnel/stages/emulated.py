@@ -44,8 +44,8 @@ STAGE = Stage(
     "emulated",
     "Emulated probes",
     "builds the claimed kernel for the emulated device and asks every probe: beside a build of two seconds they cost "
-    "half a second together. Settles what a probe proves in two builds, and tasks that cannot tell right from wrong; has "
-    "no answer where something does not build here or ends in undefined behaviour",
+    "half a second together. Settles what a probe proves in two builds, and tasks that cannot tell right from wrong; "
+    "has no answer where something does not build here or ends in undefined behaviour",
     ask,
     at_once=2,
 )
