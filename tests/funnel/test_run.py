@@ -124,6 +124,11 @@ def test_a_collection_is_its_claim_folders_and_their_content(tmp_path: Path) -> 
     after = of_folder(tmp_path).items
     assert after[0].sha256 != before[0].sha256
     assert after[1].sha256 == before[1].sha256
+    with (folder / "claimed.cu").open("wb") as large:
+        large.truncate(100_000_000)
+    told = of_folder(tmp_path).items[0].told
+    assert told is not None
+    assert "64,000,000 bytes" in told.reasons[0]
     with pytest.raises(BadInput, match="audit import"):
         of_folder(folder)
     assert key_of("../up") != key_of("___up")
