@@ -57,6 +57,7 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
     """
     found = [material.original(name) for name, one in material.python.items() if ENTRY in one.functions]
     submission = one_of(found, what=f"submission (a function {ENTRY})", where=material.where)
+    imports = _imports(material.python[submission.published_as])
     header = dict(_HEADER.findall(submission.data.decode()))
     references = [name for name, one in material.python.items() if MAKER in one.functions]
     name = module_task.named_after(header.get("leaderboard") or PurePath(material.where).name)
@@ -78,7 +79,7 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
         reference=None,
         shapes=None,
         steps=tuple(f"leaderboard {key}: {value}" for key, value in header.items()),
-        missing=(NO_COST, NO_FIGURES),
+        missing=(NO_COST, NO_FIGURES, *([_UTILS] if "utils" in imports else [])),
     )
     return _with_task(imported, material, references) if references else imported.lacking(NO_TASK)
 
@@ -117,6 +118,7 @@ _CHOICES = (
 )
 _NO_TOLERANCE = Missing("reference.py compares in a way of its own", "tolerance", "write the tolerance", essential=True)
 _NO_REFERENCE = Missing(f"reference.py has no {REFERENCE}", "original/reference.py", "write it there", essential=True)
+_UTILS = Missing("the submission imports utils", "claimed.py", "put what it needs of it there", essential=True)
 _NO_TASK_YML = Missing("there is no task.yml", "shapes", "write the arguments of generate_input", essential=True)
 
 

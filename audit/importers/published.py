@@ -52,7 +52,7 @@ def times(
     unit, why = found
     card = gpu_named(given.gpu or gpu)
     figures = [
-        Figure(_about(name), value * units.FACTORS[unit], "ms", card, f"{where}: {value:g} {unit}, {why}")
+        Figure(_about(name), value * units.FACTORS[unit], "ms", card, f"{where}, {name} = {value:g} {unit}: {why}")
         for name, value in published.items()
     ]
     return figures, []
