@@ -10,7 +10,7 @@ from typing import Any
 
 from audit.errors import BadInput
 from audit.importers.bounded import SOURCE_LIMIT_BYTES
-from audit.importers.python_text import last_name
+from audit.importers.python_text import last_name, parsed
 
 KERNEL_MARK = "__global__"
 MOST_CELLS = 5000
@@ -70,7 +70,7 @@ def _tree(text: str) -> ast.Module | None:
     if text.startswith("%%"):
         return None
     try:
-        return ast.parse(plain(text))
+        return parsed(plain(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

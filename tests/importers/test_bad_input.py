@@ -88,7 +88,11 @@ def test_a_folder_of_too_many_files_and_a_path_too_deep(tmp_path: Path, monkeypa
         ("popcorn", {"task__yml": "tests: [{rows: many}]"}, "tests 1: rows = many"),
         ("popcorn", {"task__yml": "tests: [7]"}, "tests 1: no mapping but int"),
         ("bare_cu", {"other__cu": published.CU}, "2 of (other.cu, scaled.cu) .cu file"),
-        ("notebook", {"claim__ipynb": {"cells": [{"cell_type": "code", "source": 3}]}}, "cell 1: its source is no text"),
+        (
+            "notebook",
+            {"claim__ipynb": {"cells": [{"cell_type": "code", "source": 3}]}},
+            "cell 1: its source is no text",
+        ),
         ("notebook", {"claim__ipynb": published.notebook([("code", "x = 1")])}, "no cell holds a CUDA text"),
     ],
 )
@@ -96,7 +100,7 @@ def test_files_that_are_not_what_they_should_be(name: str, files: dict[str, Any]
     folder = with_files(tmp_path, name, **files)
     with pytest.raises(BadInput) as error:
         importers.read([folder], format_=name)
-    assert told in str(error.value) or told in " ".join(Material([folder]).python and Material([folder]).problems)
+    assert told in str(error.value)
 
 
 def axis(stated: Any, name: str = "features") -> dict[str, Any]:
@@ -108,7 +112,7 @@ def axis(stated: Any, name: str = "features") -> dict[str, Any]:
     [
         ({"definition__json": DEFINITION | {"axes": 3}}, "definition.json: axes: no JSON object but int"),
         (axis({"type": "const", "value": -1}), "axis features: value -1 is no positive integer"),
-        (axis({"type": "expr", "expression": "__import__('os')"}), "expression holds something that is no integer"),
+        (axis({"type": "expr", "expression": "__import__('os')"}), "expression holds Call; known:"),
         (axis({"type": "expr", "expression": "half ** half"}), "expression holds Pow; known: + - * / // %"),
         (axis({"type": "expr", "expression": "features + 1"}), "made of an axis that is not there, or of itself"),
         (axis({"type": "expr", "expression": "(("}), "expression cannot be read"),
@@ -177,4 +181,4 @@ def test_texts_of_strangers_cannot_leave_their_place_in_claim_toml(tmp_path: Pat
 
     text = (folder / "claim.toml").read_text(encoding="utf-8")
     assert tomllib.loads(text)["tolerance"]["relative"] == 1e-2
-    assert claim_toml.quoted("a\"\n\\") in ('"a\\"\\u000a\\\\"',)
+    assert claim_toml.quoted('a"\n\\') in ('"a\\"\\u000a\\\\"',)
