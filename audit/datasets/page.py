@@ -70,7 +70,8 @@ def _of_rule(answer: Answer, figure: Figure | None) -> Section:
     return Section(
         answer.title,
         answer.rule,
-        paragraphs=(first, *answer.sentences, *bias),
+        paragraphs=(first,),
+        bullets=(*answer.sentences, *bias),
         tables=answer.tables,
         figures=(figure,) if figure else (),
     )
