@@ -46,16 +46,18 @@ def test_the_archive_reads_the_same_from_every_file_format(tmp_path: Path, suffi
 
 def test_kernelbench_results_take_minus_one_for_no_time(tmp_path: Path) -> None:
     told = {"correctness": True, "compiled": True, "metadata": {"hardware": "NVIDIA H100 80GB HBM3"}}
+    odd = {**told, "metadata": {"hardware": "\udced"}, "sample_id": 0, "runtime": 0.3, "ref_runtime": 0.3}
     rows = {
         "7": [{**told, "sample_id": 0, "runtime": 0.02, "ref_runtime": 0.05}],
         "8": [{**told, "sample_id": 0, "runtime": -1.0, "ref_runtime": -1.0, "correctness": False}],
         "9": [{**told, "sample_id": 0, "runtime": -3.0, "ref_runtime": 1.0}],
+        "10": [odd],
     }
     (tmp_path / "eval_results.json").write_text(json.dumps(rows))
     data = datasets.read(tmp_path / "eval_results.json")
-    assert list(data.frame["task"]) == ["7", "8"]
-    assert list(data.frame["gpu"].unique()) == ["H100 SXM"]
-    assert data.scored["ratio eager"].tolist() == [2.5]
+    assert list(data.frame["task"]) == ["7", "8", "10"]
+    assert list(data.frame["gpu"].unique()) == ["H100 SXM", "?"]
+    assert data.scored["ratio eager"].tolist() == [2.5, 1.0]
     (refused,) = data.refused
     assert (refused.row, refused.column) == (3, "runtime")
 
@@ -63,14 +65,15 @@ def test_kernelbench_results_take_minus_one_for_no_time(tmp_path: Path) -> None:
 def test_bad_rows_are_told_with_row_and_column_and_good_ones_go_on(tmp_path: Path) -> None:
     path = tmp_path / "a100.jsonl"
     good = [scores(2.0), scores(3.0, task_id=2)]
-    bad = ['{"level_id": 1, "task_id": 3, "score_default": NaN}', json.dumps(scores(-1.0)), json.dumps(scores(0.0)),
-           '{"level_id": 1, "task_id": 4, "score_default": "fast"}', '{"level_id": 1, "task_']  # fmt: skip
+    bad = ['{"level_id": 1, "task_id": 3, "score_default": NaN}']
+    bad += [json.dumps(scores(ratio)) for ratio in (-1.0, 0.0, 1e300)]
+    bad += ['{"level_id": 1, "task_id": 4, "score_default": "fast"}', '{"level_id": 1, "task_']
     path.write_text("\n".join([*map(json.dumps, good), *bad]))
     data = datasets.read(path)
     assert len(data.frame) == 2
-    assert data.read == 7
-    assert sorted({one.row for one in data.refused}) == [3, 4, 5, 6, 7]
-    assert {one.row for one in data.refused if one.column == "score_default"} == {3, 4, 5, 6}
+    assert data.read == 8
+    assert sorted({one.row for one in data.refused}) == [3, 4, 5, 6, 7, 8]
+    assert {one.row for one in data.refused if one.column == "score_default"} == {3, 4, 5, 6, 7}
     assert "nan" in str(data.refused[0])
 
 
