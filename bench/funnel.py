@@ -15,7 +15,6 @@ import itertools
 import json
 import os
 import re
-import resource
 import shutil
 import sys
 import tempfile
@@ -92,12 +91,6 @@ def measured(root: Path, out: Path) -> dict[str, Any]:
     }
 
 
-def processor_seconds() -> float:
-    """Of this process and all that ended below it."""
-    own, below = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
-    return own.ru_utime + own.ru_stime + below.ru_utime + below.ru_stime
-
-
 def main() -> None:
     """Measures, prints and stores."""
     load = round(os.getloadavg()[0], 1)
@@ -115,7 +108,6 @@ def main() -> None:
         "environment": environment.describe(seeds=()).model_dump(mode="json"),
         "items": items,
         "seconds": round(seconds, 1),
-        "processor_seconds": round(processor_seconds(), 1),
         "load_before": load,
         **found,
         "least_an_hour": LEAST_AN_HOUR,
