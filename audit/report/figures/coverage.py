@@ -12,6 +12,7 @@ from audit.model import Finding, Record
 from audit.report import evidence
 from audit.report.figures import canvas
 from audit.report.quantities import shape
+from audit.report.said import listed, say
 from audit.report.summary import coverage as in_words
 from audit.report.view import Figure
 
@@ -20,7 +21,7 @@ COLOURS = LinearSegmentedColormap.from_list("written", ["#F6E3BF", "#56A0CC", "#
 
 
 def draw(record: Record) -> Figure | None:
-    """One map for each of the two; None without a map of the claimed kernel."""
+    """One map for each of the two; None without a map of the claimed kernel, or where all of it is written."""
     panels = _panels(record)
     if not panels:
         return None
@@ -31,20 +32,22 @@ def draw(record: Record) -> Figure | None:
             image = _panel(axis, finding, in_words(record, finding.target))
         _bar(sheet, image, list(axes))
         png = canvas.png(sheet)
-    told = "; ".join(f"{one.target}: {in_words(record, one.target)} written" for one in panels)
+    text = "{variant}: {coverage} written"
+    told = listed("; ", (say(text, variant=one.target, coverage=in_words(record, one.target)) for one in panels))
     sizes = evidence.size(panels[0])
-    where = f" at {shape(sizes)}" if sizes else ""
-    return Figure(
-        name=NAME,
-        alt=f"Map of the output{where}, dark where elements are written and pale where none is. {told}.",
-        caption=f"Write coverage{where}. {told}.",
-        png=png,
+    where = shape(sizes) if sizes else say("one shape")
+    alt = say(
+        "Map of the output at {shape}, dark where elements are written and pale where none is. {panels}.",
+        shape=where,
+        panels=told,
     )
+    return Figure(name=NAME, alt=alt, caption=say("Write coverage at {shape}. {panels}.", shape=where, panels=told),
+                  png=png)  # fmt: skip
 
 
 def _panels(record: Record) -> list[Finding]:
     claimed = evidence.find(record, NAME, evidence.claimed_name(record))
-    if claimed is None or grid(claimed) is None:
+    if claimed is None or grid(claimed) is None or claimed.outcome == "pass":
         return []
     rungs = [rung for rung in record.ladder if rung.state == "cleared" and rung.role != "claimed"]
     cleared = [rung.variant for rung in sorted(rungs, key=lambda rung: rung.role != "repair")]
