@@ -102,6 +102,9 @@ def floor_here(gpu: str, cost: dict[str, float]) -> Finding:
     if chip is None:
         text = f"{gpu}: no data-sheet rates for this GPU, so no floor (known: {', '.join(table())})"
         return Finding(probe=FLOOR_HERE, target=gpu, outcome="skip", summary=text, evidence={**cost})
+    if not any(cost.values()):
+        text = f"{gpu}: reference.py states no least work, so there is no floor"
+        return Finding(probe=FLOOR_HERE, target=gpu, outcome="skip", summary=text, evidence={**cost})
     memory_ms = chip.memory_ms(cost["bytes"])
     numbers: dict[str, JsonValue] = {
         "compute_floor_ms": chip.compute_ms(cost["flops"]),
