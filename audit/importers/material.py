@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -141,14 +142,15 @@ def _within(folder: Path) -> Iterator[tuple[str, Path]]:
     """The plain files of a folder, not too deep and not too many; none that lies outside of it."""
     root = folder.resolve()
     found = 0
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder)
-        if len(name.parts) > DEEPEST or path.is_dir() or any(part.startswith(".") for part in name.parts):
-            continue
-        if not path.resolve().is_relative_to(root):
-            raise BadInput(f"{folder}: {name} leads out of the folder; copy the file itself there")
-        found += 1
-        if found > MOST_FILES:
-            raise BadInput(f"{folder}: more than {MOST_FILES:,} files; name the files to import")
-        if path.is_file():
-            yield str(name), path
+    for inside, folders, files in os.walk(folder):
+        depth = len(Path(inside).relative_to(folder).parts)
+        folders[:] = sorted(each for each in folders if depth + 1 < DEEPEST and not each.startswith("."))
+        for path in (Path(inside, file) for file in sorted(files) if not file.startswith(".")):
+            name = path.relative_to(folder)
+            found += 1
+            if found > MOST_FILES:
+                raise BadInput(f"{folder}: more than {MOST_FILES:,} files; name the files to import")
+            if not path.resolve().is_relative_to(root):
+                raise BadInput(f"{folder}: {name} leads out of the folder; copy the file itself there")
+            if path.is_file():
+                yield str(name), path

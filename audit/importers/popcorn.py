@@ -34,6 +34,7 @@ from audit.importers.python_text import PythonText
 TAKES = (
     "`submission.py` with `custom_kernel(data)`, the leaderboard's `reference.py`, `task.yml`, `task.py`, `utils.py`"
 )
+LACKS = ("reference.py cost", "speedup", "original/utils.py")
 ENTRY, MAKER, REFERENCE = "custom_kernel", "generate_input", "ref_kernel"
 DEFAULTS = {"rtol": 1e-5, "atol": 1e-8}
 """Of `match_reference` in the leaderboards' `utils.py`."""
@@ -60,7 +61,7 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
     imports = _imports(material.python[submission.published_as])
     header = dict(_HEADER.findall(submission.data.decode()))
     references = [name for name, one in material.python.items() if MAKER in one.functions]
-    name = module_task.named_after(header.get("leaderboard") or PurePath(material.where).name)
+    name = module_task.named_after(header.get("leaderboard") or material.paths[0].resolve().name)
     imported = Imported(
         format="popcorn",
         provenance=submission.published_as,

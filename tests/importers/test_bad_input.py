@@ -113,7 +113,7 @@ def axis(stated: Any, name: str = "features") -> dict[str, Any]:
         ({"definition__json": DEFINITION | {"axes": 3}}, "definition.json: axes: no JSON object but int"),
         (axis({"type": "const", "value": -1}), "axis features: value -1 is no positive integer"),
         (axis({"type": "expr", "expression": "__import__('os')"}), "expression holds Call; known:"),
-        (axis({"type": "expr", "expression": "half ** half"}), "expression holds Pow; known: + - * / // %"),
+        (axis({"type": "expr", "expression": "half @ half"}), "expression holds MatMult; known: + - * / // % **"),
         (axis({"type": "expr", "expression": "features + 1"}), "made of an axis that is not there, or of itself"),
         (axis({"type": "expr", "expression": "(("}), "expression cannot be read"),
         (axis({"type": "var"}, "a b"), "an axis has a plain name"),

@@ -79,6 +79,11 @@ def test_it_becomes_a_claim_that_loads(name: str, tmp_path: Path) -> None:
 
 
 @FORMATS
+def test_a_complete_source_lacks_what_the_importer_says(name: str, tmp_path: Path) -> None:
+    assert {one.key for one in imported(name, tmp_path).missing} == set(importers.IMPORTERS[name].LACKS)
+
+
+@FORMATS
 def test_sources_are_kept_byte_for_byte(name: str, tmp_path: Path) -> None:
     found = imported(name, tmp_path)
     folder = writer.write(found, tmp_path / "claim")
