@@ -18,7 +18,7 @@ test: $(READY)
 	@$(RUN)/python -m pytest -n 2 --dist loadfile
 
 self-test: $(READY)
-	@$(RUN)/audit self-test --device emulated
+	@$(RUN)/audit self-test --device emulated --against reports/self_test/emulated.json
 
 check: $(READY)
 	@$(RUN)/ruff check .

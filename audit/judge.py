@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from audit import verdicts
 from audit.ablation import AblationRow, ablation_table, root_cause
-from audit.clearing import KERNELS, PROVE_WRONG, REPLACED, missing
+from audit.clearing import ESCAPES, KERNELS, PROVE_WRONG, REPLACED, missing
 from audit.gpus import names_in
 from audit.ladder import by_target, ladder
 from audit.measure import Comparison, compared, strongest, wrong_baselines
@@ -31,7 +31,7 @@ __all__ = [
 BASELINE = "baseline:eager"
 MARGIN = 0.1
 """A measured ratio may fall this far short of the published one and still confirm it."""
-FLOOR, TASK = "floor", "task"
+FLOOR, TASK, OTHER_INPUTS = "floor", "task", "distributions"
 
 
 def baseline_of(precision: str) -> str:
@@ -71,12 +71,20 @@ def judge(record: Record) -> Verdict:
 
 def _proved_wrong(evidence: Evidence) -> Verdict | None:
     convictions = [finding for finding in evidence.findings if finding.convicts and finding.probe in PROVE_WRONG]
-    return verdicts.wrong(convictions, root_cause=root_cause(evidence.record)) if convictions else None
+    if not convictions:
+        return None
+    return verdicts.wrong(convictions, root_cause=root_cause(evidence.record), strawmen=_strawmen(evidence.record))
+
+
+def _strawmen(record: Record) -> list[Finding]:
+    return [finding for finding in record.findings if finding.probe == TASK and finding.convicts]
 
 
 def _task_cannot_tell(evidence: Evidence) -> Verdict | None:
-    strawmen = [finding for finding in evidence.record.findings if finding.probe == TASK and finding.convicts]
-    return verdicts.vacuous(strawmen) if strawmen else None
+    strawmen = _strawmen(evidence.record)
+    passed = [finding for finding in evidence.findings if finding.probe == OTHER_INPUTS and finding.outcome == "pass"]
+    elsewhere = [finding for finding in passed if finding.evidence.get("discriminating")]
+    return verdicts.vacuous(strawmen, elsewhere) if strawmen else None
 
 
 def _unanswered(evidence: Evidence) -> Verdict | None:
@@ -87,6 +95,11 @@ def _unanswered(evidence: Evidence) -> Verdict | None:
 def _process_replaced(evidence: Evidence) -> Verdict | None:
     replaced = [finding for finding in evidence.findings if finding.convicts and finding.probe == REPLACED]
     return verdicts.void(replaced[0]) if replaced else None
+
+
+def _work_escapes(evidence: Evidence) -> Verdict | None:
+    late = [finding for finding in evidence.findings if finding.convicts and finding.probe in ESCAPES]
+    return verdicts.unseen(late, root_cause=root_cause(evidence.record)) if late else None
 
 
 def _work_of_others(evidence: Evidence) -> Verdict | None:
@@ -132,13 +145,20 @@ def _of_speed(record: Record, published: Speedup, measured: Comparison, *, confi
     )  # fmt: skip
     told = f"measured {measured.sentence()} against {measured.baseline}, the strongest baseline of its precision class"
     told += f"; {eager.sentence()} against {BASELINE}" if eager else ""
+    real = not confirmed and eager is not None and _reached(published, eager)
+    credit = f"the published ratio is real against {BASELINE}; {measured.baseline} needs no kernel of the claim's"
     return Verdict(
         name="confirmed" if confirmed else "overstated",
-        reasons=(f"{published.gpu}: claimed {published.ratio:g}x, {told}",),
+        reasons=(f"{published.gpu}: claimed {published.ratio:g}x, {told}", *([credit] if real else [])),
         confidence="medium",
         confidence_reason="every correctness probe passed; one GPU, interleaved with its baselines in one session",
         scope=f"speed on {record.device.name}, at the claimed shape",
     )
+
+
+def _reached(published: Speedup, measured: Comparison) -> bool:
+    low = measured.ratio.low
+    return measured.doubt is None and low is not None and low >= published.ratio * (1 - MARGIN)
 
 
 def _undecided(record: Record, missing: list[str]) -> Verdict:
@@ -169,6 +189,13 @@ RULES: tuple[Rule, ...] = (
         ("mistimed",),
         "right, but it replaced clocks, checks or hooks of its process: what was timed or checked there is void",
         _process_replaced,
+    ),
+    Rule(
+        "its work goes unseen",
+        ("mistimed",),
+        "right once the whole device has come to rest, but a probe proved that its stream does not wait for its work: "
+        "a clock on that stream sees a part of it",
+        _work_escapes,
     ),
     Rule("others did the work", ("overstated",), "right, but none of the source's own kernels ran", _work_of_others),
     Rule(

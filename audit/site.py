@@ -17,7 +17,7 @@ from audit.build.notes import failed_note
 from audit.claims import ClaimFolder
 from audit.errors import AuditError, BadInput, CompileError, Unsupported
 from audit.model import BuildNote, Finding, Shape, Variant
-from audit.probes import builds_agree, variations
+from audit.probes import builds_agree, oldest_code, variations
 from audit.probes.runner import ask_all, seen_again
 from audit.probes.target import Case, Target
 from audit.worker.pool import SharedProcess, Workers
@@ -123,7 +123,7 @@ class Site:
         return self._taken(variant, self.device.levels.published or "", self._published[variant.name].result)
 
     def verify(self, variant: Variant) -> Iterator[Finding]:
-        """Every probe about the variant as it is built now, and how that build differs from one made before."""
+        """Every probe about the variant as it is built now, and how that build differs from others."""
         before, earlier = self._before.get(variant.name), self._found.get(variant.name, [])
         found = self._found[variant.name] = []
         with self._shared() as process:
@@ -134,6 +134,19 @@ class Site:
             if before is not None:
                 agree = builds_agree.run(self._target(variant, before), target, found=earlier, again=found)
                 yield agree.model_copy(update={"device": self.kind})
+            older = self._older_code(variant, target, found) if found[0].outcome != "error" else None
+            if older is not None:
+                yield older.model_copy(update={"device": self.kind})
+
+    def _older_code(self, variant: Variant, own: Target, found: list[Finding]) -> Finding | None:
+        """What code for the oldest GPU does here; None where the device has no such level."""
+        if self.device.levels.oldest is None:
+            return None
+        try:
+            built = self._built(variant, self.device.levels.oldest)
+        except (CompileError, Unsupported) as error:
+            return oldest_code.without(own, str(error))
+        return oldest_code.run(own, self._target(variant, built, shared=own.shared), found=found)
 
     def _taken(self, variant: Variant, level: str, build: Callable[[], BuiltVariant]) -> BuildNote:
         try:

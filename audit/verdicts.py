@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from audit.model import Finding, Record, Verdict
 
 
-def wrong(convictions: list[Finding], *, root_cause: str | None) -> Verdict:
-    """Proved failures of the claimed kernel: it does not compute what it claims to."""
+def wrong(convictions: list[Finding], *, root_cause: str | None, strawmen: Sequence[Finding] = ()) -> Verdict:
+    """Proved failures of the claimed kernel: it does not compute what it claims to; `strawmen` pass its task too."""
     probes = {finding.probe for finding in convictions}
     confirmed = all(finding.confirmed is not False for finding in convictions)
     high = len(probes) > 1 and confirmed
     return Verdict(
         name="wrong",
-        reasons=tuple(f"{finding.probe}: {finding.summary}" for finding in convictions),
+        reasons=tuple(f"{finding.probe}: {finding.summary}" for finding in (*convictions, *strawmen)),
         root_cause=root_cause,
         confidence="high" if high else "medium",
         confidence_reason=f"{len(probes)} independent probe{'s' * (len(probes) > 1)} failed"
@@ -22,11 +24,14 @@ def wrong(convictions: list[Finding], *, root_cause: str | None) -> Verdict:
     )
 
 
-def vacuous(strawmen: list[Finding]) -> Verdict:
-    """Kernels that compute nothing pass the task as well."""
+def vacuous(strawmen: list[Finding], elsewhere: Sequence[Finding] = ()) -> Verdict:
+    """Kernels that compute nothing pass the task as well; `elsewhere` speaks for the claimed kernel beyond it."""
     return Verdict(
         name="vacuous",
-        reasons=tuple(finding.summary for finding in strawmen),
+        reasons=(
+            *(finding.summary for finding in strawmen),
+            *(f"the claimed kernel where it can tell: {finding.summary}" for finding in elsewhere),
+        ),
         confidence="high",
         confidence_reason="a strawman passes the task at its own tolerance and shape",
         scope="the task as stated: passing it says nothing about any kernel",
@@ -52,6 +57,19 @@ def void(found: Finding) -> Verdict:
         confidence="medium",
         confidence_reason="the result is right; clocks or checks of its process were not what they were before it ran",
         scope="whatever was timed or checked in one process with this code",
+    )
+
+
+def unseen(late: list[Finding], *, root_cause: str | None) -> Verdict:
+    """Work that nothing on the caller's stream waits for."""
+    return Verdict(
+        name="mistimed",
+        reasons=tuple(f"{finding.probe}: {finding.summary}" for finding in late),
+        root_cause=root_cause,
+        confidence="high" if len(late) > 1 else "medium",
+        confidence_reason=f"{len(late)} independent probe{'s' * (len(late) > 1)} read the result behind the call and "
+        "found it unfinished; it is right once the whole device has come to rest",
+        scope="whatever was timed on the caller's stream, and whoever reads the result there without synchronising",
     )
 
 

@@ -38,6 +38,21 @@ class TwoWays(EmulatedDevice):
         return super().build(source, variant, optimisation=optimisation)
 
 
+class OlderCode(TwoWays):
+    """O0 stands for the code of an older GPU, which the thief does not have."""
+
+    @property
+    def levels(self) -> Levels:
+        return Levels(first="O2", oldest="O0")
+
+    def build(self, source: Path, variant: Variant, *, optimisation: str) -> BuiltVariant:
+        if (variant.name, optimisation) == ("thief", "O0"):
+            raise Unsupported("thief.cu")
+        if (variant.name, optimisation) == ("fixed_grid2d", "O0"):
+            source = source.with_name("thief.cu")
+        return super().build(source, variant, optimisation=optimisation)
+
+
 class NothingPublished(TwoWays):
     def build(self, source: Path, variant: Variant, *, optimisation: str) -> BuiltVariant:
         if optimisation == "O0":
@@ -53,8 +68,8 @@ class NothingFast(TwoWays):
         return super().build(source, variant, optimisation=optimisation)
 
 
-def audited(device: TwoWays, out: Path) -> Record:
-    kept = tuple(variant for variant in FOLDER.claim.variant if variant.name in NAMES)
+def audited(device: TwoWays, out: Path, *, names: tuple[str, ...] = NAMES) -> Record:
+    kept = tuple(variant for variant in FOLDER.claim.variant if variant.name in names)
     statement = FOLDER.claim.model_copy(update={"variant": kept})
     folder = replace(FOLDER, audited=FOLDER.audited.model_copy(update={"statement": statement}))
     with Audit(folder, device, out, entropy=3, progress=Progress(io.StringIO())) as audit:
@@ -94,6 +109,19 @@ def test_only_the_claimed_kernel_is_built_as_published(record: Record) -> None:
     built = {(note.variant, note.optimisation) for note in record.environment.builds}
     assert built == {("claimed", "O2"), ("claimed", "O0"), ("fixed_grid2d", "O2")}
     assert "builds_agree" not in about(record, "fixed_grid2d")
+
+
+def test_the_code_for_the_oldest_gpu_is_compared_and_accuses_nobody(tmp_path: Path) -> None:
+    device = OlderCode()
+    device.told.set()
+    record = audited(device, tmp_path, names=("claimed", "fixed_grid2d", "thief"))
+    older = {name: about(record, name)["oldest_code"] for name in ("claimed", "fixed_grid2d", "thief")}
+    assert {name: one.outcome for name, one in older.items()} == {
+        "claimed": "pass", "fixed_grid2d": "fail", "thief": "skip",
+    }  # fmt: skip
+    assert "right at 1 of 3 shapes, as that for this GPU is; the same bytes at 3" in older["claimed"].summary
+    assert "is right at 0 of 3 shapes, that for this GPU at 3" in older["fixed_grid2d"].summary
+    assert not any(one.convicts for one in older.values())
 
 
 def test_every_finding_names_its_device(record: Record) -> None:

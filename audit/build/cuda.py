@@ -82,7 +82,7 @@ class CudaDevice:
         BadInput: no GPU here, or nothing to build for it; says what to install.
     """
 
-    levels = Levels(first="fast", published="published")
+    levels = Levels(first="fast", published="published", oldest="oldest GPU")
 
     def __init__(self, claim: Claim, *, cache: Path | None = None) -> None:
         self._claim = claim
@@ -122,16 +122,28 @@ class CudaDevice:
             needs = f"{variant.file} needs compute capability {least // 10}.{least % 10}"
             raise Unsupported(f"{needs}; {self._gpu.name} has {self._gpu.arch}")
         if source.suffix == ".py":
+            if optimisation == self.levels.oldest:
+                raise Unsupported("Python, which is compiled for the GPU at hand")
             return self._python(source, variant, optimisation)
-        made = self._fast if optimisation == self.levels.first else self._published
-        return made(source, variant, flags_of(variant, self._claim))
+        made = {self.levels.first: self._fast, self.levels.published: self._published, self.levels.oldest: self._oldest}
+        return made[optimisation](source, variant, flags_of(variant, self._claim))
 
     def _fast(self, source: Path, variant: Variant, flags: tuple[str, ...]) -> CudaVariant:
-        card = self._gpu.compute_capability
-        built = fast.build(source, flags=flags, compute_capability=card, cache_folder=self._cache)
+        return self._quick(source, variant, self.levels.first, flags=flags, card=self._gpu.compute_capability)
+
+    def _oldest(self, source: Path, variant: Variant, flags: tuple[str, ...]) -> CudaVariant:
+        card = variant.compute_capability
+        if card == self._gpu.compute_capability:
+            raise Unsupported(f"{variant.file} is for GPUs like {self._gpu.name} and newer: there is no older code")
+        return self._quick(source, variant, "oldest GPU", flags=flags, card=card, portable=True)
+
+    def _quick(
+        self, source: Path, variant: Variant, level: str, *, flags: tuple[str, ...], card: int, portable: bool = False
+    ) -> CudaVariant:
+        built = fast.build(source, flags=flags, compute_capability=card, portable=portable, cache_folder=self._cache)
         if built.left_out and self._claim.dtype != "float32":
             raise NotFast(f"kernels over torch's own types ({built.left_out[0]})")
-        note = _note(variant, self.levels.first, built, header_set=FAST, log="")
+        note = _note(variant, level, built, header_set=FAST, log="")
         return CudaVariant(note, {"library": str(built.library), "module": "", "binding": str(built.binding)})
 
     def _published(self, source: Path, variant: Variant, flags: tuple[str, ...]) -> CudaVariant:

@@ -60,15 +60,18 @@ class Levels:
         confirming: a proved failure must show here too, in a build made when it is needed; None on real hardware.
         published: the claimed kernel is built so beside the first level, asked again and timed; so is what the first
             level cannot take. None where the first level is all there is.
+        oldest: code for the least compute capability a variant names, which this device can run as well; None where
+            code is not made for GPUs.
     """
 
     first: str
     confirming: str | None = None
     published: str | None = None
+    oldest: str | None = None
 
     def checked(self, level: str) -> str:
         """The level. Raises ValueError if the device has no such level, listing those it has."""
-        known = [name for name in (self.first, self.confirming, self.published) if name]
+        known = [name for name in (self.first, self.confirming, self.published, self.oldest) if name]
         if level not in known:
             raise ValueError(f"no such level: {level}; known: {', '.join(known)}")
         return level

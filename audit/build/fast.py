@@ -34,8 +34,8 @@ PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 DEVICE_LIMIT_S = 120.0
 MANIFEST = "fast.json"
 OPENER = "cufast_open"
-LIBRARY, DEVICE_SOURCE, IMAGE = "host.so", "device.cu", "device.cubin"
-_RECIPE = "1"  # part of every cache key; counts changes to the way this module calls the compilers
+LIBRARY, DEVICE_SOURCE, IMAGE = "host.so", "device.cu", "device.image"
+_RECIPE = "2"  # part of every cache key; counts changes to the way this module calls the compilers
 _LINK = ("-shared", "-Wl,-z,now")
 
 
@@ -77,7 +77,12 @@ def prepare(cache_folder: Path | None = None) -> None:
 
 
 def build(
-    source_path: Path, *, flags: tuple[str, ...], compute_capability: int, cache_folder: Path | None = None
+    source_path: Path,
+    *,
+    flags: tuple[str, ...],
+    compute_capability: int,
+    portable: bool = False,
+    cache_folder: Path | None = None,
 ) -> FastBuild:
     """Compiles an unmodified torch extension, or takes it from the cache.
 
@@ -85,6 +90,7 @@ def build(
         source_path: the `.cu` file.
         flags: for nvcc, in order, as published.
         compute_capability: of the only GPU the code is for, e.g. 90.
+        portable: make PTX for that compute capability, which newer GPUs run too, instead.
         cache_folder: of finished builds instead of the user's; may be shared by builds that run at once.
 
     Raises:
@@ -94,8 +100,10 @@ def build(
     started = time.monotonic()
     own = cache_folder or cache.cache_folder()
     source = parse(_text(source_path))
+    if "__global__" not in source.masked:
+        raise NotFast("a source that defines no kernel")
     tools = fast_toolchain.find()
-    given = translated(flags, compute_capability=compute_capability, standard=tools.standard)
+    given = translated(flags, compute_capability=compute_capability, standard=tools.standard, portable=portable)
     host = operator_includes(source, tools.operators) + given.defines + host_part(source, name=source_path.name)
     job = _Job(source, host, given, own, tools)
     key = fingerprint([_RECIPE, *tools.identity, *given.device, host, job.device])

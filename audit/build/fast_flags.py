@@ -36,18 +36,19 @@ class Flags:
     defines: str
 
 
-def translated(flags: Sequence[str], *, compute_capability: int, standard: str) -> Flags:
+def translated(flags: Sequence[str], *, compute_capability: int, standard: str, portable: bool = False) -> Flags:
     """The flags for both compilers.
 
     Args:
         flags: as published, for nvcc, one an entry.
         compute_capability: of the one target, e.g. 90.
         standard: what torch's builder asks for where the flags do not, e.g. "c++17".
+        portable: PTX, which the driver compiles for newer GPUs too, instead of code for that target alone.
 
     Raises:
         NotFast: a flag whose effect on NVRTC is not known.
     """
-    device = [f"--gpu-architecture=sm_{compute_capability}", *_TORCH]
+    device = [f"--gpu-architecture={'compute' if portable else 'sm'}_{compute_capability}", *_TORCH]
     if not any("std=" in flag for flag in flags):
         device.append(f"--std={standard}")
     defines = []

@@ -1,8 +1,9 @@
 """Runs in a child of its own: NVRTC on one device part, through ctypes; what it says goes to standard output.
 
 The only argument is JSON: `library` (libnvrtc), `source`, `options`, `expressions`, `image`. Written on success: the
-image (a cubin) and beside it `names.json`, what each expression is called in it. NVRTC compiles hostile text: in a
-process of its own it can crash or hang without harm, and several run side by side.
+image (a cubin, or PTX where the options name a virtual architecture) and beside it `names.json`, what each expression
+is called in it. NVRTC compiles hostile text: in a process of its own it can crash or hang without harm, and several
+run side by side.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ class Nvrtc:
         return code == 0, self._bytes("ProgramLog").rstrip(b"\0").decode(errors="replace")
 
     def image(self) -> bytes:
-        """The cubin."""
-        return self._bytes("CUBIN")
+        """The cubin; the PTX where there is none, since the architecture is a virtual one."""
+        return self._bytes("CUBIN") or self._bytes("PTX")
 
     def lowered(self, expression: str) -> str | None:
         """What an expression is called in the image; None where it stands for nothing."""

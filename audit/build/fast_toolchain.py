@@ -48,7 +48,7 @@ class FastToolchain:
     @property
     def operators(self) -> frozenset[str]:
         """Operators that have a header of their own in torch."""
-        return frozenset(path.stem for path in (self.torch / "include/ATen/ops").glob("*.h"))
+        return _operators(self.torch)
 
 
 @functools.cache
@@ -125,6 +125,12 @@ def _run(arguments: list[str], folder: Path) -> None:
     if not succeeded:
         errors = [line for line in log.splitlines() if "error" in line]
         raise NotFast(f"this torch: {(errors or ['no output'])[0].strip()}")
+
+
+@functools.cache
+def _operators(torch: Path) -> frozenset[str]:
+    """Thousands of files, and no build may change them."""
+    return frozenset(path.stem for path in (torch / "include/ATen/ops").glob("*.h"))
 
 
 @functools.cache

@@ -19,9 +19,14 @@ def add(commands: Subparsers) -> None:
     parser.add_argument("--json", action="store_true", help="print the record instead of the matrix")
     parser.add_argument("--out", type=Path, metavar="FILE", help="also write the record there")
     parser.add_argument("--seed", type=int, metavar="N", help="the seed a record names, to see its answers again")
+    parser.add_argument(
+        "--against", type=Path, metavar="FILE", help="a record; what comes out otherwise is told, exit 1"
+    )
     parser.set_defaults(command=execute)
 
 
 def execute(options: argparse.Namespace) -> int:
     """Returns 1 if the device's answers cannot be relied on."""
-    return command.execute(options.device, as_json=options.json, out=options.out, seed=options.seed)
+    return command.execute(
+        options.device, as_json=options.json, out=options.out, seed=options.seed, against=options.against
+    )

@@ -6,14 +6,14 @@ wrong only in some orders, or beside a race or a misuse of lanes, is undefined b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pydantic import JsonValue
 
 from audit.model import Finding
 from audit.probes.answer import answer
 from audit.probes.compare import Comparison, compare
-from audit.probes.target import Case, Target, value_calls
+from audit.probes.target import Case, SessionBroken, Target, value_calls
 from audit.probes.undefined import undefined_beside
 
 NAME = "agreement"
@@ -31,6 +31,19 @@ def run(target: Target) -> Finding:
             for call, case in zip(session, target.cases, strict=True)
         ]
     return _finding(target, results)
+
+
+def right_at(cases: Sequence[Case], found: Iterable[Finding]) -> list[bool]:
+    """Whether each case was right in every order, by this probe's finding among those.
+
+    Raises:
+        SessionBroken: this probe gave no answer.
+    """
+    told = next((one.evidence.get("shapes") for one in found if one.probe == NAME), None)
+    if not isinstance(told, list):
+        raise SessionBroken(f"{NAME} gave no answer")
+    answers = [each for each in told if isinstance(each, dict)]
+    return [all(bool(each["right"]) for each in answers if each["shape"] == dict(case.shape)) for case in cases]
 
 
 def _finding(target: Target, results: list[tuple[str, Case, Comparison]]) -> Finding:

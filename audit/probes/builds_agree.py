@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
 from pydantic import JsonValue
 
 from audit.model import Finding
@@ -67,11 +66,7 @@ def _outputs(target: Target) -> list[Call]:
 
 
 def _differing(ours: list[Call], theirs: list[Call]) -> list[int]:
-    return [k for k, pair in enumerate(zip(ours, theirs, strict=True)) if not _same(*pair)]
-
-
-def _same(one: Call, other: Call) -> bool:
-    return one.event["shape"] == other.event["shape"] and bool(np.array_equal(one.raw(), other.raw()))
+    return [k for k, (one, other) in enumerate(zip(ours, theirs, strict=True)) if not one.same_bits(other)]
 
 
 def _outcome(finding: Finding) -> str:

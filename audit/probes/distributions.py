@@ -14,6 +14,7 @@ from audit.probes.battery import Asked, at_middle, premise
 from audit.probes.compare import Comparison, compare, rms
 from audit.probes.target import Target, value_calls
 from audit.probes.undefined import undefined_beside
+from audit.probes.variations import DISCRIMINATING
 
 NAME = "distributions"
 MECHANISMS = (
@@ -22,6 +23,7 @@ MECHANISMS = (
     "law of large numbers",
     "pass-through of inputs that are almost the output",
     "fast path for the check's inputs",
+    "task that cannot tell at its own inputs",
 )
 OUTSIDE_HALF = ("large", "tiny")
 """Distributions that half precision cannot hold."""
@@ -38,13 +40,18 @@ def run(target: Target) -> Finding:
     wrong = [one for one in drawn if (got := results[one.what]) is not None and not got.right]
     alone = {one.what: again for one in wrong if not (again := _alone(target, one, scale)).right}
     told: list[JsonValue] = [_told(one, results[one.what], alone.get(one.what)) for one in drawn]
-    evidence: dict[str, JsonValue] = {"shape": dict(asked["first"].case.shape), "distributions": told}
+    evidence: dict[str, JsonValue] = {
+        "shape": dict(asked["first"].case.shape),
+        "distributions": told,
+        "discriminating": DISCRIMINATING in results,
+    }
     label = asked["first"].case.label
     if not alone:
-        text = f"{label}: right for {len(drawn)} other distributions"
+        told_apart = ", discriminating inputs among them" if DISCRIMINATING in results else ""
+        text = f"{label}: right for {len(drawn)} other distributions{told_apart}"
         return answer(NAME, target, "pass", text, evidence=evidence)
     name = next((name for name in alone if name not in OUTSIDE_HALF), next(iter(alone)))
-    text = f"{label}: inputs of distribution {name}: {alone[name].sentence()}"
+    text = f"{label}: {name.replace('_', ' ')} inputs: {alone[name].sentence()}"
     return answer(NAME, target, "fail", text, grade=_grade(target, asked["first"], name), evidence=evidence)
 
 

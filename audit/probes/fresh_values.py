@@ -5,7 +5,6 @@ A result kept from an earlier call, by address, by shape or by a sample of the c
 
 from __future__ import annotations
 
-import numpy as np
 from pydantic import JsonValue
 
 from audit.model import Finding, Grade
@@ -64,5 +63,5 @@ def _right_alone(target: Target, one: Asked) -> bool:
 
 
 def _replayed(first: Asked, later: Asked) -> str:
-    same = later.what != "new_addresses" and np.array_equal(first.call.raw(), later.call.raw())
+    same = later.what != "new_addresses" and first.call.same_bits(later.call)
     return "; bit for bit the result of the first call" if same else ""

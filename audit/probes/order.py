@@ -6,13 +6,12 @@ after the reference means that the result was inherited, not computed.
 
 from __future__ import annotations
 
-import numpy as np
 from pydantic import JsonValue
 
 from audit.model import Finding, Grade
 from audit.probes.answer import answer
 from audit.probes.compare import Comparison, compare
-from audit.probes.target import Call, Target, value_calls
+from audit.probes.target import Target, value_calls
 from audit.probes.undefined import undefined_beside
 
 NAME = "order"
@@ -28,12 +27,13 @@ def run(target: Target) -> Finding:
     reference, late = target.session(["reference", "claim"], cases=[case], memory="reuse", fresh=True)
     value_calls([reference, late], [case.expected] * 2)
     reference_first = compare(late.values(), case.expected, target.tolerance)
+    same = late.same_bits(reference)
     evidence: dict[str, JsonValue] = {
         "shape": dict(case.shape),
         "claim_first": claim_first.evidence(),
-        "reference_first": {**reference_first.evidence(), "difference_zero": _same(late, reference)},
+        "reference_first": {**reference_first.evidence(), "difference_zero": same},
     }
-    text = f"{case.label}: {_sentence(claim_first, reference_first, same=_same(late, reference))}"
+    text = f"{case.label}: {_sentence(claim_first, reference_first, same=same)}"
     if claim_first.right and reference_first.right:
         return answer(NAME, target, "pass", text, evidence=evidence)
     grade: Grade = "undefined" if undefined_beside(target, case) else "proved"
@@ -48,7 +48,3 @@ def _sentence(claim_first: Comparison, reference_first: Comparison, *, same: boo
         zero = ", there with difference exactly 0 to the reference" if same and lucky == "reference" else ""
         return f'wrong in one order ({other.sentence()}), "right" when the {lucky} runs first{zero}'
     return f"wrong in both orders ({claim_first.sentence()})"
-
-
-def _same(one: Call, other: Call) -> bool:
-    return bool(np.array_equal(one.raw(), other.raw()))

@@ -80,6 +80,10 @@ class Call:
         size = raw.shape[1]
         return raw.view(np.dtype(f"u{size}")).reshape(-1) if size in (1, 2, 4, 8) else raw
 
+    def same_bits(self, other: Call) -> bool:
+        """Whether both left the same bits, NaN like any other."""
+        return self.event["shape"] == other.event["shape"] and bool(np.array_equal(self.words(), other.words()))
+
     def values(self) -> npt.NDArray[Any]:
         """The output as numbers of its own type (bfloat16 as float32), in its own shape."""
         data, dtype = self.raw(), self.event["dtype"]

@@ -12,6 +12,7 @@ SHOWN_ENTRIES = 2
 PROBES = {
     "floor": "Published time against the hardware floor",
     "build": "Build",
+    "review": "Source review",
     "contract": "Shape, type and device of the result",
     "agreement": "Agreement with a float64 oracle",
     "order": "Both execution orders",
@@ -37,6 +38,7 @@ PROBES = {
     "untouched_process": "Clocks and checks left as they were",
     "task": "Can the task tell right from wrong",
     "builds_agree": "Fast build against published build",
+    "oldest_code": "Code for the oldest GPU",
     "clocks": "Clocks during the timings",
     "timing": "Timing",
     "timed_outputs": "Outputs of timed calls",
@@ -60,10 +62,16 @@ def claimed_name(record: Record) -> str | None:
 
 
 def of_claim(record: Record) -> list[Finding]:
-    """What decides about the claimed kernel, and the published times; never findings about our own variants."""
+    """What decides about the claimed kernel and the published times, and a task that cannot tell; never findings about
+    our own variants."""
     name = claimed_name(record)
     floors = [finding for finding in record.findings if finding.probe == "floor"]
-    return [*floors, *deciding(finding for finding in record.findings if finding.target == name)]
+    return [*floors, *blind_tasks(record), *deciding(finding for finding in record.findings if finding.target == name)]
+
+
+def blind_tasks(record: Record) -> list[Finding]:
+    """What shows that the task itself cannot tell right from wrong."""
+    return [finding for finding in record.findings if finding.probe == "task" and finding.convicts]
 
 
 def find(record: Record, probe: str, target: str | None) -> Finding | None:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from audit.model import Record, VerdictName
+from audit.report import evidence
 from audit.report.view import Card, Figure, Section, Tone
 
 HEADLINES: dict[VerdictName, tuple[Tone, str]] = {
     "wrong": ("fails", "The kernel audited does not compute the stated result."),
     "mistimed": ("fails", "The published time is not the time of the stated work."),
     "vacuous": ("fails", "The task as stated cannot tell a right kernel from a wrong one."),
-    "overstated": ("fails", "The kernel is right; the claimed speedup is larger than the one measured."),
+    "overstated": (
+        "fails",
+        "The result is right; the strongest baseline leaves less of the speedup, or it is not this kernel's.",
+    ),
     "confirmed": ("holds", "The kernel is right and the claimed speedup was seen on the hardware measured."),
     "undecided": ("open", "This audit does not decide the claim; what is missing is listed below."),
     "not-applicable": ("open", "The hardware of this audit cannot answer the question the claim raises."),
     "incomplete": ("open", "The audit has not finished; nothing below is a verdict."),
 }
+
+BLIND_TASK = "at its own inputs it cannot tell a right kernel from one that computes nothing"
 
 
 def notice(record: Record) -> str | None:
@@ -38,7 +44,8 @@ def _card(record: Record) -> Card:
     confidence = verdict.confidence and f"{verdict.confidence}" + (
         f" ({verdict.confidence_reason})" if verdict.confidence_reason else ""
     )
-    told = (("Root cause", verdict.root_cause), ("Confidence", confidence), ("Scope", verdict.scope))
+    blind = BLIND_TASK if evidence.blind_tasks(record) and verdict.name != "vacuous" else None
+    told = (("Root cause", verdict.root_cause), ("Task", blind), ("Confidence", confidence), ("Scope", verdict.scope))
     return Card(
         name=verdict.name,
         headline=headline,

@@ -64,6 +64,32 @@ def _geometry(finding: Finding) -> str:
     return f"Which launch shape was the index arithmetic written for{where}? Read from the source: {finding.summary}."
 
 
+def _dead(finding: Finding) -> str:
+    return f"Which inputs is the result meant to depend on? Observed: {finding.summary}."
+
+
+def _kept(finding: Finding) -> str:
+    return (
+        f"Is a result meant to outlive its call, and what tells that its inputs changed? Observed: {finding.summary}."
+    )
+
+
+def _bits(finding: Finding) -> str:
+    return f"Which precision does the claim speak of, for the kernel and for its baseline? Observed: {finding.summary}."
+
+
+def _own(finding: Finding) -> str:
+    return f"Which kernel of the source is meant to do the work? Observed: {finding.summary}."
+
+
+def _stream(finding: Finding) -> str:
+    return f"On which stream is the result ready, and on which was it timed? Observed: {finding.summary}."
+
+
+def _task(finding: Finding) -> str:
+    return f"For which inputs can the published check fail? Observed: {finding.summary}."
+
+
 def _floor(finding: Finding) -> str:
     reported, floor = (milliseconds(evidence.real(finding, key)) for key in ("reported_kernel_ms", "floor_ms"))
     return f"How was {reported} timed on {finding.target}, where the stated work takes at least {floor} in fp32?"
@@ -90,6 +116,14 @@ ASKED: dict[str, Callable[[Finding], str]] = {
     "agreement": _agreement,
     "contract": _contract,
     "coverage": _coverage,
+    "current_stream": _stream,
+    "dead_inputs": _dead,
+    "distributions": _agreement,
+    "fresh_values": _kept,
+    "kernels_ran": _own,
+    "late_writes": _stream,
+    "precision": _bits,
+    "task": _task,
     "floor": _floor,
     "inherited": _inherited,
     "inputs_intact": _inputs,

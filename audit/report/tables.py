@@ -27,8 +27,13 @@ def ablation(record: Record, figures: tuple[Figure, ...]) -> Section:
     columns = ("Variant", "Changed against the claim", "Claim first", "Reference first", "Passed every probe")
     cause = (record.verdict.root_cause,) if record.verdict.root_cause else ()
     table = Table("The claimed kernel and variants that change one thing", columns, rows)
+    only = len(rows) < 2
     return Section(
-        "Ablation: which single change matters", "ablation", paragraphs=cause, tables=(table,), figures=figures
+        "Ablation: which single change matters",
+        "ablation",
+        paragraphs=("No variant of this claim changes one thing alone.",) if only else cause,
+        tables=() if only else (table,),
+        figures=figures,
     )
 
 

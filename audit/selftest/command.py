@@ -7,14 +7,21 @@ from pathlib import Path
 
 from audit import claims
 from audit.progress import Progress
+from audit.selftest.against import differences
 from audit.selftest.matrix import matrix
-from audit.selftest.record import to_json, write
+from audit.selftest.record import read, to_json, write
 from audit.selftest.run import run
 from audit.selftest.score import shortfalls
 
 
 def execute(
-    device: str, *, as_json: bool, out: Path | None, seed: int | None = None, root: Path = claims.KERNELS
+    device: str,
+    *,
+    as_json: bool,
+    out: Path | None,
+    seed: int | None = None,
+    against: Path | None = None,
+    root: Path = claims.KERNELS,
 ) -> int:
     """Returns the exit code: 0 if the device's answers can be relied on, else 1 with the reason on stderr.
 
@@ -23,14 +30,19 @@ def execute(
         as_json: print the record, and the progress on stderr.
         out: also write the record there.
         seed: the one a record names, to see its answers again.
+        against: a record of an earlier self-test; a control that comes out otherwise is a reason not to rely on it.
         root: the folder that holds the claim folders.
+
+    Raises:
+        BadInput: the device cannot be used here, or a file cannot be read or written.
     """
+    before = None if against is None else read(against)
     progress = Progress(sys.stderr if as_json else None)
     record = run(device, root=root, entropy=seed, progress=progress)
     if out is not None:
         write(record, out)
     print(to_json(record) if as_json else matrix(record), end="")
-    reasons = shortfalls(record)
+    reasons = shortfalls(record) + ([] if before is None else differences(record, before))
     if reasons:
         print(f"audit: {record.device.name} cannot be relied on here: {'; '.join(reasons)}", file=sys.stderr)
     return 1 if reasons else 0

@@ -97,6 +97,8 @@ def differing(one: object, other: object) -> int:
     here, there = as_bytes(one), as_bytes(other)
     if here.shape != there.shape:
         return max(here.numel(), there.numel())
+    if torch.equal(here, there):  # as good as always, and told without a result of the same size
+        return 0
     return int(torch.count_nonzero(here != there))
 
 
