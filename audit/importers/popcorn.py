@@ -29,7 +29,7 @@ from audit.importers.imported import (
     Tolerance,
 )
 from audit.importers.material import Given, Material
-from audit.importers.python_text import PythonText
+from audit.importers.python_text import PythonText, last_name
 
 TAKES = (
     "`submission.py` with `custom_kernel(data)`, the leaderboard's `reference.py`, `task.yml`, `task.py`, `utils.py`"
@@ -93,6 +93,7 @@ def _with_task(imported: Imported, material: Material, references: list[str]) ->
     options = {
         "file": "reference.py",
         "beside": {module: f"{module}.py" if file else None for module, file in beside.items()},
+        "destination": _destination(text),
     }
     shapes, stated, missing = _shapes(material)
     tolerance = _tolerance(text)
@@ -121,6 +122,24 @@ _NO_TOLERANCE = Missing("reference.py compares in a way of its own", "tolerance"
 _NO_REFERENCE = Missing(f"reference.py has no {REFERENCE}", "original/reference.py", "write it there", essential=True)
 _UTILS = Missing("the submission imports utils", "claimed.py", "put what it needs of it there", essential=True)
 _NO_TASK_YML = Missing("there is no task.yml", "shapes", "write the arguments of generate_input", essential=True)
+
+
+def _destination(text: PythonText) -> int | None:
+    """The place in `data` of a tensor that `ref_kernel` unpacks and never reads: one to write the result into."""
+    reference = text.functions.get(REFERENCE)
+    for node in ast.walk(reference) if reference is not None else ():
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Name):
+            unpacked = [last_name(one) for one in node.targets[0].elts]
+            uses = sorted(
+                (each.lineno, isinstance(each.ctx, ast.Store), each.id)  # a line reads before it binds
+                for each in ast.walk(reference or node)
+                if isinstance(each, ast.Name) and each.lineno > node.lineno
+            )
+            for place, name in enumerate(unpacked):
+                binds = [store for _, store, used in uses if used == name]
+                if name and name != "_" and (not binds or binds[0]):
+                    return place
+    return None
 
 
 def _stand_in(module: str) -> Missing:

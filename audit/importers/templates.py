@@ -64,10 +64,11 @@ def _functional(options: Options) -> str:
 
 
 def _data(options: Options) -> str:
-    """`file`; `beside`, for every module that it imports by name the file in `original/`, or None."""
+    """`file`; `beside`, for every module that it imports by name the file in `original/`, or None; `destination`."""
     files = {name: f"ORIGINAL / {shown(file)}" if file else "None" for name, file in options["beside"].items()}
     beside = ", ".join(f"{shown(name)}: {place}" for name, place in files.items())
-    return f"TASK = DataTask(ORIGINAL / {shown(options['file'])}, beside={{{beside}}})\n"
+    written = "" if options["destination"] is None else f", destination={options['destination']}"
+    return f"TASK = DataTask(ORIGINAL / {shown(options['file'])}, beside={{{beside}}}{written})\n"
 
 
 def _definition(options: Options) -> str:

@@ -121,14 +121,29 @@ class FunctionalTask(Task):
 
 
 class DataTask(Task):
-    """`generate_input(..., seed)` and `ref_kernel(data)`, as popcorn's leaderboards have them; data is one tuple."""
+    """`generate_input(..., seed)` and `ref_kernel(data)`, as popcorn's leaderboards have them; data is one tuple.
+
+    Args:
+        path: the file.
+        beside: see `ImportedFile`.
+        destination: the place in the tuple of a tensor that a submission may write its result into; the reference
+            here writes it there too, so that doing so is no change of an input.
+    """
+
+    def __init__(self, path: Path, *, beside: Mapping[str, Path | None], destination: int | None = None) -> None:
+        super().__init__(path, beside=beside)
+        self._destination = destination
 
     def _drawn(self, shape: Sizes, seed: int) -> Arguments:
         data = self._file.module().generate_input(**shape, seed=seed)
         return list(data) if isinstance(data, tuple | list) else [data]
 
     def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
-        return self._file.module().ref_kernel(tuple(arguments) if len(arguments) > 1 else arguments[0])
+        result = self._file.module().ref_kernel(tuple(arguments) if len(arguments) > 1 else arguments[0])
+        place = None if self._destination is None else arguments[self._destination]
+        if isinstance(result, torch.Tensor) and isinstance(place, torch.Tensor) and place.shape == result.shape:
+            place.copy_(result)
+        return result
 
 
 class DefinitionTask(Task):
