@@ -52,4 +52,4 @@ def test_a_size_that_stands_in_the_kernel_is_not_made_smaller() -> None:
     )
     assert shapes_of(constants, made, source="if (n == 1024)")[1] == [{"n": 1024, "m": 1024, "k": 16}]
     assert shapes_of("n = 4096", "torch.randn(n, n)", source="if (n == 4096)")[1] == []
-    assert shapes_of(constants, made, source="x1024 10240 1024.5")[1] == [{"n": 128, "m": 64, "k": 64}]
+    assert shapes_of(constants, made, source="x1024 10240 1024.5")[1] == [{"n": 64, "m": 64, "k": 128}]
