@@ -77,7 +77,8 @@ def _proved_wrong(evidence: Evidence) -> Verdict | None:
 
 
 def _strawmen(record: Record) -> list[Finding]:
-    return [finding for finding in record.findings if finding.probe == TASK and finding.convicts]
+    about = deciding(finding for finding in record.findings if finding.probe == TASK)
+    return [finding for finding in about if finding.convicts]
 
 
 def _task_cannot_tell(evidence: Evidence) -> Verdict | None:
@@ -113,10 +114,18 @@ def _impossible_time(evidence: Evidence) -> Verdict | None:
 
 
 def _measured_speed(evidence: Evidence) -> Verdict | None:
-    return _speed(evidence.record, evidence.claimed)
+    return _speed(evidence.record, evidence.claimed, _open_hints(evidence.findings))
 
 
-def _speed(record: Record, claimed: Variant) -> Verdict:
+def _open_hints(findings: list[Finding]) -> list[str]:
+    """Hints of the source review whose own probe was skipped: another device may prove what they point at."""
+    skipped = {finding.probe for finding in findings if finding.outcome == "skip"}
+    hints = [finding for finding in findings if finding.grade == "hint" and finding.evidence.get("standing") == "hint"]
+    waiting = [hint for hint in hints if hint.evidence.get("confirm_with") in skipped]
+    return [f"{hint.evidence['confirm_with']}, skipped here, on line {hint.line}: {hint.summary}" for hint in waiting]
+
+
+def _speed(record: Record, claimed: Variant, hints: list[str]) -> Verdict:
     """The verdict on a right kernel: only times measured on a GPU the claim names can give one.
 
     It rests on the ratio to the strongest baseline of the kernel's precision class or better, and on its interval.
@@ -124,7 +133,8 @@ def _speed(record: Record, claimed: Variant) -> Verdict:
     baseline = strongest(record.measurements, claimed.precision, wrong=wrong_baselines(record.findings))
     measured = baseline and compared(record.measurements, claimed.name, baseline)
     if not measured:
-        return _undecided(record, [f"a time: {record.device.name} gives none; audit the claim on a GPU it names"])
+        untimed = f"a time: {record.device.name} gives none; audit the claim on a GPU it names"
+        return _undecided(record, [*hints, untimed])
     here = names_in(record.device.name)
     published = next((one for one in record.claim.statement.speedup if one.gpu in here), None)
     if published is None:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from audit.model import Finding, Record, Verdict
 
+DEAD_INPUTS = "dead_inputs"
+
 
 def wrong(convictions: list[Finding], *, root_cause: str | None, strawmen: Sequence[Finding] = ()) -> Verdict:
     """Proved failures of the claimed kernel: it does not compute what it claims to; `strawmen` pass its task too."""
@@ -15,13 +17,26 @@ def wrong(convictions: list[Finding], *, root_cause: str | None, strawmen: Seque
     return Verdict(
         name="wrong",
         reasons=tuple(f"{finding.probe}: {finding.summary}" for finding in (*convictions, *strawmen)),
-        root_cause=root_cause,
+        root_cause=root_cause or _unread(convictions),
         confidence="high" if high else "medium",
         confidence_reason=f"{len(probes)} independent probe{'s' * (len(probes) > 1)} failed"
-        + (", each also in a second build" if all(finding.confirmed for finding in convictions) else ""),
+        + (
+            f", {'each ' * (len(probes) > 1)}also in a second build"
+            if all(one.confirmed for one in convictions)
+            else ""
+        ),
         scope="the kernel as audited, on any GPU: a result that is wrong here is wrong everywhere; "
         "no speed of it is reported",
     )
+
+
+def _unread(convictions: Sequence[Finding]) -> str | None:
+    """Inputs that the result does not follow, as the cause where no ablation shows one."""
+    dead = next((finding for finding in convictions if finding.probe == DEAD_INPUTS), None)
+    told = dead.evidence.get("inputs") if dead else None
+    inputs = [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
+    names = [str(one["input"]) for one in inputs if one.get("right") is False]
+    return f"The result does not follow {', '.join(names)}." if names else None
 
 
 def vacuous(strawmen: list[Finding], elsewhere: Sequence[Finding] = ()) -> Verdict:

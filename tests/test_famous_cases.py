@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from audit import claims, cli, judge
-from audit.model import Record, store
+from audit.measure import OURS
+from audit.model import Finding, Measurement, Record, store
+from tests.conftest import finding
 
 REPORTS = Path(__file__).resolve().parents[1] / "reports"
 
@@ -26,7 +28,7 @@ class Case:
 
 
 EXPECTED = {
-    "conv3d_groupnorm_mean": Case("wrong", "wrong", ("dead_inputs", "distributions", "task")),
+    "conv3d_groupnorm_mean": Case("wrong", "wrong", ("dead_inputs", "distributions", "task"), "input 1 (weight)"),
     "library_call": Case("overstated", "overstated", ("kernels_ran",)),
     "wmma_vs_cublas": Case("wrong", "wrong", ("precision",), "rounding of the inputs"),
     "diag_matmul": Case("undecided", "overstated"),
@@ -80,6 +82,70 @@ def test_every_repair_is_cleared(name: str) -> None:
 def test_the_pictures_of_a_case_are_small(name: str) -> None:
     pictures = (REPORTS / name / "figures").glob("*.png")
     assert sum(picture.stat().st_size for picture in pictures) < 400_000
+
+
+H100 = "NVIDIA H100 80GB HBM3"
+BLOCKS = tuple(range(12))
+
+
+def on_a_gpu(name: str, *more: Finding, times: dict[str, float] | None = None) -> Record:
+    """The emulated record of a claim as a GPU might have answered it, with these findings and times."""
+    record = RECORDS[f"{name}/emulated"]
+    replaced = {(one.probe, one.target) for one in more}
+    kept = [one for one in record.findings if (one.probe, one.target) not in replaced]
+    told = [one.model_copy(update={"device": "cuda"}) if one.device else one for one in (*kept, *more)]
+    shape = dict(record.claim.statement.shapes.claimed)
+    common = {"shape": shape, "protocol": OURS, "session": "ladder", "blocks": BLOCKS, "positions": BLOCKS}
+    taken = [
+        Measurement.model_validate({"variant": variant, "samples_ms": (ms,) * len(BLOCKS), **common})
+        for variant, ms in (times or {}).items()
+    ]
+    device = record.device.model_copy(update={"kind": "cuda", "name": H100})
+    return record.model_copy(update={"device": device, "findings": tuple(told), "measurements": tuple(taken)})
+
+
+def test_work_on_a_stream_that_nobody_waits_for_is_mistimed_where_streams_run() -> None:
+    late = [finding(probe, "fail", device="cuda", confirmed=True) for probe in ("late_writes", "current_stream")]
+    verdict = judge.judge(on_a_gpu("side_stream", *late))
+    assert verdict.name == EXPECTED["side_stream"].cuda
+    assert verdict.root_cause is not None
+    assert "wait for the side stream" in verdict.root_cause
+
+
+def test_a_real_ratio_that_the_same_algebra_reaches_is_told_as_both() -> None:
+    times = {"claimed": 0.06, "baseline:eager": 2.7, "baseline:broadcast": 0.06}
+    verdict = judge.judge(on_a_gpu("diag_matmul", times=times))
+    assert verdict.name == EXPECTED["diag_matmul"].cuda
+    reason, credit = verdict.reasons
+    assert "1.00x" in reason and "against baseline:broadcast" in reason
+    assert "the published ratio is real against baseline:eager" in credit
+
+
+def test_without_the_same_algebra_the_ratio_is_confirmed() -> None:
+    verdict = judge.judge(on_a_gpu("diag_matmul", times={"claimed": 0.06, "baseline:eager": 2.7}))
+    assert verdict.name == "confirmed"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("library_call", "none of the source's own kernels made it"),
+        ("conv3d_groupnorm_mean", "at its own inputs it cannot tell a right kernel from one that computes nothing"),
+        (
+            "side_stream",
+            "Missing: current\\_stream, skipped here, on line 35: cudaStreamCreateWithFlags makes a stream",
+        ),
+        ("wmma_vs_cublas", "computes the result with fewer bits than it declares"),
+        ("diag_matmul", "No variant of this claim changes one thing alone"),
+    ],
+)
+def test_the_report_says_what_is_special_about_it(name: str, words: str) -> None:
+    assert words in (REPORTS / name / "emulated/report.md").read_text(encoding="utf-8")
+
+
+def test_a_map_is_drawn_where_something_is_left_unwritten_only() -> None:
+    drawn = {path.parents[2].name for path in REPORTS.glob("*/emulated/figures/coverage.png")}
+    assert drawn == {"triangular_mm"}
 
 
 def trimmed(name: str, folder: Path, kept: tuple[str, ...]) -> Path:

@@ -102,6 +102,19 @@ def test_a_wrong_kernel_is_told_that_its_task_cannot_tell_either(record: Record)
     assert verdict.reasons == ("dead_inputs: dead_inputs fail", "task: task fail")
 
 
+def test_inputs_that_move_nothing_are_the_cause_where_no_ablation_shows_one(record: Record) -> None:
+    inputs = [{"input": "input 0 (a)", "right": False}, {"input": "input 1 (b)", "right": True}]
+    dead = finding("dead_inputs", "fail", evidence={"inputs": inputs})
+    told = record.model_copy(update={"findings": (*RIGHT, dead)})
+    assert judge.judge(told).root_cause == "The result does not follow input 0 (a)."
+
+
+def test_a_task_asked_on_two_devices_is_told_once(record: Record) -> None:
+    twice = [TASK.model_copy(update={"device": device}) for device in ("emulated", "cuda")]
+    verdict = judge.judge(record.model_copy(update={"findings": (*RIGHT, *twice)}))
+    assert (verdict.name, verdict.reasons) == ("vacuous", ("task fail",))
+
+
 def test_a_vacuous_task_says_what_speaks_for_the_kernel_elsewhere(record: Record) -> None:
     right = finding("distributions", evidence={"discriminating": True})
     plain = finding("distributions", evidence={"discriminating": False})

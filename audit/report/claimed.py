@@ -11,7 +11,7 @@ def lead(record: Record) -> str:
     """The claim in one line."""
     claim = record.claim.statement
     ratios = ", ".join(f"{one.gpu} {ratio(one.ratio, about=one.about)}" for one in claim.speedup)
-    told = f"Claimed speedup: {ratios}" if ratios else "No speedup is claimed"
+    told = f"Claimed speedup: {ratios}" if ratios else "No ratio is published"
     return f"{told}; baseline {claim.baseline}; {shape(claim.shapes.claimed)}, {claim.dtype}."
 
 

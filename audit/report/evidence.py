@@ -71,7 +71,13 @@ def of_claim(record: Record) -> list[Finding]:
 
 def blind_tasks(record: Record) -> list[Finding]:
     """What shows that the task itself cannot tell right from wrong."""
-    return [finding for finding in record.findings if finding.probe == "task" and finding.convicts]
+    return [one for one in deciding(one for one in record.findings if one.probe == "task") if one.convicts]
+
+
+def proved(record: Record) -> set[str]:
+    """The questions that the claimed kernel was proved to fail."""
+    about = deciding(finding for finding in record.findings if finding.target == claimed_name(record))
+    return {finding.probe for finding in about if finding.convicts}
 
 
 def find(record: Record, probe: str, target: str | None) -> Finding | None:

@@ -10,16 +10,15 @@ HEADLINES: dict[VerdictName, tuple[Tone, str]] = {
     "wrong": ("fails", "The kernel audited does not compute the stated result."),
     "mistimed": ("fails", "The published time is not the time of the stated work."),
     "vacuous": ("fails", "The task as stated cannot tell a right kernel from a wrong one."),
-    "overstated": (
-        "fails",
-        "The result is right; the strongest baseline leaves less of the speedup, or it is not this kernel's.",
-    ),
+    "overstated": ("fails", "The result is right; against the strongest baseline the published ratio is not reached."),
     "confirmed": ("holds", "The kernel is right and the claimed speedup was seen on the hardware measured."),
     "undecided": ("open", "This audit does not decide the claim; what is missing is listed below."),
     "not-applicable": ("open", "The hardware of this audit cannot answer the question the claim raises."),
     "incomplete": ("open", "The audit has not finished; nothing below is a verdict."),
 }
 
+LESS_PRECISE = "The kernel audited computes the result with fewer bits than it declares."
+NOT_ITS_OWN = "The result is right; none of the source's own kernels made it."
 BLIND_TASK = "at its own inputs it cannot tell a right kernel from one that computes nothing"
 
 
@@ -41,6 +40,10 @@ def section(record: Record, figures: tuple[Figure, ...]) -> Section:
 def _card(record: Record) -> Card:
     verdict = record.verdict
     tone, headline = HEADLINES[verdict.name]
+    if verdict.name == "overstated" and evidence.proved(record) == {"kernels_ran"}:
+        headline = NOT_ITS_OWN
+    if verdict.name == "wrong" and evidence.proved(record) == {"precision"}:
+        headline = LESS_PRECISE
     confidence = verdict.confidence and f"{verdict.confidence}" + (
         f" ({verdict.confidence_reason})" if verdict.confidence_reason else ""
     )
