@@ -131,7 +131,7 @@ def _shapes(found: Found, stated: Definition, claimed: Workload, claim: Imported
     texts = [original.data.decode() for original in claim.originals[: len(found.solution["sources"])]]
     halved, choices = sizes.scaled(largest, counted=stated.elements, sources=texts)
     few = all((stated.elements(one) or math.inf) <= sizes.MOST_AS_PUBLISHED for one in halved.emulated)
-    return Shapes(largest, others, halved.emulated if few else ()), [*said, *choices]
+    return Shapes(largest, others, halved.emulated if few else ()), [*said, *(choices if few else [])]
 
 
 def _figures(found: Found, workload: Workload, given: Given) -> list[Figure]:

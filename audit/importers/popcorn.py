@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import Any
 
 from audit.errors import BadInput
-from audit.importers import entries, module_task, published
+from audit.importers import entries, module_task, published, sizes
 from audit.importers.imported import (
     NO_COST,
     NO_FIGURES,
@@ -95,7 +95,7 @@ def _with_task(imported: Imported, material: Material, references: list[str]) ->
         "beside": {module: f"{module}.py" if file else None for module, file in beside.items()},
         "destination": _destination(text),
     }
-    shapes, stated, missing = _shapes(material)
+    shapes, stated, missing, choices = _shapes(material, imported)
     tolerance = _tolerance(text)
     missing += [] if tolerance else [_NO_TOLERANCE]
     missing += [] if REFERENCE in text.functions else [_NO_REFERENCE]
@@ -110,14 +110,12 @@ def _with_task(imported: Imported, material: Material, references: list[str]) ->
         shapes=shapes,
         tolerance=tolerance,
         missing=(*imported.missing, *missing),
-        choices=_CHOICES if shapes else (),
+        choices=tuple(choices),
     )
 
 
-_CHOICES = (
-    "shapes.claimed: the largest benchmark of task.yml, since the leaderboard ranks all of them together",
-    "shapes.emulated: the smallest tests of task.yml",
-)
+_LARGEST = "shapes.claimed: the largest benchmark of task.yml, since the leaderboard ranks all of them together"
+_SMALLEST = "shapes.emulated: the smallest tests of task.yml"
 _NO_TOLERANCE = Missing("reference.py compares in a way of its own", "tolerance", "write the tolerance", essential=True)
 _NO_REFERENCE = Missing(f"reference.py has no {REFERENCE}", "original/reference.py", "write it there", essential=True)
 _UTILS = Missing("the submission imports utils", "claimed.py", "put what it needs of it there", essential=True)
@@ -161,22 +159,27 @@ def _beside(material: Material, module: str) -> str | None:
     return next((name for name in material.python if PurePath(name).name == f"{module}.py"), None)
 
 
-def _shapes(material: Material) -> tuple[Shapes | None, list[Original], list[Missing]]:
-    """The arguments of tests and benchmarks as shapes, the file they stand in, and what is missing of them."""
+def _shapes(material: Material, imported: Imported) -> tuple[Shapes | None, list[Original], list[Missing], list[str]]:
+    """The arguments of tests and benchmarks as shapes, the file they stand in, what is missing and what was chosen."""
     names = material.named("task.yml", "task.yaml")
     if not names:
-        return None, [], [_NO_TASK_YML]
+        return None, [], [_NO_TASK_YML], []
     original = material.original(names[0], file="task.yml")
     task = _yaml(original)
     tests, benchmarks = (_arguments(task.get(key), names[0], key) for key in ("tests", "benchmarks"))
     if not tests and not benchmarks:
-        return None, [original], [_NO_TASK_YML]
+        return None, [original], [_NO_TASK_YML], []
     several = [dict(shape) for shape in dict.fromkeys(tuple(one.items()) for one in (*tests, *benchmarks))]
     claimed = max(benchmarks or tests, key=lambda shape: math.prod(shape.values()))
-    small = sorted(several, key=lambda shape: math.prod(shape.values()))[:2]
-    emulated = tuple(shape for shape in small if max(shape.values()) <= LARGEST_TEST)
-    shapes = Shapes(claimed, tuple(shape for shape in several if shape != claimed), emulated)
-    return shapes, [original], [] if emulated else [NO_SHAPE]
+    others = tuple(shape for shape in several if shape != claimed)
+    smallest = sorted(several, key=lambda shape: math.prod(shape.values()))[:2]
+    small = tuple(shape for shape in smallest if max(shape.values()) <= LARGEST_TEST)
+    if small:
+        return Shapes(claimed, others, small), [original], [], [_LARGEST, _SMALLEST]
+    source = imported.originals[0].data.decode()
+    halved, choices = sizes.scaled(smallest[0], counted=lambda _: None, sources=[source])
+    missing = [] if halved.emulated else [NO_SHAPE]
+    return Shapes(claimed, others, halved.emulated), [original], missing, [_LARGEST, *choices]
 
 
 def _yaml(original: Original) -> dict[str, Any]:
@@ -214,13 +217,13 @@ def _arguments(cases: Any, file: str, key: str) -> list[dict[str, int]]:
     for number, case in enumerate(cases if isinstance(cases, list) else [], start=1):
         if not isinstance(case, dict):
             raise BadInput(f"{file}: {key} {number}: no mapping but {type(case).__name__}")
-        sizes = {str(name): value for name, value in case.items() if name != "seed"}
-        for name, value in sizes.items():
+        shape = {str(name): value for name, value in case.items() if name != "seed"}
+        for name, value in shape.items():
             if type(value) is not int or value < 1 or not entries.plain_name(name):
                 raise BadInput(
                     f"{file}: {key} {number}: {name} = {str(value)[:20]}; a shape has positive integers only"
                 )
-        found += [sizes] if sizes else []
+        found += [shape] if shape else []
     return found
 
 

@@ -13,7 +13,8 @@ MOST_ELEMENTS = 1 << 14
 """Of all inputs together, so that a kernel of a thread an element runs within a second on the emulated device."""
 MOST_WITHOUT_COUNT = 64
 """For a size where the elements it makes cannot be counted."""
-MOST_AS_PUBLISHED = 1 << 18
+MOST_AS_PUBLISHED = 1 << 20
+"""A shape with more elements than this is none for the emulated device."""
 FEWEST = 16
 """No size above this is proposed below it, and sizes are halved only: what a kernel divides by is kept so far."""
 PLAIN = {"as_published": 1}

@@ -61,3 +61,13 @@ def test_modules_beside_the_reference_are_taken_along(tmp_path: Path) -> None:
     assert found.reference is not None
     assert found.reference.options["beside"] == {"task": "task.py", "utils": "utils.py"}
     assert {"task.py", "utils.py", "reference.py", "submission.py", "task.yml"} == {one.file for one in found.originals}
+
+
+def test_tests_that_are_all_large_are_halved(tmp_path: Path) -> None:
+    task = (
+        'tests: [{"rows": 7168, "features": 24, "seed": 1}]\nbenchmarks: [{"rows": 8192, "features": 24, "seed": 1}]\n'
+    )
+    found = importers.read([published.write(tmp_path, **(FORMATS["popcorn"] | {"task__yml": task}))])
+    assert found.shapes is not None
+    assert (found.shapes.claimed["rows"], found.shapes.emulated) == (8192, ({"rows": 56, "features": 24},))
+    assert any("sizes halved for the emulated device (rows 7168 -> 56)" in choice for choice in found.choices)
