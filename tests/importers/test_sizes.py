@@ -39,6 +39,19 @@ def test_sizes_and_what_they_are_halved_to(
     assert shapes_of(constants, made) == (claimed, [emulated] if emulated else [])
 
 
+def test_a_name_that_a_function_binds_for_itself_is_another() -> None:
+    text = (
+        "rows = 64\nlocal = 5\n\ndef f(x):\n    rows, local = x.shape\n    return rows * local\n\n"
+        "def get_inputs():\n    return [torch.randn(rows, 8)]\n\ndef get_init_inputs():\n    local = 9\n    return [local]\n"
+    )
+    task = PythonText(text.encode(), where="task.py")
+    assert task.integers == {"rows": 64, "local": 5}
+    assert sizes.of_module(task, apart=["f"])[0].claimed == {"rows": 64}
+    assert task.returned("get_init_inputs") is None
+    rebound = f"{text}\ndef g():\n    global rows\n    rows = 3\n"
+    assert PythonText(rebound.encode(), where="task.py").integers == {"local": 5}
+
+
 def test_what_the_module_needs_too_is_no_size() -> None:
     assert shapes_of("rows = 64", "torch.randn(rows, channels)")[0] == {"rows": 64}
     assert shapes_of("rows = 64", "torch.randn(rows, 8)", model="* rows")[0] == {"as_published": 1}
