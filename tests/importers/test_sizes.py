@@ -42,7 +42,8 @@ def test_sizes_and_what_they_are_halved_to(
 def test_a_name_that_a_function_binds_for_itself_is_another() -> None:
     text = (
         "rows = 64\nlocal = 5\n\ndef f(x):\n    rows, local = x.shape\n    return rows * local\n\n"
-        "def get_inputs():\n    return [torch.randn(rows, 8)]\n\ndef get_init_inputs():\n    local = 9\n    return [local]\n"
+        "def get_inputs():\n    return [torch.randn(rows, 8)]\n\n"
+        "def get_init_inputs():\n    local = 9\n    return [local]\n"
     )
     task = PythonText(text.encode(), where="task.py")
     assert task.integers == {"rows": 64, "local": 5}
