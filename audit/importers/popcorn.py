@@ -183,8 +183,10 @@ def _shapes(material: Material, imported: Imported) -> tuple[Shapes | None, list
 
 
 def _yaml(original: Original) -> dict[str, Any]:
-    import yaml  # only this format needs it
-
+    try:
+        import yaml  # only this format needs it
+    except ImportError as error:
+        raise BadInput(f"{original.published_as}: YAML is read by PyYAML; pip install pyyaml") from error
     if len(original.data) > YAML_LIMIT_BYTES:
         raise BadInput(
             f"{original.published_as}: {len(original.data):,} bytes; a task has at most {YAML_LIMIT_BYTES:,}"
