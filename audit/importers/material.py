@@ -18,6 +18,7 @@ from audit.importers.python_text import PythonText
 DEEPEST, MOST_FILES = 3, 2000
 MOST_TOLD = 10
 DOCUMENT_LIMIT_BYTES = 64 << 20
+_PACKED = (".zip", ".tar", ".tgz", ".tar.gz", ".7z", ".tar.xz")
 _TABLES = (".parquet", ".csv", ".jsonl", ".json", ".ndjson", ".gz")
 
 
@@ -38,7 +39,7 @@ class Material:
         paths: files, or one folder.
 
     Raises:
-        BadInput: a path is missing, a folder has too many files, or a link in it leads out of it.
+        BadInput: a path is missing, an archive of files, a folder has too many, or a link in it leads out of it.
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
@@ -47,7 +48,9 @@ class Material:
         named += [found for path in paths if path.is_dir() for found in _within(path)]
         self.files = dict(named)
         self.where = ", ".join(str(path) for path in paths)
-        for _, path in named:
+        for name, path in named:
+            if name.endswith(_PACKED):
+                raise BadInput(f"{path}: an archive of files; unpack it and name the folder")
             bounded.size_of(path, limit_bytes=bounded.LIMIT_BYTES)
 
     def named(self, *endings: str) -> list[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from audit import cli
 from audit.model import Record, store
 from tests.importers import published
+
+CLEARING = "contract agreement order coverage inherited inputs_intact memory_access kernels_ran".split()
 
 
 def audited(source: Path, folder: Path) -> Record:
@@ -21,24 +21,13 @@ def outcomes(record: Record) -> dict[str, str]:
     return {one.probe: one.outcome for one in record.findings if one.target == "claimed" and one.grade != "hint"}
 
 
-def test_a_sound_kernelbench_solution_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sound_kernelbench_solution_passes(tmp_path: Path) -> None:
     record = audited(published.write(tmp_path / "source", **published.FORMATS["kernelbench"]), tmp_path)
     found = outcomes(record)
-    for probe in (
-        "contract",
-        "agreement",
-        "order",
-        "coverage",
-        "inherited",
-        "inputs_intact",
-        "memory_access",
-        "kernels_ran",
-    ):
-        assert found[probe] == "pass", probe
+    assert {probe: found[probe] for probe in CLEARING} == dict.fromkeys(CLEARING, "pass")
     assert record.verdict.name == "undecided"
     assert any("a time" in text for text in record.verdict.missing)
     assert {source.file for source in record.claim.sources} >= {"original/task.py", "original/solution.py"}
-
     assert (tmp_path / "out" / "report.html").exists()
 
 
