@@ -48,9 +48,10 @@ class Material:
         named += [found for path in paths if path.is_dir() for found in _within(path)]
         self.files = dict(named)
         self.where = ", ".join(str(path) for path in paths)
-        for name, path in named:
-            if name.endswith(_PACKED):
-                raise BadInput(f"{path}: an archive of files; unpack it and name the folder")
+        packed = [path for path in paths if path.name.endswith(_PACKED) and not path.is_dir()]
+        if packed:
+            raise BadInput(f"{packed[0]}: an archive of files; unpack it and name the folder")
+        for _, path in named:
             bounded.size_of(path, limit_bytes=bounded.LIMIT_BYTES)
 
     def named(self, *endings: str) -> list[str]:
