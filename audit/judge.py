@@ -29,6 +29,8 @@ __all__ = [
 ]
 
 BASELINE = "baseline:eager"
+CREDIT = "the published ratio is real"
+"""Begins the reason that speaks for a claim whose ratio only a baseline given the same means takes away."""
 MARGIN = 0.1
 """A measured ratio may fall this far short of the published one and still confirm it."""
 FLOOR, TASK, OTHER_INPUTS = "floor", "task", "distributions"

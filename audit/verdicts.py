@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from audit.model import Finding, Record, Verdict
 
 DEAD_INPUTS = "dead_inputs"
+NAMED = re.compile(r"input_(\d+)_(\w+)")
+"""An input as `dead_inputs` names it in its evidence: its place and the parameter's name."""
 
 
 def wrong(convictions: list[Finding], *, root_cause: str | None, strawmen: Sequence[Finding] = ()) -> Verdict:
@@ -35,7 +38,7 @@ def _unread(convictions: Sequence[Finding]) -> str | None:
     dead = next((finding for finding in convictions if finding.probe == DEAD_INPUTS), None)
     told = dead.evidence.get("inputs") if dead else None
     inputs = [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
-    names = [str(one["input"]) for one in inputs if one.get("right") is False]
+    names = [NAMED.sub(r"input \1 (\2)", str(one["input"])) for one in inputs if one.get("right") is False]
     return f"The result does not follow {', '.join(names)}." if names else None
 
 

@@ -14,8 +14,8 @@ import audit
 ROOT = Path(audit.__file__).parent
 ORDER = (
     "__init__ errors python_constants model gpus claims importers lint review emulator build worker probes task "
-    "measure reconcile clearing verdicts ladder ablation judge report environment progress ledger site inquiry "
-    "pipeline selftest doctor notebook commands cli __main__"
+    "measure reconcile clearing verdicts ladder ablation judge report datasets environment progress ledger site "
+    "inquiry pipeline funnel selftest doctor notebook commands cli __main__"
 ).split()
 MODULES = sorted(path for path in ROOT.rglob("*.py"))
 

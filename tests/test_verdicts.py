@@ -103,7 +103,7 @@ def test_a_wrong_kernel_is_told_that_its_task_cannot_tell_either(record: Record)
 
 
 def test_inputs_that_move_nothing_are_the_cause_where_no_ablation_shows_one(record: Record) -> None:
-    inputs = [{"input": "input 0 (a)", "right": False}, {"input": "input 1 (b)", "right": True}]
+    inputs = [{"input": "input_0_a", "right": False}, {"input": "input_1_b", "right": True}]
     dead = finding("dead_inputs", "fail", evidence={"inputs": inputs})
     told = record.model_copy(update={"findings": (*RIGHT, dead)})
     assert judge.judge(told).root_cause == "The result does not follow input 0 (a)."

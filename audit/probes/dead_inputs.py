@@ -42,9 +42,7 @@ def run(target: Target) -> Finding:
     for one in changed:
         moved, unmoved = _counts(target, first, one)
         is_dead = unmoved > LEAST_SHARE * moved
-        told.append(
-            {"input": _words(one.what), "elements_moved": moved, "elements_dead": unmoved, "right": not is_dead}
-        )
+        told.append({"input": one.what, "elements_moved": moved, "elements_dead": unmoved, "right": not is_dead})
         if is_dead:
             dead.append((_words(one.what), f"{moved:,} elements must move, {unmoved:,} keep their bits"))
     evidence: dict[str, JsonValue] = {"shape": dict(first.case.shape), "inputs": told}

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from audit.judge import CREDIT
 from audit.model import Record, store
 from audit.report import markdown
 from audit.report.plain import line
@@ -55,7 +56,8 @@ def claimed(record: Record) -> str:
 def cause(record: Record) -> str:
     """The one change that cures it, else the first reason of the verdict, else what is missing; one short line."""
     verdict = record.verdict
-    found: Sequence[str] = (*filter(None, [verdict.root_cause]), *verdict.missing, *verdict.reasons)
+    credit = [reason for reason in verdict.reasons if reason.startswith(CREDIT)]
+    found: Sequence[str] = (*filter(None, [verdict.root_cause]), *verdict.missing, *credit, *verdict.reasons)
     return line(WHERE.sub("", found[0]), limit=CAUSE_CHARACTERS)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from audit.judge import CREDIT
 from audit.model import Record, VerdictName
 from audit.report import evidence
 from audit.report.said import Told, say
@@ -21,6 +22,7 @@ HEADLINES: dict[VerdictName, tuple[Tone, str]] = {
     "incomplete": ("open", say("The audit has not finished; nothing below is a verdict.")),
 }
 
+REAL = say("The result is right and the published ratio is real; a baseline given the same means reaches it too.")
 LESS_PRECISE = say("The kernel audited computes the result with fewer bits than it declares.")
 NOT_ITS_OWN = say("The result is right; none of the source's own kernels made it.")
 BLIND_TASK = say("at its own inputs it cannot tell a right kernel from one that computes nothing")
@@ -46,6 +48,8 @@ def _card(record: Record) -> Card:
     tone, headline = HEADLINES[verdict.name]
     if verdict.name == "overstated" and evidence.proved(record) == {"kernels_ran"}:
         headline = NOT_ITS_OWN
+    if any(reason.startswith(CREDIT) for reason in verdict.reasons):
+        tone, headline = "open", REAL
     if verdict.name == "wrong" and evidence.proved(record) == {"precision"}:
         headline = LESS_PRECISE
     blind = BLIND_TASK if evidence.blind_tasks(record) and verdict.name != "vacuous" else None

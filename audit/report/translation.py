@@ -38,7 +38,7 @@ def translated(report: Report, language: str) -> Report:
 
 def _shown(text: str, known: Catalogue) -> str:
     """A text as it stands alone: several sentences end in a full stop as one of them would."""
-    if type(text) is str or not isinstance(text, Said | Listed | Told):
+    if not isinstance(text, Said | Listed | Told):
         return text
     told = text_of(text, known)
     closed = GAP.sub("", told)
