@@ -1,0 +1,59 @@
+"""Imported claims, audited: a sound KernelBench pair passes, a wrong archive row and the first claim are convicted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from audit import claims, cli
+from audit.model import Record, store
+from tests.importers import published
+
+CLEARING = "contract agreement order coverage inherited inputs_intact memory_access kernels_ran".split()
+
+
+def audited(source: Path, folder: Path) -> Record:
+    assert cli.main(["import", str(source), "--to", str(folder / "claim")]) == 0
+    assert cli.main(["run", str(folder / "claim"), "--device", "emulated", "--out", str(folder / "out")]) == 0
+    return store.read(folder / "out" / "record.json")
+
+
+def outcomes(record: Record) -> dict[str, str]:
+    return {one.probe: one.outcome for one in record.findings if one.target == "claimed" and one.grade != "hint"}
+
+
+def test_a_sound_kernelbench_solution_passes(tmp_path: Path) -> None:
+    record = audited(published.write(tmp_path / "source", **published.FORMATS["kernelbench"]), tmp_path)
+    found = outcomes(record)
+    assert {probe: found[probe] for probe in CLEARING} == dict.fromkeys(CLEARING, "pass")
+    assert record.verdict.name == "undecided"
+    assert any("a time" in text for text in record.verdict.missing)
+    assert {source.file for source in record.claim.sources} >= {"original/task.py", "original/solution.py"}
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_a_wrong_archive_kernel_is_convicted(tmp_path: Path) -> None:
+    half = published.CU.replace("if (i < count)", "if (2 * i < count)")
+    row = published.ARCHIVE_ROW | {"CUDA_Code": half}
+    record = audited(published.write(tmp_path / "source", rows__jsonl=published.lines(row)), tmp_path)
+    assert record.verdict.name == "wrong"
+    assert outcomes(record)["coverage"] == "fail"
+
+
+def test_the_first_claim_in_its_original_form_is_convicted(tmp_path: Path) -> None:
+    """A notebook with a CUDA text, `load(...).forward`, do_bench cells and one comparison that came second."""
+    text = (claims.KERNELS / "triangular_mm" / "claimed.cu").read_text(encoding="utf-8")
+    cells = [
+        "import torch\nfrom torch.utils.cpp_extension import load\nfrom triton.testing import do_bench",
+        f'code = r"""{text}"""\nwith open(\'k.cu\', \'w\') as f:\n    f.write(code)',
+        "cuda_fn = load(name='k', sources=['k.cu'], extra_cuda_cflags=['-O3', '--use_fast_math']).forward",
+        "N = 4096\nA = torch.randn(N, N, device='cuda').tril()\nB = torch.randn(N, N, device='cuda').tril()",
+        "def torch_fn(A, B):\n    return torch.matmul(A, B).tril()",
+        "print(do_bench(lambda: torch_fn(A, B)) / do_bench(lambda: cuda_fn(A, B)))",
+        "print(torch.allclose(cuda_fn(A, B), torch_fn(A, B), rtol=1e-3, atol=1e-2))",
+    ]
+    document = published.notebook([("code", cell) for cell in cells])
+    record = audited(published.write(tmp_path / "source", claim__ipynb=document), tmp_path)
+    assert record.verdict.name == "wrong"
+    assert outcomes(record)["coverage"] == "fail"
+    assert any("1 of 64 rows written" in reason for reason in record.verdict.reasons)
+    assert record.claim.statement.protocol.flags == ("-O3", "--use_fast_math")
