@@ -13,7 +13,7 @@ import audit
 
 ROOT = Path(audit.__file__).parent
 ORDER = (
-    "__init__ errors model gpus claims lint review emulator build worker probes task measure reconcile clearing "
+    "__init__ errors turn model gpus claims lint review emulator build worker probes task measure reconcile clearing "
     "verdicts ladder ablation judge bundle report environment progress ledger site inquiry pipeline selftest doctor "
     "notebook batch commands cli __main__"
 ).split()

@@ -21,6 +21,8 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
+from pydantic import Field
+
 from audit.batch.states import End
 from audit.model.base import Frozen
 
@@ -39,7 +41,7 @@ class Job(Frozen):
     log: str
     folder: str
     limit_s: float
-    env: dict[str, str] = {}
+    env: dict[str, str] = Field(default_factory=dict)
 
 
 class Keeper:

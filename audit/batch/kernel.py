@@ -15,7 +15,7 @@ import traceback
 from importlib.metadata import EntryPoint
 from typing import Any, NoReturn
 
-from jupyter_client.provisioning import KernelProvisionerFactory
+from jupyter_client.provisioning.factory import KernelProvisionerFactory
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
 LAUNCHER = ["-m", "ipykernel_launcher"]
@@ -80,7 +80,8 @@ class ForkedProvisioner(LocalProvisioner):
             return await super().launch_kernel(cmd, **kwargs)
         env = {**kwargs.get("env", os.environ), "JPY_PARENT_PID": str(os.getpid())}
         forked.wake(cmd[3:], cwd=kwargs.get("cwd"), env=env)
-        self.process, self.pid, self.pgid, self.cwd = forked, forked.pid, forked.pid, kwargs.get("cwd")
+        self.process: Any = forked
+        self.pid, self.pgid, self.cwd = forked.pid, forked.pid, kwargs.get("cwd")
         return self.connection_info
 
 

@@ -10,7 +10,6 @@ import json
 import os
 import select
 import signal
-import sys
 import traceback
 from contextlib import suppress
 from typing import NoReturn

@@ -30,10 +30,7 @@ def defaults(notebook: Path) -> Values:
     Raises:
         BadInput: no notebook, no such cell, or one that does not take what every audit needs.
     """
-    try:
-        cells = json.loads(notebook.read_bytes())["cells"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadInput(f"{notebook}: cannot be read as a notebook ({type(error).__name__}: {error})") from error
+    cells = content(notebook)["cells"]
     tagged = [cell for cell in cells if TAG in cell.get("metadata", {}).get("tags", [])]
     if len(tagged) != 1:
         raise BadInput(f"{notebook}: {len(tagged)} cells are tagged {TAG}; exactly one must be")
@@ -41,6 +38,21 @@ def defaults(notebook: Path) -> Values:
     if lacking := [name for name in OURS if name not in known]:
         raise BadInput(f"{notebook}: its parameters cell has no {', '.join(lacking)}; a batch sets {', '.join(OURS)}")
     return known
+
+
+def content(notebook: Path) -> dict[str, Any]:
+    """What is in a notebook, with `cells` and `metadata`.
+
+    Raises:
+        BadInput: it cannot be read, or is none.
+    """
+    try:
+        told = json.loads(notebook.read_bytes())
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{notebook}: cannot be read as a notebook ({error})") from error
+    if not (isinstance(told, dict) and isinstance(told.get("cells"), list) and isinstance(told.get("metadata"), dict)):
+        raise BadInput(f"{notebook}: is no notebook of format 4")
+    return told
 
 
 def table(path: Path) -> Any:
@@ -57,7 +69,9 @@ def table(path: Path) -> Any:
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
     except (ValueError, yaml.YAMLError) as error:
-        raise BadInput(f"{path}: not valid {path.suffix.lstrip('.').upper()}: {' '.join(str(error).split())}") from error
+        raise BadInput(
+            f"{path}: not valid {path.suffix.lstrip('.').upper()}: {' '.join(str(error).split())}"
+        ) from error
 
 
 def checked(values: Mapping[Any, Any], known: Values, where: str) -> Values:
@@ -81,12 +95,10 @@ def write(values: Values, path: Path) -> None:
     """A YAML file for papermill's `-f`, with every string in quotes."""
     import yaml
 
-    class Quoting(yaml.SafeDumper):
+    class Quoting(yaml.SafeDumper):  # type: ignore[misc,unused-ignore]  # no types come with yaml
         """Writes text in double quotes."""
 
-    Quoting.add_representer(
-        str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"')
-    )
+    Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
     path.write_text(yaml.dump(values, Dumper=Quoting, allow_unicode=True), encoding="utf-8")
 
 
