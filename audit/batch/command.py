@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -59,8 +60,9 @@ def execute(options: Options) -> int:
         open_items = [item for item in items if folder.finished(item) is None]
         told = Told(len(items), skipped=len(items) - len(open_items))
         try:
-            if open_items:
-                _run(open_items, options, folder, lock, told)
+            with _terminated():
+                if open_items:
+                    _run(open_items, options, folder, lock, told)
         except KeyboardInterrupt:
             entries = _summarised(items, folder, options)
             finished = sum(entry.state == "finished" for entry in entries)
@@ -132,6 +134,16 @@ def _engine(options: Options, folder: BatchFolder, lock: int) -> Iterator[tuple[
 def default_jobs() -> int:
     """One more than there are cores: an audit is not at work all the time."""
     return (os.cpu_count() or 1) + 1
+
+
+@contextmanager
+def _terminated() -> Iterator[None]:
+    """SIGTERM in the body is as Ctrl-C: schedulers send it, and a batch ends as orderly then."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _where(options: Options) -> tuple[str, list[str]]:

@@ -87,8 +87,7 @@ class RayEngine:
         except RayTaskError as error:
             return job.id, End(trouble=f"the Ray worker raised: {' '.join(str(error.cause).split())[:400]}")
         except RayError as error:
-            told = " ".join(str(error).split()) or "no reason told"
-            return job.id, End(trouble=f"lost by Ray ({type(error).__name__}): {told[:300]}")
+            return job.id, End(trouble=f"Ray lost the node or the worker in mid-audit ({type(error).__name__})")
         for name, data in files.items():
             path = Path(job.log).parent / name
             path.parent.mkdir(parents=True, exist_ok=True)
