@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pandas as pd
 from pydantic import ConfigDict, ValidationError
 
+from audit import bundle as evidence
 from audit import claims, doctor
 from audit.build.devices import CHOICES, beside, choose
 from audit.errors import BadInput
@@ -74,8 +74,8 @@ def ladder(audit: Audit) -> pd.DataFrame:
 
 
 def bundle(audit: Audit) -> Path:
-    """Everything the audit wrote, in one zip beside its folder."""
-    return Path(shutil.make_archive(str(audit.out), "zip", audit.out))
+    """The evidence in one zip beside the audit's folder, as `audit bundle` makes it."""
+    return evidence.make(audit.out, claim=audit.folder.path)
 
 
 def finish(audit: Audit, *, interactive: bool) -> None:
