@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from audit.errors import BadInput
-from audit.model import AuditedClaim, Claim, SourceFile, Variant
+from audit.model import AuditedClaim, Claim, Original, SourceFile, Variant
 
 KERNELS = Path(__file__).resolve().parents[1] / "kernels"
 
@@ -52,14 +52,14 @@ def load(name_or_path: str, *, root: Path = KERNELS) -> ClaimFolder:
     """
     folder = _folder(name_or_path, root)
     claim = parse(_text(folder / "claim.toml"), f"{folder.name}/claim.toml")
-    files = ["claim.toml", "reference.py", *(variant.file for variant in claim.variant)]
-    sources = tuple(_source_file(folder, file) for file in files)
+    kept: list[Variant | Original] = [*claim.variant, *claim.original]
+    sources = tuple(_source_file(folder, file) for file in ("claim.toml", "reference.py", *(one.file for one in kept)))
     hashes = {source.file: source.sha256 for source in sources}
-    for variant in claim.variant:
-        if variant.sha256 not in (None, hashes[variant.file]):
+    for one in kept:
+        if one.sha256 not in (None, hashes[one.file]):
             raise BadInput(
-                f"{folder.name}/claim.toml: variant {variant.file}: sha256 says {variant.sha256}, the file has "
-                f"{hashes[variant.file]}; correct the key or restore the file"
+                f"{folder.name}/claim.toml: {one.file}: sha256 says {one.sha256}, the file has "
+                f"{hashes[one.file]}; correct the key or restore the file"
             )
     return ClaimFolder(path=folder, audited=AuditedClaim(statement=claim, sources=sources))
 

@@ -6,9 +6,9 @@ import ast
 from functools import cached_property
 from typing import Any
 
-from audit.build.python_constants import Constants, NotConstant
 from audit.build.python_inline import InlineCuda
 from audit.errors import CompileError, Unsupported
+from audit.python_constants import Constants, NotConstant
 from audit.review.cuda_source import parse as parse_cuda
 
 RUNG = "python"

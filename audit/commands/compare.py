@@ -6,18 +6,27 @@ import argparse
 from pathlib import Path
 
 from audit.commands.subparsers import Subparsers
+from audit.errors import BadInput
 from audit.model import store
-from audit.report import compare
+from audit.report import compare, portability
 
 
 def add(commands: Subparsers) -> None:
     """Declares the arguments."""
     parser = commands.add_parser("compare", help="records of one claim from several GPUs, side by side")
     parser.add_argument("records", type=Path, nargs="+", metavar="RECORD", help="record.json files of one claim")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write compare.md, compare.html and a figure there")
     parser.set_defaults(command=execute)
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Prints the table."""
-    print(compare.compare([store.read(path) for path in options.records]), end="")
+    """Prints the table; writes the page where a folder is given."""
+    records = [store.read(path) for path in options.records]
+    print(compare.compare(records), end="")
+    if options.out is not None:
+        try:
+            written = portability.write(records, options.out)
+        except OSError as error:
+            raise BadInput(f"{options.out}: cannot be written ({error.strerror}); choose another folder") from error
+        print(f"\nwrote {', '.join(str(path) for path in written)}")
     return 0

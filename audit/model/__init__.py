@@ -1,6 +1,6 @@
 """The record: every fact of an audit, as frozen and strict pydantic models; imports no other stage."""
 
-from audit.model.claim import Claim, Observation, Shape, Source, Speedup, Tolerance, Variant
+from audit.model.claim import Claim, Observation, Original, Shape, Source, Speedup, Tolerance, Variant
 from audit.model.finding import Finding, Grade, Outcome
 from audit.model.record import (
     SCHEMA,
@@ -28,6 +28,7 @@ __all__ = [
     "Grade",
     "Measurement",
     "Observation",
+    "Original",
     "Outcome",
     "Record",
     "Rung",

@@ -12,16 +12,17 @@ Shape = dict[str, PositiveInt]
 """Named sizes of one problem, for example `{"N": 4096}`."""
 
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+\.(cu|py)$")]
+OriginalName = Annotated[str, Field(pattern=r"^original/[A-Za-z0-9_][A-Za-z0-9_.-]*$")]
 Role = Literal["claimed", "ablation", "thief", "repair", "rogue", "honest"]
 Precision = Literal["fp32", "tf32", "fp16", "bf16"]
 
 
 class Source(Frozen):
-    """Where the claim was published; cited, never quoted."""
+    """Where the claim was published; cited, never quoted. An imported claim may not tell when."""
 
     title: str
     authors: str
-    published: Annotated[str, Field(pattern=r"^\d{4}(-\d{2}(-\d{2})?)?$")]
+    published: Annotated[str, Field(pattern=r"^(unknown|\d{4}(-\d{2}(-\d{2})?)?)$")]
     url: str
     fidelity: Literal["verbatim", "reconstruction"]
     note: str
@@ -89,6 +90,14 @@ class Variant(Frozen):
         return self.file.rpartition(".")[0]
 
 
+class Original(Frozen):
+    """A file or cell of somebody else's, kept byte for byte in `original/`; `published_as` says where it stood."""
+
+    file: OriginalName
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    published_as: str
+
+
 class Claim(Frozen):
     """Everything `claim.toml` says; the one ordered list of variants is `variant`."""
 
@@ -106,6 +115,7 @@ class Claim(Frozen):
     speedup: tuple[Speedup, ...] = ()
     observation: tuple[Observation, ...] = ()
     variant: tuple[Variant, ...] = Field(min_length=1)
+    original: tuple[Original, ...] = ()
 
     @model_validator(mode="after")
     def _files_differ(self) -> Claim:

@@ -8,7 +8,7 @@ from audit.errors import BadInput
 from audit.gpus import names_in
 from audit.judge import baseline_of
 from audit.measure import median_ms, speedup
-from audit.model import Record
+from audit.model import Finding, Record
 from audit.report import evidence, markdown
 from audit.report.quantities import NOT_MEASURED, milliseconds, ratio
 from audit.report.view import Table
@@ -16,6 +16,17 @@ from audit.report.view import Table
 
 def compare(records: Sequence[Record]) -> str:
     """A Markdown table: one row for every GPU the claim names and for every device a record comes from.
+
+    Raises:
+        BadInput: the records are of different claims, of different sources, or unfinished.
+    """
+    rows = tuple(_row(gpu, own, records) for gpu, own in places(records))
+    columns = ("GPU", "Claimed", "Floor, fp32", "Claimed kernel", "Fastest cleared fp32 variant", "Against eager fp32")
+    return str(markdown.table(Table("", columns, rows, frozenset({1, 2, 5})))) + "\n"
+
+
+def places(records: Sequence[Record]) -> list[tuple[str, Record | None]]:
+    """Every GPU the claim names with the last record made there, if any; then every other device with its record.
 
     Raises:
         BadInput: the records are of different claims, of different sources, or unfinished.
@@ -29,10 +40,13 @@ def compare(records: Sequence[Record]) -> str:
             raise BadInput(f"records of different claims or sources ({names}); use the same files")
     named = [speedup.gpu for speedup in first.claim.statement.speedup]
     others = [record for record in records if not names_in(record.device.name) & set(named)]
-    rows = [_row(gpu, _of_gpu(records, gpu), records) for gpu in named]
-    rows += [_row(record.device.name, record, records) for record in others]
-    columns = ("GPU", "Claimed", "Floor, fp32", "Claimed kernel", "Fastest cleared fp32 variant", "Against eager fp32")
-    return str(markdown.table(Table("", columns, tuple(rows), frozenset({1, 2, 5})))) + "\n"
+    found: list[tuple[str, Record | None]] = [(gpu, _of_gpu(records, gpu)) for gpu in named]
+    return found + [(record.device.name, record) for record in others]
+
+
+def floor_of(records: Sequence[Record], gpu: str) -> Finding | None:
+    """What the lint says about that GPU: the same in every record of one claim."""
+    return next((one for one in records[0].findings if (one.probe, one.target) == ("floor", gpu)), None)
 
 
 def _of_gpu(records: Sequence[Record], gpu: str) -> Record | None:
@@ -41,21 +55,21 @@ def _of_gpu(records: Sequence[Record], gpu: str) -> Record | None:
 
 
 def _row(gpu: str, own: Record | None, records: Sequence[Record]) -> tuple[str, ...]:
-    floor = next((one for one in records[0].findings if (one.probe, one.target) == ("floor", gpu)), None)
-    fastest = None if own is None else _fastest(own)
+    floor = floor_of(records, gpu)
+    fastest = None if own is None else fastest_cleared(own)
     gain = None if own is None or fastest is None else speedup(own.measurements, fastest, baseline_of("fp32"))
     time = None if own is None or fastest is None else median_ms(own.measurements, fastest)
     return (
         gpu,
         evidence.claimed_ratio(records[0], gpu),
         milliseconds(evidence.real(floor, "floor_ms"), absent="unknown"),
-        _standing(own, records),
+        standing(own, records),
         NOT_MEASURED if time is None else f"{fastest}: {milliseconds(time)}",
         NOT_MEASURED if gain is None else ratio(gain),
     )
 
 
-def _standing(own: Record | None, records: Sequence[Record]) -> str:
+def standing(own: Record | None, records: Sequence[Record]) -> str:
     """The verdict of the own record; a wrong result seen on any device holds on this one too."""
     if own is not None and own.verdict.name == "wrong":
         return "wrong"
@@ -65,7 +79,7 @@ def _standing(own: Record | None, records: Sequence[Record]) -> str:
     return NOT_MEASURED if own is None else own.verdict.name
 
 
-def _fastest(record: Record) -> str | None:
+def fastest_cleared(record: Record) -> str | None:
     """The cleared fp32 variant with the least median; None where nothing was timed."""
     timed = {rung.variant: rung.median_ms for rung in record.ladder if rung.precision == "fp32" and rung.median_ms}
     return min(timed, key=lambda name: timed[name] or 0.0) if timed else None

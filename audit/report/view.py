@@ -49,12 +49,13 @@ class Point:
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawn PNG; `name` is its file stem, `alt` says in words what it shows."""
+    """A drawn PNG; `name` is its file stem, `alt` says in words what it shows, `dark` is the same for a dark page."""
 
     name: str
     alt: str
     caption: str
     png: bytes
+    dark: bytes = b""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,38 @@
+"""`audit lint PATH`: what the numbers of a published dataset say on their own; nothing is built or run."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from audit.commands.subparsers import Subparsers
+
+
+def add(commands: Subparsers) -> None:
+    """Declares the arguments."""
+    parser = commands.add_parser("lint", help="what the numbers of a published dataset say; nothing is built or run")
+    parser.add_argument("path", type=Path, metavar="PATH", help="Parquet, CSV, JSON or JSONL, or a folder of them")
+    parser.add_argument("--gpu", metavar="NAME", help="the GPU of rows that name none")
+    parser.add_argument("--unit", metavar="ms|us", help="of times; default: read from the times themselves")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write lint.md, lint.html, lint.csv and figures there")
+    for name in ("markdown", "html", "csv"):
+        parser.add_argument(f"--{name}", type=Path, metavar="FILE", help=f"write that one as {name}")
+    parser.set_defaults(command=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Prints what stands out, and writes the files asked for."""
+    from audit import datasets  # pandas takes half a second that other commands need not wait
+    from audit.datasets import files, page, terminal
+
+    data = datasets.read(options.path, gpu=options.gpu, unit=options.unit)
+    answers = datasets.lint(data)
+    print(terminal.text(data, answers), end="")
+    asked = files.Asked(options.markdown, options.html, options.csv, options.out)
+    if asked != files.Asked():
+        from audit.datasets import figures
+
+        drawn = figures.draw(data)
+        written = files.write(asked, page.build(data, answers, drawn), answers, list(drawn.values()))
+        print(f"\nwrote {', '.join(str(path) for path in written)}")
+    return 0

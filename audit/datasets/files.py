@@ -1,0 +1,69 @@
+"""A linted dataset as files: Markdown, one self-contained HTML file, and the rows that stand out as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from audit.datasets.answer import Answer
+from audit.errors import BadInput
+from audit.report import html, markdown, plain
+from audit.report.view import Figure, Report
+
+FIGURES = "figures"
+FORMULA = ("=", "+", "-", "@")
+COLUMNS = ("file", "row", "which", "rule", "grade", "what for")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The files to write; None where one is not wanted. `folder` gets all of them."""
+
+    markdown: Path | None = None
+    html: Path | None = None
+    csv: Path | None = None
+    folder: Path | None = None
+
+
+def write(asked: Asked, report: Report, answers: Sequence[Answer], figures: Sequence[Figure]) -> list[Path]:
+    """Writes what is asked for and returns the paths; Markdown has its figures in a folder beside it.
+
+    Raises:
+        BadInput: a file cannot be written.
+    """
+    folder = asked.folder
+    texts = {asked.markdown: "md", asked.html: "html", asked.csv: "csv"}
+    if folder is not None:
+        texts |= {folder / "lint.md": "md", folder / "lint.html": "html", folder / "lint.csv": "csv"}
+    made = {"md": lambda: markdown.render(report, figures=FIGURES), "html": lambda: html.render(report),
+            "csv": lambda: rows(answers)}  # fmt: skip
+    written = []
+    for path, kind in texts.items():
+        if path is not None:
+            written.append(_written(path, made[kind]().encode("utf-8")))
+            if kind == "md":
+                written += [_written(path.parent / FIGURES / f"{one.name}.png", one.png) for one in figures]
+    return written
+
+
+def rows(answers: Sequence[Answer]) -> str:
+    """Every marked row as CSV; no cell begins like a formula, since names in it are others'."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for one in (mark for answer in answers for mark in answer.marks):
+        told = [plain.line(str(cell)) for cell in (one.file, one.row, one.place, one.rule, one.grade, one.text)]
+        writer.writerow([f"'{cell}" if cell.startswith(FORMULA) else cell for cell in told])
+    return text.getvalue()
+
+
+def _written(path: Path, data: bytes) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written ({error.strerror}); choose another place") from error
+    return path

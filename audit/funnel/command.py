@@ -1,0 +1,63 @@
+"""`audit funnel`: the collection, the stages this machine has, the run, and the summary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from audit.build import cuda_toolchain
+from audit.errors import BadInput
+from audit.funnel import collection, page
+from audit.funnel.collection import Collection
+from audit.funnel.run import Funnel
+from audit.funnel.stage import Stage
+from audit.funnel.stages import STAGES
+from audit.progress import Progress
+
+CLAIMS = "claims"
+
+
+def execute(  # noqa: PLR0913  # the options of the command
+    path: Path,
+    out: Path,
+    *,
+    device: str,
+    resume: bool,
+    seed: int | None = None,
+    gpu: str | None = None,
+    unit: str | None = None,
+) -> int:
+    """Returns 0 when every stage has had what was left, whatever it found.
+
+    Args:
+        path: a folder of claim folders, or a dataset as `audit lint` takes it.
+        out: the folder of the funnel.
+        device: "auto" ends with a GPU where there is one, "emulated" without, "cuda" needs one.
+        resume: go on with what lies in `out`.
+        seed: of all inputs.
+        gpu: the GPU of rows that name none.
+        unit: of their times.
+    """
+    funnel = Funnel(_collection(path, out, gpu=gpu, unit=unit), out, resume=resume, seed=seed)
+    funnel.run(stages_for(device), progress=Progress())
+    written = page.write(funnel.state, list(funnel.items.values()), out)
+    print("\n" + page.text(funnel.state, list(funnel.items.values())))
+    print(f"wrote {', '.join(str(file) for file in written)}")
+    return 0
+
+
+def _collection(path: Path, out: Path, *, gpu: str | None, unit: str | None) -> Collection:
+    if path.is_dir() and any(path.glob(f"*/{collection.STATEMENT}")):
+        return collection.of_folder(path)
+    from audit.funnel import rows  # pandas takes half a second that a folder of claims need not wait
+
+    return rows.of_dataset(path, out / CLAIMS, gpu=gpu, unit=unit)
+
+
+def stages_for(device: str) -> tuple[Stage, ...]:
+    """The stages for that choice. Raises BadInput where a GPU is asked for and cannot be used; says what is missing."""
+    missing = cuda_toolchain.missing()
+    if device == "cuda" and missing is not None:
+        raise BadInput(f"--device cuda: {missing}; with --device emulated the GPU stage waits for --resume elsewhere")
+    if device == "emulated" or missing is not None:
+        return tuple(stage for stage in STAGES if stage.name != "gpu")
+    return STAGES

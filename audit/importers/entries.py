@@ -1,0 +1,96 @@
+"""Claimed kernels that are called in another way than the audit calls: lines of ours behind theirs, untouched."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+ENTRY = "audited_entry"
+"""The function our lines add; no source has it."""
+_MARK = "\n\n# What follows was added by `audit import`; all above is the original, byte for byte.\n"
+
+
+@dataclass(frozen=True)
+class Destination:
+    """How a function that writes into tensors it is given is called.
+
+    Attributes:
+        inputs: names of its arguments, with the shape of each: names of axes, None for a number.
+        output: the shape of its one result, as names of axes, and its dtype.
+        axes: every axis that the output needs and no input's shape tells, with its expression, in order.
+    """
+
+    inputs: Mapping[str, Sequence[str] | None]
+    output: tuple[Sequence[str], str]
+    axes: Sequence[tuple[str, str]]
+
+
+def of_one_tuple(data: bytes, function: str) -> bytes:
+    """A Python source whose function takes all its inputs as one tuple."""
+    lines = [
+        f"def {ENTRY}(*data):",
+        '    """Hands the inputs on as the one tuple that the source takes."""',
+        f"    return {function}(data if len(data) > 1 else data[0])",
+    ]
+    return data + (_MARK + "\n\n" + "\n".join(lines) + "\n").encode()
+
+
+def into_destination(data: bytes, function: str, called: Destination) -> bytes:
+    """A Python source whose function writes into a tensor that it is given last."""
+    return data + (_MARK + "\n\n" + _destination(function, called)).encode()
+
+
+def of_cuda(text: str, *, name: str, function: str, flags: Sequence[str], called: Destination | None) -> bytes:
+    """A CUDA source with its own bindings as a Python source, for calls that need lines around them."""
+    return inline(text, cpp="", name=name, functions=None, flags=flags) + (
+        f"\n\ndef {ENTRY}(*arguments):\n    return _EXTENSION.{function}(*arguments)\n"
+        if called is None
+        else "\n\n" + _destination(f"_EXTENSION.{function}", called)
+    ).encode()  # fmt: skip
+
+
+def inline(text: str, *, cpp: str, name: str, functions: Sequence[str] | None, flags: Sequence[str]) -> bytes:
+    """A Python source that builds `_EXTENSION` from texts, each as it was published."""
+    head = "# Written by `audit import` around texts that stand in `original/`; they are the same here.\n"
+    texts = f"_CUDA = {literal(text)}\n_CPP = {literal(cpp)}\n"
+    named = "" if functions is None else f", functions={list(functions)!r}"
+    flagged = f", extra_cuda_cflags={list(flags)!r}" if flags else ""
+    built = f"_EXTENSION = load_inline({name!r}, cpp_sources=_CPP, cuda_sources=_CUDA{named}{flagged})\n"
+    return f"{head}from torch.utils.cpp_extension import load_inline\n\n{texts}{built}".encode()
+
+
+def literal(text: str) -> str:
+    """A Python literal of a text; raw and over several lines where that is possible, so that lines can be counted."""
+    raw = not any(mark in text for mark in ("'''", "\r")) and not text.endswith(("'", "\\"))
+    return f"r'''{text}'''" if raw else repr(text)
+
+
+def plain_name(name: Any) -> bool:
+    """Whether a name of somebody else's may stand in code of ours."""
+    return isinstance(name, str) and name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
+
+
+def variable(axis: str) -> str:
+    """What an axis is called in code of ours, so that no name of somebody else's can mean something there."""
+    return f"axis_{axis}"
+
+
+def _destination(function: str, called: Destination) -> str:
+    """The function that makes the destination; shapes come from the inputs at hand."""
+    shape, dtype = called.output
+    names = ", ".join(called.inputs)
+    tensors = [name for name, axes in called.inputs.items() if axes is not None]
+    lines = ["import torch", "", "", f"def {ENTRY}({names}):",
+             '    """Makes the tensor that the source writes into; nothing is in it before."""']  # fmt: skip
+    known: set[str] = set()
+    for name in tensors:
+        for place, axis in enumerate(called.inputs[name] or ()):
+            if axis not in known:
+                lines.append(f"    {variable(axis)} = {name}.shape[{place}]")
+                known.add(axis)
+    lines += [f"    {variable(axis)} = {expression}" for axis, expression in called.axes if axis not in known]
+    size = ", ".join(map(variable, shape))
+    lines.append(f"    result = torch.empty([{size}], dtype=torch.{dtype}, device={tensors[0]}.device)")
+    return "\n".join([*lines, f"    {function}({names}, result)", "    return result", ""])

@@ -1,0 +1,116 @@
+"""One claim on several GPUs as a page: claimed, possible and measured for each, and what carries over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from audit.judge import BASELINE
+from audit.measure import compared
+from audit.model import Record
+from audit.report import claimed, evidence, html, markdown
+from audit.report.compare import fastest_cleared, floor_of, places, standing
+from audit.report.quantities import NOT_MEASURED, NOT_PUBLISHED, milliseconds, number, ratio
+from audit.report.view import Figure, Report, Section, Table
+
+NAME = "compare"
+CARRIES_OVER = (
+    "Wrongness carries over and speed does not: a result that is wrong on one device is wrong on every GPU, while a "
+    "time speaks only for the GPU it was measured on. Where no record was made on a GPU, its speed is NOT MEASURED, "
+    "whatever another GPU showed."
+)
+NO_RATIO = "none: it is wrong"
+
+
+def write(records: Sequence[Record], folder: Path) -> list[Path]:
+    """Writes `compare.md`, `compare.html` and the figure into `folder`; the same records give the same bytes.
+
+    Raises:
+        BadInput: the records are of different claims, of different sources, or unfinished.
+    """
+    from audit.report.figures import portability  # matplotlib takes half a second that other commands need not wait
+
+    drawn = portability.draw(records)
+    figures = () if drawn is None else (drawn,)
+    report = page(records, figures)
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    files = {
+        folder / f"{NAME}.md": markdown.render(report, figures="figures"),
+        folder / f"{NAME}.html": html.render(report),
+    }
+    for path, text in files.items():
+        path.write_text(text, encoding="utf-8", newline="\n")
+    pictures = [folder / "figures" / f"{figure.name}.png" for figure in figures]
+    for path, figure in zip(pictures, figures, strict=True):
+        path.write_bytes(figure.png)
+    return [*files, *pictures]
+
+
+def page(records: Sequence[Record], figures: tuple[Figure, ...]) -> Report:
+    """The view. Raises BadInput as `write`."""
+    first = records[0]
+    return Report(
+        title=f"On several GPUs: {first.claim.statement.title}",
+        lead=claimed.lead(first),
+        notice=None,
+        footer=f"Rendered from {len(records)} records of one claim; every number is in them or derived from them.",
+        sections=(
+            Section("GPU by GPU", "gpus", paragraphs=(CARRIES_OVER,), tables=(_table(records),), figures=figures),
+            Section("The records", "records", tables=(_records(records),)),
+        ),
+    )
+
+
+def measured(own: Record | None, variant: str | None) -> str:
+    """The variant's ratio to eager in fp32 with its 95 % interval, or why there is none."""
+    if own is None or variant is None:
+        return NOT_MEASURED
+    cleared = any(rung.variant == variant and rung.state == "cleared" for rung in own.ladder)
+    if not cleared and own.verdict.name == "wrong":
+        return NO_RATIO
+    found = compared(own.measurements, variant, BASELINE) if cleared else None
+    if found is None:
+        return NOT_MEASURED
+    low, high = found.ratio.low, found.ratio.high
+    bounds = "" if low is None or high is None else f" ({number(low)} to {number(high)})"
+    return f"{ratio(found.ratio.value)}{bounds}"
+
+
+def _table(records: Sequence[Record]) -> Table:
+    rows = tuple(_row(gpu, own, records) for gpu, own in places(records))
+    columns = ("GPU", "Claimed", "Floor, fp32", "Floor, fastest unit", "Time reported", "Claimed kernel",
+               "Its ratio here, against eager fp32", "Fastest cleared fp32 variant", "Its ratio here")  # fmt: skip
+    return Table("What is claimed for each GPU, what its hardware allows, and what was measured there", columns, rows,
+                 frozenset({1, 2, 3, 4, 6, 8}))  # fmt: skip
+
+
+def _row(gpu: str, own: Record | None, records: Sequence[Record]) -> tuple[str, ...]:
+    floor = floor_of(records, gpu)
+    fastest = None if own is None else fastest_cleared(own)
+    return (
+        gpu,
+        evidence.claimed_ratio(records[0], gpu),
+        milliseconds(evidence.real(floor, "floor_ms"), absent="unknown"),
+        milliseconds(evidence.real(floor, "matrix_unit_floor_ms"), absent="unknown"),
+        milliseconds(evidence.real(floor, "reported_kernel_ms"), absent=NOT_PUBLISHED),
+        standing(own, records),
+        measured(own, evidence.claimed_name(records[0])),
+        fastest or NOT_MEASURED,
+        measured(own, fastest),
+    )
+
+
+def _records(records: Sequence[Record]) -> Table:
+    rows = tuple(
+        (
+            record.device.name,
+            record.verdict.name,
+            record.verdict.confidence or "",
+            record.verdict.scope or "",
+            record.environment.started_utc[:10],
+            record.environment.kit,
+        )
+        for record in records
+    )
+    columns = ("Device", "Verdict", "Confidence", "Speaks for", "Audited", "Kit")
+    return Table("The records this page is made from", columns, rows)

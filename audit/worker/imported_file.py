@@ -1,0 +1,129 @@
+"""Runs in a child: a stranger's Python file as a module, unchanged but for the integer constants that a shape names.
+
+What the file asks to be made on a GPU is made on the CPU, so that inputs never depend on the device at hand.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from audit.worker.python_guise import CudaGuise
+
+Sizes = Mapping[str, int]
+
+
+class ImportedFile:
+    """One file, loaded when first asked for and once for every choice of sizes.
+
+    Args:
+        path: the file.
+        beside: modules it may import by name; None stands for one that is not there.
+    """
+
+    def __init__(self, path: Path, *, beside: Mapping[str, Path | None] | None = None) -> None:
+        self._path = path
+        self._beside = dict(beside or {})
+        self._made: dict[tuple[tuple[str, int], ...], ModuleType] = {}
+
+    def module(self, sizes: Sizes | None = None) -> Any:
+        """The module with those of its integer constants replaced.
+
+        Raises:
+            LookupError: it has no such constant; names those it has. And whatever the file itself raises.
+        """
+        chosen = dict(sizes or {})
+        key = tuple(sorted(chosen.items()))
+        if key not in self._made:
+            with _named_modules(self._beside):
+                self._made[key] = _loaded(self._path, chosen, name="imported_task")
+        return self._made[key]
+
+
+@contextmanager
+def as_on_a_gpu(*, meta: bool = False) -> Iterator[None]:
+    """What is asked for on a GPU is made on the CPU, or, to learn shapes alone, on torch's meta device."""
+    plain = torch.Generator
+    torch.Generator = lambda *_, **__: plain()  # type: ignore[assignment,misc]
+    try:
+        with _OnMeta() if meta else CudaGuise():
+            yield
+    finally:
+        torch.Generator = plain  # type: ignore[misc]
+
+
+class _OnMeta(TorchFunctionMode):
+    """Every tensor is made without memory, whatever device is asked for; random numbers need no generator then."""
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        named = {name: value for name, value in (kwargs or {}).items() if name != "generator"}
+        if named.get("device") is not None:
+            named["device"] = "meta"
+        return function(*args, **named)
+
+
+class _StandIn(ModuleType):
+    """A module that is not there: any name of it is a type, a function that does nothing, an empty context."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (_Nothing,), {})
+
+
+class _Nothing:
+    def __init__(self, *_: Any, **__: Any) -> None:
+        """Takes anything."""
+
+    def __enter__(self) -> None:
+        """Changes nothing."""
+
+    def __exit__(self, *_: object) -> None:
+        """Changes nothing."""
+
+
+@contextmanager
+def _named_modules(files: Mapping[str, Path | None]) -> Iterator[None]:
+    """Lets `import name` find those files for a while, and only then."""
+    before = {name: sys.modules.get(name) for name in files}
+    try:
+        for name, path in files.items():
+            sys.modules[name] = _StandIn(name) if path is None else _loaded(path, {}, name=name)
+        yield
+    finally:
+        for name, module in before.items():
+            sys.modules.pop(name, None)
+            if module is not None:
+                sys.modules[name] = module
+
+
+def _loaded(path: Path, sizes: Sizes, *, name: str) -> ModuleType:
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    constants = _constants(tree)
+    missing = [size for size in sizes if size not in constants]
+    if missing:
+        raise LookupError(f"{path.name} has no constant {missing[0]}; it has: {', '.join(constants) or 'none'}")
+    for size, value in sizes.items():
+        constants[size].value = ast.copy_location(ast.Constant(int(value)), constants[size])
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    exec(compile(tree, str(path), "exec"), vars(module))
+    return module
+
+
+def _constants(tree: ast.Module) -> dict[str, Any]:
+    """The top-level statements that give one name one value."""
+    found: dict[str, Any] = {}
+    for statement in tree.body:
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and isinstance(target, ast.Name):
+            found[target.id] = statement
+    return found

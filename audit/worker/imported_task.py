@@ -1,0 +1,253 @@
+"""Runs in a child: the task of an imported claim, for the `reference.py` that `audit import` writes.
+
+A contract is how others state a task: as a module with parameters, a function that gets them, a function of one tuple,
+a definition with stated inputs, or a plain function. The file is loaded when first asked for, so that whoever only
+reads `reference.py` runs nothing of a stranger's.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from audit.worker.imported_file import ImportedFile, Sizes, as_on_a_gpu
+
+SEED = 42
+"""What KernelBench seeds before it makes a module, and `audit.build.python_load` too."""
+Arguments = list[Any]
+
+
+class Task:
+    """What every contract shares: inputs on the CPU, float64 by doubling, and the least work that is certain."""
+
+    def __init__(self, path: Path, *, beside: Mapping[str, Path | None] | None = None) -> None:
+        self._file = ImportedFile(path, beside=beside)
+
+    def inputs(self, shape: Sizes, generator: torch.Generator) -> Arguments:
+        """Arguments of one case on the CPU, drawn anew for each state of the generator."""
+        seed = int(torch.randint(2**31, (1,), generator=generator))
+        with torch.random.fork_rng(devices=[]), torch.no_grad(), as_on_a_gpu():
+            torch.manual_seed(seed)
+            return [_on_cpu(value) for value in self._drawn(shape, seed)]
+
+    def reference(self, *arguments: Any) -> torch.Tensor:
+        """What the claim was compared with."""
+        with torch.no_grad(), _guise_for(arguments):
+            return one_tensor(self._computed(arguments, double=False))
+
+    def oracle(self, *arguments: Any) -> torch.Tensor:
+        """The same in float64: arguments, parameters, and whatever the file makes without naming a dtype."""
+        with torch.no_grad(), _guise_for(arguments), _default_dtype(torch.float64):
+            return one_tensor(self._computed([_doubled(value) for value in arguments], double=True))
+
+    def cost(self, shape: Sizes) -> dict[str, float]:
+        """`flops` 0, since no importer knows the least, and `bytes` of the result; 0 where not even that is certain.
+
+        Shapes alone are computed, on torch's meta device; of a file that cannot be run there nothing is known.
+        """
+        try:
+            with torch.device("meta"), torch.no_grad(), as_on_a_gpu(meta=True):
+                arguments = self._drawn(shape, 0)
+                result = one_tensor(self._computed(arguments, double=False))
+        except Exception:  # whatever a stranger's file raises there
+            return {"flops": 0.0, "bytes": 0.0}
+        return {"flops": 0.0, "bytes": float(_bytes_written(result, arguments))}
+
+    def _drawn(self, shape: Sizes, seed: int) -> Arguments:
+        """The arguments, on whatever device the file puts them."""
+        raise NotImplementedError
+
+    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:
+        """What the file computes for them."""
+        raise NotImplementedError
+
+
+class ModuleTask(Task):
+    """`Model`, `get_inputs` and `get_init_inputs`, as KernelBench has them; the module keeps its parameters."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._models: dict[tuple[str, bool], Any] = {}
+
+    def _drawn(self, shape: Sizes, seed: int) -> Arguments:  # noqa: ARG002
+        return list(self._file.module(shape).get_inputs())
+
+    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:
+        device = next((str(value.device) for value in arguments if isinstance(value, torch.Tensor)), "cpu")
+        if (device, double) not in self._models:
+            self._models[device, double] = self._made(device, double)
+        return self._models[device, double](*arguments)
+
+    def _made(self, device: str, double: bool) -> Any:
+        module = self._file.module()
+        with _default_dtype(torch.float32), torch.random.fork_rng(devices=[]):
+            torch.manual_seed(SEED)
+            model = module.Model(*module.get_init_inputs())
+        return (model.double() if double else model).to(device)
+
+
+class FunctionalTask(Task):
+    """A `Model` that hands its parameters to a function `fn`; that function is what the kernel stands in for.
+
+    Args:
+        path: the file.
+        function: the name of the function in it.
+        settings: `inputs` and `init`, the named arguments of `get_inputs` and `Model`, of which a shape replaces those
+            it names; None where the file has constants and `get_init_inputs` instead.
+    """
+
+    def __init__(self, path: Path, *, function: str, settings: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+        super().__init__(path)
+        self._function, self._settings = function, settings
+
+    def _drawn(self, shape: Sizes, seed: int) -> Arguments:  # noqa: ARG002
+        if self._settings is None:
+            module = self._file.module(shape)
+            model, values = module.Model(*module.get_init_inputs()), module.get_inputs()
+        else:
+            module = self._file.module()
+            given = {of: {**own, **_known(shape, own)} for of, own in self._settings.items()}
+            model, values = module.Model(**given["init"]), module.get_inputs(**given["inputs"])
+        return _recorded(model, list(values), getattr(module, self._function))
+
+    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
+        return getattr(self._file.module(), self._function)(*arguments)
+
+
+class DataTask(Task):
+    """`generate_input(..., seed)` and `ref_kernel(data)`, as popcorn's leaderboards have them; data is one tuple."""
+
+    def _drawn(self, shape: Sizes, seed: int) -> Arguments:
+        data = self._file.module().generate_input(**shape, seed=seed)
+        return list(data) if isinstance(data, tuple | list) else [data]
+
+    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
+        return self._file.module().ref_kernel(tuple(arguments) if len(arguments) > 1 else arguments[0])
+
+
+class DefinitionTask(Task):
+    """A definition's `run` with inputs of stated shapes, as flashinfer-bench and SOL-ExecBench have them.
+
+    Args:
+        path: the file with the reference.
+        inputs: of each input its `shape` (names of axes; None: a number), `dtype` and, for a number, its `value`.
+        axes: gives every axis from those of the shape.
+        generator: a function of the file that makes all tensors from the axes, where the definition names one.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        inputs: Mapping[str, Mapping[str, Any]],
+        axes: Callable[[Sizes], dict[str, int]],
+        generator: str | None = None,
+    ) -> None:
+        super().__init__(path)
+        self._inputs, self._axes, self._generator = inputs, axes, generator
+
+    def _drawn(self, shape: Sizes, seed: int) -> Arguments:  # noqa: ARG002
+        sizes = self._axes(shape)
+        made = {name: one["value"] for name, one in self._inputs.items() if one["shape"] is None}
+        if self._generator:
+            made |= getattr(self._file.module(), self._generator)({**sizes, **made}, torch.device("cpu"))
+        for name, one in self._inputs.items():
+            if name not in made:
+                made[name] = torch.randn([sizes[axis] for axis in one["shape"]]).to(getattr(torch, one["dtype"]))
+        return [made[name] for name in self._inputs]
+
+    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
+        return self._file.module().run(*arguments)
+
+
+class FunctionTask(Task):
+    """A plain function, and `inputs(shape, generator)` or `get_inputs()` beside it."""
+
+    def __init__(self, path: Path, *, function: str) -> None:
+        super().__init__(path)
+        self._function = function
+
+    def _drawn(self, shape: Sizes, seed: int) -> Arguments:
+        plain = self._file.module()
+        if hasattr(plain, "inputs"):
+            return list(plain.inputs(dict(shape), torch.Generator().manual_seed(seed)))
+        return list(self._file.module(shape).get_inputs())
+
+    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
+        return getattr(self._file.module(), self._function)(*arguments)
+
+
+def one_tensor(value: Any) -> torch.Tensor:
+    """The one tensor of a result. Raises TypeError for none or several: the result of a claim is one tensor."""
+    several = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else (value,)
+    tensors = [one for one in several if isinstance(one, torch.Tensor)]
+    if len(tensors) != 1 or len(several) != 1:
+        raise TypeError(f"the reference returns {len(several)} values, {len(tensors)} of them tensors; a claim has one")
+    return tensors[0]
+
+
+class _Recorded(Exception):
+    def __init__(self, arguments: Arguments) -> None:
+        super().__init__("the arguments of a call")
+        self.arguments = arguments
+
+
+def _recorded(model: Any, values: Arguments, function: Callable[..., Any]) -> Arguments:
+    """The arguments with which `model(*values, fn=…)` calls that function, in the order of its parameters."""
+    signature = inspect.signature(function)
+
+    def record(*given: Any, **named: Any) -> None:
+        bound = signature.bind(*given, **named)
+        bound.apply_defaults()
+        raise _Recorded([*bound.args, *bound.kwargs.values()])
+
+    try:
+        model(*values, fn=record)
+    except _Recorded as call:
+        return call.arguments
+    raise TypeError("Model.forward does not call the function that it is given as fn")
+
+
+def _on_cpu(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.detach().to("cpu").clone()
+    return type(value)(map(_on_cpu, value)) if type(value) in (list, tuple) else copy.copy(value)
+
+
+def _known(shape: Sizes, settings: Mapping[str, Any]) -> dict[str, int]:
+    return {name: size for name, size in shape.items() if name in settings}
+
+
+def _doubled(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.double() if value.is_floating_point() else value
+    return [_doubled(one) for one in value] if isinstance(value, list) else value
+
+
+def _guise_for(arguments: Sequence[Any]) -> AbstractContextManager[None]:
+    """Nothing where the arguments lie on a GPU: a baseline is timed there as it is."""
+    there = any(isinstance(value, torch.Tensor) and value.is_cuda for value in arguments)
+    return nullcontext() if there else as_on_a_gpu()
+
+
+@contextmanager
+def _default_dtype(dtype: torch.dtype) -> Iterator[None]:
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def _bytes_written(result: torch.Tensor, arguments: Arguments) -> int:
+    """What a kernel must write at least: nothing where the result shares memory with an argument or repeats itself."""
+    storage = result.untyped_storage()
+    shared = [value.untyped_storage()._cdata for value in arguments if isinstance(value, torch.Tensor)]
+    return 0 if storage._cdata in shared else min(result.numel() * result.element_size(), storage.nbytes())
