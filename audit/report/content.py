@@ -17,6 +17,7 @@ from audit.report import (
     times,
     weaknesses,
 )
+from audit.report.said import Told, say
 from audit.report.view import Figure, Report
 
 
@@ -24,10 +25,13 @@ def build(record: Record, figures: Iterable[Figure]) -> Report:
     """The whole report; each figure stands in the section of its name, where it was drawn."""
     drawn = {figure.name: (figure,) for figure in figures}
     return Report(
-        title=f"Audit: {record.claim.statement.title}",
+        title=say("Audit: {title}", title=Told(record.claim.statement.title)),
         lead=claimed.lead(record),
         notice=outcome.notice(record),
-        footer=f"Rendered from a record of schema {record.schema_}; every number above is in it or derived from it.",
+        footer=say(
+            "Rendered from a record of schema {schema}; every number above is in it or derived from it.",
+            schema=str(record.schema_),
+        ),
         sections=(
             claimed.section(record),
             outcome.section(record, drawn.get("coverage", ())),
