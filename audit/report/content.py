@@ -6,11 +6,14 @@ from collections.abc import Iterable
 
 from audit.model import Record
 from audit.report import (
+    checklists,
     claimed,
     limitations,
     outcome,
     provenance,
     questions,
+    rating,
+    soundness,
     strengths,
     summary,
     tables,
@@ -36,6 +39,7 @@ def build(record: Record, figures: Iterable[Figure]) -> Report:
             claimed.section(record),
             outcome.section(record, drawn.get("coverage", ())),
             summary.section(record),
+            soundness.section(record),
             strengths.section(record),
             weaknesses.section(record),
             tables.ablation(record, drawn.get("ablation", ())),
@@ -43,6 +47,8 @@ def build(record: Record, figures: Iterable[Figure]) -> Report:
             times.measured(record, drawn.get("waterfall", ())),
             questions.section(record),
             limitations.section(record),
+            rating.section(record),
+            checklists.section(record),
             provenance.environment(record),
             provenance.reproduce(record),
             provenance.reply(record),

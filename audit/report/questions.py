@@ -9,11 +9,12 @@ from audit.report import evidence
 from audit.report.quantities import anything, milliseconds, number, ratio, shape
 from audit.report.said import Told, listed, say
 from audit.report.view import Section
+from audit.report.weaknesses import GRADES
 
 
 def section(record: Record) -> Section:
-    """One question a failure of the claimed kernel, then what would settle what the numbers leave open."""
-    failed = [one for one in evidence.of_claim(record) if one.outcome == "fail"]
+    """One question a failure of the claimed kernel, gravest first, then what would settle what the numbers leave open."""
+    failed = [one for grade in GRADES for one in evidence.of_claim(record) if one.grade == grade]
     bullets = tuple(dict.fromkeys([*(_about(one) for one in failed), *_times(record), *_source(record)]))
     paragraphs = () if bullets else (say("None."),)
     return Section(say("Questions to the authors"), "questions", paragraphs=paragraphs, bullets=bullets)

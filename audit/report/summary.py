@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from audit.model import Finding, Record, Rung
 from audit.report.evidence import find, real
 from audit.report.quantities import milliseconds, number
-from audit.report.said import Told, say
+from audit.report.said import Told, listed, say
 from audit.report.view import Code, Section, Table
 
 COLUMNS = (
@@ -24,7 +26,21 @@ NO_ANSWER = say("no answer")
 
 def section(record: Record) -> Section:
     """The summary table."""
-    return Section(say("Summary"), "summary", tables=(table(record),))
+    return Section(say("Summary"), "summary", paragraphs=(_counts(record),), tables=(table(record),))
+
+
+def _counts(record: Record) -> str:
+    """How many variants came out how, without the outcomes that none had."""
+    states = Counter(rung.state for rung in record.ladder)
+    told = listed(
+        ", ", (say("{count} {state}", count=str(count), state=Told(state)) for state, count in states.items())
+    )
+    if not states:
+        return say(
+            "No variant has been judged yet; {answers} answers were recorded.", answers=f"{len(record.findings):,}"
+        )
+    text = "Variants audited: {count} ({states}). Answers recorded: {answers}."
+    return say(text, count=str(len(record.ladder)), states=told, answers=f"{len(record.findings):,}")
 
 
 def table(record: Record) -> Table:
