@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from audit.model import Record
 from audit.report import content, formats
+from audit.report.formats import Form
 
 
 def render(record: Record, folder: Path, *, language: str = "en", names: Iterable[str] = formats.DEFAULT) -> list[Path]:
-    """Writes the report in those formats and `figures/*.png` into `folder`; the same record gives the same bytes.
+    """Writes the report in the formats wanted and `figures/*.png` into `folder`; the same record gives the same bytes.
 
     Figures of an earlier report that this record does not support are removed.
 
@@ -19,10 +19,10 @@ def render(record: Record, folder: Path, *, language: str = "en", names: Iterabl
     """
     from audit.report import figures  # matplotlib takes half a second that other commands need not wait
 
-    wanted = [formats.FORMATS[name] for name in formats.chosen(names)]
+    wanted = [formats.FORMATS[name] for name in formats.chosen(form.names)]
     drawn = figures.draw(record)
-    source = formats.Source(content.build(record, drawn), language, record.environment.started_utc)
-    files = {folder / one.file(language): one.make(source) for one in wanted}
+    source = formats.Source(content.build(record, drawn), form.language, record.environment.started_utc)
+    files = {folder / one.file(form.language): one.make(source) for one in wanted}
     pictures = folder / formats.FIGURES
     pictures.mkdir(parents=True, exist_ok=True)
     for path, made in files.items():

@@ -6,8 +6,9 @@ the report's own sentences; the other files hold what stages write into records,
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,9 @@ from audit.errors import BadInput
 LANGUAGES = ("en", "ja")
 TEXTS = Path(__file__).with_name("texts")
 OWN = "report"
+NUMBERS = frozenset({"all", "bits", "count", "moved", "ratio", "share", "time"})
+"""Placeholders that hold nothing but a number, so that no words before one are taken for a part of it."""
+NUMBER = re.compile(r"[+-]?[\d.,]+(?:e[+-]?\d+)?|nan|inf")
 
 
 @dataclass(frozen=True)
@@ -48,10 +52,12 @@ class Pattern:
             held.append(sentence[place:found])
             place = found + len(piece)
         held.append(sentence[place:end])
-        return dict(zip(self.names, held, strict=True)) if all(held) else None
+        told = dict(zip(self.names, held, strict=True))
+        fits = all(value and (name not in NUMBERS or NUMBER.fullmatch(value)) for name, value in told.items())
+        return told if fits else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Catalogue:
     """All texts of one language: the report's by their template, those of records by their form."""
 
@@ -59,13 +65,12 @@ class Catalogue:
     said: Mapping[str, str]
     patterns: tuple[Pattern, ...]
 
-    def find(self, sentence: str) -> tuple[str, dict[str, str]] | None:
-        """The translation of a record's sentence, with what its placeholders hold; None where nobody wrote one."""
+    def readings(self, sentence: str) -> Iterator[tuple[str, dict[str, str]]]:
+        """Every translation a record's sentence can have, with what its placeholders hold; the most literal first."""
         for pattern in self.patterns:
             held = pattern.read(sentence)
             if held is not None:
-                return pattern.text, held
-        return None
+                yield pattern.text, held
 
 
 @cache

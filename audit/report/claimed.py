@@ -31,7 +31,7 @@ def section(record: Record) -> Section:
         (say("Address"), Link(source.url)),
         (say("Kernel audited"), say("{fidelity}: {note}", fidelity=Told(source.fidelity), note=Told(source.note))),
         (say("Baseline"), Told(claim.baseline)),
-        (say("Claimed shape"), f"{shape(claim.shapes.claimed)}, {claim.dtype}"),
+        (say("Claimed shape"), listed(", ", (shape(claim.shapes.claimed), claim.dtype))),
     ]
     if claim.protocol.flags:
         facts.append((say("Compiler flags"), Code(" ".join(claim.protocol.flags))))

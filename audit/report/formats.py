@@ -12,6 +12,7 @@ from audit.report.translation import translated
 from audit.report.view import Report
 
 FIGURES = "figures"
+DEFAULT = ("md", "html")
 COMMENT_CHARACTERS = 60_000
 """Under the 65,536 characters that GitHub takes in a comment."""
 OPENREVIEW_CHARACTERS = 4_800
@@ -19,6 +20,14 @@ OPENREVIEW_CHARACTERS = 4_800
 FORM = ("verdict", "summary", "soundness", "strengths", "weaknesses", "questions", "limitations", "rating",
         "checklists", "reproduce", "reply")  # fmt: skip
 """The sections of a review form, in its order."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """What somebody wants of a report: a language of the catalogue, and names of `FORMATS`."""
+
+    language: str = "en"
+    names: tuple[str, ...] = DEFAULT
 
 
 @dataclass(frozen=True)
@@ -44,7 +53,7 @@ class Format:
 
 
 def chosen(names: Iterable[str]) -> tuple[str, ...]:
-    """The formats of those names, each once, or why they cannot be written.
+    """The formats of those names, each once.
 
     Raises:
         BadInput: a name is unknown, none is given, or a browser is needed and missing.
@@ -95,4 +104,3 @@ FORMATS = {
     "openreview": Format("openreview", "md", _openreview),
     "pdf": Format("report", "pdf", _pdf),
 }
-DEFAULT = ("md", "html")

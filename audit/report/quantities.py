@@ -72,6 +72,8 @@ def anything(value: JsonValue) -> str:
         return listed(
             ", ", (say("{label} {value}", label=label(key), value=anything(entry)) for key, entry in known.items())
         )
+    if isinstance(value, list) and all(isinstance(entry, int | float) for entry in value):
+        return f"[{', '.join(anything(entry) for entry in value)}]"
     if isinstance(value, list):
         return say("[{entries}]", entries=listed(", ", (anything(entry) for entry in value)))
     return Told(value)
