@@ -19,8 +19,8 @@ from audit.ledger import Ledger
 from audit.measure import Session
 from audit.model import Record, Stage, Variant
 from audit.progress import Progress
+from audit.report.formats import USUAL, Form
 from audit.review import review_python, review_source
-from audit.report.formats import Form
 from audit.site import Site
 from audit.worker.pool import Workers
 
@@ -173,14 +173,14 @@ class Audit:
         self._ledger.put(environment=self.record.environment.model_copy(update={"stages": stages}), verdict=verdict)
         self._ledger.flush()
 
-    def report(self, form: Form = Form()) -> list[Path]:
+    def report(self, form: Form = USUAL) -> list[Path]:
         """Renders the record; returns the files written."""
         with self._stage("report"):
             files = report.render(self.record, self.out, form)
             self._progress.say(f"wrote {', '.join(file.name for file in files)}")
         return files
 
-    def run(self, form: Form = Form()) -> Record:
+    def run(self, form: Form = USUAL) -> Record:
         """All stages; the report in that form."""
         for stage in (self.prepare, self.lint, self.review, self.build, self.verify, self.measure, self.confirm,
                       self.judge):  # fmt: skip

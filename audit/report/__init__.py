@@ -6,10 +6,10 @@ from pathlib import Path
 
 from audit.model import Record
 from audit.report import content, formats
-from audit.report.formats import Form
+from audit.report.formats import USUAL, Form
 
 
-def render(record: Record, folder: Path, *, language: str = "en", names: Iterable[str] = formats.DEFAULT) -> list[Path]:
+def render(record: Record, folder: Path, form: Form = USUAL) -> list[Path]:
     """Writes the report in the formats wanted and `figures/*.png` into `folder`; the same record gives the same bytes.
 
     Figures of an earlier report that this record does not support are removed.

@@ -30,6 +30,9 @@ class Form:
     names: tuple[str, ...] = DEFAULT
 
 
+USUAL = Form()
+
+
 @dataclass(frozen=True)
 class Source:
     """What a format is made from: the view in English, the language wanted, and when the audit started."""

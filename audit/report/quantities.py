@@ -72,11 +72,14 @@ def anything(value: JsonValue) -> str:
         return listed(
             ", ", (say("{label} {value}", label=label(key), value=anything(entry)) for key, entry in known.items())
         )
-    if isinstance(value, list) and all(isinstance(entry, int | float) for entry in value):
-        return f"[{', '.join(anything(entry) for entry in value)}]"
-    if isinstance(value, list):
-        return say("[{entries}]", entries=listed(", ", (anything(entry) for entry in value)))
-    return Told(value)
+    return _many(value) if isinstance(value, list) else Told(value)
+
+
+def _many(values: list[JsonValue]) -> str:
+    told = [anything(value) for value in values]
+    if all(isinstance(value, int | float) for value in values):
+        return f"[{', '.join(told)}]"
+    return say("[{entries}]", entries=listed(", ", told))
 
 
 def label(key: str) -> str:

@@ -13,7 +13,7 @@ from audit.report.weaknesses import GRADES
 
 
 def section(record: Record) -> Section:
-    """One question a failure of the claimed kernel, gravest first, then what would settle what the numbers leave open."""
+    """A question for each failure of the claimed kernel, gravest first, then for what the numbers leave open."""
     failed = [one for grade in GRADES for one in evidence.of_claim(record) if one.grade == grade]
     bullets = tuple(dict.fromkeys([*(_about(one) for one in failed), *_times(record), *_source(record)]))
     paragraphs = () if bullets else (say("None."),)
