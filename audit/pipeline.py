@@ -19,6 +19,7 @@ from audit.ledger import Ledger
 from audit.measure import Session
 from audit.model import Record, Stage, Variant
 from audit.progress import Progress
+from audit.report.formats import USUAL, Form
 from audit.review import review_python, review_source
 from audit.site import Site
 from audit.worker.pool import Workers
@@ -172,19 +173,19 @@ class Audit:
         self._ledger.put(environment=self.record.environment.model_copy(update={"stages": stages}), verdict=verdict)
         self._ledger.flush()
 
-    def report(self) -> list[Path]:
+    def report(self, form: Form = USUAL) -> list[Path]:
         """Renders the record; returns the files written."""
         with self._stage("report"):
-            files = report.render(self.record, self.out)
+            files = report.render(self.record, self.out, form)
             self._progress.say(f"wrote {', '.join(file.name for file in files)}")
         return files
 
-    def run(self) -> Record:
-        """All stages."""
+    def run(self, form: Form = USUAL) -> Record:
+        """All stages; the report in that form."""
         for stage in (self.prepare, self.lint, self.review, self.build, self.verify, self.measure, self.confirm,
                       self.judge):  # fmt: skip
             stage()
-        self.report()
+        self.report(form)
         return self.record
 
     @property

@@ -8,6 +8,8 @@ from pathlib import Path
 from audit import report
 from audit.commands.subparsers import Subparsers
 from audit.model import store
+from audit.report.catalogue import LANGUAGES
+from audit.report.formats import DEFAULT, FORMATS, Form, chosen
 
 
 def add(commands: Subparsers) -> None:
@@ -15,11 +17,29 @@ def add(commands: Subparsers) -> None:
     parser = commands.add_parser("report", help="render the report of a record again")
     parser.add_argument("record", type=Path, metavar="RECORD", help="a record.json")
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the report (default: beside the record)")
+    add_form(parser)
     parser.set_defaults(command=execute)
+
+
+def add_form(parser: argparse.ArgumentParser) -> None:
+    """Declares the language and the formats of a report."""
+    names = f"of {', '.join(FORMATS)} (default: {','.join(DEFAULT)})"
+    parser.add_argument("--lang", default="en", choices=LANGUAGES, help="language of the report (default: en)")
+    parser.add_argument("--formats", default=",".join(DEFAULT), metavar="LIST", help=f"formats, with commas: {names}")
+
+
+def form(options: argparse.Namespace) -> Form:
+    """What the options ask for.
+
+    Raises:
+        BadInput: a format is unknown, or needs a browser and none is installed.
+    """
+    return Form(options.lang, chosen(name.strip() for name in options.formats.split(",") if name.strip()))
 
 
 def execute(options: argparse.Namespace) -> int:
     """Prints the files written."""
-    for file in report.render(store.read(options.record), options.out or options.record.parent):
+    wanted = form(options)
+    for file in report.render(store.read(options.record), options.out or options.record.parent, wanted):
         print(file)
     return 0

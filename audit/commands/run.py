@@ -7,9 +7,11 @@ from pathlib import Path
 
 from audit import claims
 from audit.build.devices import CHOICES, beside, choose
+from audit.commands import report
 from audit.commands.subparsers import Subparsers
 from audit.pipeline import Audit
 from audit.progress import Progress
+from audit.report.formats import FORMATS
 
 
 def add(commands: Subparsers) -> None:
@@ -19,19 +21,22 @@ def add(commands: Subparsers) -> None:
     parser.add_argument("--device", default="auto", choices=CHOICES, help="where the kernels run (default: auto)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the results (default: out/CLAIM-DEVICE)")
     parser.add_argument("--seed", type=int, metavar="N", help="the seed a record names, to see its findings again")
+    report.add_form(parser)
     parser.set_defaults(command=execute)
 
 
 def execute(options: argparse.Namespace) -> int:
     """Audits, prints the verdict with its reasons, and returns 0 whatever the verdict is."""
+    form = report.form(options)
     folder = claims.load(options.claim)
     device = choose(options.device, folder.claim)
     out = options.out or Path("out") / f"{folder.claim.name}-{device.describe().kind}"
     others = beside(device)
     with Audit(folder, device, out, beside=others, entropy=options.seed, progress=Progress()) as audit:
-        record = audit.run()
+        record = audit.run(form)
     print(f"\n{folder.claim.name}: {record.verdict.name}")
     for text in (*record.verdict.reasons, *record.verdict.missing, *filter(None, [record.verdict.root_cause])):
         print(f"  {text}")
-    print(f"  report: {out / 'report.html'}")
+    for name in form.names:
+        print(f"  report: {out / FORMATS[name].file(form.language)}")
     return 0

@@ -5,25 +5,28 @@ from __future__ import annotations
 from pathlib import Path
 
 from audit.model import Record
-from audit.report import content, html, markdown
+from audit.report import content, formats
+from audit.report.formats import USUAL, Form
 
-FIGURES = "figures"
 
-
-def render(record: Record, folder: Path) -> list[Path]:
-    """Writes `report.md`, `report.html` and `figures/*.png` into `folder`; the same record gives the same bytes.
+def render(record: Record, folder: Path, form: Form = USUAL) -> list[Path]:
+    """Writes the report in the formats wanted and `figures/*.png` into `folder`; the same record gives the same bytes.
 
     Figures of an earlier report that this record does not support are removed.
+
+    Raises:
+        BadInput: a format or the language is unknown, or format pdf has no browser.
     """
     from audit.report import figures  # matplotlib takes half a second that other commands need not wait
 
+    wanted = [formats.FORMATS[name] for name in formats.chosen(form.names)]
     drawn = figures.draw(record)
-    view = content.build(record, drawn)
-    pictures = folder / FIGURES
+    source = formats.Source(content.build(record, drawn), form.language, record.environment.started_utc)
+    files = {folder / one.file(form.language): one.make(source) for one in wanted}
+    pictures = folder / formats.FIGURES
     pictures.mkdir(parents=True, exist_ok=True)
-    files = {folder / "report.md": markdown.render(view, figures=FIGURES), folder / "report.html": html.render(view)}
-    for path, text in files.items():
-        path.write_text(text, encoding="utf-8", newline="\n")
+    for path, made in files.items():
+        path.write_bytes(made)
     for name in figures.NAMES:
         (pictures / f"{name}.png").unlink(missing_ok=True)
     for figure in drawn:

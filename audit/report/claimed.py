@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from audit.model import Record
 from audit.report.quantities import NOT_PUBLISHED, milliseconds, ratio, shape
+from audit.report.said import Told, listed, say
 from audit.report.view import Code, Link, Section, Table
 
 
 def lead(record: Record) -> str:
     """The claim in one line."""
     claim = record.claim.statement
-    ratios = ", ".join(f"{one.gpu} {ratio(one.ratio, about=one.about)}" for one in claim.speedup)
-    told = f"Claimed speedup: {ratios}" if ratios else "No speedup is claimed"
-    return f"{told}; baseline {claim.baseline}; {shape(claim.shapes.claimed)}, {claim.dtype}."
+    ratios = [say("{gpu} {ratio}", gpu=one.gpu, ratio=ratio(one.ratio, about=one.about)) for one in claim.speedup]
+    return say(
+        "{claim}; baseline {baseline}; {shape}, {dtype}.",
+        claim=say("Claimed speedup: {ratios}", ratios=listed(", ", ratios)) if ratios else say("No speedup is claimed"),
+        baseline=Told(claim.baseline),
+        shape=shape(claim.shapes.claimed),
+        dtype=claim.dtype,
+    )
 
 
 def section(record: Record) -> Section:
@@ -20,19 +26,27 @@ def section(record: Record) -> Section:
     claim = record.claim.statement
     source = claim.source
     facts: list[tuple[str, str]] = [
-        ("Task", claim.task),
-        ("Source", f"{source.authors}, {source.title} ({source.published})"),
-        ("Address", Link(source.url)),
-        ("Kernel audited", f"{source.fidelity}: {source.note}"),
-        ("Baseline", claim.baseline),
-        ("Claimed shape", f"{shape(claim.shapes.claimed)}, {claim.dtype}"),
+        (say("Task"), Told(claim.task)),
+        (say("Source"), _source(record)),
+        (say("Address"), Link(source.url)),
+        (say("Kernel audited"), say("{fidelity}: {note}", fidelity=Told(source.fidelity), note=Told(source.note))),
+        (say("Baseline"), Told(claim.baseline)),
+        (say("Claimed shape"), listed(", ", (shape(claim.shapes.claimed), claim.dtype))),
     ]
     if claim.protocol.flags:
-        facts.append(("Compiler flags", Code(" ".join(claim.protocol.flags))))
-    steps = tuple(f"Published step {number}: {step}" for number, step in enumerate(claim.protocol.steps, 1))
-    return Section(
-        "The claim as stated", "claim", facts=tuple(facts), bullets=steps, tables=(_ratios(record),), folded=True
+        facts.append((say("Compiler flags"), Code(" ".join(claim.protocol.flags))))
+    steps = tuple(
+        say("Published step {number}: {step}", number=str(number), step=Told(step))
+        for number, step in enumerate(claim.protocol.steps, 1)
     )
+    title = say("The claim as stated")
+    return Section(title, "claim", facts=tuple(facts), bullets=steps, tables=(_ratios(record),), folded=True)
+
+
+def _source(record: Record) -> str:
+    source = record.claim.statement.source
+    return say("{authors}, {title} ({published})", authors=source.authors, title=Told(source.title),
+               published=source.published)  # fmt: skip
 
 
 def _ratios(record: Record) -> Table:
@@ -44,6 +58,7 @@ def _ratios(record: Record) -> Table:
         one = seen.get(gpu)
         kernel = milliseconds(one.kernel_ms if one else None, absent=NOT_PUBLISHED)
         baseline = milliseconds(one.baseline_ms if one else None, absent=NOT_PUBLISHED)
-        rows.append((gpu, ratios.get(gpu, "none"), kernel, baseline, one.by if one else "nobody"))
-    columns = ("GPU", "Claimed ratio", "Kernel time reported", "Baseline time reported", "Times reported by")
-    return Table("Claimed ratio and reported times for each GPU", columns, tuple(rows), frozenset({1, 2, 3}))
+        rows.append((gpu, ratios.get(gpu, say("none")), kernel, baseline, Told(one.by) if one else say("nobody")))
+    columns = (say("GPU"), say("Claimed ratio"), say("Kernel time reported"), say("Baseline time reported"),
+               say("Times reported by"))  # fmt: skip
+    return Table(say("Claimed ratio and reported times for each GPU"), columns, tuple(rows), frozenset({1, 2, 3}))

@@ -10,7 +10,7 @@ from audit.judge import baseline_of
 from audit.measure import median_ms, speedup
 from audit.model import Finding, Record
 from audit.report import evidence, markdown
-from audit.report.quantities import NOT_MEASURED, milliseconds, ratio
+from audit.report.quantities import NOT_MEASURED, UNKNOWN, milliseconds, ratio
 from audit.report.view import Table
 
 
@@ -62,7 +62,7 @@ def _row(gpu: str, own: Record | None, records: Sequence[Record]) -> tuple[str, 
     return (
         gpu,
         evidence.claimed_ratio(records[0], gpu),
-        milliseconds(evidence.real(floor, "floor_ms"), absent="unknown"),
+        milliseconds(evidence.real(floor, "floor_ms"), absent=UNKNOWN),
         standing(own, records),
         NOT_MEASURED if time is None else f"{fastest}: {milliseconds(time)}",
         NOT_MEASURED if gain is None else ratio(gain),

@@ -7,51 +7,54 @@ from pydantic import JsonValue
 from audit.model import Finding, Record, Shape
 from audit.reconcile import deciding
 from audit.report import quantities
+from audit.report.said import Told, listed, say
 
 SHOWN_ENTRIES = 2
-PROBES = {
-    "floor": "Published time against the hardware floor",
-    "build": "Build",
-    "contract": "Shape, type and device of the result",
-    "agreement": "Agreement with a float64 oracle",
-    "order": "Both execution orders",
-    "coverage": "Write coverage",
-    "inherited": "Inherited memory",
-    "inputs_intact": "Inputs left intact",
-    "memory_access": "Memory access",
-    "launch_geometry": "Launch geometry against index use",
-    "kernels_ran": "Kernels that really ran",
-    "fresh_values": "Other values at the same addresses",
-    "repeat": "Repeated calls",
-    "dead_inputs": "Inputs that change nothing",
-    "distributions": "Other distributions of the inputs",
-    "precision": "Effective bits",
-    "alias": "Result apart from the inputs",
-    "late_writes": "Writes after the call",
-    "current_stream": "The caller's stream",
-    "layout": "Inputs as views",
-    "nonfinite": "NaN and infinity in the inputs",
-    "threads": "Threads and child processes",
-    "backend_flags": "Global switches of torch",
-    "first_call": "Work of the first call",
-    "untouched_process": "Clocks and checks left as they were",
-    "task": "Can the task tell right from wrong",
-    "builds_agree": "Fast build against published build",
-    "oldest_code": "Code for the oldest GPU",
-    "clocks": "Clocks during the timings",
-    "timing": "Timing",
-    "timed_outputs": "Outputs of timed calls",
-    "same_twice": "One callable timed twice",
-    "l2_flush": "Cold against hot cache",
-    "order_effect": "Effect of the order in a block",
-    "floor_here": "Hardware floor of the GPU at hand",
+PROBES: dict[str, str] = {
+    "floor": say("Published time against the hardware floor"),
+    "build": say("Build"),
+    "contract": say("Shape, type and device of the result"),
+    "agreement": say("Agreement with a float64 oracle"),
+    "order": say("Both execution orders"),
+    "coverage": say("Write coverage"),
+    "inherited": say("Inherited memory"),
+    "inputs_intact": say("Inputs left intact"),
+    "memory_access": say("Memory access"),
+    "launch_geometry": say("Launch geometry against index use"),
+    "kernels_ran": say("Kernels that really ran"),
+    "fresh_values": say("Other values at the same addresses"),
+    "repeat": say("Repeated calls"),
+    "dead_inputs": say("Inputs that change nothing"),
+    "distributions": say("Other distributions of the inputs"),
+    "precision": say("Effective bits"),
+    "alias": say("Result apart from the inputs"),
+    "late_writes": say("Writes after the call"),
+    "current_stream": say("The caller's stream"),
+    "layout": say("Inputs as views"),
+    "nonfinite": say("NaN and infinity in the inputs"),
+    "threads": say("Threads and child processes"),
+    "backend_flags": say("Global switches of torch"),
+    "first_call": say("Work of the first call"),
+    "untouched_process": say("Clocks and checks left as they were"),
+    "task": say("Can the task tell right from wrong"),
+    "builds_agree": say("Fast build against published build"),
+    "oldest_code": say("Code for the oldest GPU"),
+    "clocks": say("Clocks during the timings"),
+    "timing": say("Timing"),
+    "timed_outputs": say("Outputs of timed calls"),
+    "same_twice": say("One callable timed twice"),
+    "l2_flush": say("Cold against hot cache"),
+    "order_effect": say("Effect of the order in a block"),
+    "floor_here": say("Hardware floor of the GPU at hand"),
 }
 
 
 def title(probe: str) -> str:
     """A probe's name for readers; a rule of the source review says so, an unknown probe keeps its own name."""
     rule = probe.removeprefix("review.")
-    return PROBES.get(probe, probe if rule == probe else f"Source review: {rule.replace('_', ' ')}")
+    return PROBES.get(
+        probe, probe if rule == probe else say("Source review: {rule}", rule=Told(rule.replace("_", " ")))
+    )
 
 
 def claimed_name(record: Record) -> str | None:
@@ -106,15 +109,15 @@ def tested_shapes(record: Record) -> list[Shape]:
 
 def facts(finding: Finding) -> tuple[tuple[str, str], ...]:
     """The evidence as label and value: long lists cut to the entries that failed, maps left to the figures."""
-    told = [
+    told: list[tuple[str, str]] = [
         (quantities.label(key), _told(value)) for key, value in finding.evidence.items() if key not in ("map", "log")
     ]
     if finding.line is not None:
-        told.append(("source line", quantities.number(finding.line)))
+        told.append((say("source line"), quantities.number(finding.line)))
     if finding.device is not None:
-        told.append(("device", finding.device))
+        told.append((say("device"), finding.device))
     if finding.confirmed is not None:
-        told.append(("seen again in a second build", quantities.anything(finding.confirmed)))
+        told.append((say("seen again in a second build"), quantities.anything(finding.confirmed)))
     return tuple((name, text) for name, text in told if text)
 
 
@@ -123,9 +126,12 @@ def _told(value: JsonValue) -> str:
         return quantities.anything(value)
     failed = [entry for entry in value if isinstance(entry, dict) and entry.get("right") is False]
     shown = (failed or value)[:SHOWN_ENTRIES]
-    count = f"{len(failed):,} of {len(value):,} not right, such as " if failed else ""
-    left = "" if failed or len(shown) == len(value) else f"; and {len(value) - len(shown):,} more"
-    return count + "; ".join(quantities.anything(entry) for entry in shown) + left
+    entries = listed("; ", (quantities.anything(entry) for entry in shown))
+    if failed:
+        text = "{count} of {all} not right, such as {entries}"
+        return say(text, count=f"{len(failed):,}", all=f"{len(value):,}", entries=entries)
+    left = len(value) - len(shown)
+    return say("{entries}; and {count} more", entries=entries, count=f"{left:,}") if left else entries
 
 
 def _shape(value: JsonValue) -> Shape | None:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from audit.report import plain
 from audit.report.markdown import ADDRESS
 from audit.report.templating import environment
-from audit.report.view import Block, Code, Link, Report
+from audit.report.view import Block, Code, Link, Quoted, Report
 
 
 def render(report: Report) -> str:
@@ -25,6 +25,8 @@ def value(shown: object) -> object:
         return Markup("<code>{}</code>").format(plain.line(shown))
     if isinstance(shown, Block):
         return plain.block(shown)
+    if isinstance(shown, Quoted):
+        return Markup('<span lang="en">{}</span>').format(plain.line(shown))
     if isinstance(shown, Link):
         return link(plain.line(shown))
     return plain.line(str(shown))

@@ -13,6 +13,8 @@ SPECIAL = re.compile(r"([\\`*_\[\]|~$#!])")
 SIMPLE = re.compile(r"[A-Za-z0-9_.,:=+/ -]*[A-Za-z0-9_=]")
 ADDRESS = re.compile(r"https?://[A-Za-z0-9._~/%?=&#:+-]+")
 ZERO_WIDTH = "&#8203;"
+OPEN = ("verdict", "rating")
+"""The sections that a comment shows unfolded."""
 
 
 class Safe(str):
@@ -21,10 +23,9 @@ class Safe(str):
     __slots__ = ()
 
 
-def render(report: Report, *, figures: str) -> str:
-    """The Markdown text; `figures` is the folder of the PNGs, relative to it."""
-    template = _ENVIRONMENT.get_template("report.md.j2")
-    text = template.render(report=report, figures=Safe(figures))
+def render(report: Report, *, figures: str = "", template: str = "report.md.j2") -> str:
+    """The Markdown text; `figures` is the folder of the PNGs, relative to it, empty where they are told in words."""
+    text = _ENVIRONMENT.get_template(template).render(report=report, figures=Safe(figures), open=OPEN)
     return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
 
 

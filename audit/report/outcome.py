@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from audit.model import Record, VerdictName
+from audit.report.said import Told, say
 from audit.report.view import Card, Figure, Section, Tone
 
 HEADLINES: dict[VerdictName, tuple[Tone, str]] = {
-    "wrong": ("fails", "The kernel audited does not compute the stated result."),
-    "mistimed": ("fails", "The published time is not the time of the stated work."),
-    "vacuous": ("fails", "The task as stated cannot tell a right kernel from a wrong one."),
-    "overstated": ("fails", "The kernel is right; the claimed speedup is larger than the one measured."),
-    "confirmed": ("holds", "The kernel is right and the claimed speedup was seen on the hardware measured."),
-    "undecided": ("open", "This audit does not decide the claim; what is missing is listed below."),
-    "not-applicable": ("open", "The hardware of this audit cannot answer the question the claim raises."),
-    "incomplete": ("open", "The audit has not finished; nothing below is a verdict."),
+    "wrong": ("fails", say("The kernel audited does not compute the stated result.")),
+    "mistimed": ("fails", say("The published time is not the time of the stated work.")),
+    "vacuous": ("fails", say("The task as stated cannot tell a right kernel from a wrong one.")),
+    "overstated": ("fails", say("The kernel is right; the claimed speedup is larger than the one measured.")),
+    "confirmed": ("holds", say("The kernel is right and the claimed speedup was seen on the hardware measured.")),
+    "undecided": ("open", say("This audit does not decide the claim; what is missing is listed below.")),
+    "not-applicable": ("open", say("The hardware of this audit cannot answer the question the claim raises.")),
+    "incomplete": ("open", say("The audit has not finished; nothing below is a verdict.")),
 }
 
 
@@ -21,7 +22,7 @@ def notice(record: Record) -> str | None:
     """The words above everything else in the report of an audit that has not finished."""
     if record.verdict.name != "incomplete":
         return None
-    return (
+    return say(
         "INCOMPLETE: this audit was cut short or is still running. "
         "What follows is what it had recorded so far, not a verdict."
     )
@@ -29,21 +30,30 @@ def notice(record: Record) -> str | None:
 
 def section(record: Record, figures: tuple[Figure, ...]) -> Section:
     """The verdict with confidence, scope and root cause, beside the figure that says most."""
-    return Section("Verdict", "verdict", card=_card(record), figures=figures)
+    return Section(say("Verdict"), "verdict", card=_card(record), figures=figures)
 
 
 def _card(record: Record) -> Card:
     verdict = record.verdict
     tone, headline = HEADLINES[verdict.name]
-    confidence = verdict.confidence and f"{verdict.confidence}" + (
-        f" ({verdict.confidence_reason})" if verdict.confidence_reason else ""
+    told = (
+        (say("Root cause"), verdict.root_cause and Told(verdict.root_cause)),
+        (say("Confidence"), confidence(record)),
+        (say("Scope"), verdict.scope and Told(verdict.scope)),
     )
-    told = (("Root cause", verdict.root_cause), ("Confidence", confidence), ("Scope", verdict.scope))
     return Card(
-        name=verdict.name,
+        name=Told(verdict.name),
         headline=headline,
         tone=tone,
         facts=tuple((name, text) for name, text in told if text),
-        reasons=verdict.reasons,
-        missing=verdict.missing,
+        reasons=tuple(Told(reason) for reason in verdict.reasons),
+        missing=tuple(Told(reason) for reason in verdict.missing),
     )
+
+
+def confidence(record: Record) -> str | None:
+    """How sure the verdict is and why; None where it does not say."""
+    level, reason = record.verdict.confidence, record.verdict.confidence_reason
+    if level is None or not reason:
+        return level and Told(level)
+    return say("{level} ({reason})", level=Told(level), reason=Told(reason))

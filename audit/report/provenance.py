@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from audit.model import BuildNote, Record
+from audit.model import BuildNote, Device, Record
 from audit.report.quantities import capability, number
+from audit.report.said import Told, listed, say
 from audit.report.view import Block, Code, Section, Table
 
 
 def environment(record: Record) -> Section:
     """Machine, versions, sources with their hashes, builds and stages."""
     env, device = record.environment, record.device
-    facts = [
-        ("Kit", env.kit),
-        ("Started (UTC)", env.started_utc),
-        ("Device", f"{device.kind}: {device.name}, compute capability {capability(device.compute_capability)}"),
-        *(("Device beside it", f"{other.kind}: {other.name}") for other in record.beside),
-        ("Machine", env.machine),
-        ("System", env.system),
-        ("Python", env.python),
-        ("Packages", ", ".join(f"{name} {version}" for name, version in env.packages.items())),
-        ("Compiler", env.compiler or "none recorded"),
-        ("Seeds", ", ".join(str(seed) for seed in env.seeds) or "none recorded"),
+    facts: list[tuple[str, str]] = [
+        (say("Kit"), env.kit),
+        (say("Started (UTC)"), env.started_utc),
+        (say("Device"), _device(device)),
+        *((say("Device beside it"), _device(other)) for other in record.beside),
+        (say("Machine"), env.machine),
+        (say("System"), env.system),
+        (say("Python"), env.python),
+        (say("Packages"), listed(", ", (f"{name} {version}" for name, version in env.packages.items()))),
+        (say("Compiler"), env.compiler or say("none recorded")),
+        (say("Seeds"), listed(", ", map(str, env.seeds)) if env.seeds else say("none recorded")),
     ]
     tables = [_sources(record), *_builds(env.builds), *_stages(record)]
     logs = [
-        (f"{note.variant}: {note.outcome}", Block(note.log))
+        (say("{variant}: {outcome}", variant=note.variant, outcome=Told(note.outcome)), Block(note.log))
         for note in env.builds
         if note.outcome != "built" and note.log
     ]
-    return Section(
-        "Environment", "environment", facts=tuple(facts), tables=tuple(tables), logs=tuple(logs), folded=True
-    )
+    title = say("Environment")
+    return Section(title, "environment", facts=tuple(facts), tables=tuple(tables), logs=tuple(logs), folded=True)
 
 
 def reproduce(record: Record) -> Section:
@@ -39,25 +39,37 @@ def reproduce(record: Record) -> Section:
     name, kind = record.claim.statement.name, record.device.kind
     run = Code(f"audit run {name} --device {kind}{seed}")
     again = Code(f"audit report out/{name}-{kind}/record.json")
-    text = (
-        f"With version {record.environment.kit} of the kit and the sources whose SHA-256 stands under Environment. "
-        "The second command renders this report again from the record that the first one writes."
+    text = say(
+        "With version {kit} of the kit and the sources whose SHA-256 stands under Environment. "
+        "The second command renders this report again from the record that the first one writes.",
+        kit=record.environment.kit,
     )
-    return Section("How to reproduce", "reproduce", paragraphs=(text,), commands=(run, again))
+    return Section(say("How to reproduce"), "reproduce", paragraphs=(text,), commands=(run, again))
 
 
 def reply(record: Record) -> Section:
     """The standing invitation to the authors."""
-    text = (
-        f"{record.claim.statement.source.authors}: corrections are welcome, and so are your own source, protocol or "
-        "measurements. A reply will be printed here in full, beside the record of a new audit if it asks for one."
+    text = say(
+        "{authors}: corrections are welcome, and so are your own source, protocol or measurements. "
+        "A reply will be printed here in full, beside the record of a new audit if it asks for one.",
+        authors=record.claim.statement.source.authors,
     )
-    return Section("Right of reply", "reply", paragraphs=(text, "No reply is part of this record."))
+    paragraphs = (text, say("No reply is part of this record."))
+    return Section(say("Right of reply"), "reply", paragraphs=paragraphs)
+
+
+def _device(device: Device) -> str:
+    return say(
+        "{kind}: {name}, compute capability {version}",
+        kind=device.kind,
+        name=Told(device.name),
+        version=capability(device.compute_capability),
+    )
 
 
 def _sources(record: Record) -> Table:
     rows = tuple((Code(one.file), number(one.size_bytes), Code(one.sha256)) for one in record.claim.sources)
-    return Table("Files audited", ("File", "Bytes", "SHA-256"), rows, frozenset({1}))
+    return Table(say("Files audited"), (say("File"), say("Bytes"), "SHA-256"), rows, frozenset({1}))
 
 
 def _builds(notes: tuple[BuildNote, ...]) -> list[Table]:
@@ -65,17 +77,18 @@ def _builds(notes: tuple[BuildNote, ...]) -> list[Table]:
         (
             Code(note.variant),
             note.optimisation,
-            note.outcome,
-            note.header_set or "none",
-            Code(" ".join(note.flags)) if note.flags else "none",
-            "from cache" if note.from_cache else f"{number(note.seconds)} s",
+            Told(note.outcome),
+            note.header_set or say("none"),
+            Code(" ".join(note.flags)) if note.flags else say("none"),
+            say("from cache") if note.from_cache else f"{number(note.seconds)} s",
         )
         for note in notes
     )
-    columns = ("Variant", "Optimisation", "Outcome", "Headers", "Flags", "Build time")
-    return [Table("Builds", columns, rows, frozenset({5}))] if rows else []
+    columns = (say("Variant"), say("Optimisation"), say("Outcome"), say("Headers"), say("Flags"), say("Build time"))
+    return [Table(say("Builds"), columns, rows, frozenset({5}))] if rows else []
 
 
 def _stages(record: Record) -> list[Table]:
-    rows = tuple((stage.name, f"{number(stage.seconds)} s") for stage in record.environment.stages)
-    return [Table("Stages of the audit", ("Stage", "Wall clock"), rows, frozenset({1}))] if rows else []
+    rows = tuple((Told(stage.name), f"{number(stage.seconds)} s") for stage in record.environment.stages)
+    columns = (say("Stage"), say("Wall clock"))
+    return [Table(say("Stages of the audit"), columns, rows, frozenset({1}))] if rows else []

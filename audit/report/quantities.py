@@ -8,9 +8,11 @@ from statistics import median
 from pydantic import JsonValue
 
 from audit.model import Shape
+from audit.report.said import Told, listed, say
 
-NOT_MEASURED = "NOT MEASURED"
-NOT_PUBLISHED = "not published"
+NOT_MEASURED = say("NOT MEASURED")
+NOT_PUBLISHED = say("not published")
+UNKNOWN = say("unknown")
 
 
 def number(value: float) -> str:
@@ -33,7 +35,8 @@ def milliseconds(value: float | None, *, absent: str = NOT_MEASURED) -> str:
 
 def ratio(value: float, *, about: bool = False) -> str:
     """A speedup such as "108.9x"."""
-    return f"{'about ' if about else ''}{number(float(value))}x"
+    told = f"{number(float(value))}x"
+    return say("about {ratio}", ratio=told) if about else told
 
 
 def shape(sizes: Shape) -> str:
@@ -52,27 +55,34 @@ def middle(samples_ms: tuple[float, ...]) -> float:
 
 
 def sentence(text: str) -> str:
-    """The text with one full stop at its end."""
-    return text.rstrip().rstrip(".") + "."
+    """A sentence of the record with one full stop at its end."""
+    return say("{sentence}.", sentence=Told(text.rstrip().rstrip(".")))
 
 
 def anything(value: JsonValue) -> str:
     """Any value of a finding's evidence as text."""
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return say("yes") if value else say("no")
     if value is None:
-        return "none"
+        return say("none")
     if isinstance(value, int | float):
         return number(value)
     if isinstance(value, dict):
         known = {key: entry for key, entry in value.items() if entry is not None}
-        return ", ".join(f"{label(key)} {anything(entry)}" for key, entry in known.items())
-    if isinstance(value, list):
-        return "[" + ", ".join(anything(entry) for entry in value) + "]"
-    return value
+        return listed(
+            ", ", (say("{label} {value}", label=label(key), value=anything(entry)) for key, entry in known.items())
+        )
+    return _many(value) if isinstance(value, list) else Told(value)
+
+
+def _many(values: list[JsonValue]) -> str:
+    told = [anything(value) for value in values]
+    if all(isinstance(value, int | float) for value in values):
+        return f"[{', '.join(told)}]"
+    return say("[{entries}]", entries=listed(", ", told))
 
 
 def label(key: str) -> str:
     """A key of the evidence as words; a trailing `_ms` becomes the unit."""
-    words = key.removesuffix("_ms").replace("_", " ")
-    return f"{words} (ms)" if key.endswith("_ms") else words
+    words = Told(key.removesuffix("_ms").replace("_", " "))
+    return say("{label} (ms)", label=words) if key.endswith("_ms") else words

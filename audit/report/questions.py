@@ -7,66 +7,80 @@ from collections.abc import Callable
 from audit.model import Finding, Record
 from audit.report import evidence
 from audit.report.quantities import anything, milliseconds, number, ratio, shape
+from audit.report.said import Told, listed, say
 from audit.report.view import Section
+from audit.report.weaknesses import GRADES
 
 
 def section(record: Record) -> Section:
-    """One question a failure of the claimed kernel, then what would settle what the numbers leave open."""
-    failed = [one for one in evidence.of_claim(record) if one.outcome == "fail"]
+    """A question for each failure of the claimed kernel, gravest first, then for what the numbers leave open."""
+    failed = [one for grade in GRADES for one in evidence.of_claim(record) if one.grade == grade]
     bullets = tuple(dict.fromkeys([*(_about(one) for one in failed), *_times(record), *_source(record)]))
-    return Section("Questions to the authors", "questions", paragraphs=() if bullets else ("None.",), bullets=bullets)
+    paragraphs = () if bullets else (say("None."),)
+    return Section(say("Questions to the authors"), "questions", paragraphs=paragraphs, bullets=bullets)
 
 
 def _about(finding: Finding) -> str:
     ask = ASKED.get(finding.probe)
-    return ask(finding) if ask else f"How do you read this observation: {finding.summary}?"
+    return ask(finding) if ask else say("How do you read this observation: {summary}?", summary=Told(finding.summary))
 
 
 def _coverage(finding: Finding) -> str:
     rows, written = evidence.real(finding, "rows"), evidence.real(finding, "rows_written")
     if rows is None or written is None or rows == written:
-        return f"Which launch was meant to write the rest of the output? Observed: {finding.summary}."
+        text = "Which launch was meant to write the rest of the output? Observed: {summary}."
+        return say(text, summary=Told(finding.summary))
+    asked = "{count} of {all} rows were written. Which launch was meant to write the others?"
+    told = say(asked, count=number(written), all=number(rows))
     sizes = evidence.size(finding)
-    where = f"At {shape(sizes)}, " if sizes else ""
-    return f"{where}{number(written)} of {number(rows)} rows were written. Which launch was meant to write the others?"
+    return say("At {shape}, {told}", shape=shape(sizes), told=told) if sizes else told
 
 
 def _order(_: Finding) -> str:
-    return (
+    return say(
         "Was the kernel's result ever compared before the reference had run in the same process, "
         "and what was the difference then?"
     )
 
 
 def _inherited(_: Finding) -> str:
-    return "Is the output meant to be allocated uninitialised, and which part of it does the kernel leave as it was?"
+    return say(
+        "Is the output meant to be allocated uninitialised, and which part of it does the kernel leave as it was?"
+    )
 
 
 def _agreement(finding: Finding) -> str:
-    return f"For which shapes and inputs is the kernel meant to be right? Observed: {finding.summary}."
+    text = "For which shapes and inputs is the kernel meant to be right? Observed: {summary}."
+    return say(text, summary=Told(finding.summary))
 
 
 def _contract(finding: Finding) -> str:
     expected, got = (anything(finding.evidence.get(key)) for key in ("expected", "got"))
-    return f"What does the kernel's entry point take and return? Expected {expected}, got {got}."
+    text = "What does the kernel's entry point take and return? Expected {expected}, got {got}."
+    return say(text, expected=expected, got=got)
 
 
 def _inputs(_: Finding) -> str:
-    return "Is the kernel meant to change its inputs?"
+    return say("Is the kernel meant to change its inputs?")
 
 
 def _access(finding: Finding) -> str:
-    return f"Is this memory access intended: {finding.summary}?"
+    return say("Is this memory access intended: {summary}?", summary=Told(finding.summary))
 
 
 def _geometry(finding: Finding) -> str:
-    where = f" on line {number(finding.line)}" if finding.line is not None else ""
-    return f"Which launch shape was the index arithmetic written for{where}? Read from the source: {finding.summary}."
+    summary = Told(finding.summary)
+    if finding.line is None:
+        text = "Which launch shape was the index arithmetic written for? Read from the source: {summary}."
+        return say(text, summary=summary)
+    text = "Which launch shape was the index arithmetic written for on line {line}? Read from the source: {summary}."
+    return say(text, line=number(finding.line), summary=summary)
 
 
 def _floor(finding: Finding) -> str:
     reported, floor = (milliseconds(evidence.real(finding, key)) for key in ("reported_kernel_ms", "floor_ms"))
-    return f"How was {reported} timed on {finding.target}, where the stated work takes at least {floor} in fp32?"
+    text = "How was {reported} timed on {gpu}, where the stated work takes at least {floor} in fp32?"
+    return say(text, reported=reported, gpu=finding.target, floor=floor)
 
 
 def _times(record: Record) -> list[str]:
@@ -74,15 +88,19 @@ def _times(record: Record) -> list[str]:
     bare = [one for one in record.claim.statement.speedup if one.gpu not in seen]
     if not bare:
         return []
-    told = ", ".join(f"{ratio(one.ratio, about=one.about)} on {one.gpu}" for one in bare)
-    return [f"Which kernel and baseline times, in milliseconds, stand behind {told}?"]
+    told = [say("{ratio} on {gpu}", ratio=ratio(one.ratio, about=one.about), gpu=one.gpu) for one in bare]
+    text = "Which kernel and baseline times, in milliseconds, stand behind {ratios}?"
+    return [say(text, ratios=listed(", ", told))]
 
 
 def _source(record: Record) -> list[str]:
     if record.claim.statement.source.fidelity == "verbatim":
         return []
     return [
-        "Does the reconstruction audited here match your kernel? Your own text can be audited with the same command."
+        say(
+            "Does the reconstruction audited here match your kernel? "
+            "Your own text can be audited with the same command."
+        )
     ]
 
 

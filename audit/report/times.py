@@ -9,46 +9,50 @@ from audit.measure.ceilings import least_ms
 from audit.measure.comparison import AGAIN, PREFIX, Comparison, control, precision_of
 from audit.measure.protocols import HOT
 from audit.measure.samples import found, median_ms, series
-from audit.measure.statistics import interval, outliers
+from audit.measure.statistics import Ratio, interval, outliers
 from audit.model import Finding, Measurement, Record
 from audit.report import evidence, waterfall
-from audit.report.quantities import NOT_MEASURED, middle, milliseconds, number, ratio, shape
+from audit.report.quantities import NOT_MEASURED, UNKNOWN, middle, milliseconds, number, ratio, shape
+from audit.report.said import Said, Told, say
 from audit.report.view import Code, Figure, Section, Table
 
-INTERLEAVED = (
+INTERLEAVED = say(
     "Each median is of CUDA events around single calls with the L2 cache overwritten before each, inputs rotating, all "
     "callables of a session interleaved in blocks of random order. A ratio is the baseline's median over the "
     "variant's in one session, with a 95 % interval from a bootstrap over blocks; it is called faster or slower only "
     "if the whole interval lies more than 2 % from one, the same if all of it is within 2 %."
 )
-ONE_BY_ONE = (
+ONE_BY_ONE = say(
     "Each median is of CUDA events around single calls with the L2 cache overwritten before each; the callables were "
     "timed one after another, so ratios of medians have no interval and are inconclusive."
 )
-READING = (
+READING = say(
     "The strongest baseline is the fastest of those timed that is as precise as the variant or more. Of a floor: the "
     "data-sheet floor of this GPU over the median; only work on the matrix units can pass 100 % of the fp32 floor, "
     "nothing can pass 100 % of the other. Of the ceiling: the same with what PyTorch's own copy and matrix product of "
     "the variant's precision reached in the session. A kernel that is not cleared has no speedup."
 )
-COLUMNS = ("What", "Precision", "Samples", "Median", "95 % interval", "Median, L2 hot", "Against eager",
-           "Against the strongest", "Which is", "Said", "Of the fp32 floor", "Of the matrix-unit floor",
-           "Of the ceiling")  # fmt: skip
+COLUMNS = (say("What"), say("Precision"), say("Samples"), say("Median"), say("95 % interval"), say("Median, L2 hot"),
+           say("Against eager"), say("Against the strongest"), say("Which is"), say("Said"),
+           say("Of the fp32 floor"), say("Of the matrix-unit floor"), say("Of the ceiling"))  # fmt: skip
 
 
 def measured(record: Record, figures: tuple[Figure, ...]) -> Section:
     """From the published number to the defensible one, then every cleared variant and baseline."""
     names = dict.fromkeys(one.variant for one in record.measurements if _counts(record, one))
     rows = tuple(_row(record, name) for name in names)
-    table = Table(f"Times on {record.device.name}", COLUMNS, rows, frozenset({2, 3, 4, 5, 6, 7, 10, 11, 12}))
+    table = Table(
+        say("Times on {device}", device=record.device.name), COLUMNS, rows, frozenset({2, 3, 4, 5, 6, 7, 10, 11, 12})
+    )
     falls = waterfall.table(record)
     if not rows:
-        text: tuple[str, ...] = (f"{NOT_MEASURED}: {record.device.name} recorded no time that counts.",)
+        told = "{absent}: {device} recorded no time that counts."
+        text: tuple[str, ...] = (say(told, absent=NOT_MEASURED, device=Told(record.device.name)),)
     else:
         blocks = any(one.blocks for one in record.measurements)
         text = (INTERLEAVED if blocks else ONE_BY_ONE, READING, *_controls(record))
     tables = (*((falls,) if falls else ()), *((table,) if rows else ()))
-    return Section("Measured times", "measured", paragraphs=text, tables=tables, figures=figures)
+    return Section(say("Measured times"), "measured", paragraphs=text, tables=tables, figures=figures)
 
 
 def every(record: Record) -> Section:
@@ -57,18 +61,20 @@ def every(record: Record) -> Section:
         (
             Code(one.variant),
             shape(one.shape),
-            one.protocol,
+            Told(one.protocol),
             number(len(one.samples_ms)),
             number(outliers(one.samples_ms)),
             *(milliseconds(value) for value in (middle(one.samples_ms), min(one.samples_ms), max(one.samples_ms))),
-            "exhibit only: not cleared" if _exhibit(record, one.variant) else "counts",
+            say("exhibit only: not cleared") if _exhibit(record, one.variant) else say("counts"),
         )
         for one in record.measurements
     )
-    columns = ("What", "Shape", "Protocol", "Samples", "Outliers", "Median", "Least", "Most", "Standing")
-    table = Table("Every timing; outliers stay in", columns, rows, frozenset(range(3, 8)))
-    paragraphs = () if rows else ("None.",)
-    return Section("Every timing", "timings", paragraphs=paragraphs, tables=(table,) if rows else (), folded=True)
+    columns = (say("What"), say("Shape"), say("Protocol"), say("Samples"), say("Outliers"), say("Median"), say("Least"),
+               say("Most"), say("Standing"))  # fmt: skip
+    table = Table(say("Every timing; outliers stay in"), columns, rows, frozenset(range(3, 8)))
+    paragraphs = () if rows else (say("None."),)
+    tables = (table,) if rows else ()
+    return Section(say("Every timing"), "timings", paragraphs=paragraphs, tables=tables, folded=True)
 
 
 def floors_ms(record: Record) -> tuple[float | None, float | None]:
@@ -89,16 +95,14 @@ def _row(record: Record, name: str) -> tuple[str, ...]:
     return (
         Code(name),
         precision,
-        f"{number(len(taken.samples_ms))} in {number(len(set(taken.blocks)))} blocks"
-        if taken.blocks
-        else number(len(taken.samples_ms)),
+        _samples(taken),
         milliseconds(median),
-        "none" if bounds is None else f"{number(bounds[0])} to {number(bounds[1])} ms",
+        say("none") if bounds is None else say("{low} to {high} ms", low=number(bounds[0]), high=number(bounds[1])),
         milliseconds(hot),
         _ratio(eager),
         _ratio(rival),
-        "itself" if best == name else (best or "none"),
-        "" if rival is None else rival.word,
+        say("itself") if best == name else (best or say("none")),
+        "" if rival is None else Told(rival.word),
         *(_share(floor, median) for floor in floors_ms(record)),
         _share(_ceiling_ms(record, precision), median),
     )
@@ -106,24 +110,38 @@ def _row(record: Record, name: str) -> tuple[str, ...]:
 
 def _ratio(one: Comparison | None) -> str:
     if one is None:
-        return "none"
-    if one.ratio.low is None or one.ratio.high is None:
-        return ratio(one.ratio.value)
-    return f"{ratio(one.ratio.value)} ({number(one.ratio.low)} to {number(one.ratio.high)})"
+        return say("none")
+    told, low, high = ratio(one.ratio.value), one.ratio.low, one.ratio.high
+    if low is None or high is None:
+        return told
+    return say("{ratio} ({low} to {high})", ratio=told, low=number(low), high=number(high))
+
+
+def _samples(one: Measurement) -> str:
+    count = number(len(one.samples_ms))
+    return say("{count} in {blocks} blocks", count=count, blocks=number(len(set(one.blocks)))) if one.blocks else count
 
 
 def _controls(record: Record) -> list[str]:
     """What the callables timed twice came out as."""
-    told = []
+    told: list[str] = []
     for session in dict.fromkeys(one.session for one in record.measurements if one.variant.startswith(AGAIN)):
         twice = control(record.measurements, session)
         if twice is not None:
             name, value = twice
-            told.append(
-                f"Control of session {session}: {name}, timed twice under two names, came out as {value.word} "
-                f"({number(value.value)}x); unless it is the same, no ratio of the session counts."
-            )
+            told.append(_control(session, name, value))
     return told
+
+
+def _control(session: str, name: str, value: Ratio) -> Said:
+    return say(
+        "Control of session {session}: {variant}, timed twice under two names, came out as {word} ({ratio}x); unless "
+        "it is the same, no ratio of the session counts.",
+        session=session,
+        variant=name,
+        word=Told(value.word),
+        ratio=number(value.value),
+    )
 
 
 def _counts(record: Record, one: Measurement) -> bool:
@@ -160,4 +178,4 @@ def _floor_here(record: Record) -> Finding | None:
 
 
 def _share(least: float | None, median: float) -> str:
-    return "unknown" if least is None else f"{number(100 * least / median)} %"
+    return UNKNOWN if least is None else f"{number(100 * least / median)} %"

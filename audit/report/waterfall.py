@@ -10,9 +10,10 @@ from audit.measure import DO_BENCH, compared, median_ms, speedup, strongest, wro
 from audit.measure.comparison import Comparison
 from audit.model import Record
 from audit.report.quantities import number, ratio
+from audit.report.said import Told, say
 from audit.report.view import Table
 
-NO_SPEEDUP = "none"
+NO_SPEEDUP = say("none")
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,9 @@ class Step:
 
     def bounds(self) -> str:
         """The interval as printed; empty where there is none."""
-        return "" if self.low is None or self.high is None else f"{number(self.low)} to {number(self.high)}"
+        if self.low is None or self.high is None:
+            return ""
+        return say("{low} to {high}", low=number(self.low), high=number(self.high))
 
 
 def steps(record: Record) -> tuple[Step, ...]:
@@ -41,15 +44,15 @@ def steps(record: Record) -> tuple[Step, ...]:
     published = next((one for one in claim.speedup if one.gpu in here), None)
     if published is None or claim.claimed is None or median_ms(record.measurements, BASELINE) is None:
         return ()
-    first = Step(f"published for {published.gpu}", published.ratio, about=published.about)
+    first = Step(say("published for {gpu}", gpu=published.gpu), published.ratio, about=published.about)
     states = {rung.variant: rung.state for rung in record.ladder}
     name = claim.claimed.name
     if states.get(name) == "cleared":
         again = speedup(record.measurements, name, BASELINE, DO_BENCH)
-        ran = (Step("claimed kernel here, published protocol", again),) if again else ()
+        ran = (Step(say("claimed kernel here, published protocol"), again),) if again else ()
         return (first, *ran, *_defended(record, name, claim.claimed.precision))
-    state = states.get(name, "not judged")
-    stopped = Step("claimed kernel here", None, note=f"{state}: no speedup of it is reported")
+    state = Told(states[name]) if name in states else say("not judged")
+    stopped = Step(say("claimed kernel here"), None, note=say("{state}: no speedup of it is reported", state=state))
     right = _fastest(record, claim.claimed.precision)
     return (first, stopped, *(_defended(record, right, claim.claimed.precision) if right else ()))
 
@@ -57,8 +60,8 @@ def steps(record: Record) -> tuple[Step, ...]:
 def table(record: Record) -> Table | None:
     """The steps as a table; None without any."""
     rows = tuple((step.label, step.told(), step.bounds(), step.note) for step in steps(record))
-    columns = ("Step", "Ratio", "95 % interval", "Note")
-    caption = "From the published ratio to the one that can be defended"
+    columns = (say("Step"), say("Ratio"), say("95 % interval"), say("Note"))
+    caption = say("From the published ratio to the one that can be defended")
     return Table(caption, columns, rows, frozenset({1, 2})) if rows else None
 
 
@@ -70,9 +73,11 @@ def _defended(record: Record, name: str, precision: str) -> tuple[Step, ...]:
 
 
 def _step(name: str, one: Comparison) -> Step:
-    rank = "" if one.baseline == BASELINE else ", the strongest"
-    note = f"inconclusive: {one.doubt}" if one.doubt else ""
-    return Step(f"{name} against {one.baseline}{rank}", one.ratio.value, one.ratio.low, one.ratio.high, note)
+    best = one.baseline != BASELINE
+    text = "{variant} against {baseline}, the strongest" if best else "{variant} against {baseline}"
+    label = say(text, variant=name, baseline=one.baseline)
+    note = say("inconclusive: {doubt}", doubt=Told(one.doubt)) if one.doubt else ""
+    return Step(label, one.ratio.value, one.ratio.low, one.ratio.high, note)
 
 
 def _fastest(record: Record, precision: str) -> str | None:

@@ -8,6 +8,7 @@ from matplotlib.patches import Rectangle
 from audit.judge import AblationRow, ablation_table
 from audit.model import Record
 from audit.report.figures import canvas
+from audit.report.said import Told, listed, say
 from audit.report.summary import with_difference
 from audit.report.view import Figure
 
@@ -29,11 +30,11 @@ def draw(record: Record) -> Figure | None:
         axis = sheet.subplots()
         _grid(axis, [_words(record, row) for row in rows])
         png = canvas.png(sheet)
-    told = "; ".join(
-        f"{_changed(row)}: {row.claim_first} claim first, {row.reference_first} reference first" for row in rows
+    text = "Grid of the claimed kernel and its one-change ablations in both execution orders. {rows}."
+    alt = say(text, rows=listed("; ", map(_told, rows)))
+    caption = say(
+        "One change at a time, each in both execution orders. Right in both columns is what a right kernel shows."
     )
-    alt = f"Grid of the claimed kernel and its one-change ablations in both execution orders. {told}."
-    caption = "One change at a time, each in both execution orders. Right in both columns is what a right kernel shows."
     return Figure(name=NAME, alt=alt, caption=caption, png=png)
 
 
@@ -68,4 +69,12 @@ def _words(record: Record, row: AblationRow) -> tuple[str, str, str]:
 
 
 def _changed(row: AblationRow) -> str:
-    return f"only {' and '.join(row.changes)}" if row.changes else f"{row.variant} (nothing changed)"
+    if not row.changes:
+        return say("{variant} (nothing changed)", variant=row.variant)
+    return say("only {changes}", changes=listed(" and ", map(Told, row.changes)))
+
+
+def _told(row: AblationRow) -> str:
+    text = "{changed}: {claim_first} claim first, {reference_first} reference first"
+    answers = {"claim_first": Told(row.claim_first), "reference_first": Told(row.reference_first)}
+    return say(text, changed=_changed(row), **answers)

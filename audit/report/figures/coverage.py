@@ -12,6 +12,7 @@ from audit.model import Finding, Record
 from audit.report import evidence
 from audit.report.figures import canvas
 from audit.report.quantities import shape
+from audit.report.said import listed, say
 from audit.report.summary import coverage as in_words
 from audit.report.view import Figure
 
@@ -31,15 +32,17 @@ def draw(record: Record) -> Figure | None:
             image = _panel(axis, finding, in_words(record, finding.target))
         _bar(sheet, image, list(axes))
         png = canvas.png(sheet)
-    told = "; ".join(f"{one.target}: {in_words(record, one.target)} written" for one in panels)
+    text = "{variant}: {coverage} written"
+    told = listed("; ", (say(text, variant=one.target, coverage=in_words(record, one.target)) for one in panels))
     sizes = evidence.size(panels[0])
-    where = f" at {shape(sizes)}" if sizes else ""
-    return Figure(
-        name=NAME,
-        alt=f"Map of the output{where}, dark where elements are written and pale where none is. {told}.",
-        caption=f"Write coverage{where}. {told}.",
-        png=png,
+    where = shape(sizes) if sizes else say("one shape")
+    alt = say(
+        "Map of the output at {shape}, dark where elements are written and pale where none is. {panels}.",
+        shape=where,
+        panels=told,
     )
+    return Figure(name=NAME, alt=alt, caption=say("Write coverage at {shape}. {panels}.", shape=where, panels=told),
+                  png=png)  # fmt: skip
 
 
 def _panels(record: Record) -> list[Finding]:

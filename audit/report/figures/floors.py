@@ -9,6 +9,7 @@ from audit.model import Finding, Record
 from audit.report import evidence
 from audit.report.figures import canvas
 from audit.report.quantities import milliseconds
+from audit.report.said import listed, say
 from audit.report.view import Figure
 
 NAME = "floors"
@@ -36,11 +37,12 @@ def draw(record: Record) -> Figure | None:
             *axis.get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False, fontsize=9.5
         )
         png = canvas.png(sheet)
-    told = " ".join(_told(finding) for finding in found)
-    caption = "Reported time and hardware floors. A cross left of a floor is a time shorter than that floor allows."
-    return Figure(
-        name=NAME, alt=f"Times in milliseconds on a log axis, one line a GPU. {told}", caption=caption, png=png
+    told = listed(" ", (_told(finding) for finding in found))
+    alt = say("Times in milliseconds on a log axis, one line a GPU. {gpus}", gpus=told)
+    caption = say(
+        "Reported time and hardware floors. A cross left of a floor is a time shorter than that floor allows."
     )
+    return Figure(name=NAME, alt=alt, caption=caption, png=png)
 
 
 def _line(axis: Axes, height: int, finding: Finding) -> None:
@@ -85,6 +87,8 @@ def _told(finding: Finding) -> str:
     floor = milliseconds(evidence.real(finding, "floor_ms"))
     reported = evidence.real(finding, "reported_kernel_ms")
     if reported:
-        return f"{finding.target}: {milliseconds(reported)} reported, fp32 floor {floor}."
+        text = "{gpu}: {time} reported, fp32 floor {floor}."
+        return say(text, gpu=finding.target, time=milliseconds(reported), floor=floor)
     needed = milliseconds(evidence.real(finding, "baseline_needed_ms"))
-    return f"{finding.target}: ratio only, fp32 floor {floor}, baseline would need at least {needed}."
+    text = "{gpu}: ratio only, fp32 floor {floor}, baseline would need at least {needed}."
+    return say(text, gpu=finding.target, floor=floor, needed=needed)

@@ -8,6 +8,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from audit.model import Record
 from audit.report import waterfall
 from audit.report.figures import canvas
+from audit.report.said import listed, say
 from audit.report.view import Figure
 from audit.report.waterfall import Step
 
@@ -27,9 +28,10 @@ def draw(record: Record) -> Figure | None:
             _bar(axis, height, step, published=height == 0)
         _axes(axis, steps)
         png = canvas.png(sheet)
-    told = "; ".join(f"{step.label}: {_words(step)}" for step in steps)
-    caption = f"From the published ratio to the one that can be defended, on {record.device.name}. Bars start at one."
-    return Figure(name=NAME, alt=f"Bars of speedup on a log axis. {told}.", caption=caption, png=png)
+    told = listed("; ", (say("{step}: {ratio}", step=step.label, ratio=_words(step)) for step in steps))
+    text = "From the published ratio to the one that can be defended, on {device}. Bars start at one."
+    alt = say("Bars of speedup on a log axis. {steps}.", steps=told)
+    return Figure(name=NAME, alt=alt, caption=say(text, device=record.device.name), png=png)
 
 
 def _bar(axis: Axes, height: int, step: Step, *, published: bool) -> None:
@@ -38,15 +40,18 @@ def _bar(axis: Axes, height: int, step: Step, *, published: bool) -> None:
     axis.barh(height, value - 1, left=1, height=0.6, color=colour, zorder=2)
     if step.low is not None and step.high is not None:
         axis.plot([step.low, step.high], [height, height], color=canvas.INK, linewidth=2.5, zorder=3)
-    axis.annotate(_words(step), (max(value, 1.0), height), xytext=(6, 0), textcoords="offset points", va="center",
-                  fontsize=9.5)  # fmt: skip
+    words = canvas.label(_words(step), limit=60)
+    axis.annotate(
+        words, (max(value, 1.0), height), xytext=(6, 0), textcoords="offset points", va="center", fontsize=9.5
+    )
 
 
 def _words(step: Step) -> str:
     if step.value is None:
-        return canvas.label(step.note, limit=60)
-    bounds = step.bounds()
-    return step.told() + (f" ({bounds})" if bounds else "") + (", inconclusive" if step.note else "")
+        return step.note
+    bounds, told = step.bounds(), step.told()
+    shown = say("{ratio} ({bounds})", ratio=told, bounds=bounds) if bounds else told
+    return say("{ratio}, inconclusive", ratio=shown) if step.note else shown
 
 
 def _label(step: Step) -> str:

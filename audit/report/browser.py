@@ -1,0 +1,93 @@
+"""The browser that prints a page to PDF, where one is installed; nothing else of the report needs it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from audit.errors import AuditError, BadInput
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
+APPLICATIONS = (
+    Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"),
+    Path("/Applications/Chromium.app/Contents/MacOS/Chromium"),
+)
+LIMIT_S = 120.0
+DATE = re.compile(rb"D:\d{14}(?=[+Z-])")
+CHOSEN = "AUDIT_BROWSER"
+
+
+def find() -> str | None:
+    """The browser the environment names, else the first Chromium or Chrome installed; None without any."""
+    named = os.environ.get(CHOSEN)
+    if named:
+        return shutil.which(named)
+    found = (shutil.which(name) for name in (*NAMES, *map(str, APPLICATIONS)))
+    return next((path for path in found if path is not None), None)
+
+
+def needed() -> str:
+    """The browser.
+
+    Raises:
+        BadInput: there is none; says how to get one, and how to do without.
+    """
+    path = find()
+    if path is None:
+        raise BadInput(
+            "format pdf needs Chromium or Chrome and none is found; install one (Debian: apt-get install chromium), "
+            f"name it in {CHOSEN}, or print report.html from any browser"
+        )
+    return path
+
+
+def options(profile: Path) -> list[str]:
+    """What every headless start needs: a profile of its own, nothing from the network, no sandbox for root."""
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    return [
+        "--headless=new",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--no-first-run",
+        "--hide-scrollbars",
+        f"--user-data-dir={profile}",
+        *(["--no-sandbox"] if root else []),
+    ]
+
+
+def pdf(page: str, *, made_utc: str) -> bytes:
+    """An HTML page as PDF, dated as the record is, so that the same browser gives the same bytes.
+
+    Args:
+        page: a self-contained page.
+        made_utc: an ISO time.
+
+    Raises:
+        BadInput: no browser is installed.
+        AuditError: the browser gave no PDF.
+    """
+    path = needed()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        source, target = folder / "report.html", folder / "report.pdf"
+        source.write_text(page, encoding="utf-8")
+        command = [path, *options(folder / "profile"), "--no-pdf-header-footer", f"--print-to-pdf={target}"]
+        try:
+            done = subprocess.run([*command, source.as_uri()], capture_output=True, timeout=LIMIT_S, check=False)
+        except subprocess.TimeoutExpired as error:
+            raise AuditError(f"{Path(path).name} printed no PDF within {LIMIT_S:.0f} s") from error
+        if not target.is_file():
+            raise AuditError(f"{Path(path).name} printed no PDF (exit code {done.returncode})")
+        return DATE.sub(_date(made_utc), target.read_bytes())
+
+
+def _date(made_utc: str) -> bytes:
+    """A PDF date; the epoch where the record's time is none."""
+    digits = re.sub(r"\D", "", made_utc)[:14]
+    return b"D:" + (digits if len(digits) == 14 else "19700101000000").encode("ascii")

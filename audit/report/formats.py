@@ -1,0 +1,109 @@
+"""The formats of a report and the names of their files: `report.md` in English, `report.ja.md` in Japanese."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from audit.errors import BadInput
+from audit.report import browser, html, markdown
+from audit.report.shortening import clipped, fitting
+from audit.report.translation import translated
+from audit.report.view import Report
+
+FIGURES = "figures"
+DEFAULT = ("md", "html")
+COMMENT_CHARACTERS = 60_000
+"""Under the 65,536 characters that GitHub takes in a comment."""
+OPENREVIEW_CHARACTERS = 4_800
+"""Under the 5,000 characters of OpenReview's comment form."""
+FORM = ("verdict", "summary", "soundness", "strengths", "weaknesses", "questions", "limitations", "rating",
+        "checklists", "reproduce", "reply")  # fmt: skip
+"""The sections of a review form, in its order."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """What somebody wants of a report: a language of the catalogue, and names of `FORMATS`."""
+
+    language: str = "en"
+    names: tuple[str, ...] = DEFAULT
+
+
+USUAL = Form()
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a format is made from: the view in English, the language wanted, and when the audit started."""
+
+    report: Report
+    language: str
+    made_utc: str
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: the stem and ending of its file, and how it is made."""
+
+    stem: str
+    ending: str
+    make: Callable[[Source], bytes]
+
+    def file(self, language: str) -> str:
+        """The name of the file in that language."""
+        return f"{self.stem}.{self.ending}" if language == "en" else f"{self.stem}.{language}.{self.ending}"
+
+
+def chosen(names: Iterable[str]) -> tuple[str, ...]:
+    """The formats of those names, each once.
+
+    Raises:
+        BadInput: a name is unknown, none is given, or a browser is needed and missing.
+    """
+    known = tuple(dict.fromkeys(names))
+    unknown = [name for name in known if name not in FORMATS]
+    if unknown or not known:
+        raise BadInput(f"format {', '.join(unknown) or 'none'}: unknown; known: {', '.join(FORMATS)}")
+    if "pdf" in known:
+        browser.needed()
+    return known
+
+
+def _markdown(source: Source) -> bytes:
+    return markdown.render(translated(source.report, source.language), figures=FIGURES).encode()
+
+
+def _html(source: Source) -> bytes:
+    return html.render(translated(source.report, source.language)).encode()
+
+
+def _pdf(source: Source) -> bytes:
+    return browser.pdf(_html(source).decode(), made_utc=source.made_utc)
+
+
+def _comment(source: Source) -> bytes:
+    return _fitting(source, COMMENT_CHARACTERS, "comment.md.j2")
+
+
+def _openreview(source: Source) -> bytes:
+    known = {section.slug: section for section in source.report.sections}
+    sections = tuple(replace(known[slug], tables=(), figures=()) for slug in FORM)
+    return _fitting(replace(source, report=replace(source.report, sections=sections)), OPENREVIEW_CHARACTERS,
+                    "openreview.md.j2")  # fmt: skip
+
+
+def _fitting(source: Source, most: int, template: str) -> bytes:
+    def made(report: Report, characters: int) -> str:
+        return markdown.render(clipped(translated(report, source.language), characters), template=template)
+
+    return fitting(source.report, most, made).encode()
+
+
+FORMATS = {
+    "md": Format("report", "md", _markdown),
+    "html": Format("report", "html", _html),
+    "comment": Format("comment", "md", _comment),
+    "openreview": Format("openreview", "md", _openreview),
+    "pdf": Format("report", "pdf", _pdf),
+}

@@ -1,0 +1,88 @@
+"""A report that fits into a given number of characters: what is left out is counted, and said to be elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from audit.report import plain
+from audit.report.said import say
+from audit.report.view import Block, Card, Code, Link, Point, Quoted, Report, Section, mapped
+
+WHOLE = 10**9
+
+
+@dataclass(frozen=True)
+class Cut:
+    """At most so many items of a list, so many characters of a text and so many sections."""
+
+    items: int
+    characters: int = plain.LINE_CHARACTERS
+    sections: int = WHOLE
+
+
+CUTS = (
+    Cut(WHOLE), Cut(200), Cut(80), Cut(40), Cut(24, 600), Cut(16, 500), Cut(12, 400), Cut(9, 400), Cut(7, 320),
+    Cut(6, 280), Cut(5, 240), Cut(4, 220), Cut(3, 200), Cut(3, 140), Cut(2, 120), Cut(1, 100), Cut(1, 60),
+    Cut(1, 60, 6), Cut(1, 40, 3), Cut(0, 30, 2),
+)  # fmt: skip
+"""From the mildest on; each leaves out more than the one before."""
+
+
+def fitting(report: Report, most: int, made: Callable[[Report, int], str]) -> str:
+    """The first text that has at most `most` characters, from the mildest cut on.
+
+    Args:
+        report: the whole report, in English.
+        most: the limit.
+        made: the text of a report whose own texts have at most so many characters.
+    """
+    text = ""
+    for cut in CUTS:
+        text = made(shortened(report, cut), cut.characters)
+        if len(text) <= most:
+            break
+    return text
+
+
+def clipped(report: Report, characters: int) -> Report:
+    """The report with every text cut to that many characters."""
+
+    def change(text: str) -> str:
+        if isinstance(text, Block):
+            return Block(plain.block(text, limit=characters))
+        kind = type(text) if isinstance(text, Code | Link | Quoted) else str
+        return text if len(text) <= characters else kind(plain.line(text, limit=characters))
+
+    return report if characters >= plain.LINE_CHARACTERS else mapped(report, change)
+
+
+def shortened(report: Report, cut: Cut) -> Report:
+    """The report without what the cut leaves out."""
+    kept = tuple(_section(section, cut.items) for section in report.sections[: cut.sections])
+    return replace(report, sections=kept)
+
+
+def _section(section: Section, items: int) -> Section:
+    card = section.card
+    reasons = (card.reasons, card.missing) if card else ()
+    whole = (*(table.rows for table in section.tables), section.bullets, section.points, section.logs, *reasons)
+    left = sum(max(0, len(one) - items) for one in whole)
+    told = (say("{count} more are in the full report and its record.", count=f"{left:,}"),) if left else ()
+    return replace(
+        section,
+        tables=tuple(replace(table, rows=table.rows[:items]) for table in section.tables),
+        bullets=section.bullets[:items],
+        points=tuple(_point(point, items) for point in section.points[:items]),
+        logs=section.logs[:items],
+        card=card and _card(card, items),
+        left=told,
+    )
+
+
+def _card(card: Card, items: int) -> Card:
+    return replace(card, reasons=card.reasons[:items], missing=card.missing[:items])
+
+
+def _point(point: Point, items: int) -> Point:
+    return replace(point, facts=point.facts[: max(items, 1)])
