@@ -6,8 +6,6 @@ import json
 import shutil
 from pathlib import Path
 
-import pandas as pd
-
 from audit import claims
 from audit.batch import command
 from audit.batch.command import Options
@@ -16,9 +14,9 @@ from audit.errors import BadInput
 from audit.notebook import form as forms
 from audit.notebook.form import AuditForm
 from audit.notebook.offered import offer
+from audit.notebook.shown import Markdown, table
 
 NAME = "batch"
-COLUMNS = ("claim", "state", "verdict", "attempts", "seconds", "reason")
 
 
 class BatchForm(AuditForm):
@@ -63,12 +61,15 @@ def batch(form: BatchForm) -> Path:
     return out
 
 
-def summary(folder: Path) -> pd.DataFrame:
+def summary(folder: Path) -> Markdown:
     """One row a claim of the batch in that folder."""
     told = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     entries = [Entry.model_validate_json(json.dumps(entry)) for entry in told["claims"]]
-    rows = [(one.name, one.state, one.verdict or "", len(one.attempts), one.seconds, one.reason) for one in entries]
-    return pd.DataFrame(rows, columns=list(COLUMNS)).set_index("claim")
+    rows = [
+        (one.name, one.state, one.verdict or "", str(len(one.attempts)), f"{one.seconds:.1f}", one.reason)
+        for one in entries
+    ]
+    return table(("Claim", "State", "Verdict", "Attempts", "Seconds", "Why"), rows, numeric=(3, 4))
 
 
 def _place(word: str) -> str:

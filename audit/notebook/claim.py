@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import re
 from pathlib import Path
-
-import pandas as pd
 
 from audit import bundle, claims
 from audit.build.devices import beside, choose
@@ -13,10 +12,11 @@ from audit.claims import ClaimFolder
 from audit.notebook import form as forms
 from audit.notebook.form import AuditForm
 from audit.notebook.offered import offer
-from audit.notebook.shown import Markdown
+from audit.notebook.shown import Markdown, table
 from audit.pipeline import Audit
 from audit.progress import Progress
 from audit.report.formats import Form
+from audit.report.quantities import number
 
 FORMATS = ("md", "html", "comment", "openreview")
 UNMODIFIED = {
@@ -54,13 +54,13 @@ def source(audit: Audit) -> Markdown:
         return Markdown("This folder holds no claimed kernel.")
     digest = next(one.sha256 for one in audit.record.claim.sources if one.file == claimed.file)
     text = audit.folder.source_of(claimed).read_text(encoding="utf-8")
-    fence = "````"
+    fence = "`" * (3 + max(map(len, re.findall("`+", text)), default=0))
     language = "python" if claimed.file.endswith(".py") else "cuda"
     head = f"`{claimed.file}`: {UNMODIFIED[claim.source.fidelity]}. SHA-256 `{digest}`"
     return Markdown(f"{head}\n\n{fence}{language}\n{text.rstrip()}\n{fence}")
 
 
-def changes(audit: Audit) -> pd.DataFrame:
+def changes(audit: Audit) -> Markdown:
     """Every ablation against the claimed source: what it changes and in how many lines."""
     claimed = audit.folder.claim.claimed
     rows = []
@@ -68,8 +68,9 @@ def changes(audit: Audit) -> pd.DataFrame:
         if claimed is not None and variant.role == "ablation":
             before, after = (audit.folder.source_of(one).read_text(encoding="utf-8") for one in (claimed, variant))
             lines = [line[0] for line in difflib.ndiff(before.splitlines(), after.splitlines())]
-            rows.append((variant.file, " and ".join(variant.changes), lines.count("-"), lines.count("+")))
-    return pd.DataFrame(rows, columns=["file", "changes", "lines removed", "lines added"]).set_index("file")
+            counts = (number(lines.count("-")), number(lines.count("+")))
+            rows.append((variant.file, " and ".join(variant.changes), *counts))
+    return table(("File", "Changes against the claimed source", "Lines removed", "Lines added"), rows, numeric=(2, 3))
 
 
 def report(audit: Audit, form: AuditForm) -> list[Path]:

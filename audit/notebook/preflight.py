@@ -8,8 +8,6 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-import pandas as pd
-
 from audit import claims, doctor
 from audit.build import cuda_toolchain
 from audit.claims import ClaimFolder
@@ -18,6 +16,7 @@ from audit.errors import BadInput
 from audit.gpus import names_in
 from audit.notebook.claim import ClaimForm
 from audit.notebook.form import AuditForm
+from audit.notebook.shown import Markdown, table
 
 GPU = "GPU"
 MARKS = {"ok": "✓", "--": "⚠", "!!": "✗"}
@@ -50,12 +49,12 @@ class Machine:
     runtime: str
 
 
-def preflight(form: AuditForm) -> pd.DataFrame:
+def preflight(form: AuditForm) -> Markdown:
     """The card: ✓ there, ⚠ absent and the audit goes on without, ✗ no audit without it."""
     folder = claims.load(form.claim) if isinstance(form, ClaimForm) else None
     checks = [*card(look(), folder), *(check for check in doctor.examine() if check.name != GPU)]
-    rows = [(check.name, MARKS[check.mark], check.found, check.advice) for check in checks]
-    return pd.DataFrame(rows, columns=["looked at", "", "found", "what it means here"]).set_index("looked at")
+    rows = ((MARKS[check.mark], check.name, check.found, check.advice) for check in checks)
+    return table(("", "Looked at", "Found", "What it means here"), rows)
 
 
 def look() -> Machine:
@@ -82,7 +81,7 @@ def card(machine: Machine, folder: ClaimFolder | None) -> list[Check]:
     return [
         _device(machine, folder),
         _clocks(machine),
-        _triton(machine, folder),
+        *_triton(machine, folder),
         _match(machine),
         _ninja_line(machine),
         _disk(machine),
@@ -113,18 +112,16 @@ def _clocks(machine: Machine) -> Check:
     return Check("clocks", "ok", machine.gpu.clocks, advice)
 
 
-def _triton(machine: Machine, folder: ClaimFolder | None) -> Check:
-    """Whether Triton code can show here what it shows on newer GPUs."""
-    python = folder is not None and any(one.file.endswith(".py") for one in folder.claim.variant)
-    if machine.gpu is None or machine.gpu.compute_capability >= TENSOR_CORES_OF_TRITON:
-        return Check(
-            "Triton", "ok", "nothing against it", "" if machine.gpu else "runs in its interpreter without a GPU"
-        )
-    old = f"compute capability {machine.gpu.compute_capability / 10:.1f}: tl.dot runs without tensor cores"
-    advice = (
-        "times of Triton kernels here say nothing about newer GPUs" if python else "this claim has no Triton kernel"
-    )
-    return Check("Triton", "--" if python else "ok", old, advice)
+def _triton(machine: Machine, folder: ClaimFolder | None) -> list[Check]:
+    """Whether Triton code can show here what it shows on newer GPUs; nothing for a claim that has none."""
+    if folder is None or not any(one.file.endswith(".py") for one in folder.claim.variant):
+        return []
+    if machine.gpu is None:
+        return [Check("Triton", "ok", "its interpreter", "right or wrong is answered; no times without a GPU")]
+    old = machine.gpu.compute_capability < TENSOR_CORES_OF_TRITON
+    found = f"compute capability {machine.gpu.compute_capability / 10:.1f}"
+    advice = "tl.dot runs without tensor cores: times here say nothing about newer GPUs" if old else ""
+    return [Check("Triton", "--" if old else "ok", found, advice)]
 
 
 def _match(machine: Machine) -> Check:

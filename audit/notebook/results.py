@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 from audit.model import Record
 from audit.notebook.claim import FORMATS
 from audit.notebook.form import AuditForm
-from audit.notebook.shown import Markdown, Picture
+from audit.notebook.shown import Markdown, Picture, table
 from audit.pipeline import Audit
 from audit.report import figures as drawn
+from audit.report import markdown
 from audit.report.formats import COMMENT_CHARACTERS, OPENREVIEW_CHARACTERS
 from audit.report.formats import FORMATS as KNOWN
-from audit.report.quantities import NOT_MEASURED, number
+from audit.report.quantities import milliseconds
 
 PLACES = {
     "md": ("a file beside its figures", None),
@@ -25,19 +24,20 @@ PLACES = {
 
 def card(record: Record) -> Markdown:
     """The verdict with its reasons."""
-    verdict = record.verdict
-    lines = [f"## {record.claim.statement.title}", f"**Verdict: {verdict.name}**", verdict.root_cause or ""]
-    lines += [f"- {reason}" for reason in (*verdict.reasons, *verdict.missing)]
-    lines.append(f"*Speaks for*: {verdict.scope}" if verdict.scope else "")
+    verdict, told = record.verdict, markdown.escape
+    lines = [f"## {told(record.claim.statement.title)}", f"**Verdict: {verdict.name}**", told(verdict.root_cause or "")]
+    lines += [f"- {told(reason)}" for reason in (*verdict.reasons, *verdict.missing)]
+    lines.append(f"*Speaks for*: {told(verdict.scope)}" if verdict.scope else "")
     return Markdown("\n\n".join(line for line in lines if line))
 
 
-def ladder(record: Record) -> pd.DataFrame:
+def ladder(record: Record) -> Markdown:
     """Every variant's place; a time nobody measured reads NOT MEASURED."""
-    rows = [rung.model_dump() for rung in record.ladder]
-    table = pd.DataFrame(rows).set_index("variant")
-    table["median_ms"] = [NOT_MEASURED if row["median_ms"] is None else number(row["median_ms"]) for row in rows]
-    return table[["role", "technique", "precision", "state", "median_ms", "reason"]]
+    rows = (
+        (rung.variant, rung.role, rung.technique, rung.precision, rung.state, milliseconds(rung.median_ms), rung.reason)
+        for rung in record.ladder
+    )
+    return table(("Variant", "Role", "Technique", "Precision", "State", "Median", "Why"), rows, numeric=(5,))
 
 
 def figures(record: Record) -> list[Picture]:
@@ -45,7 +45,7 @@ def figures(record: Record) -> list[Picture]:
     return [Picture(figure) for figure in drawn.draw(record)]
 
 
-def share(audit: Audit, form: AuditForm) -> pd.DataFrame:
+def share(audit: Audit, form: AuditForm) -> Markdown:
     """The texts that were written, each with its length and where it can be pasted or attached."""
     rows = []
     for name in FORMATS:
@@ -53,4 +53,4 @@ def share(audit: Audit, form: AuditForm) -> pd.DataFrame:
         path = audit.out / KNOWN[name].file(form.language)
         length = len(path.read_text(encoding="utf-8"))
         rows.append((str(path), f"{length:,}", "no limit" if most is None else f"{most:,}", place))
-    return pd.DataFrame(rows, columns=["file", "characters", "at most", "for"]).set_index("file")
+    return table(("File", "Characters", "At most", "For"), rows, numeric=(1, 2))

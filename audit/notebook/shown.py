@@ -1,11 +1,13 @@
-"""What a cell shows: Markdown, and pictures that say in words what is on them."""
+"""What a cell shows: Markdown, tables, and pictures that say in words what is on them."""
 
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable
 from typing import Any
 
-from audit.report.view import Figure
+from audit.report import markdown
+from audit.report.view import Figure, Table
 
 
 class Markdown(str):
@@ -15,6 +17,12 @@ class Markdown(str):
 
     def _repr_markdown_(self) -> str:
         return str(self)
+
+
+def table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]], *, numeric: Iterable[int] = ()) -> Markdown:
+    """A table whose cells are shown whole and as they are; a note where it has no rows."""
+    known = tuple(rows)
+    return Markdown(markdown.table(Table("", columns, known, frozenset(numeric))) if known else "None.")
 
 
 class Picture:
