@@ -12,9 +12,12 @@ CORRECTNESS = ("contract", "agreement", "order", "coverage", "inherited", "input
 OPTIONAL = ("memory_access",)
 TIMED_OUTPUTS = "timed_outputs"
 REPLACED = "untouched_process"
-PROVE_WRONG = frozenset({*CORRECTNESS, *PROBES, TIMED_OUTPUTS}) - {KERNELS, REPLACED}
+ESCAPES = ("late_writes", "current_stream")
+"""Probes that read a result behind its call on the call's own stream, as a clock there would see it."""
+PROVE_WRONG = frozenset({*CORRECTNESS, *PROBES, TIMED_OUTPUTS}) - {KERNELS, REPLACED, *ESCAPES}
 """The findings that convict a kernel of being wrong where they are proved, also by probes that need not answer. A
-result may be right though others' kernels made it, or though clocks were replaced: rules of their own speak there."""
+result may be right though others' kernels made it, though clocks were replaced, or once the whole device has come to
+rest, though nothing on its stream waits for it: rules of their own speak there."""
 
 
 def missing(findings: list[Finding]) -> list[str]:
@@ -35,7 +38,7 @@ def _blocks_nothing(finding: Finding) -> bool:
     if finding.probe in CORRECTNESS:
         return finding.probe in OPTIONAL and finding.outcome == "skip"
     unclear = finding.outcome == "error" or finding.grade == "undefined"
-    return finding.probe not in {*PROVE_WRONG, REPLACED} or not unclear
+    return finding.probe not in {*PROVE_WRONG, REPLACED, *ESCAPES} or not unclear
 
 
 def _answered(finding: Finding) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from audit import verdicts
 from audit.ablation import AblationRow, ablation_table, root_cause
-from audit.clearing import KERNELS, PROVE_WRONG, REPLACED, missing
+from audit.clearing import ESCAPES, KERNELS, PROVE_WRONG, REPLACED, missing
 from audit.gpus import names_in
 from audit.ladder import by_target, ladder
 from audit.measure import Comparison, compared, strongest, wrong_baselines
@@ -29,9 +29,11 @@ __all__ = [
 ]
 
 BASELINE = "baseline:eager"
+CREDIT = "the published ratio is real"
+"""Begins the reason that speaks for a claim whose ratio only a baseline given the same means takes away."""
 MARGIN = 0.1
 """A measured ratio may fall this far short of the published one and still confirm it."""
-FLOOR, TASK = "floor", "task"
+FLOOR, TASK, OTHER_INPUTS = "floor", "task", "distributions"
 
 
 def baseline_of(precision: str) -> str:
@@ -71,12 +73,21 @@ def judge(record: Record) -> Verdict:
 
 def _proved_wrong(evidence: Evidence) -> Verdict | None:
     convictions = [finding for finding in evidence.findings if finding.convicts and finding.probe in PROVE_WRONG]
-    return verdicts.wrong(convictions, root_cause=root_cause(evidence.record)) if convictions else None
+    if not convictions:
+        return None
+    return verdicts.wrong(convictions, root_cause=root_cause(evidence.record), strawmen=_strawmen(evidence.record))
+
+
+def _strawmen(record: Record) -> list[Finding]:
+    about = deciding(finding for finding in record.findings if finding.probe == TASK)
+    return [finding for finding in about if finding.convicts]
 
 
 def _task_cannot_tell(evidence: Evidence) -> Verdict | None:
-    strawmen = [finding for finding in evidence.record.findings if finding.probe == TASK and finding.convicts]
-    return verdicts.vacuous(strawmen) if strawmen else None
+    strawmen = _strawmen(evidence.record)
+    passed = [finding for finding in evidence.findings if finding.probe == OTHER_INPUTS and finding.outcome == "pass"]
+    elsewhere = [finding for finding in passed if finding.evidence.get("discriminating")]
+    return verdicts.vacuous(strawmen, elsewhere) if strawmen else None
 
 
 def _unanswered(evidence: Evidence) -> Verdict | None:
@@ -87,6 +98,11 @@ def _unanswered(evidence: Evidence) -> Verdict | None:
 def _process_replaced(evidence: Evidence) -> Verdict | None:
     replaced = [finding for finding in evidence.findings if finding.convicts and finding.probe == REPLACED]
     return verdicts.void(replaced[0]) if replaced else None
+
+
+def _work_escapes(evidence: Evidence) -> Verdict | None:
+    late = [finding for finding in evidence.findings if finding.convicts and finding.probe in ESCAPES]
+    return verdicts.unseen(late, root_cause=root_cause(evidence.record)) if late else None
 
 
 def _work_of_others(evidence: Evidence) -> Verdict | None:
@@ -100,10 +116,18 @@ def _impossible_time(evidence: Evidence) -> Verdict | None:
 
 
 def _measured_speed(evidence: Evidence) -> Verdict | None:
-    return _speed(evidence.record, evidence.claimed)
+    return _speed(evidence.record, evidence.claimed, _open_hints(evidence.findings))
 
 
-def _speed(record: Record, claimed: Variant) -> Verdict:
+def _open_hints(findings: list[Finding]) -> list[str]:
+    """Hints of the source review whose own probe was skipped: another device may prove what they point at."""
+    skipped = {finding.probe for finding in findings if finding.outcome == "skip"}
+    hints = [finding for finding in findings if finding.grade == "hint" and finding.evidence.get("standing") == "hint"]
+    waiting = [hint for hint in hints if hint.evidence.get("confirm_with") in skipped]
+    return [f"{hint.evidence['confirm_with']}, skipped here, on line {hint.line}: {hint.summary}" for hint in waiting]
+
+
+def _speed(record: Record, claimed: Variant, hints: list[str]) -> Verdict:
     """The verdict on a right kernel: only times measured on a GPU the claim names can give one.
 
     It rests on the ratio to the strongest baseline of the kernel's precision class or better, and on its interval.
@@ -111,7 +135,8 @@ def _speed(record: Record, claimed: Variant) -> Verdict:
     baseline = strongest(record.measurements, claimed.precision, wrong=wrong_baselines(record.findings))
     measured = baseline and compared(record.measurements, claimed.name, baseline)
     if not measured:
-        return _undecided(record, [f"a time: {record.device.name} gives none; audit the claim on a GPU it names"])
+        untimed = f"a time: {record.device.name} gives none; audit the claim on a GPU it names"
+        return _undecided(record, [*hints, untimed])
     here = names_in(record.device.name)
     published = next((one for one in record.claim.statement.speedup if one.gpu in here), None)
     if published is None:
@@ -132,13 +157,20 @@ def _of_speed(record: Record, published: Speedup, measured: Comparison, *, confi
     )  # fmt: skip
     told = f"measured {measured.sentence()} against {measured.baseline}, the strongest baseline of its precision class"
     told += f"; {eager.sentence()} against {BASELINE}" if eager else ""
+    real = not confirmed and eager is not None and _reached(published, eager)
+    credit = f"the published ratio is real against {BASELINE}; {measured.baseline} needs no kernel of the claim's"
     return Verdict(
         name="confirmed" if confirmed else "overstated",
-        reasons=(f"{published.gpu}: claimed {published.ratio:g}x, {told}",),
+        reasons=(f"{published.gpu}: claimed {published.ratio:g}x, {told}", *([credit] if real else [])),
         confidence="medium",
         confidence_reason="every correctness probe passed; one GPU, interleaved with its baselines in one session",
         scope=f"speed on {record.device.name}, at the claimed shape",
     )
+
+
+def _reached(published: Speedup, measured: Comparison) -> bool:
+    low = measured.ratio.low
+    return measured.doubt is None and low is not None and low >= published.ratio * (1 - MARGIN)
 
 
 def _undecided(record: Record, missing: list[str]) -> Verdict:
@@ -169,6 +201,13 @@ RULES: tuple[Rule, ...] = (
         ("mistimed",),
         "right, but it replaced clocks, checks or hooks of its process: what was timed or checked there is void",
         _process_replaced,
+    ),
+    Rule(
+        "its work goes unseen",
+        ("mistimed",),
+        "right once the whole device has come to rest, but a probe proved that its stream does not wait for its work: "
+        "a clock on that stream sees a part of it",
+        _work_escapes,
     ),
     Rule("others did the work", ("overstated",), "right, but none of the source's own kernels ran", _work_of_others),
     Rule(

@@ -27,6 +27,8 @@ def _floor(speedup: Speedup, seen: Observation | None, cost: dict[str, float]) -
     if gpu is None:
         text = f"{speedup.gpu}: no data-sheet rates for this GPU, so no floor (known: {', '.join(table())})"
         return _finding("skip", text, speedup)
+    if not any(cost.values()):
+        return _finding("skip", f"{speedup.gpu}: reference.py states no least work, so there is no floor", speedup)
     numbers = _numbers(gpu, speedup, seen, cost)
     floor_ms = numbers["floor_ms"]
     if seen is None:

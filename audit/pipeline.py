@@ -117,7 +117,9 @@ class Audit:
             findings = lint.floors(self.folder.claim, self._main.cost())
             self._ledger.add(findings)
             under = ", ".join(finding.target for finding in findings if finding.outcome == "fail")
-            self._progress.say(f"{len(findings)} GPUs named; reported time under the hardware floor: {under or 'none'}")
+            self._progress.say(
+                f"GPUs named: {len(findings)}; reported time under the hardware floor: {under or 'none'}"
+            )
 
     def review(self) -> None:
         """Hints from every variant's source."""

@@ -15,7 +15,6 @@ import itertools
 import json
 import os
 import re
-import resource
 import shutil
 import sys
 import tempfile
@@ -80,7 +79,7 @@ def measured(root: Path, out: Path) -> dict[str, Any]:
             one.stage: {
                 "came": one.came,
                 "settled": one.settled,
-                "not_asked": one.not_asked,
+                "no_answer": one.no_answer,
                 "seconds": round(one.seconds, 1),
                 "an_hour": round(one.an_hour or 0),
             }
@@ -88,14 +87,8 @@ def measured(root: Path, out: Path) -> dict[str, Any]:
             if one.came
         },
         "verdicts": {f"{stage}: {verdict}": number for stage, verdict, number in counts.by_verdict(states)},
-        "not_asked": {one.item: one.last.reasons[0] for one in states if one.last and one.last.outcome == "not asked"},
+        "no_answer": {one.item: one.last.reasons[0] for one in states if one.last and one.last.outcome == "no answer"},
     }
-
-
-def processor_seconds() -> float:
-    """Of this process and all that ended below it."""
-    own, below = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
-    return own.ru_utime + own.ru_stime + below.ru_utime + below.ru_stime
 
 
 def main() -> None:
@@ -115,7 +108,6 @@ def main() -> None:
         "environment": environment.describe(seeds=()).model_dump(mode="json"),
         "items": items,
         "seconds": round(seconds, 1),
-        "processor_seconds": round(processor_seconds(), 1),
         "load_before": load,
         **found,
         "least_an_hour": LEAST_AN_HOUR,

@@ -35,10 +35,12 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench" / "results" / "jupyterlab.json"
 LIMIT_S = 540.0
 BIGGEST = 64 << 20
-OPEN = "jupyterapp?.shell?.currentWidget?.context?.isReady && jupyterapp.shell.currentWidget.sessionContext.isReady"
-IDLE = f"{OPEN} && jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'"
-RUN = "jupyterapp.commands.execute('notebook:run-all-cells'); true"
-CELLS = """JSON.stringify(jupyterapp.shell.currentWidget.content.widgets.map(one => ({
+OPEN = """jupyterapp.restored.then(() => jupyterapp.commands.execute('docmanager:open',
+  {{path: 'notebooks/{notebook}', factory: 'Notebook'}})).then(panel => {{ window.panel = panel;
+  jupyterapp.shell.activateById(panel.id); return panel.sessionContext.ready; }}).then(() => true)"""
+IDLE = "panel.sessionContext.session?.kernel?.status === 'idle'"
+RUN = "jupyterapp.shell.activateById(panel.id); jupyterapp.commands.execute('notebook:run-all-cells'); true"
+CELLS = """JSON.stringify(panel.content.widgets.map(one => ({
   type: one.model.type, id: one.model.id, count: one.model.sharedModel.execution_count ?? null,
   state: one.model.executionState ?? null,
   outputs: (one.model.sharedModel.outputs ?? []).map(output => output.output_type),
@@ -46,7 +48,7 @@ CELLS = """JSON.stringify(jupyterapp.shell.currentWidget.content.widgets.map(one
 VERDICT = """(() => { const found = [...document.querySelectorAll('.jp-RenderedMarkdown strong')]
   .filter(one => one.textContent.startsWith('Verdict')); found[0]?.scrollIntoView({block: 'center'});
   return found[0]?.textContent ?? ''; })()"""
-SHOW = """(() => { const notebook = jupyterapp.shell.currentWidget.content;
+SHOW = """(() => { const notebook = panel.content;
   const at = notebook.widgets.findIndex(one => one.model.id === 'card');
   notebook.activeCellIndex = at < 0 ? notebook.widgets.length - 1 : at;
   notebook.scrollToItem(notebook.activeCellIndex, 'center'); return true; })()"""
@@ -81,7 +83,7 @@ class Browser:
         ends = time.monotonic() + limit_s
         while not await self.value(f"Boolean({expression})"):
             if time.monotonic() > ends:
-                raise TimeoutError(f"not within {limit_s:.0f} s: {expression}")
+                raise TimeoutError(f"not within {limit_s:.0f} s: {expression}; {self.console}")
             await asyncio.sleep(0.5)
 
     def _event(self, told: dict[str, Any]) -> None:
@@ -149,8 +151,11 @@ async def run(address: str, port: int, notebook: str, screenshot: Path | None) -
     browser = Browser(await websocket_connect(page["webSocketDebuggerUrl"], max_message_size=BIGGEST))
     for domain in ("Page", "Runtime", "Log", "Network"):
         await browser.ask(f"{domain}.enable")
+    await browser.ask("Emulation.setFocusEmulationEnabled", enabled=True)  # JupyterLab runs what has the focus
     began = time.monotonic()
-    await browser.ask("Page.navigate", url=f"{address}/tree/notebooks/{notebook}?reset")
+    await browser.ask("Page.navigate", url=f"{address}?reset")
+    await browser.until("window.jupyterapp", limit_s=120)
+    await browser.value(OPEN.format(notebook=notebook))
     await browser.until(IDLE, limit_s=120)
     opened = time.monotonic()
     await browser.value(RUN)

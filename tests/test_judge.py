@@ -87,9 +87,16 @@ def test_the_strongest_baseline_of_the_class_counts_and_eager_is_told(record: Re
     rivals = (timing("baseline:eager_tf32", 0.1), timing("baseline:blocked", 5.0))
     verdict = timed(record, H100, timing("claimed", 0.1), timing(judge.BASELINE, 15.0), *rivals).verdict
     assert verdict.name == "overstated"
-    (reason,) = verdict.reasons
+    reason, credit = verdict.reasons
     assert "measured 50.00x (95 % interval 50.00 to 50.00, 12 blocks) against baseline:blocked" in reason
     assert "150.00x" in reason, "against eager"
+    assert credit.startswith("the published ratio is real against baseline:eager; baseline:blocked")
+
+
+def test_a_ratio_that_no_baseline_leaves_has_no_credit(record: Record) -> None:
+    rivals = (timing(judge.BASELINE, 15.0), timing("baseline:blocked", 5.0))
+    verdict = timed(record, H100, timing("claimed", 0.2), *rivals).verdict
+    assert (verdict.name, len(verdict.reasons)) == ("overstated", 1)
 
 
 def test_a_wrong_baseline_is_none(record: Record) -> None:

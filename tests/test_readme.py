@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from audit import cli
+from audit.report import gallery
 from audit.selftest import page
 from audit.selftest.record import read
 
@@ -36,6 +37,10 @@ def test_the_self_test_table_is_what_the_published_records_give() -> None:
     records = sorted((ROOT / "reports" / "self_test").glob("*.json"))
     assert records
     assert page.section([read(path) for path in records]) in README
+
+
+def test_the_table_of_claims_is_what_the_published_records_give() -> None:
+    assert gallery.section() in README
 
 
 def test_files_and_commands_it_names_exist() -> None:

@@ -100,6 +100,8 @@ def build(
     started = time.monotonic()
     own = cache_folder or cache.cache_folder()
     source = parse(_text(source_path))
+    if "__global__" not in source.masked:
+        raise NotFast("a source that defines no kernel")
     tools = fast_toolchain.find()
     given = translated(flags, compute_capability=compute_capability, standard=tools.standard, portable=portable)
     host = operator_includes(source, tools.operators) + given.defines + host_part(source, name=source_path.name)

@@ -21,6 +21,8 @@ from audit.build.python_inline import key_of
 
 MODEL = "ModelNew"
 MODEL_SEED = 42
+TYPES = "task"
+"""The module that popcorn's leaderboards keep type names in; submissions import it to annotate, and it is not there."""
 LoadInline = Callable[..., Any]
 
 
@@ -81,6 +83,21 @@ def _loaded(source: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise ImportError(f"{source.name}: cannot be imported")
     module = importlib.util.module_from_spec(spec)
+    if TYPES not in sys.modules and importlib.util.find_spec(TYPES) is None:
+        sys.modules[TYPES] = _type_names()
     sys.modules[name] = module  # dataclasses and Triton look their module up
     spec.loader.exec_module(module)
+    return module
+
+
+def _type_names() -> ModuleType:
+    """A module in which every name is a type."""
+    module = ModuleType(TYPES)
+
+    def named(name: str) -> type:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return object
+
+    vars(module)["__getattr__"] = named
     return module

@@ -15,7 +15,9 @@ def add(commands: Subparsers) -> None:
 
 def execute(_: argparse.Namespace) -> int:
     """Prints a line a claim."""
-    for name in claims.names():
+    known = claims.names()
+    width = max(map(len, known), default=0)
+    for name in known:
         claim = claims.load(name).claim
-        print(f"{name:<20} {len(claim.variant)} variants  {claim.title}")
+        print(f"{name:<{width}} {len(claim.variant)} variants  {claim.title}")
     return 0

@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import PositiveFloat, PositiveInt, ValidationError
 
 from audit.errors import BadInput
+from audit.importers import bounded
 from audit.model.base import Frozen
 
 Statistic = Literal["mean", "median", "maximum", "upper quartile", "rows"]
@@ -41,14 +42,12 @@ def read(path: Path) -> About:
     """The description in `path`.
 
     Raises:
-        BadInput: no such file, not TOML, or a key that does not belong there.
+        BadInput: no such file, too large, not TOML, or a key that does not belong there.
     """
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(bounded.source_text(path).decode("utf-8"))
         return About.model_validate_json(json.dumps(table, default=str))
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{path}: not valid TOML: {error}") from error
     except ValidationError as error:
         first = error.errors()[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -59,8 +60,12 @@ def mark(row: pd.Series, rule: str, grade: Grade, text: str) -> Mark:
 
 
 def times(value: float) -> str:
-    """A ratio to two places, one above a hundred: "1.02x", "368.2x"."""
-    return f"{value:,.2f}x" if abs(value) < 100 else f"{value:,.1f}x"
+    """A ratio to two places, one above a hundred, more under a tenth: "1.02x", "368.2x", "0.0021x"; "none" for NaN."""
+    if math.isnan(value):
+        return "none"
+    if abs(value) < 0.1:
+        return f"{value:.2g}x"
+    return f"{value:,.2f}x" if value < 100 else f"{value:,.1f}x"
 
 
 def share(part: float, whole: float = 1.0) -> str:
@@ -69,6 +74,11 @@ def share(part: float, whole: float = 1.0) -> str:
         return "none"
     percent = 100 * part / whole
     return f"{percent:.1f} %" if 0 < percent < 10 else f"{percent:.0f} %"
+
+
+def rows_of(number: int) -> str:
+    """ "1 row", "2 rows"."""
+    return f"{number:,} row{'s' * (number != 1)}"
 
 
 def count(part: int, whole: int) -> str:

@@ -46,7 +46,8 @@ class Refused:
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.file}, row {self.row}, column {self.column}: {self.reason}"
+        column = f", column {self.column}" if self.column else ""
+        return f"{self.file}, row {self.row}{column}: {self.reason}"
 
 
 @dataclass(frozen=True)

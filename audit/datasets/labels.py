@@ -24,4 +24,9 @@ def truths(frame: pd.DataFrame, column: str, *, absent: bool) -> pd.Series:
 def _label(cell: object) -> str:
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return ""
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else sound(str(cell))
+
+
+def sound(text: str) -> str:
+    """The text with a question mark for each lone surrogate, which JSON can hold and no table can."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 
-from audit.datasets.answer import Answer, Mark
+from audit.datasets.answer import Answer, Mark, rows_of
 from audit.datasets.dataset import Dataset
 from audit.datasets.rules import RULES
 from audit.report.view import Figure, Link, Report, Section, Table
@@ -37,7 +37,7 @@ def counted(data: Dataset) -> str:
     """How many rows there are, of what, and how many were left out."""
     gone = data.read - len(data.frame)
     out = f"{gone:,} of {data.read:,} rows were left out." if gone else "No row was left out."
-    return f"{len(data.frame):,} rows, {len(data.scored):,} of them with a ratio ({data.format}). {out}"
+    return f"{rows_of(len(data.frame))}, {len(data.scored):,} of them with a ratio ({data.format}). {out}"
 
 
 def question(rule: str) -> str:
@@ -70,7 +70,8 @@ def _of_rule(answer: Answer, figure: Figure | None) -> Section:
     return Section(
         answer.title,
         answer.rule,
-        paragraphs=(first, *answer.sentences, *bias),
+        paragraphs=(first,),
+        bullets=(*answer.sentences, *bias),
         tables=answer.tables,
         figures=(figure,) if figure else (),
     )

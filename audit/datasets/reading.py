@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from audit.datasets.about import About
 from audit.datasets.dataset import NOT_STATED, Dataset, Refused
 from audit.datasets.format import Format
 from audit.datasets.gpu_names import named
+from audit.datasets.labels import sound
 from audit.errors import BadInput
 from audit.importers import tables
 from audit.importers.rows import Rejected
@@ -21,6 +21,8 @@ from audit.importers.tables import Table
 SUFFIXES = (".parquet", ".csv", ".csv.gz", ".json", ".json.gz", ".jsonl", ".jsonl.gz", ".ndjson")
 DESCRIPTION = "dataset.toml"
 SHOWN_NAMES = 5
+LEAST, MOST = 1e-12, 1e12
+"""No time in any unit and no ratio lies outside; what does would overflow a sum or a quotient."""
 
 
 def read(path: Path, *, gpu: str | None = None, unit: str | None = None) -> Dataset:
@@ -71,29 +73,27 @@ def _files(path: Path) -> list[Path]:
 
 
 def _part(file: Path) -> tuple[Format, pd.DataFrame, list[Refused]]:
+    if sound(file.name) != file.name:
+        raise BadInput(f"{sound(str(file))}: the name is not UTF-8; rename the file")
     there = tables.names(file)
     form = formats.recognised(there, file=str(file))
     columns = [name for name in (*form.figures, *form.others) if name in there]
     figures = [name for name in form.figures if name in there]
-    no_more: list[Rejected] = []
-    if form.none is None:
-        table, bad = tables.read(file, columns, positive=figures), no_more
-    else:
-        table, bad = _positive(tables.read(file, columns, numbers=figures), figures, none=form.none)
+    positive, numbers = (figures, []) if form.none is None else ([], figures)
+    table, bad = _plausible(tables.read(file, columns, numbers=numbers, positive=positive), figures, none=form.none)
     frame = form.convert(table)
     told = sorted((*table.rejected, *bad), key=lambda one: one.row)
     refused = [Refused(file.name, one.row, one.column, one.reason) for one in told]
     return form, frame.assign(file=file.name, row=frame.index), refused
 
 
-def _positive(table: Table, columns: list[str], *, none: float) -> tuple[Table, list[Rejected]]:
-    """The rows whose figures are positive and finite, with NaN for the number that stands for none."""
+def _plausible(table: Table, columns: list[str], *, none: float | None) -> tuple[Table, list[Rejected]]:
+    """The rows whose figures can be times or ratios, with NaN for the number that stands for none."""
     frame = table.frame.assign(**{name: table.frame[name].where(table.frame[name] != none) for name in columns})
     bad = [
-        Rejected(int(row), name, f"{value!r} is no time or ratio; it must be finite and above zero")
+        Rejected(int(row), name, f"{frame.at[row, name]} is no time or ratio; it must be above zero and under {MOST:g}")
         for name in columns
-        for row, value in frame[name].items()
-        if not (math.isnan(value) or 0 < value < math.inf)
+        for row in frame.index[frame[name].notna() & ~frame[name].between(LEAST, MOST)]
     ]
     gone = {one.row for one in bad}
     return replace(table, frame=frame[~frame.index.isin(gone)]), bad

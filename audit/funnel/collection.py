@@ -12,6 +12,7 @@ from audit.errors import BadInput
 from audit.funnel.state import Passage
 
 STATEMENT = "claim.toml"
+UNREADABLE = "cannot be read"
 MOST_FILES, MOST_BYTES = 200, 64_000_000
 _ODD = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -59,18 +60,25 @@ def of_folder(path: Path) -> Collection:
 
 
 def item_of(folder: Path) -> Item:
-    """The item of one claim folder."""
+    """The item of one claim folder; one whose files cannot be read, or are too many, is left out and says why."""
+    key = key_of(folder.name)
+    try:
+        return Item(key, folder, _digest(folder))
+    except (BadInput, OSError) as error:
+        told = Passage(stage="lint", outcome="left out", verdict=UNREADABLE, reasons=(str(error),))
+        return Item(key, folder, "", told=told)
+
+
+def _digest(folder: Path) -> str:
     digest = hashlib.sha256()
     size = 0
     for number, file in enumerate(sorted(one for one in folder.rglob("*") if one.is_file())):
         size += file.stat().st_size
         if number == MOST_FILES or size > MOST_BYTES:
-            raise BadInput(
-                f"{folder.name}: more than {MOST_FILES} files or {MOST_BYTES:,} bytes; no claim folder has so many"
-            )
+            raise BadInput(f"more than {MOST_FILES} files or {MOST_BYTES:,} bytes; no claim folder has so many")
         data = file.read_bytes()
         digest.update(f"{file.relative_to(folder)}\0{len(data)}\0".encode("utf-8", "surrogateescape") + data)
-    return Item(key_of(folder.name), folder, digest.hexdigest())
+    return digest.hexdigest()
 
 
 def key_of(name: str) -> str:

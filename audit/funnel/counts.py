@@ -15,7 +15,10 @@ LEAST_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class StageCount:
-    """One stage: items that came in, how they left, and the wall-clock seconds of all its runs."""
+    """One stage: items that came in and how they left; items and wall-clock seconds of the runs that came to their end.
+
+    A run that was killed left its items and not its time.
+    """
 
     stage: StageName
     title: str
@@ -23,13 +26,14 @@ class StageCount:
     settled: int
     left_out: int
     passed_on: int
-    not_asked: int
+    no_answer: int
+    timed: int
     seconds: float
 
     @property
     def an_hour(self) -> float | None:
         """Items an hour; None where too little time passed to say."""
-        return 3600 * self.came / self.seconds if self.seconds >= LEAST_SECONDS else None
+        return 3600 * self.timed / self.seconds if self.seconds >= LEAST_SECONDS else None
 
 
 def by_stage(funnel: FunnelState, items: Sequence[ItemState]) -> list[StageCount]:
@@ -57,6 +61,7 @@ def left_out(items: Sequence[ItemState]) -> list[tuple[str, int]]:
 
 def _count(name: StageName, title: str, funnel: FunnelState, items: Sequence[ItemState]) -> StageCount:
     outcomes = Counter(passage.outcome for one in items for passage in one.passages if passage.stage == name)
+    runs = [run for run in funnel.runs if run.stage == name]
     return StageCount(
         stage=name,
         title=title,
@@ -64,6 +69,7 @@ def _count(name: StageName, title: str, funnel: FunnelState, items: Sequence[Ite
         settled=outcomes["settled"],
         left_out=outcomes["left out"],
         passed_on=outcomes["passed on"],
-        not_asked=outcomes["not asked"],
-        seconds=sum(run.seconds for run in funnel.runs if run.stage == name),
+        no_answer=outcomes["no answer"],
+        timed=sum(run.items for run in runs),
+        seconds=sum(run.seconds for run in runs),
     )

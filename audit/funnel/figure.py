@@ -1,4 +1,4 @@
-"""The funnel as bars: of what came to each stage, what it settled, could not ask, and passed on."""
+"""The funnel as bars: of what came to each stage, what it settled, left out, could not answer, and passed on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def draw(counted: Sequence[StageCount]) -> Figure:
     return Figure(
         name=NAME,
         alt=f"Bars of items by stage. {told}.",
-        caption="Each bar is what came to a stage: filled what it settled, hatched what it could not ask, grey what "
+        caption="Each bar is what came to a stage: filled what it settled, hatched what it has no answer to, grey what "
         "it left out.",
         png=_drawn(counted, canvas.LIGHT),
         dark=_drawn(counted, canvas.DARK),
@@ -47,10 +47,10 @@ def _drawn(counted: Sequence[StageCount], palette: Palette) -> bytes:
 def _bar(axis: Axes, height: int, one: StageCount, palette: Palette) -> None:
     axis.barh(height, one.came, height=0.62, facecolor="none", edgecolor=palette.quiet, linewidth=1.2)
     axis.barh(height, one.settled, height=0.62, color=palette.cool)
-    axis.barh(height, one.not_asked, left=one.settled, height=0.62, facecolor="none", edgecolor=palette.quiet,
+    axis.barh(height, one.no_answer, left=one.settled, height=0.62, facecolor="none", edgecolor=palette.quiet,
               linewidth=0, hatch="////")  # fmt: skip
     axis.barh(height, one.left_out, left=one.came - one.left_out, height=0.62, color=palette.quiet, alpha=0.35)
-    told = ((one.left_out, "left out"), (one.not_asked, "not asked"))
+    told = ((one.left_out, "left out"), (one.no_answer, "no answer"))
     idle = "".join(f", {number:,} {word}" for number, word in told if number)
     text = f"{one.settled:,} of {one.came:,} settled{idle}" if one.came else "nothing came here yet"
     axis.annotate(text, (one.came, height), xytext=(6, 0), textcoords="offset points", va="center", fontsize=9.5)

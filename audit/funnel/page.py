@@ -8,6 +8,7 @@ from pathlib import Path
 from audit.funnel import counts
 from audit.funnel.stages import STAGES
 from audit.funnel.state import FunnelState, ItemState
+from audit.probes import PROBES
 from audit.report import html, markdown, plain
 from audit.report.view import Code, Figure, Report, Section, Table
 
@@ -36,7 +37,7 @@ def text(funnel: FunnelState, items: Sequence[ItemState]) -> str:
         rate = f", {one.an_hour:,.0f} an hour" if one.an_hour else ""
         lines.append(
             f"  {one.title:<16} {one.came:>6,} in, {one.settled:>6,} settled, {one.left_out:>6,} left out, "
-            f"{one.passed_on:>6,} passed on, {one.not_asked:>5,} not asked, {one.seconds:8.1f} s{rate}"
+            f"{one.passed_on:>6,} passed on, {one.no_answer:>5,} no answer, {one.seconds:8.1f} s{rate}"
         )
     lines += [f"  settled as {verdict} at {stage}: {number:,}" for stage, verdict, number in counts.by_verdict(items)]
     lines += [f"  left out, {why}: {number:,}" for why, number in counts.left_out(items)]
@@ -56,7 +57,8 @@ def build(funnel: FunnelState, items: Sequence[ItemState], figures: tuple[Figure
             Section("What was settled where", "stages", bullets=funnel.notes, tables=(_stages(funnel, items),),
                     figures=figures),
             Section("Verdicts", "verdicts", paragraphs=_about_verdicts(settled), tables=_verdicts(items)),
-            Section("What each stage asks", "asks", facts=tuple((one.title, one.asks) for one in STAGES)),
+            Section("What each stage asks", "asks", facts=tuple((one.title, one.asks) for one in STAGES),
+                    bullets=(f"The probes: {', '.join(PROBES)}.",)),
             _settled(settled),
             _left(left),
             _left_out(items),
@@ -72,15 +74,15 @@ def _stages(funnel: FunnelState, items: Sequence[ItemState]) -> Table:
             f"{one.settled:,}",
             f"{one.left_out:,}",
             f"{one.passed_on:,}",
-            f"{one.not_asked:,}",
+            f"{one.no_answer:,}",
             f"{one.seconds:,.1f} s" if one.came else NONE_YET,
             f"{one.an_hour:,.0f}" if one.an_hour else "",
         )
         for one in counts.by_stage(funnel, items)
     )
-    columns = ("Stage", "Came in", "Settled", "Left out", "Passed on", "Could not ask", "Wall clock", "Items an hour")
+    columns = ("Stage", "Came in", "Settled", "Left out", "Passed on", "No answer", "Wall clock", "Items an hour")
     return Table(
-        "Items by stage; what could not be asked goes on to the next one", columns, rows, frozenset(range(1, 8))
+        "Items by stage; what a stage has no answer to goes on to the next one", columns, rows, frozenset(range(1, 8))
     )
 
 

@@ -45,6 +45,7 @@ class Funnel:
             (out / RECORDS).mkdir(exist_ok=True)
         except OSError as error:
             raise BadInput(f"{out}: cannot be written ({error.strerror}); choose another folder") from error
+        _differ(collection)
         self.state = self._begun(resume, secrets.randbits(62) if seed is None else seed)
         self.items: dict[str, ItemState] = {item.key: self._known(item) for item in collection.items}
         self._keep_state()
@@ -67,8 +68,11 @@ class Funnel:
         with _Processes(places(stage.at_once)) as processes, ThreadPoolExecutor(stage.at_once) as threads:
             setting = Setting((self._out / RECORDS).resolve(), self.state.seed, processes)
             asked = [threads.submit(self._ask_about, item, stage, setting, progress) for item in batch]
-            for one in asked:
-                one.result()
+            try:
+                for one in asked:
+                    one.result()
+            finally:
+                threads.shutdown(cancel_futures=True)  # an interrupted funnel begins nothing more
 
     def _ask_about(self, item: Item, stage: Stage, setting: Setting, progress: Progress) -> None:
         """One item at one stage; its state is on disk before this returns."""
@@ -76,7 +80,7 @@ class Funnel:
             passage = _asked(stage, item, setting)
         self.items[item.key] = self.items[item.key].after(passage)
         state.write(self.items[item.key], self._out / ITEMS / f"{item.key}.json")
-        if passage.outcome in ("settled", "not asked"):
+        if passage.outcome in ("settled", "no answer"):
             first = passage.reasons[0] if passage.reasons else ""
             progress.say(f"{item.key}: {passage.verdict or passage.outcome}: {first}")
 
@@ -115,6 +119,13 @@ class Funnel:
         state.write(self.state, self._out / STATE)
 
 
+def _differ(collection: Collection) -> None:
+    keys = [item.key for item in collection.items]
+    twice = next((key for key in keys if keys.count(key) > 1), None) if len(set(keys)) < len(keys) else None
+    if twice is not None:
+        raise BadInput(f"{collection.name}: two items are called {twice}; rename one")
+
+
 class _Processes:
     """Worker processes that start when first asked for, and end with the body."""
 
@@ -142,7 +153,7 @@ def _asked(stage: Stage, item: Item, setting: Setting) -> Passage:
     try:
         passage = stage.ask(item, setting)
     except AuditError as error:
-        passage = Passage(stage=stage.name, outcome="not asked", reasons=(str(error),))
+        passage = Passage(stage=stage.name, outcome="no answer", reasons=(str(error),))
     return passage.model_copy(update={"seconds": round(time.monotonic() - began, 3)})
 
 

@@ -15,14 +15,14 @@ from audit.model.base import Frozen
 SCHEMA = 1
 """History: 1 (2026-11) first form."""
 StageName = Literal["lint", "review", "emulated", "gpu"]
-Outcome = Literal["settled", "left out", "passed on", "not asked"]
+Outcome = Literal["settled", "left out", "passed on", "no answer"]
 
 
 class Passage(Frozen):
     """One item at one stage.
 
     `settled` has a verdict and ends its way; `left out` ends it without one, since there is nothing to audit; `passed
-    on` found nothing that settles it; `not asked` says why the stage could not ask, which settles nothing either.
+    on` found nothing that settles it; `no answer` says why the stage could not tell, which settles nothing either.
     `hints` counts what the source review pointed at.
     """
 

@@ -16,6 +16,7 @@ from audit.importers import (
     cuda_l1,
     flashinfer_bench,
     kernelbench,
+    notebook,
     popcorn,
     robust_kbench,
     sol_execbench,
@@ -38,6 +39,7 @@ class Importer(Protocol):
 
 
 IMPORTERS: dict[str, Importer] = {
+    "notebook": notebook,
     "archive": archive,
     "cuda_l1": cuda_l1,
     "robust_kbench": robust_kbench,

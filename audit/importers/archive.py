@@ -125,7 +125,7 @@ def _figures(row: Row, given: Given) -> tuple[list[Figure], list[Missing]]:
     missing: list[Missing] = []
     if kernel is not None:
         told = {"runtime": kernel, **baselines}
-        figures, missing = published.times(told, given=given, gpu=None, where=f"{row.where} column {KERNEL_TIME}")
+        figures, missing = published.times(told, given=given, gpu=None, where=row.where)
     for column, about in RATIOS.items():
         value = row.number_in(column)
         if value is not None:

@@ -6,12 +6,11 @@ The Python file has `reference` (or one other function) and `get_inputs()`, with
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import replace
 from pathlib import PurePath
 
-from audit.importers import module_task, sizes
+from audit.importers import module_task, published, sizes
 from audit.importers.imported import (
     NO_COST,
     NO_FIGURES,
@@ -24,7 +23,7 @@ from audit.importers.imported import (
     Reference,
     Tolerance,
 )
-from audit.importers.material import Given, Material, one_of
+from audit.importers.material import Given, Material
 from audit.importers.python_text import PythonText
 
 TAKES = "a `.cu` that binds a function (PYBIND11_MODULE), and a Python file with `reference` and `get_inputs`"
@@ -50,7 +49,7 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
     Raises:
         BadInput: no kernel or several, or several Python files with a reference.
     """
-    kernel = one_of([material.original(name) for name in material.named(".cu")], what=".cu file", where=material.where)
+    kernel = material.only([material.original(name) for name in material.named(".cu")], what=".cu file")
     bound = _BOUND.findall(kernel.data.decode())
     name = module_task.named_after(kernel.published_as)
     imported = Imported(
@@ -70,7 +69,7 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
     tasks = [name for name, one in material.python.items() if _function(one) and set(MAKERS) & set(one.functions)]
     if not tasks:
         return imported.lacking(NO_TASK, _NO_TOLERANCE)
-    task = one_of([material.original(name) for name in tasks], what="reference", where=material.where)
+    task = material.only([material.original(name) for name in tasks], what="reference")
     return _with_task(imported, task, material.python[task.published_as])
 
 
@@ -104,6 +103,6 @@ def _with_task(imported: Imported, task: Original, text: PythonText) -> Imported
 def _tolerance(text: PythonText) -> Tolerance | None:
     for name in TOLERANCES:
         value = text.constant(name)
-        if isinstance(value, float) and 0.0 < value < math.inf:
+        if isinstance(value, float) and published.positive(value):
             return Tolerance(value, f"{name} of the Python file; it counts here in units of the result's rms too")
     return None

@@ -38,7 +38,7 @@ class Row:
     def number_in(self, column: str) -> float | None:
         """The number of a cell; None where there is none."""
         cell = self.cells.get(column)
-        return cell if isinstance(cell, float) and not math.isnan(cell) else None
+        return float(cell) if isinstance(cell, float) and not math.isnan(cell) else None
 
     def original(self, column: str, *, file: str) -> Original:
         """The text of a cell as an original."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from audit.importers import entries, module_task, published, sizes, solutions
+from audit.importers import entries, module_task, published, sizes, solutions, units
 from audit.importers.definitions import FRACTIONS, Definition
 from audit.importers.imported import (
     NO_COST,
@@ -100,7 +100,7 @@ def _with_inputs(claim: Imported, stated: Definition, workload: Workload) -> Imp
         inputs[one.name] = {"shape": None if one.axes is None else list(one.axes), "dtype": one.dtype}
         if one.axes is None:
             value = source.get("value")
-            known = isinstance(value, bool | int | float) and math.isfinite(value)
+            known = isinstance(value, bool | int | float) and abs(value) < units.LARGEST
             inputs[one.name]["value"] = value if known else 0
             missing += [] if known else [_undrawn(one.name, "a number the workload does not give")]
         elif source.get("type") == "safetensors":

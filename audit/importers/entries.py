@@ -63,7 +63,8 @@ def inline(text: str, *, cpp: str, name: str, functions: Sequence[str] | None, f
 
 def literal(text: str) -> str:
     """A Python literal of a text; raw and over several lines where that is possible, so that lines can be counted."""
-    raw = not any(mark in text for mark in ("'''", "\r")) and not text.endswith(("'", "\\"))
+    plain = all(character.isprintable() or character in "\n\t" for character in text)
+    raw = plain and "'''" not in text and not text.endswith(("'", "\\"))
     return f"r'''{text}'''" if raw else repr(text)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from audit.importers import module_task, published
 from audit.importers.imported import NO_FIGURES, Figure, Imported, Missing, Original
-from audit.importers.material import Given, Material, one_of
+from audit.importers.material import Given, Material
 
 TAKES = "a task with `Model` and `get_inputs`, a solution with `ModelNew` (two `.py` files, a folder, or `kernel.json`)"
 STEPS = ("torch.allclose on several random inputs", "the mean of CUDA event times, reference and kernel apart")
@@ -44,7 +44,7 @@ def _solution(material: Material) -> Original:
         for name, document in material.documents.items()
         for key, text in _samples(document)
     ]
-    return one_of(files or cells, what="solution (a class ModelNew)", where=material.where)
+    return material.only(files or cells, what="solution (a class ModelNew)")
 
 
 def _task(material: Material) -> Original | None:
@@ -53,7 +53,7 @@ def _task(material: Material) -> Original | None:
         for name, one in material.python.items()
         if "Model" in one.classes and "get_inputs" in one.functions and "ModelNew" not in one.classes
     ]
-    return one_of(files, what="task (a class Model)", where=material.where) if files else None
+    return material.only(files, what="task (a class Model)") if files else None
 
 
 def _samples(document: Any) -> Iterator[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from typing import Any
 
 MOST_CHARACTERS = 2_000_000
@@ -28,7 +29,8 @@ def read(text: str) -> Any:
     if deepest > DEEPEST:
         raise NoLiteral(f"{deepest} brackets within each other; at most {DEEPEST} are read")
     try:
-        return ast.literal_eval(text)
+        with warnings.catch_warnings(action="ignore"):
+            return ast.literal_eval(text)
     except SyntaxError as error:
         raise NoLiteral(f"no Python literal (line {error.lineno}: {error.msg})") from error
     except (ValueError, TypeError, MemoryError, RecursionError) as error:

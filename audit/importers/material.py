@@ -93,6 +93,15 @@ class Material:
         """A JSON document. Raises BadInput with line and column where it is none."""
         return self._document(name)[name]
 
+    def only(self, found: Sequence[Original], *, what: str) -> Original:
+        """The only one of what was found. Raises BadInput for none or several, naming them or what went wrong."""
+        if len(found) == 1:
+            return found[0]
+        told = ", ".join(one.published_as for one in found[:MOST_TOLD])
+        count = f"{len(found)} of ({told})" if found else "no"
+        trouble = f" ({self.problems[0]})" if self.problems and not found else ""
+        raise BadInput(f"{self.where}: {count} {what}{trouble}; name the one that is meant")
+
     @cached_property
     def problems(self) -> list[str]:
         """Why files could not be read, as far as they were asked for."""
@@ -126,14 +135,6 @@ class Material:
             raise BadInput(f"{path}: JSON nested too deeply") from error
         except (OSError, ValueError) as error:
             raise BadInput(f"{path}: cannot be read as JSON ({type(error).__name__})") from error
-
-
-def one_of(found: Sequence[Original], *, what: str, where: str) -> Original:
-    """The only one of what was found. Raises BadInput for none or several, naming them."""
-    if len(found) == 1:
-        return found[0]
-    told = ", ".join(one.published_as for one in found[:MOST_TOLD])
-    raise BadInput(f"{where}: {f'{len(found)} of ({told})' if found else 'no'} {what}; name the one that is meant")
 
 
 def _within(folder: Path) -> Iterator[tuple[str, Path]]:

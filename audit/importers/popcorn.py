@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import Any
 
 from audit.errors import BadInput
-from audit.importers import entries, module_task
+from audit.importers import entries, module_task, published
 from audit.importers.imported import (
     NO_COST,
     NO_FIGURES,
@@ -28,7 +28,7 @@ from audit.importers.imported import (
     Shapes,
     Tolerance,
 )
-from audit.importers.material import Given, Material, one_of
+from audit.importers.material import Given, Material
 from audit.importers.python_text import PythonText
 
 TAKES = (
@@ -56,7 +56,8 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
         BadInput: several submissions or references, or a `task.yml` that is none.
     """
     found = [material.original(name) for name, one in material.python.items() if ENTRY in one.functions]
-    submission = one_of(found, what=f"submission (a function {ENTRY})", where=material.where)
+    submission = material.only(found, what=f"submission (a function {ENTRY})")
+    imports = _imports(material.python[submission.published_as])
     header = dict(_HEADER.findall(submission.data.decode()))
     references = [name for name, one in material.python.items() if MAKER in one.functions]
     name = module_task.named_after(header.get("leaderboard") or PurePath(material.where).name)
@@ -78,13 +79,13 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
         reference=None,
         shapes=None,
         steps=tuple(f"leaderboard {key}: {value}" for key, value in header.items()),
-        missing=(NO_COST, NO_FIGURES),
+        missing=(NO_COST, NO_FIGURES, *([_UTILS] if "utils" in imports else [])),
     )
     return _with_task(imported, material, references) if references else imported.lacking(NO_TASK)
 
 
 def _with_task(imported: Imported, material: Material, references: list[str]) -> Imported:
-    name = one_of([material.original(each) for each in references], what="reference", where=material.where).published_as
+    name = material.only([material.original(each) for each in references], what="reference").published_as
     text = material.python[name]
     beside = {module: _beside(material, module) for module in BESIDE if module in _imports(text)}
     kept = [material.original(file, file=f"{module}.py") for module, file in beside.items() if file]
@@ -117,6 +118,7 @@ _CHOICES = (
 )
 _NO_TOLERANCE = Missing("reference.py compares in a way of its own", "tolerance", "write the tolerance", essential=True)
 _NO_REFERENCE = Missing(f"reference.py has no {REFERENCE}", "original/reference.py", "write it there", essential=True)
+_UTILS = Missing("the submission imports utils", "claimed.py", "put what it needs of it there", essential=True)
 _NO_TASK_YML = Missing("there is no task.yml", "shapes", "write the arguments of generate_input", essential=True)
 
 
@@ -210,7 +212,7 @@ def _tolerance(text: PythonText) -> Tolerance | None:
     given = {keyword.arg: text.value(keyword.value) for keyword in call.keywords if keyword.arg in DEFAULTS}
     used = {name: given.get(name, value) for name, value in DEFAULTS.items()}
     relative = used["rtol"]
-    if not isinstance(relative, int | float) or not 0 < relative < math.inf:
+    if not published.positive(relative):
         return None
     told = f"the leaderboard's own, rtol = {used['rtol']}, atol = {used['atol']}"
     default = "" if "rtol" in given else ", the defaults of its utils.py"

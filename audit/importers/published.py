@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -14,9 +13,9 @@ from audit.importers.imported import Figure, Missing
 from audit.importers.material import Given
 
 
-def gpu_named(text: str | None) -> str | None:
+def gpu_named(text: Any) -> str | None:
     """The GPU of our table that a name means, `H100` for `NVIDIA H100 80GB HBM3`; else the name itself."""
-    if not text or not text.strip():
+    if not isinstance(text, str) or not text.strip():
         return None
     words = frozenset(re.split(r"[\s\-_]+", text.strip()))
     upper = frozenset(word.upper() for word in words)
@@ -28,7 +27,7 @@ def times(
     published: Mapping[str, float],
     *,
     given: Given,
-    gpu: str | None,
+    gpu: Any,
     where: str,
     named: Any = None,
     statistics: Any = None,
@@ -52,20 +51,25 @@ def times(
     unit, why = found
     card = gpu_named(given.gpu or gpu)
     figures = [
-        Figure(_about(name), value * units.FACTORS[unit], "ms", card, f"{where}: {value:g} {unit}, {why}")
+        Figure(_about(name), value * units.FACTORS[unit], "ms", card, f"{where}, {name} = {value:g} {unit}: {why}")
         for name, value in published.items()
     ]
     return figures, []
 
 
+def positive(value: Any) -> bool:
+    """Whether that is a finite number above zero; JSON may hold anything, integers of a thousand digits too."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < units.LARGEST
+
+
 def checked(value: Any, *, where: str) -> float:
     """A published time or ratio. Raises BadInput for what is none; `where` begins the sentence."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
+    if not positive(value):
         raise BadInput(f"{where} = {str(value)[:20]} is no time or ratio; it must be finite and above zero")
     return float(value)
 
 
-def ratio(about: str, value: float, *, given: Given, gpu: str | None, where: str) -> Figure:
+def ratio(about: str, value: float, *, given: Given, gpu: Any, where: str) -> Figure:
     """A published ratio baseline time / kernel time."""
     return Figure(about, value, "ratio", gpu_named(given.gpu or gpu), where)
 

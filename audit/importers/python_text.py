@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -29,7 +30,7 @@ class PythonText:
         self.where = where
         self.text = checked_text(data, where=where)
         try:
-            self.tree = ast.parse(self.text)
+            self.tree = parsed(self.text)
             self._constants = Constants(self.tree)
         except (SyntaxError, ValueError) as error:
             line = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
@@ -120,6 +121,12 @@ class PythonText:
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Call) and last_name(node.func) == name:
                 yield node
+
+
+def parsed(text: str) -> ast.Module:
+    """The syntax tree, without the parser's warnings about escapes: the text is not ours to mend."""
+    with warnings.catch_warnings(action="ignore"):
+        return ast.parse(text)
 
 
 def last_name(node: ast.AST) -> str:

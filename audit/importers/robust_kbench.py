@@ -25,7 +25,7 @@ from audit.importers.imported import (
     Shapes,
     Tolerance,
 )
-from audit.importers.material import Given, Material, one_of
+from audit.importers.material import Given, Material
 from audit.importers.python_text import PythonText
 
 TAKES = "a task folder: `func_forward.py`, `config_forward.json`, `forward.cu`"
@@ -50,7 +50,7 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
     """
     task = _original(material, TASK)
     kernels = [material.original(name) for name in material.named(".cu") if "backward" not in PurePath(name).name]
-    kernel = one_of(kernels, what="forward kernel (.cu)", where=material.where)
+    kernel = material.only(kernels, what="forward kernel (.cu)")
     text = PythonText(task.data, where=task.published_as)
     settings, others = _settings(material)
     sources = [kernel.data.decode()]
@@ -77,7 +77,7 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
 
 def _original(material: Material, file: str) -> Original:
     found = [material.original(name) for name in material.files if PurePath(name).name == file]
-    return one_of(found, what=file, where=material.where)
+    return material.only(found, what=file)
 
 
 def _without(text: PythonText) -> list[Missing]:

@@ -36,6 +36,8 @@ class Rows:
 def wanted(known: Iterable[str], asked: Collection[str] | None, path: Path) -> list[str]:
     """The columns to take, in the order of the file. Raises BadInput naming a column that is not there."""
     there = list(dict.fromkeys(known))
+    if any(not name.isascii() and name != name.encode(errors="replace").decode() for name in there):
+        raise BadInput(f"{path}: the name of a column is not UTF-8; save the file as UTF-8")
     missing = sorted(set(asked or ()) - set(there))
     if missing:
         raise BadInput(f"{path}: no column {missing[0]}; the file has: {', '.join(there) or 'none'}")

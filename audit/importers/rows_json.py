@@ -231,7 +231,7 @@ def _after_space(text: str, at: int) -> int:
 
 
 def _where(text: str, at: int, what: str) -> str:
-    if at >= len(text):
+    if at >= len(text) or what.startswith("Unterminated string"):
         return f"the JSON text ends at character {len(text):,} in the middle; it was cut short"
     line = text.count("\n", 0, at) + 1
     return f"broken JSON at line {line}, character {at - text.rfind(chr(10), 0, at)} of it: {what}"

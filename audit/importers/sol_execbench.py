@@ -5,9 +5,7 @@ Facts: `docs/definition.md`, `docs/solution.md` and `docs/workload.md` of NVIDIA
 
 from __future__ import annotations
 
-import math
-
-from audit.importers import definition_claim, solutions
+from audit.importers import definition_claim, published, solutions
 from audit.importers.imported import Imported, Tolerance
 from audit.importers.material import Given, Material
 from audit.importers.solutions import Workload
@@ -32,8 +30,10 @@ def read(material: Material, given: Given) -> Imported:
 def _stated(workload: Workload) -> Tolerance | None:
     """The workload's own relative tolerance; None where it states none."""
     relative, absolute = (workload.tolerance.get(key) for key in ("max_rtol", "max_atol"))
-    if isinstance(relative, bool) or not isinstance(relative, int | float) or not 0.0 < relative < math.inf:
+    if not published.positive(relative):
         return None
     told = ", ".join(f"{key} = {value}" for key, value in workload.tolerance.items())
     reason = f"the workload's own: {told}; here every element counts"
-    return Tolerance(float(relative), f"{reason}, and max_atol is in units of the result's rms" if absolute else reason)
+    return Tolerance(
+        float(relative or 0), f"{reason}, and max_atol is in units of the result's rms" if absolute else reason
+    )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from audit.errors import BadInput
 from audit.importers import rows_csv, rows_json, rows_parquet
 from audit.importers.bounded import LIMIT_BYTES, Damaged, opened
-from audit.importers.rows import Rejected, Rows
+from audit.importers.rows import Rejected, Rows, wanted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,6 +68,7 @@ def read(
     """
     name = sniff(path, limit_bytes=limit_bytes)
     rows = _READERS[name](path, None if columns is None else {*columns, *numbers, *positive}, limit_bytes)
+    wanted(rows.columns, {*numbers, *positive}, path)
     taken = _Columns(rows)
     for column in (*numbers, *positive):
         taken.as_numbers(column, positive=column in positive)

@@ -17,6 +17,8 @@ SHORTEST_US = 1.0
 """A launch alone takes longer on any GPU, so a smaller number is no time in µs."""
 LONGEST_MS = 60_000.0
 """Nobody runs a hundred trials of a minute each."""
+LARGEST = 1e300
+"""No published number comes near it, and every integer below it is a float."""
 _SPELLED = {"ms": "ms", "msec": "ms", "millisecond": "ms", "milliseconds": "ms", "us": "us", "µs": "us", "usec": "us",
             "microsecond": "us", "microseconds": "us", "s": "s", "seconds": "s", "ns": "ns"}  # fmt: skip
 
@@ -48,7 +50,7 @@ def concluded(
     if isinstance(named, str):
         return unit_of(named), f"the source names it: {named[:20]}"
     mean = statistics.get("mean") if isinstance(statistics, dict) else None
-    if isinstance(mean, int | float) and mean > 0 and "runtime" in times:
+    if isinstance(mean, int | float) and 0 < mean < LARGEST and "runtime" in times:
         return _beside_statistics(times["runtime"] / mean)
     return _by_size(times)
 

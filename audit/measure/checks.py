@@ -67,8 +67,12 @@ def by_host_clock(measurements: Sequence[Measurement], name: str) -> Finding | N
     if clocks is None:
         return None
     events, host = clocks
-    text = f"CUDA events say {events:.4g} ms, a synchronised host clock {host:.4g} ms: part of the work escapes events"
+    text = f"CUDA events say {events:.4g} ms, a synchronised host clock {host:.4g} ms"
+    text += ": work escapes the events, or others had the GPU in between"
     return _finding(TIMING, name, False, text, {"events_ms": events, "host_ms": host})
+
+
+UNSEEN = ": work ran that events do not see, or others had the GPU in between"
 
 
 def by_profiler(measurements: Sequence[Measurement], name: str) -> Finding | None:
@@ -78,7 +82,7 @@ def by_profiler(measurements: Sequence[Measurement], name: str) -> Finding | Non
         return None
     events, busy, span = clocks
     text = f"CUDA events say {events:.4g} ms; the profiler saw kernels busy for {busy:.4g} ms within {span:.4g} ms"
-    text += ": the host's launches are part of the time" if events > span else ": work ran that events do not see"
+    text += ": the host's launches are part of the time" if events > span else UNSEEN
     return _finding(TIMING, name, False, text, {"events_ms": events, "busy_ms": busy, "span_ms": span})
 
 
@@ -97,6 +101,9 @@ def floor_here(gpu: str, cost: dict[str, float]) -> Finding:
     chip = at_hand(gpu)
     if chip is None:
         text = f"{gpu}: no data-sheet rates for this GPU, so no floor (known: {', '.join(table())})"
+        return Finding(probe=FLOOR_HERE, target=gpu, outcome="skip", summary=text, evidence={**cost})
+    if not any(cost.values()):
+        text = f"{gpu}: reference.py states no least work, so there is no floor"
         return Finding(probe=FLOOR_HERE, target=gpu, outcome="skip", summary=text, evidence={**cost})
     memory_ms = chip.memory_ms(cost["bytes"])
     numbers: dict[str, JsonValue] = {

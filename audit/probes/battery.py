@@ -15,7 +15,7 @@ from audit.model import Finding
 from audit.probes.answer import answer
 from audit.probes.compare import Comparison, compare
 from audit.probes.target import Call, Case, Step, Target, value_calls
-from audit.probes.variations import Variation, Varied, wanted
+from audit.probes.variations import DISCRIMINATING, Variation, Varied, wanted
 
 FEWEST_REPEATS, MORE_REPEATS = 24, 17
 Planned = tuple[str, Case, dict[str, Any], str]
@@ -74,7 +74,12 @@ def _at_middle(target: Target) -> dict[str, Asked]:
     plan: list[Planned] = [("first", varied.case, {}, "")]
     plan += [(one.name, one.case, {"into": 0}, one.group) for one in same_buffers]
     plan += [("new_addresses", varied.case, {"fresh": True}, "")]
-    plan += [(one.name, one.case, {}, one.group) for one in trusted(target, varied)]
+    drawn: list[Planned] = [(one.name, one.case, {}, "distributions") for one in trusted(target, varied)]
+    told = {name for name, *_ in drawn}
+    plan += [
+        *drawn,
+        *((one.name, one.case, {}, one.group) for one in varied.of(DISCRIMINATING) if one.name not in told),
+    ]
     plan += [("repeat", varied.case, {"times": repeats(varied.case)}, "")]
     plan += [(f"{one.name}_after_repeat", one.case, {"into": 0}, "") for one in varied.of("other")]
     python = target.variant.file.endswith(".py")  # what importing it changes shows in a fresh process only
@@ -99,7 +104,8 @@ def trusted(target: Target, varied: Varied) -> list[Variation]:
     kinds = {"fp32", target.variant.precision}
     return [
         one
-        for one in varied.of("distributions")
+        for group in (DISCRIMINATING, "distributions")
+        for one in varied.of(group)
         if all((need := one.headroom[kind]) is not None and need <= limit for kind in kinds)
     ]
 

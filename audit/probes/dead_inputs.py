@@ -1,7 +1,7 @@
 """Does every input that moves the reference's result move the claim's?
 
 An element whose right value moves by more than twice what it may be off, while the claim returns the same bits for both
-inputs, is wrong for one of them.
+inputs, is wrong for one of them. Where the claim folder has discriminating inputs, each input is changed among those.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from audit.probes.battery import Asked, at_middle
 from audit.probes.compare import bounds
 from audit.probes.target import Target, value_calls
 from audit.probes.undefined import undefined_beside
+from audit.probes.variations import DISCRIMINATING
 
 NAME = "dead_inputs"
 MECHANISMS = (
@@ -33,19 +34,21 @@ LEAST_SHARE = 0.01
 def run(target: Target) -> Finding:
     """One call for each input at the middle case, with that input alone replaced."""
     asked = at_middle(target)
-    first = asked["first"]
+    first = asked.get(DISCRIMINATING, asked["first"])
     changed = [one for one in asked.values() if one.group == "inputs"]
     told: list[JsonValue] = []
-    dead: list[str] = []
+    dead: list[tuple[str, str]] = []
+    among = "among discriminating inputs, " if first.what == DISCRIMINATING else ""
     for one in changed:
         moved, unmoved = _counts(target, first, one)
         is_dead = unmoved > LEAST_SHARE * moved
         told.append({"input": one.what, "elements_moved": moved, "elements_dead": unmoved, "right": not is_dead})
         if is_dead:
-            dead.append(f"{_words(one.what)}: {moved:,} elements must move, {unmoved:,} keep their bits")
+            dead.append((_words(one.what), f"{moved:,} elements must move, {unmoved:,} keep their bits"))
     evidence: dict[str, JsonValue] = {"shape": dict(first.case.shape), "inputs": told}
     if dead:
-        text = f"{first.case.label}: with other values in {dead[0]}"
+        text = f"{first.case.label}: {among}with other values in {': '.join(dead[0])}"
+        text += f"; so too in {', '.join(name for name, _ in dead[1:])}" if len(dead) > 1 else ""
         grade: Grade = "undefined" if undefined_beside(target, first.case) else "proved"
         return answer(NAME, target, "fail", text, grade=grade, evidence=evidence)
     text = f"{first.case.label}: the result follows each of {len(changed)} inputs that the reference follows"
@@ -66,4 +69,6 @@ def _counts(target: Target, first: Asked, changed: Asked) -> tuple[int, int]:
 
 
 def _words(variation: str) -> str:
-    return variation.replace("_", " ")
+    """`input_0_weight` as `input 0 (weight)`."""
+    _, index, *name = variation.split("_", 2)
+    return f"input {index} ({name[0]})" if name else f"input {index}"

@@ -1,7 +1,8 @@
 """Which kernels does a call run: those of the source, or only a library's?
 
 On a GPU torch's profiler tells, with each kernel's share of the GPU time; the emulated device lists its launches, and
-only those of the source. A source whose kernels never run is not what produced the result.
+only those of the source. A source whose kernels never run is not what produced the result, nor is a `.cu` that launches
+none at all. A `.py` made of a library's operators may be declared as that: there it is a hint.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pydantic import JsonValue
 
 from audit.build.python_source import PythonSource
 from audit.errors import Unsupported
-from audit.model import Finding
+from audit.model import Finding, Grade
 from audit.probes.answer import answer
 from audit.probes.target import SessionBroken, Target
 from audit.review.cuda_source import parse
@@ -22,6 +23,8 @@ from audit.review.cuda_source import parse
 NAME = "kernels_ran"
 MECHANISMS = ("decoy launch", "silent fallback", "library laundering")
 NAME_CHARACTERS = 160
+LAUNCH = re.compile(r"<<<|__global__|Launch\w*Kernel|LaunchKernel|#\s*include\s*\"")
+"""What a text holds that may launch a kernel: by syntax, by a call of the driver or runtime, or in a file beside it."""
 INTERPRETER_FAILED = "interpreter-failed"
 """A Triton kernel the interpreter cannot run may well run on a GPU: what stands in for it here tells nothing."""
 
@@ -35,7 +38,8 @@ def run(target: Target) -> Finding:
     for report in call.reports:
         if report["kind"] == INTERPRETER_FAILED:
             raise Unsupported(f"{report['kernel']}: {report['message']}", line=report["line"] or 0)
-    own = own_kernels(target.reference.parent / target.variant.file)
+    source = target.reference.parent / target.variant.file
+    own = own_kernels(source)
     ran = [launch for launch in call.launches if not launch["refused"]]
     mine = [launch for launch in ran if is_one_of(launch["kernel"], own)]
     evidence: dict[str, JsonValue] = {
@@ -52,7 +56,8 @@ def run(target: Target) -> Finding:
         return answer(NAME, target, "fail", text, evidence=evidence)
     worked = f"{len(ran)} launches of a library's" if ran else "a library"
     text = f"{case.label}: the source has no kernel of its own; {worked} did the work"
-    return answer(NAME, target, "fail", text, grade="hint", evidence=evidence)
+    grade: Grade = "proved" if launches_nothing(source) else "hint"
+    return answer(NAME, target, "fail", text, grade=grade, evidence=evidence)
 
 
 def own_kernels(source: Path) -> list[str]:
@@ -61,6 +66,11 @@ def own_kernels(source: Path) -> list[str]:
     if source.suffix == ".py":
         return sorted({*PythonSource(text).own_kernels})
     return sorted({function.name for function in parse(text).functions if function.kind == "kernel"})
+
+
+def launches_nothing(source: Path) -> bool:
+    """Whether a `.cu` has nowhere in its text, macros included, a way to launch a kernel; a `.py` is never said to."""
+    return source.suffix == ".cu" and not LAUNCH.search(source.read_text(encoding="utf-8"))
 
 
 def is_one_of(kernel: str, names: list[str]) -> bool:

@@ -28,4 +28,7 @@ def run(target: Target) -> Finding:
         text = f"{label}: {max(one.call.event['late'] for one in asked):,} bytes of the result change after the return"
         return answer(NAME, target, "fail", text, evidence=evidence)
     text = f"{label}: the result is complete at the return, in {len(asked)} calls"
+    text += (
+        "" if target.built.tensor_device == "cuda" else "; a launch ends here before it returns, whatever its stream"
+    )
     return answer(NAME, target, "pass", text, evidence=evidence)

@@ -18,6 +18,8 @@ from audit.worker.pool import Workers
 
 LIMIT_S = 300.0
 OTHER = "other_values"
+DISCRIMINATING = "discriminating"
+"""Inputs of the claim folder's own at which its task can tell, where those of a benchmark cannot."""
 
 
 class NoVariations(AuditError):
@@ -30,7 +32,7 @@ class Variation:
 
     Attributes:
         name: what is other about them, `uniform` for instance.
-        group: the question they are for: other, moved, inputs, distributions, nonfinite.
+        group: the question they are for: other, moved, discriminating, inputs, distributions, nonfinite.
         case: the inputs and what is right for them.
         headroom: for each number format, the relative tolerance a sound result needs that only rounds its inputs to
             it (`fp32`: the reference itself); None where such a result is not finite.
@@ -105,7 +107,7 @@ def ahead(cases: Sequence[Case], *, workers: Workers, reference: Path, device: s
 
 
 def _made(middle: Case, largest: Case, workers: Workers, where: dict[str, str]) -> Wanted:
-    plan = [(middle, ["other", "moved", "inputs", "distributions", "nonfinite"])]
+    plan = [(middle, ["other", "moved", "discriminating", "inputs", "distributions", "nonfinite"])]
     if largest.inputs != middle.inputs:
         plan.append((largest, ["other"]))
     request = {

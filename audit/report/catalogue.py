@@ -19,7 +19,7 @@ from audit.errors import BadInput
 LANGUAGES = ("en", "ja")
 TEXTS = Path(__file__).with_name("texts")
 OWN = "report"
-NUMBERS = frozenset({"all", "bits", "count", "moved", "ratio", "share", "time"})
+NUMBERS = frozenset({"all", "bits", "count", "line", "moved", "number", "ratio", "share", "time"})
 """Placeholders that hold nothing but a number, so that no words before one are taken for a part of it."""
 NUMBER = re.compile(r"[+-]?[\d.,]+(?:e[+-]?\d+)?|nan|inf")
 
@@ -65,12 +65,12 @@ class Catalogue:
     said: Mapping[str, str]
     patterns: tuple[Pattern, ...]
 
-    def readings(self, sentence: str) -> Iterator[tuple[str, dict[str, str]]]:
-        """Every translation a record's sentence can have, with what its placeholders hold; the most literal first."""
+    def readings(self, sentence: str) -> Iterator[tuple[Pattern, dict[str, str]]]:
+        """Every pattern a record's sentence has, with what its placeholders hold; the most literal first."""
         for pattern in self.patterns:
             held = pattern.read(sentence)
             if held is not None:
-                yield pattern.text, held
+                yield pattern, held
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audit.model import Record
-from audit.report.quantities import NOT_PUBLISHED, milliseconds, ratio, shape
+from audit.report.quantities import NOT_PUBLISHED, milliseconds, ratio, sentence, shape
 from audit.report.said import Told, listed, say
 from audit.report.view import Code, Link, Section, Table
 
@@ -14,7 +14,7 @@ def lead(record: Record) -> str:
     ratios = [say("{gpu} {ratio}", gpu=one.gpu, ratio=ratio(one.ratio, about=one.about)) for one in claim.speedup]
     return say(
         "{claim}; baseline {baseline}; {shape}, {dtype}.",
-        claim=say("Claimed speedup: {ratios}", ratios=listed(", ", ratios)) if ratios else say("No speedup is claimed"),
+        claim=say("Claimed speedup: {ratios}", ratios=listed(", ", ratios)) if ratios else say("No ratio is published"),
         baseline=Told(claim.baseline),
         shape=shape(claim.shapes.claimed),
         dtype=claim.dtype,
@@ -29,7 +29,7 @@ def section(record: Record) -> Section:
         (say("Task"), Told(claim.task)),
         (say("Source"), _source(record)),
         (say("Address"), Link(source.url)),
-        (say("Kernel audited"), say("{fidelity}: {note}", fidelity=Told(source.fidelity), note=Told(source.note))),
+        (say("Kernel audited"), say("{fidelity}: {note}", fidelity=Told(source.fidelity), note=sentence(source.note))),
         (say("Baseline"), Told(claim.baseline)),
         (say("Claimed shape"), listed(", ", (shape(claim.shapes.claimed), claim.dtype))),
     ]

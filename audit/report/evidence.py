@@ -13,6 +13,7 @@ SHOWN_ENTRIES = 2
 PROBES: dict[str, str] = {
     "floor": say("Published time against the hardware floor"),
     "build": say("Build"),
+    "review": say("Source review"),
     "contract": say("Shape, type and device of the result"),
     "agreement": say("Agreement with a float64 oracle"),
     "order": say("Both execution orders"),
@@ -64,10 +65,22 @@ def claimed_name(record: Record) -> str | None:
 
 
 def of_claim(record: Record) -> list[Finding]:
-    """What decides about the claimed kernel, and the published times; never findings about our own variants."""
+    """What decides about the claimed kernel and the published times, and a task that cannot tell; never findings about
+    our own variants."""
     name = claimed_name(record)
     floors = [finding for finding in record.findings if finding.probe == "floor"]
-    return [*floors, *deciding(finding for finding in record.findings if finding.target == name)]
+    return [*floors, *blind_tasks(record), *deciding(finding for finding in record.findings if finding.target == name)]
+
+
+def blind_tasks(record: Record) -> list[Finding]:
+    """What shows that the task itself cannot tell right from wrong."""
+    return [one for one in deciding(one for one in record.findings if one.probe == "task") if one.convicts]
+
+
+def proved(record: Record) -> set[str]:
+    """The questions that the claimed kernel was proved to fail."""
+    about = deciding(finding for finding in record.findings if finding.target == claimed_name(record))
+    return {finding.probe for finding in about if finding.convicts}
 
 
 def find(record: Record, probe: str, target: str | None) -> Finding | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from audit.judge import CREDIT
 from audit.model import Record, VerdictName
+from audit.report import evidence
 from audit.report.said import Told, say
 from audit.report.view import Card, Figure, Section, Tone
 
@@ -10,12 +12,20 @@ HEADLINES: dict[VerdictName, tuple[Tone, str]] = {
     "wrong": ("fails", say("The kernel audited does not compute the stated result.")),
     "mistimed": ("fails", say("The published time is not the time of the stated work.")),
     "vacuous": ("fails", say("The task as stated cannot tell a right kernel from a wrong one.")),
-    "overstated": ("fails", say("The kernel is right; the claimed speedup is larger than the one measured.")),
+    "overstated": (
+        "fails",
+        say("The result is right; against the strongest baseline the published ratio is not reached."),
+    ),
     "confirmed": ("holds", say("The kernel is right and the claimed speedup was seen on the hardware measured.")),
     "undecided": ("open", say("This audit does not decide the claim; what is missing is listed below.")),
     "not-applicable": ("open", say("The hardware of this audit cannot answer the question the claim raises.")),
     "incomplete": ("open", say("The audit has not finished; nothing below is a verdict.")),
 }
+
+REAL = say("The result is right and the published ratio is real; a baseline given the same means reaches it too.")
+LESS_PRECISE = say("The kernel audited computes the result with fewer bits than it declares.")
+NOT_ITS_OWN = say("The result is right; none of the source's own kernels made it.")
+BLIND_TASK = say("at its own inputs it cannot tell a right kernel from one that computes nothing")
 
 
 def notice(record: Record) -> str | None:
@@ -36,8 +46,16 @@ def section(record: Record, figures: tuple[Figure, ...]) -> Section:
 def _card(record: Record) -> Card:
     verdict = record.verdict
     tone, headline = HEADLINES[verdict.name]
+    if verdict.name == "overstated" and evidence.proved(record) == {"kernels_ran"}:
+        headline = NOT_ITS_OWN
+    if any(reason.startswith(CREDIT) for reason in verdict.reasons):
+        tone, headline = "open", REAL
+    if verdict.name == "wrong" and evidence.proved(record) == {"precision"}:
+        headline = LESS_PRECISE
+    blind = BLIND_TASK if evidence.blind_tasks(record) and verdict.name != "vacuous" else None
     told = (
         (say("Root cause"), verdict.root_cause and Told(verdict.root_cause)),
+        (say("Task"), blind),
         (say("Confidence"), confidence(record)),
         (say("Scope"), verdict.scope and Told(verdict.scope)),
     )

@@ -10,7 +10,7 @@ from audit.measure import compared
 from audit.model import Record
 from audit.report import claimed, evidence, html, markdown
 from audit.report.compare import fastest_cleared, floor_of, places, standing
-from audit.report.quantities import NOT_MEASURED, NOT_PUBLISHED, milliseconds, number, ratio
+from audit.report.quantities import NOT_MEASURED, NOT_PUBLISHED, UNKNOWN, milliseconds, number, ratio
 from audit.report.view import Figure, Report, Section, Table
 
 NAME = "compare"
@@ -90,8 +90,8 @@ def _row(gpu: str, own: Record | None, records: Sequence[Record]) -> tuple[str, 
     return (
         gpu,
         evidence.claimed_ratio(records[0], gpu),
-        milliseconds(evidence.real(floor, "floor_ms"), absent="unknown"),
-        milliseconds(evidence.real(floor, "matrix_unit_floor_ms"), absent="unknown"),
+        milliseconds(evidence.real(floor, "floor_ms"), absent=UNKNOWN),
+        milliseconds(evidence.real(floor, "matrix_unit_floor_ms"), absent=UNKNOWN),
         milliseconds(evidence.real(floor, "reported_kernel_ms"), absent=NOT_PUBLISHED),
         standing(own, records),
         measured(own, evidence.claimed_name(records[0])),

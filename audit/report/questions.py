@@ -77,6 +77,36 @@ def _geometry(finding: Finding) -> str:
     return say(text, line=number(finding.line), summary=summary)
 
 
+def _dead(finding: Finding) -> str:
+    text = "Which inputs is the result meant to depend on? Observed: {summary}."
+    return say(text, summary=Told(finding.summary))
+
+
+def _kept(finding: Finding) -> str:
+    text = "Is a result meant to outlive its call, and what tells that its inputs changed? Observed: {summary}."
+    return say(text, summary=Told(finding.summary))
+
+
+def _bits(finding: Finding) -> str:
+    text = "Which precision does the claim speak of, for the kernel and for its baseline? Observed: {summary}."
+    return say(text, summary=Told(finding.summary))
+
+
+def _own(finding: Finding) -> str:
+    text = "Which kernel of the source is meant to do the work? Observed: {summary}."
+    return say(text, summary=Told(finding.summary))
+
+
+def _stream(finding: Finding) -> str:
+    text = "On which stream is the result ready, and on which was it timed? Observed: {summary}."
+    return say(text, summary=Told(finding.summary))
+
+
+def _task(finding: Finding) -> str:
+    text = "For which inputs can the published check fail? Observed: {summary}."
+    return say(text, summary=Told(finding.summary))
+
+
 def _floor(finding: Finding) -> str:
     reported, floor = (milliseconds(evidence.real(finding, key)) for key in ("reported_kernel_ms", "floor_ms"))
     text = "How was {reported} timed on {gpu}, where the stated work takes at least {floor} in fp32?"
@@ -108,6 +138,14 @@ ASKED: dict[str, Callable[[Finding], str]] = {
     "agreement": _agreement,
     "contract": _contract,
     "coverage": _coverage,
+    "current_stream": _stream,
+    "dead_inputs": _dead,
+    "distributions": _agreement,
+    "fresh_values": _kept,
+    "kernels_ran": _own,
+    "late_writes": _stream,
+    "precision": _bits,
+    "task": _task,
     "floor": _floor,
     "inherited": _inherited,
     "inputs_intact": _inputs,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -10,6 +11,8 @@ from audit.report.said import say
 from audit.report.view import Block, Card, Code, Link, Point, Quoted, Report, Section, mapped
 
 WHOLE = 10**9
+TORN = re.compile(r"[\w.,+-]+$", re.ASCII)
+"""What would be the first part of a number or of a name."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +55,18 @@ def clipped(report: Report, characters: int) -> Report:
         if isinstance(text, Block):
             return Block(plain.block(text, limit=characters))
         kind = type(text) if isinstance(text, Code | Link | Quoted) else str
-        return text if len(text) <= characters else kind(plain.line(text, limit=characters))
+        return text if len(text) <= characters else kind(beginning(plain.line(text), characters))
 
     return report if characters >= plain.LINE_CHARACTERS else mapped(report, change)
+
+
+def beginning(text: str, characters: int) -> str:
+    """At most so many characters of a text, never with a part of a number or of a name at its end."""
+    if len(text) <= characters:
+        return text
+    kept, following = text[: characters - 1], text[characters - 1]
+    whole = TORN.sub("", kept) if TORN.match(following) else kept
+    return (whole or kept).rstrip() + "…"
 
 
 def shortened(report: Report, cut: Cut) -> Report:

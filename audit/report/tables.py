@@ -34,6 +34,9 @@ def ablation(record: Record, figures: tuple[Figure, ...]) -> Section:
     cause = (Told(record.verdict.root_cause),) if record.verdict.root_cause else ()
     table = Table(say("The claimed kernel and variants that change one thing"), columns, rows)
     title = say("Ablation: which single change matters")
+    if len(rows) < 2:
+        none = say("No variant of this claim changes one thing alone.")
+        return Section(title, "ablation", paragraphs=(none,), figures=figures)
     return Section(title, "ablation", paragraphs=cause, tables=(table,), figures=figures)
 
 

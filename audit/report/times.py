@@ -28,9 +28,10 @@ ONE_BY_ONE = say(
 )
 READING = say(
     "The strongest baseline is the fastest of those timed that is as precise as the variant or more. Of a floor: the "
-    "data-sheet floor of this GPU over the median; only work on the matrix units can pass 100 % of the fp32 floor, "
-    "nothing can pass 100 % of the other. Of the ceiling: the same with what PyTorch's own copy and matrix product of "
-    "the variant's precision reached in the session. A kernel that is not cleared has no speedup."
+    "data-sheet floor of this GPU for the stated work over the median; only work on the matrix units can pass 100 % of "
+    "the fp32 floor, only what leaves a part of the stated work out can pass 100 % of the other. Of the ceiling: the "
+    "same with what PyTorch's own copy and matrix product of the variant's precision reached in the session. A kernel "
+    "that is not cleared has no speedup."
 )
 COLUMNS = (say("What"), say("Precision"), say("Samples"), say("Median"), say("95 % interval"), say("Median, L2 hot"),
            say("Against eager"), say("Against the strongest"), say("Which is"), say("Said"),

@@ -38,7 +38,7 @@ def translated(report: Report, language: str) -> Report:
 
 def _shown(text: str, known: Catalogue) -> str:
     """A text as it stands alone: several sentences end in a full stop as one of them would."""
-    if type(text) is str or not isinstance(text, Said | Listed | Told):
+    if not isinstance(text, Said | Listed | Told):
         return text
     told = text_of(text, known)
     closed = GAP.sub("", told)
@@ -69,13 +69,21 @@ def _sentence(text: str, known: Catalogue) -> str:
 def _read(text: str, known: Catalogue, deeper: int) -> tuple[str, int]:
     """A sentence and how many of its characters had to be quoted: the reading that quotes least is taken."""
     best: tuple[str, int] | None = None
-    for template, held in known.readings(text) if deeper else ():
+    for pattern, held in known.readings(text) if deeper else ():
         told = {name: _read(value, known, deeper - 1) for name, value in held.items()}
         quoted = sum(count for _, count in told.values())
+        if pattern.weight <= len(": ") and not _ours(held, told):
+            continue
         if best is None or quoted < best[1]:
-            best = template.format(**{name: value for name, (value, _) in told.items()}), quoted
+            best = pattern.text.format(**{name: value for name, (value, _) in told.items()}), quoted
         if best[1] == 0:
             break
     if best is not None:
         return best
     return (Quoted(f"「{text}」"), len(text)) if PROSE.search(text) else (text, 0)
+
+
+def _ours(held: dict[str, str], told: dict[str, tuple[str, int]]) -> bool:
+    """Whether a colon or a semicolon joins texts that we know: alone it makes none out of somebody's words."""
+    quoted = [name for name, (text, _) in told.items() if isinstance(text, Quoted)]
+    return not quoted or any(PROSE.search(text) for name, text in held.items() if name not in quoted)

@@ -66,7 +66,7 @@ def _failure(found: list[Hint], target: str) -> Finding:
         grade="hint",
         summary=spot.message,
         line=spot.line,
-        evidence={"confirm_with": rule.confirm_with, "hints": lines},
+        evidence={"confirm_with": rule.confirm_with, "standing": rule.standing, "hints": lines},
     )
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from pydantic import JsonValue
 
 from audit.errors import AuditError
-from audit.model import Finding
-from audit.probes.compare import Array, bounds, compare
+from audit.model import Finding, Tolerance
+from audit.probes.compare import Array, Comparison, bounds, compare
 from audit.probes.target import Target
-from audit.probes.variations import Varied, wanted
+from audit.probes.variations import DISCRIMINATING, Variation, Varied, wanted
 
 PROBE = "task"
 Strawman = Callable[[Varied, Array], Array | None]
@@ -32,10 +32,7 @@ def finding(target: Target) -> Finding:
         varied = wanted(target).largest
     except AuditError as error:
         return Finding(probe=PROBE, target=claim.name, outcome="error", summary=str(error))
-    want = varied.case.expected
-    may = bounds(want, claim.tolerance)
-    made = {name: make(varied, may) for name, make in STRAWMEN.items()}
-    compared = {name: compare(one, want, claim.tolerance) for name, one in made.items() if one is not None}
+    compared = _compared(varied, claim.tolerance)
     passed = [name for name, comparison in compared.items() if comparison.right]
     told: list[JsonValue] = [
         {"strawman": name, "told_apart": not comparison.right, "elements_wrong": comparison.elements_wrong}
@@ -50,8 +47,32 @@ def finding(target: Target) -> Finding:
     if not passed:
         text = f"{label}: the task tells {len(compared)} results that nobody computed from a right one"
         return Finding(probe=PROBE, target=claim.name, outcome="pass", summary=text, evidence=evidence)
+    apart = [_told_apart(one, claim.tolerance) for one in wanted(target).middle.of(DISCRIMINATING)]
     text = f"{label}: the task takes for right what nobody computed: {', '.join(passed)}"
+    text += "".join((_one_number(varied.case.expected, claim.tolerance), *apart))
     return Finding(probe=PROBE, target=claim.name, outcome="fail", grade="proved", summary=text, evidence=evidence)
+
+
+def _compared(varied: Varied, tolerance: Tolerance) -> dict[str, Comparison]:
+    """Every strawman that this case allows, against its right result."""
+    want = varied.case.expected
+    may = bounds(want, tolerance)
+    made = {name: make(varied, may) for name, make in STRAWMEN.items()}
+    return {name: compare(one, want, tolerance) for name, one in made.items() if one is not None}
+
+
+def _one_number(want: Array, tolerance: Tolerance) -> str:
+    """Says so where the right result is the same number everywhere, as far as the tolerance can see."""
+    middle = float(want.mean())
+    same = bool((np.abs(want - middle) <= bounds(want, tolerance)).all())
+    return f"; the right result is {middle:.6g} everywhere" if same else ""
+
+
+def _told_apart(one: Variation, tolerance: Tolerance) -> str:
+    """What the task makes of strawmen at inputs that are meant to tell."""
+    compared = _compared(Varied(one.case, {}, None, ()), tolerance)
+    wrong = sum(not comparison.right for comparison in compared.values())
+    return f"; with discriminating inputs ({one.case.label}) it tells {wrong} of {len(compared)} from a right one"
 
 
 def _zeros(varied: Varied, _: Array) -> Array:

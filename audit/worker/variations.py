@@ -4,7 +4,9 @@ Request: `reference` (path of reference.py), `device` (where to compute), `vary`
 arguments, "shape": its sizes, "groups": names of GROUPS}`). The new files lie beside the case's:
 `<case>.<variation>.inputs.pt` and `<case>.<variation>.f64`. A variation that the reference refuses is left out.
 
-`reference.py` may offer `distributions(shape, generator)`: a dict from names to lists of arguments, tried beside ours.
+`reference.py` may offer `distributions(shape, generator)`: a dict from names to lists of arguments, tried beside ours;
+and `discriminating(shape, generator)`: arguments at which the task can tell a right result from one that nobody
+computed, where those of `inputs` cannot. Then each input is changed alone among those.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable, Iterator
+from inspect import signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,6 +27,8 @@ from audit.worker.transforms import DISTRIBUTIONS, is_real, one_moved, redistrib
 
 Tell = Callable[[dict[str, Any]], None]
 Variation = tuple[str, list[Any]]
+DRAWN = ("distributions", "discriminating")
+"""Groups whose values are other than a benchmark's: whether the reference itself is right there has to be known."""
 REFUSED = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
 """What a reference raises for arguments it does not take."""
 
@@ -38,7 +43,7 @@ def run(request: dict[str, Any], reference: ModuleType, tell: Tell) -> None:
             for name, values in GROUPS[group](case):
                 told = _written(case, values, _beside(file, name))
                 if told is not None:
-                    measured = case.headroom(values) if group == "distributions" else {}
+                    measured = case.headroom(values) if group in DRAWN else {}
                     tell({"of": of, "variation": name, "group": group, "headroom": measured, **told})
 
 
@@ -128,13 +133,22 @@ def _moved(case: _Case) -> Iterator[Variation]:
         yield "one_element", one_moved(case.values, float(torch.rand(1, generator=case.generator(2))))
 
 
+def _discriminating(case: _Case) -> Iterator[Variation]:
+    if hasattr(case.reference, "discriminating"):
+        yield "discriminating", case.reference.discriminating(case.shape, case.generator(4))
+
+
 def _inputs(case: _Case) -> Iterator[Variation]:
-    (_, others), *_ = _other(case)
-    for index, (value, other) in enumerate(zip(case.values, others, strict=True)):
+    if hasattr(case.reference, "discriminating"):
+        own, others = (case.reference.discriminating(case.shape, case.generator(salt)) for salt in (4, 5))
+    else:
+        own, others = case.values, case.reference.inputs(case.shape, case.generator(1))
+    called = {index: f"_{name}" for index, name in enumerate(signature(case.reference.reference).parameters)}
+    for index, (value, other) in enumerate(zip(own, others, strict=True)):
         if isinstance(value, torch.Tensor | float):
-            changed = list(case.values)
+            changed = list(own)
             changed[index] = other if isinstance(value, torch.Tensor) else scaled_number(value)
-            yield f"input_{index}", changed
+            yield f"input_{index}{called.get(index, '')}", changed
 
 
 def _distributions(case: _Case) -> Iterator[Variation]:
@@ -154,6 +168,7 @@ def _nonfinite(case: _Case) -> Iterator[Variation]:
 GROUPS: dict[str, Callable[[_Case], Iterator[Variation]]] = {
     "other": _other,
     "moved": _moved,
+    "discriminating": _discriminating,
     "inputs": _inputs,
     "distributions": _distributions,
     "nonfinite": _nonfinite,

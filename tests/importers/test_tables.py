@@ -126,7 +126,8 @@ def test_values_that_json_alone_can_hold(tmp_path: Path) -> None:
     [
         ("t.csv", 'a,b\n1,2\n3\n4,5,6\n"7,8\n', [1], [2, 3, 4], "1 cells where the header names 2"),
         ("t.jsonl", '{"a": 1}\n{"a": \n[3]\n{"a": 4}\n', [1, 4], [2, 3], "no JSON (Expecting value"),
-        ("t.json", '[{"a": 1},\n {"a": 2}, {"a', [1, 2], [3], "broken JSON at line 2, character 13 of it"),
+        ("t.json", '[{"a": 1},\n {"a": 2}, {"a" 3}]', [1, 2], [3], "broken JSON at line 2, character 17 of it"),
+        ("t.json", '[{"a": 1}, {"a": 2}, {"a', [1, 2], [3], "it was cut short"),
         ("t.json", '[{"a": 1}, {"a": 2}', [1, 2], [3], "it was cut short"),
         ("t.json", '{"1": [{"a": 1}, {"a": 2}], "2": [{"a": 3}', [1, 2, 3], [4], "it was cut short"),
         ("t.json", '[{"a": 1}, 7, {"a": 3}]', [1, 3], [2], "no JSON object but int"),

@@ -51,8 +51,15 @@ def test_a_refused_launch_did_not_run(tmp_path: Path) -> None:
     assert asked(tmp_path, launch("scale(float*)") | {"refused": "invalid argument"}).convicts
 
 
-def test_a_source_without_kernels_is_a_hint(tmp_path: Path) -> None:
-    found = asked(tmp_path, launch(LIBRARY), source="int forward() { return 0; }\n")
+def test_a_source_that_launches_nothing_is_convicted(tmp_path: Path) -> None:
+    found = asked(tmp_path, launch(LIBRARY), source="at::Tensor forward(at::Tensor x) { return at::relu(x); }\n")
+    assert found.convicts
+    assert "the source has no kernel of its own; 1 launches of a library's did the work" in found.summary
+
+
+@pytest.mark.parametrize("line", ['#include "own.cuh"', "cuLaunchKernel(f, 1);", "#define RUN(k) k<<<1, 1>>>()"])
+def test_a_source_that_may_launch_what_it_does_not_show_is_a_hint(tmp_path: Path, line: str) -> None:
+    found = asked(tmp_path, launch(LIBRARY), source=f"{line}\nint forward() {{ return 0; }}\n")
     assert (found.outcome, found.grade) == ("fail", "hint")
 
 

@@ -33,8 +33,8 @@ def with_verdict(record: Record, **fields: object) -> Record:
 def test_sections_stand_in_the_order_of_a_review() -> None:
     slugs = [one.slug for one in content.build(triangular(), ()).sections]
     assert slugs == [
-        "claim", "verdict", "summary", "strengths", "weaknesses", "ablation", "floors", "measured", "questions",
-        "limitations", "environment", "reproduce", "reply", "timings", "findings",
+        "claim", "verdict", "summary", "soundness", "strengths", "weaknesses", "ablation", "floors", "measured",
+        "questions", "limitations", "rating", "checklists", "environment", "reproduce", "reply", "timings", "findings",
     ]  # fmt: skip
 
 
@@ -139,7 +139,7 @@ def test_every_number_in_a_table_is_in_the_record(record: Record) -> None:
     text = re.sub(r"[0-9a-f]{64}", "", record.model_dump_json(by_alias=True))
     known = {float(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?", text)
              if number.strip(",")}  # fmt: skip
-    derived = {float(len(one.samples_ms)) for one in record.measurements}
+    derived = {float(len(one.samples_ms)) for one in record.measurements} | {float(len(record.claim.sources))}
     shown = [
         number
         for one in content.build(record, ()).sections

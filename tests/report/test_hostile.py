@@ -2,12 +2,15 @@
 
 import re
 from html.parser import HTMLParser
+from itertools import accumulate
 from typing import Any
 
 import pytest
 
 from audit.model import Record
 from audit.report import content, figures, html, markdown, plain
+from audit.report.catalogue import LANGUAGES
+from audit.report.formats import FORMATS, Source
 from audit.report.view import Block, Code, Link
 from tests.report.fixture import triangular
 
@@ -47,11 +50,17 @@ def hostile_record() -> Record:
     return Record.model_validate(document, strict=False)
 
 
+MADE = {(name, language) for name in ("md", "html", "comment", "openreview") for language in LANGUAGES}
+MARKDOWN = sorted((name, language) for name, language in MADE if name != "html")
+TAGS = {"md": {"<details>", "<summary>", "</summary>", "</details>"}, "openreview": set()}
+TAGS["comment"] = {*TAGS["md"], "<b>", "</b>"}
+
+
 @pytest.fixture(scope="module")
-def texts() -> tuple[str, str]:
+def texts() -> dict[tuple[str, str], str]:
     record = hostile_record()
     view = content.build(record, figures.draw(record))
-    return markdown.render(view, figures="figures"), html.render(view)
+    return {(name, language): FORMATS[name].make(Source(view, language, "")).decode() for name, language in MADE}
 
 
 class Tags(HTMLParser):
@@ -63,19 +72,22 @@ class Tags(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
-def test_no_tag_or_attribute_of_theirs_reaches_the_html(texts: tuple[str, str]) -> None:
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_tag_or_attribute_of_theirs_reaches_the_html(texts: dict[tuple[str, str], str], language: str) -> None:
     parser = Tags()
-    parser.feed(texts[1])
-    assert not {tag for tag, _ in parser.found} & {"script", "a", "b", "iframe", "link"}
+    parser.feed(texts["html", language])
+    assert not {tag for tag, _ in parser.found} & {"script", "b", "iframe", "link"}
+    assert all((attrs["href"] or "").startswith("#") for tag, attrs in parser.found if tag == "a")
     assert not [name for _, attrs in parser.found for name in attrs if name.startswith("on")]
     images = [attrs["src"] or "" for tag, attrs in parser.found if tag == "img"]
     assert images and all(source.startswith("data:image/png;base64,") for source in images)
 
 
-def test_nothing_of_theirs_is_markup_in_the_markdown(texts: tuple[str, str]) -> None:
-    outside = re.sub(r"(?ms)^(`{3,})text$.*?^\1$", "", texts[0])
+@pytest.mark.parametrize("made", MARKDOWN, ids="-".join)
+def test_nothing_of_theirs_is_markup_in_the_markdown(texts: dict[tuple[str, str], str], made: tuple[str, str]) -> None:
+    outside = re.sub(r"(?ms)^(`{3,})text$.*?^\1$", "", texts[made])
     tags = set(re.findall(r"<[^>\n]*>", outside))
-    assert tags <= {"<details>", "<summary>", "</summary>", "</details>"}
+    assert tags <= TAGS[made[0]]
     assert not re.search(r"(?<!\\)\]\((?!figures/)", outside)
     assert "://" not in outside
     assert not re.search(r"(?<!\\)`tick", outside)
@@ -83,18 +95,34 @@ def test_nothing_of_theirs_is_markup_in_the_markdown(texts: tuple[str, str]) -> 
     assert not re.search(r"(?m)^(# heading|- item)", outside)
 
 
-def test_tables_keep_their_columns(texts: tuple[str, str]) -> None:
-    for block in re.findall(r"(?:^\|.*\n)+", texts[0], re.M):
+@pytest.mark.parametrize("made", MARKDOWN, ids="-".join)
+def test_tables_keep_their_columns(texts: dict[tuple[str, str], str], made: tuple[str, str]) -> None:
+    for block in re.findall(r"(?:^\|.*\n)+", texts[made], re.M):
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1
 
 
-def test_no_control_or_direction_character_is_left(texts: tuple[str, str]) -> None:
-    for text in texts:
+def test_folds_open_and_close_in_turn(texts: dict[tuple[str, str], str]) -> None:
+    for made in MARKDOWN:
+        outside = re.sub(r"(?ms)^(`{3,})text$.*?^\1$", "", texts[made])
+        depth = [1 if tag == "<details>" else -1 for tag in re.findall("</?details>", outside)]
+        assert sum(depth) == 0 and all(0 <= total <= 2 for total in accumulate(depth)), made
+
+
+def test_the_short_forms_stay_short(texts: dict[tuple[str, str], str]) -> None:
+    for language in LANGUAGES:
+        assert 1000 < len(texts["comment", language]) <= 60_000
+        assert 1000 < len(texts["openreview", language]) <= 4_800
+
+
+def test_no_control_or_direction_character_is_left(texts: dict[tuple[str, str], str]) -> None:
+    for text in texts.values():
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]", text)
 
 
-def test_templates_do_not_run_what_they_print(texts: tuple[str, str]) -> None:
-    assert all("49" not in re.findall(r"\{\{.*?\}\}", text)[0] for text in texts)
+def test_templates_do_not_run_what_they_print(texts: dict[tuple[str, str], str]) -> None:
+    for text in texts.values():
+        assert all("49" not in shown for shown in re.findall(r"\{\{.*?\}\}", text))
+    assert "{{ 7*7 }}" in texts["html", "ja"]
 
 
 def test_a_fence_outlasts_the_backticks_in_a_log() -> None:

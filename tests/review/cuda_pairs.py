@@ -131,6 +131,7 @@ ROGUES: dict[str, list[str]] = {
     "side_stream": [
         host("cudaStream_t own;\n  cudaStreamCreate(&own);  // HERE"),
         host("auto own = at::cuda::getStreamFromPool();  // HERE"),
+        host("cudaStreamCreateWithFlags(&own, f);  // HERE\n  cudaStreamWaitEvent(own, ready, 0);"),
     ],
     "threads": [
         host("std::thread later([&] { finish(y); });  // HERE\n  later.detach();"),
@@ -285,6 +286,7 @@ HONEST: dict[str, list[str]] = {
     ],
     "side_stream": [
         host("cudaStreamCreate(&own); cudaStreamWaitEvent(s, done, 0);"),
+        host("cudaStreamCreate(&own); cudaStreamWaitEvent(own, ready, 0); cudaStreamWaitEvent(s, done, 0);"),
         host("auto own = at::cuda::getStreamFromPool(); done.record(own); done.block(s);"),
         host("auto s2 = at::cuda::getCurrentCUDAStream();"),
     ],

@@ -159,6 +159,8 @@ HONEST: dict[str, list[str]] = {
         forward("y = torch.empty_like(x).contiguous().view(-1)\n    ext.run(x, y)\n    return y.clone()"),
         forward("return x") + "if __name__ == '__main__':\n    print(torch.allclose(forward(a), torch.relu(a)))\n",
         "def get_inputs():\n    import torch\n    return [torch.relu(torch.randn(3))]\n",
+        "from torch.utils.cpp_extension import load_inline\nmine = load_inline('m', '', '')\n"
+        + forward("return mine.softmax(x)"),
     ],
     "triton_grid": [
         triton(PLACE + "tl.store(y + at, 1, mask=at < n)", "k[(triton.cdiv(n, 256),)](x, y, n, B=256)"),

@@ -37,9 +37,9 @@ def workers() -> Iterator[Workers]:
         yield pool
 
 
-def asked(folder: Path, workers: Workers, result: str) -> Finding:
+def asked(folder: Path, workers: Workers, result: str, more: str = "") -> Finding:
     reference, inputs = folder / "reference.py", folder / "0.inputs.pt"
-    reference.write_text(REFERENCE.format(result=result))
+    reference.write_text(REFERENCE.format(result=result) + more)
     x = torch.randn(40, 40, generator=torch.Generator().manual_seed(3))
     torch.save([x], inputs)
     namespace: dict[str, object] = {}
@@ -72,7 +72,16 @@ def test_a_task_that_cannot_tell_names_what_passes(
 ) -> None:
     found = asked(tmp_path, workers, result)
     assert found.convicts
-    assert found.summary.endswith(strawmen)
+    told, _, more = found.summary.partition(";")
+    assert told.endswith(strawmen)
+    assert ("everywhere" in more) == ("constant" in strawmen)
+
+
+def test_discriminating_inputs_tell_what_the_task_cannot(tmp_path: Path, workers: Workers) -> None:
+    more = "\ndef discriminating(shape, generator):\n    return [10 + torch.rand(40, 40, generator=generator)]\n"
+    found = asked(tmp_path, workers, "torch.relu(x - 9)", more)
+    assert found.convicts
+    assert found.summary.endswith("with discriminating inputs (N=40) it tells 3 of 3 from a right one")
 
 
 def test_a_reference_that_breaks_gives_no_answer(tmp_path: Path, workers: Workers) -> None:

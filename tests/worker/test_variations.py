@@ -15,7 +15,7 @@ from audit import claims
 from audit.worker import process_state
 from audit.worker.arguments import LAYOUTS, Arguments, differing
 from audit.worker.formats import FORMATS, effective_bits, tf32
-from audit.worker.oracle import run
+from audit.worker.oracle import load_reference, run
 from audit.worker.transforms import DISTRIBUTIONS, one_moved, redistributed, with_value
 
 LOWER = torch.randn(9, 9, generator=torch.Generator().manual_seed(5)).tril()
@@ -77,12 +77,27 @@ def test_variations_come_with_what_is_right_for_them(tmp_path: Path) -> None:
     first, *others = told(tmp_path)
     assert set(first["bits"]) == {"fp32", "tf32", "fp16", "bf16"}
     names = [event["variation"] for event in others]
-    assert names[:5] == ["other_values", "last_element", "one_element", "input_0", "input_1"]
+    assert names[:5] == ["other_values", "last_element", "one_element", "input_0_a", "input_1_b"]
     assert {*DISTRIBUTIONS, "nan", "inf"} <= {*names}
     for event in others:
         a, b = torch.load(f"{event['stem']}.inputs.pt", weights_only=True)
         want = np.fromfile(f"{event['stem']}.f64").reshape(event["expected_shape"])
         np.testing.assert_array_equal(want, torch.matmul(a.double(), b.double()).tril().numpy())
+
+
+def test_each_input_is_changed_among_discriminating_ones(tmp_path: Path) -> None:
+    reference = tmp_path / "reference.py"
+    reference.write_text(claims.load("conv3d_groupnorm_mean").reference.read_text(encoding="utf-8"))
+    shape, inputs = {"batch": 2, "depth": 3, "height": 4, "width": 5}, tmp_path / "1.inputs.pt"
+    torch.save(load_reference(str(reference)).inputs(shape, torch.Generator().manual_seed(1)), inputs)
+    vary = [{"inputs": str(inputs), "shape": shape, "groups": ["discriminating", "inputs"]}]
+    _, base, *others = told(tmp_path, reference=str(reference), vary=vary)
+    assert (base["variation"], base["headroom"]["fp32"] < 1e-4) == ("discriminating", True)
+    assert [event["variation"] for event in others][-1] == "input_4_shift"
+    known = torch.load(f"{base['stem']}.inputs.pt", weights_only=True)
+    for index, event in enumerate(others):
+        values = torch.load(f"{event['stem']}.inputs.pt", weights_only=True)
+        assert [i for i, (x, y) in enumerate(zip(known, values, strict=True)) if not torch.equal(x, y)] == [index]
 
 
 def test_the_same_inputs_give_the_same_variations(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from audit.datasets import code
 from audit.datasets.dataset import NOT_STATED, RATIO, TIME, completed
 from audit.datasets.format import Format
 from audit.datasets.gpu_names import named
-from audit.datasets.labels import labels, truths
+from audit.datasets.labels import labels, sound, truths
 from audit.importers.tables import Table
 
 TASKS = ("problem_id", "task_id", "key")
@@ -49,7 +49,7 @@ def _first(frame: pd.DataFrame, names: tuple[str, ...]) -> str:
 
 def _gpu(metadata: Any) -> str:
     told = metadata.get("hardware") if isinstance(metadata, dict) else None
-    return named(told) if isinstance(told, str) and told.strip() else NOT_STATED
+    return named(sound(told)) if isinstance(told, str) and told.strip() else NOT_STATED
 
 
 FORMAT = Format(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.datasets.answer import Answer, mark, share, times
+from audit.datasets.answer import Answer, count, mark, share, times
 from audit.datasets.dataset import Dataset
 from audit.report.view import Table
 
@@ -31,8 +31,8 @@ def run(data: Dataset) -> Answer:
     table = Table("Rows, code and scores", columns, tuple(_row(gpu, rows, data) for gpu, rows in parts),
                   frozenset(range(1, 8)))  # fmt: skip
     missing = int((~scored).sum())
-    behind = f"{len(bare):,} rows have a score and no code to check it by" if len(bare) else "Every score has its code"
-    sentences = (f"{behind}; {missing:,} of {len(frame):,} rows have no score and are in no figure.", *_chosen(data))
+    behind = f"Scores without code to check them by: {len(bare):,}" if len(bare) else "Every score has its code"
+    sentences = (f"{behind}; rows without a score, in no figure: {count(missing, len(frame))}.", *_chosen(data))
     bias = (
         "A figure over scored rows alone errs high: what failed or was slower is not in it. Where rows were chosen by "
         "the figure itself, luck in the timing is chosen with it.",

@@ -1,7 +1,7 @@
 """Is one kernel counted several times, or one task scored twice?
 
 Rows that repeat another in everything were left out when the dataset was read. Here are rows with the same code, and
-rows of one task, kernel and GPU that say different things.
+rows without code of one task, kernel and GPU that say different things.
 """
 
 from __future__ import annotations
@@ -31,11 +31,9 @@ def run(data: Dataset) -> Answer:
     frame = data.frame
     coded = frame[frame["digest"] != ""]
     copied = copies(frame)
-    named = frame[(frame["task"] != "") & ((frame["kernel"] != "") | (frame["digest"] == ""))]
-    twice = named[named.duplicated(["gpu", "level", "task", "kernel", "digest"], keep="first")]
-    sentences = [
-        f"{len(twice):,} rows speak of a task, kernel and GPU that an earlier row speaks of with other figures."
-    ]
+    bare = frame[(frame["task"] != "") & (frame["digest"] == "")]
+    twice = bare[bare.duplicated(["gpu", "level", "task", "kernel"], keep="first")]
+    sentences = [f"Rows without code that give a task, kernel and GPU of an earlier row other figures: {len(twice):,}."]
     if len(coded):
         told = count(len(copied), len(coded))
         sentences.append(f"{told} of the rows with code hold the code of an earlier row of the same task.")

@@ -9,7 +9,10 @@ of rows that name no GPU, held against the fastest GPU known, is a hint.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from audit import gpus
@@ -23,25 +26,27 @@ from audit.report.view import Table
 NAME = "floor"
 TITLE = "Times against the hardware floor"
 MOST_NAMED = 8
+Numbers = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
 class Floors:
-    """Least times of one piece of work on one GPU, in milliseconds.
+    """Least times of pieces of work on one GPU, in milliseconds, one an entry.
 
     `hard_ms` holds for any precision and a warm cache; `fp32_ms` for CUDA cores and a cold one.
     """
 
-    hard_ms: float
-    fp32_ms: float
+    hard_ms: Numbers
+    fp32_ms: Numbers
 
 
-def floors(flops: float, moved: float, gpu: Gpu) -> Floors:
+def floors(flops: Numbers, moved: Numbers, gpu: Gpu) -> Floors:
     """The floors of work of so many operations and bytes."""
-    beyond_cache = max(0.0, moved - gpu.l2_bytes)
+    beyond_cache = np.maximum(0.0, moved - gpu.l2_bytes)
+    fastest_tflops = 1 / gpu.fastest_compute_ms(1e9)
     return Floors(
-        hard_ms=max(gpu.fastest_compute_ms(flops), gpu.memory_ms(beyond_cache)),
-        fp32_ms=max(gpu.compute_ms(flops), gpu.memory_ms(moved)),
+        hard_ms=np.maximum(flops / fastest_tflops / 1e9, beyond_cache / gpu.memory_gb_s / 1e6),
+        fp32_ms=np.maximum(flops / gpu.fp32_tflops / 1e9, moved / gpu.memory_gb_s / 1e6),
     )
 
 
@@ -59,7 +64,7 @@ def run(data: Dataset) -> Answer:
     proved = [row for row, grade, _ in under if grade == "proved"]
     sentences = [
         f"{count(len(known), len(timed))} of the timed rows have a task whose least work is known; "
-        f"{len(under):,} of them are under a floor, {len(proved):,} of these proved impossible."
+        f"under a floor: {len(under):,}, of these proved impossible: {len(proved):,}."
     ]
     bias = (
         "The floors err low, so few rows are named: data-sheet peaks are out of reach of real kernels, only one dense "
@@ -75,29 +80,24 @@ def run(data: Dataset) -> Answer:
 def _under(rows: pd.DataFrame) -> list[tuple[pd.Series, Grade, str]]:
     """The rows under a floor, proved ones first, then by how far."""
     found: list[tuple[float, pd.Series, Grade, str]] = []
-    for _, row in rows.iterrows():
-        told = _told(row)
-        if told is not None:
-            grade, floor_ms, text = told
-            found.append((row["kernel_ms"] / floor_ms, row, grade, text))
+    for name, part in rows.groupby("gpu", sort=False):
+        gpu, named = _gpu(str(name))
+        if gpu is not None:
+            least = floors(part["flops"].to_numpy(), part["bytes"].to_numpy(), gpu)
+            told = part.assign(hard_ms=least.hard_ms, fp32_ms=least.fp32_ms)
+            slow = told[told["kernel_ms"] < np.maximum(least.hard_ms, least.fp32_ms)]
+            found += [_told(row, named=named) for _, row in slow.iterrows()]
     found.sort(key=lambda one: (one[2] != "proved", one[0]))
     return [(row, grade, text) for _, row, grade, text in found]
 
 
-def _told(row: pd.Series) -> tuple[Grade, float, str] | None:
-    gpu, named = _gpu(str(row["gpu"]))
-    if gpu is None:
-        return None
-    least = floors(row["flops"], row["bytes"], gpu)
-    if row["kernel_ms"] < least.hard_ms:
-        return (
-            "proved" if named else "hint",
-            least.hard_ms,
-            f"under {milliseconds(least.hard_ms)}, the least on any unit",
-        )
-    if row["kernel_ms"] < least.fp32_ms:
-        return "hint", least.fp32_ms, f"under {milliseconds(least.fp32_ms)}, the least in fp32 from a cold cache"
-    return None
+def _told(row: pd.Series, *, named: bool) -> tuple[float, pd.Series, Grade, str]:
+    """How far under its floor the row is, the row, its grade, and which floor it is."""
+    if row["kernel_ms"] < row["hard_ms"]:
+        text = f"under {milliseconds(row['hard_ms'])}, the least on any unit"
+        return row["kernel_ms"] / row["hard_ms"], row, "proved" if named else "hint", text
+    text = f"under {milliseconds(row['fp32_ms'])}, the least in fp32 from a cold cache"
+    return row["kernel_ms"] / row["fp32_ms"], row, "hint", text
 
 
 def _gpu(name: str) -> tuple[Gpu | None, bool]:

@@ -12,7 +12,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from audit.datasets.answer import Answer, mark, not_asked, share, times
+from audit.datasets.answer import Answer, mark, not_asked, rows_of, share, times
 from audit.datasets.dataset import RATIO, Dataset, place
 from audit.report.view import Table
 
@@ -39,8 +39,8 @@ def run(data: Dataset) -> Answer:
     if len(fallen):
         first = fallen.iloc[0]
         told.append(
-            f"{len(fallen):,} rows fall from {FALLS_FROM:g}x or more against {eager} to {FALLS_TO:g}x or less against "
-            f"another baseline of the same row; farthest: {place(first)}, {_fall(first, data)}."
+            f"From {FALLS_FROM:g}x or more against {eager} to {FALLS_TO:g}x or less against another baseline of the "
+            f"same row: {rows_of(len(fallen))}; farthest: {place(first)}, {_fall(first, data)}."
         )
     bias = (
         f"The median against the strongest errs low: it takes the smallest of up to {len(data.baselines)} noisy ratios "
@@ -82,7 +82,7 @@ def _row(gpu: str, rows: pd.DataFrame, data: Dataset) -> tuple[str, ...]:
         times(rows[data.headline].median()),
         times(best.median()),
         f"{times(low)} to {times(high)}",
-        times(float(np.nanmedian(second))),
+        times(float(pd.Series(second).median())),
         f"{times(fixed.min())} ({name})",
         share((best < 1).sum(), len(best)),
     )

@@ -37,14 +37,15 @@ def passage(verdict: Verdict) -> Passage:
     if all(text.startswith(NEEDS_TIME) for text in verdict.missing):
         text = "every probe passed on the emulated device; a GPU must time it"
         return Passage(stage="emulated", outcome="passed on", reasons=(text,))
-    return Passage(stage="emulated", outcome="not asked", reasons=verdict.missing)
+    return Passage(stage="emulated", outcome="no answer", reasons=verdict.missing)
 
 
 STAGE = Stage(
     "emulated",
     "Emulated probes",
     "builds the claimed kernel for the emulated device and asks every probe: beside a build of two seconds they cost "
-    "half a second together. Settles what a probe proves in two builds, and tasks that cannot tell right from wrong",
+    "half a second together. Settles what a probe proves in two builds, and tasks that cannot tell right from wrong; "
+    "has no answer where something does not build here or ends in undefined behaviour",
     ask,
     at_once=2,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from audit import lint
+from audit.claims import ClaimFolder
 from audit.errors import BadInput
 from audit.funnel.collection import Item
 from audit.funnel.stage import Setting, Stage, claimed_of
@@ -24,27 +25,36 @@ def ask(item: Item, setting: Setting) -> Passage:
         folder = claimed_of(item)
     except BadInput as error:
         return Passage(stage="lint", outcome="left out", verdict=NO_CLAIM, reasons=(str(error),))
-    claim = folder.claim
-    if not any(one.gpu in table() for one in claim.observation):
-        return Passage(stage="lint", outcome="passed on", reasons=("no time is published for a GPU with known rates",))
+    if item.made is not None:
+        return _passed_on("the lint over the dataset proves no time impossible")
+    if not any(one.gpu in table() for one in folder.claim.observation):
+        return _passed_on("no time is published for a GPU with known rates")
+    return _against_floors(folder, setting)
+
+
+def _against_floors(folder: ClaimFolder, setting: Setting) -> Passage:
     request: dict[str, Any] = {
         "reference": str(folder.reference),
         "baselines": [],
         "shapes": [],
         "seeds": [],
-        "cost_shape": dict(claim.shapes.claimed),
+        "cost_shape": dict(folder.claim.shapes.claimed),
         "folder": str(setting.records),
         "device": "cpu",
     }
     reply = setting.workers().call("oracle", request, limit_s=LIMIT_S)
     if not reply.finished:
         text = f"reference.py gave no least work: {reply.ending}: {reply.detail}"
-        return Passage(stage="lint", outcome="not asked", reasons=(text,))
-    proved = [finding for finding in lint.floors(claim, reply.events[0]["cost"]) if finding.convicts]
+        return Passage(stage="lint", outcome="no answer", reasons=(text,))
+    proved = [finding for finding in lint.floors(folder.claim, reply.events[0]["cost"]) if finding.convicts]
     if not proved:
-        return Passage(stage="lint", outcome="passed on", reasons=("no published time is under a proved floor",))
+        return _passed_on("no published time is under a proved floor")
     reasons = tuple(finding.summary for finding in proved)
     return Passage(stage="lint", outcome="settled", verdict=IMPOSSIBLE, reasons=reasons)
+
+
+def _passed_on(reason: str) -> Passage:
+    return Passage(stage="lint", outcome="passed on", reasons=(reason,))
 
 
 STAGE = Stage(

@@ -21,7 +21,7 @@ COLOURS = LinearSegmentedColormap.from_list("written", ["#F6E3BF", "#56A0CC", "#
 
 
 def draw(record: Record) -> Figure | None:
-    """One map for each of the two; None without a map of the claimed kernel."""
+    """One map for each of the two; None without a map of the claimed kernel, or where all of it is written."""
     panels = _panels(record)
     if not panels:
         return None
@@ -47,7 +47,7 @@ def draw(record: Record) -> Figure | None:
 
 def _panels(record: Record) -> list[Finding]:
     claimed = evidence.find(record, NAME, evidence.claimed_name(record))
-    if claimed is None or grid(claimed) is None:
+    if claimed is None or grid(claimed) is None or claimed.outcome == "pass":
         return []
     rungs = [rung for rung in record.ladder if rung.state == "cleared" and rung.role != "claimed"]
     cleared = [rung.variant for rung in sorted(rungs, key=lambda rung: rung.role != "repair")]

@@ -1,6 +1,7 @@
 """Does an operator or a layer of the library compute part of the result?
 
-Silent outside `forward` and the functions it is built from, and on allocation, copies and views.
+Silent outside `forward` and the functions it is built from, on allocation, copies and views, and on functions of an
+extension that the file builds.
 """
 
 from __future__ import annotations
@@ -27,14 +28,17 @@ _LAYERS = (
     "torch.nn.RMSNorm",
 )
 
+_BUILDER = "torch.utils.cpp_extension."
+
 
 def find(reading: PythonReading) -> list[Spot]:
     """Operators, `@` and layers in the functions that compute."""
-    layers = _layers(reading)
-    return [spot for function in reading.functions for spot in _of_function(reading, function, layers)]
+    layers = _held(reading, _LAYERS)
+    own = _held(reading, (_BUILDER,))
+    return [spot for function in reading.functions for spot in _of_function(reading, function, layers, own)]
 
 
-def _of_function(reading: PythonReading, function: FunctionNode, layers: set[str]) -> list[Spot]:
+def _of_function(reading: PythonReading, function: FunctionNode, layers: set[str], own: set[str]) -> list[Spot]:
     if function.name == "__init__":
         return []
     spots = []
@@ -45,19 +49,20 @@ def _of_function(reading: PythonReading, function: FunctionNode, layers: set[str
             spots.append(Spot(node.lineno, "@ computes part of the result in the library"))
         elif isinstance(node, ast.Call):
             written = reading.name(node)
+            if written.rpartition(".")[0] in own:
+                continue
             name = f"{written}()" if written in layers else operator_name(reading, node)
             spots += [Spot(node.lineno, f"{name} computes part of the result in the library")] if name else []
     return spots
 
 
-def _layers(reading: PythonReading) -> set[str]:
-    """Attributes such as `self.linear` that hold a layer of the library."""
+def _held(reading: PythonReading, makers: tuple[str, ...]) -> set[str]:
+    """What holds the result of a call of those: attributes such as `self.linear`, or names such as `extension`."""
     return {
         name
         for node in reading.nodes(ast.Assign)
-        if isinstance(node.value, ast.Call) and reading.name(node.value).startswith(_LAYERS)
+        if isinstance(node.value, ast.Call) and reading.name(node.value).startswith(makers)
         for name in map(reading.name, node.targets)
-        if name.startswith("self.")
     }
 
 

@@ -1,0 +1,71 @@
+"""The published example: its pages are what its rows give, and say what must be found in them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from audit import datasets
+from audit.datasets import files, page
+from audit.datasets.answer import Answer
+from audit.datasets.dataset import Dataset
+from audit.datasets.rules.strongest_baseline import median_of_strongest
+from audit.report import html, markdown
+
+FOLDER = Path(__file__).resolve().parents[2] / "reports" / "datasets" / "cuda_l1"
+PICTURE = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=]+")
+
+
+@pytest.fixture(scope="module")
+def data() -> Dataset:
+    return datasets.read(FOLDER / "cuda_l1_scores.csv")
+
+
+@pytest.fixture(scope="module")
+def answers(data: Dataset) -> dict[str, Answer]:
+    return {answer.rule: answer for answer in datasets.lint(data)}
+
+
+def test_medians_against_the_strongest_of_its_own_baselines(data: Dataset) -> None:
+    medians = {gpu: f"{median_of_strongest(rows, data):.2f}" for gpu, rows in data.by_gpu()}
+    assert medians == {"A100": "1.02", "H100": "0.99", "RTX 3090": "1.02", "H20": "1.00", "L40": "1.01"}
+
+
+def test_the_rows_that_carry_the_headline_means_are_named(answers: dict[str, Answer]) -> None:
+    told = answers["carried_mean"]
+    carriers = {mark.place for mark in told.marks}
+    assert {"H100, level 2, task 96", "A100, level 2, task 83", "A100, level 1, task 12"} <= carriers
+    assert any("H100: mean 4.14x" in one and "without its largest row 2.53x" in one for one in told.sentences)
+
+
+def test_34_rows_of_the_a100_have_contradicting_baselines(answers: dict[str, Answer]) -> None:
+    counted = {row[0]: row[2] for row in answers["baselines_disagree"].tables[0].rows}
+    assert counted["A100"].startswith("34 of ")
+
+
+def test_the_farthest_fall_is_the_one_known(answers: dict[str, Answer]) -> None:
+    first = answers["strongest_baseline"].marks[0]
+    assert first.place == "H100, level 2, task 96"
+    assert first.text == "368.2x against eager, 1.25x against torch.compile"
+
+
+def test_the_pages_derive_from_the_rows(data: Dataset, answers: dict[str, Answer]) -> None:
+    from audit.datasets import figures
+
+    drawn = figures.draw(data)
+    report = page.build(data, list(answers.values()), drawn)
+    shown = PICTURE.sub("picture", html.render(report))
+    assert PICTURE.sub("picture", (FOLDER / "lint.html").read_text(encoding="utf-8")) == shown
+    assert (FOLDER / "lint.md").read_text(encoding="utf-8") == markdown.render(report, figures="figures")
+    assert (FOLDER / "lint.csv").read_text(encoding="utf-8") == files.rows(list(answers.values()))
+    for figure in drawn.values():
+        assert (FOLDER / "figures" / f"{figure.name}.png").read_bytes().startswith(b"\x89PNG")
+        assert figure.dark.startswith(b"\x89PNG")
+        assert figure.dark != figure.png
+
+
+def test_its_source_is_cited(data: Dataset) -> None:
+    assert data.about.source.startswith("https://")
+    assert data.about.source in (FOLDER / "lint.md").read_text(encoding="utf-8")

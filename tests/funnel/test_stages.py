@@ -1,0 +1,126 @@
+"""The stages on claim folders and on rows of a dataset, without a GPU."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from audit import cli
+from audit.funnel import rows, state
+from audit.funnel.collection import Item, of_folder
+from audit.funnel.run import Funnel
+from audit.funnel.stages import emulated, lint, review
+from audit.model import Verdict, store
+from audit.progress import Progress
+from tests.datasets.made import archived, lines
+from tests.funnel.made import CLAIMED_FOR, KERNEL, OBSERVED, UNDERLAUNCHED, claim
+
+FUNCTIONAL = """import torch
+def module_fn(x):
+    return 2 * x
+class Model(torch.nn.Module):
+    def forward(self, x, fn=module_fn):
+        return fn(x)
+N = 600
+def get_inputs():
+    return [torch.randn(N)]
+def get_init_inputs():
+    return []
+"""
+
+
+def test_a_collection_goes_through_every_stage_without_a_gpu(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root, out = tmp_path / "many", tmp_path / "out"
+    claim(root, "right")
+    claim(root, "wrong", source=UNDERLAUNCHED)
+    claim(root, "impossible", more=CLAIMED_FOR + OBSERVED)
+    claim(root, "no_claim", role="honest")
+    (claim(root, "broken") / "claim.toml").write_text("name = 3")
+    assert cli.main(["funnel", str(root), "--out", str(out), "--device", "emulated", "--seed", "7"]) == 0
+    known = {path.stem: state.read_item(path) for path in (out / "items").iterdir()}
+    ends = {name: (one.last.stage, one.last.outcome, one.last.verdict) for name, one in known.items() if one.last}
+    assert ends == {
+        "right": ("emulated", "passed on", ""),
+        "wrong": ("emulated", "settled", "wrong"),
+        "impossible": ("lint", "settled", "impossible time"),
+        "no_claim": ("lint", "left out", "cannot be audited"),
+        "broken": ("lint", "left out", "cannot be audited"),
+    }
+    assert store.read(out / "records" / "wrong" / "emulated" / "record.json").verdict.name == "wrong"
+    assert (out / "funnel.html").is_file()
+    capsys.readouterr()
+    assert cli.main(["funnel", str(root), "--out", str(out), "--device", "emulated"]) == 2
+    assert "--resume" in capsys.readouterr().err
+    assert cli.main(["funnel", str(root), "--out", str(out), "--device", "emulated", "--resume"]) == 0
+    assert "emulated 0 of 5 items" in capsys.readouterr().out
+
+
+def test_hints_are_counted_and_settle_nothing(tmp_path: Path) -> None:
+    claim(tmp_path, "claimed", source=KERNEL.replace("return y;", "x.mul_(2); return y;"))
+    funnel = Funnel(of_folder(tmp_path), tmp_path / "out", resume=False)
+    funnel.run([review.STAGE], progress=Progress(io.StringIO()))
+    (one,) = funnel.items.values()
+    assert one.settled is None
+    assert one.hints == 2  # it writes to its input, by a call of the library
+    assert one.last is not None
+    assert "writes_input" in " ".join(one.last.reasons)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "outcome"),
+    [
+        (Verdict(name="wrong", reasons=("r",)), "settled"),
+        (Verdict(name="vacuous", reasons=("r",)), "settled"),
+        (Verdict(name="undecided", missing=("a time: the device gives none",)), "passed on"),
+        (Verdict(name="undecided", missing=("agreement: undefined", "a time: none")), "no answer"),
+        (Verdict(name="undecided", missing=("a build: does not compile",)), "no answer"),
+    ],
+)
+def test_only_what_rests_on_proof_settles(verdict: Verdict, outcome: str) -> None:
+    assert emulated.passage(verdict).outcome == outcome
+
+
+def test_rows_that_claim_nothing_are_left_out_and_others_become_claims(tmp_path: Path) -> None:
+    task = {"PyTorch_Code_Functional": FUNCTIONAL, "Op_Name": "twice"}
+    given = [
+        archived(2.0, CUDA_Code=KERNEL, Kernel_Name="a", **task),
+        archived(3.0, CUDA_Code=KERNEL, Kernel_Name="b", **task),
+        archived(3.0, CUDA_Code=KERNEL + "//", Kernel_Name="c", Correct=False, **task),
+        archived(3.0, CUDA_Code=None, Kernel_Name="d", **task),
+        archived(0.01, CUDA_Code=KERNEL + "// e", Kernel_Name="e", **task),
+        archived(3.0, CUDA_Code=KERNEL + "// f", Kernel_Name="f"),
+        archived(-1.0, CUDA_Code=KERNEL + "// g", Kernel_Name="g", **task),
+    ]
+    path, folder = lines(tmp_path / "rows.jsonl", given), tmp_path / "claims"
+    collection = rows.of_dataset(path, folder, gpu="H100")
+    told = [one.told.verdict if one.told else "" for one in collection.items]
+    assert told == ["", rows.COPY, rows.NO_CLAIM, rows.NO_CODE, rows.IMPOSSIBLE, ""]
+    assert any("1 of 7 rows were left out" in note for note in collection.notes)
+    funnel = Funnel(collection, tmp_path / "out", resume=False)
+    funnel.run([lint.STAGE, review.STAGE], progress=Progress(io.StringIO()))
+    last = [one.last.outcome if one.last else "" for one in funnel.items.values()]
+    assert last == ["passed on", "left out", "left out", "left out", "settled", "left out"]
+    assert [one.name for one in folder.iterdir()] == ["rows_jsonl_000001"]
+    assert (folder / "rows_jsonl_000001" / "claimed.cu").read_text() == KERNEL
+
+
+def test_a_row_without_its_task_says_what_is_missing(tmp_path: Path) -> None:
+    path = lines(tmp_path / "rows.jsonl", [archived(3.0, CUDA_Code=KERNEL)])
+    (item,) = rows.of_dataset(path, tmp_path / "claims").items
+    funnel = Funnel(rows.of_dataset(path, tmp_path / "claims"), tmp_path / "out", resume=False)
+    funnel.run([lint.STAGE], progress=Progress(io.StringIO()))
+    passage = funnel.items[item.key].last
+    assert passage is not None
+    assert "PyTorch_Code_Functional" in passage.reasons[0]
+
+
+def test_a_row_that_changes_is_another_item(tmp_path: Path) -> None:
+    def only(kernel: str) -> Item:
+        path = lines(tmp_path / "rows.jsonl", [archived(3.0, CUDA_Code=kernel)])
+        return rows.of_dataset(path, tmp_path / "claims").items[0]
+
+    assert only(KERNEL).sha256 != only(UNDERLAUNCHED).sha256

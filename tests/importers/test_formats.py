@@ -1,0 +1,157 @@
+"""Every format, as its authors write it: recognised, kept byte for byte, a claim folder that loads. Nothing runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit import claims, cli, importers
+from audit.importers import writer
+from audit.importers.imported import Imported
+from audit.importers.material import Given, Material
+from audit.worker.oracle import load_reference
+from tests.importers import published
+
+CLAIMED = {
+    "kernelbench": ("claimed.py", "forward", {"batch_size": 4096}, 1e-2),
+    "archive": ("claimed.cu", "forward", {"batch_size": 4096, "features": 24}, 1e-2),
+    "robust_kbench": ("claimed.cu", "forward", {"batch_size": 4096, "features": 24}, 1e-5),
+    "cuda_l1": ("claimed.py", "forward", {"batch_size": 4096}, 1e-2),
+    "popcorn": ("claimed.py", "audited_entry", {"rows": 4096, "features": 24}, 1e-4),
+    "flashinfer_bench": ("claimed.py", "audited_entry", {"rows": 4096}, 1e-2),
+    "sol_execbench": ("claimed.cu", "forward", {"rows": 4096}, 1e-3),
+    "notebook": ("claimed.cu", "forward", {"rows": 4096}, 1e-4),
+    "bare_cu": ("claimed.cu", "forward", {"rows": 4096}, 1e-4),
+}
+FORMATS = pytest.mark.parametrize("name", published.FORMATS)
+
+
+def imported(name: str, folder: Path, **given: Any) -> Imported:
+    return importers.read([published.write(folder / name, **published.FORMATS[name])], given=Given(**given))
+
+
+def poisoned(value: Any, mark: Path) -> Any:
+    """Every Python source in a fixture, made to leave a file behind and to raise as soon as it is run."""
+    trap = f"open({str(mark)!r}, 'w').close()\nraise SystemExit('ran')\nimport torch\n"
+    if isinstance(value, str):
+        try:
+            return json.dumps(poisoned(json.loads(value), mark)) + "\n"
+        except ValueError:
+            return value.replace("import torch\n", trap)
+    if isinstance(value, dict):
+        return {key: poisoned(one, mark) for key, one in value.items()}
+    if isinstance(value, list):
+        alone = ["import torch" if one == "import torch\n" else one for one in value]
+        return [trap if one == "import torch" else poisoned(one, mark) for one in alone]
+    return value
+
+
+def test_every_importer_has_a_fixture_here() -> None:
+    assert set(published.FORMATS) == set(importers.IMPORTERS) == set(CLAIMED)
+
+
+@FORMATS
+def test_the_content_tells_the_format(name: str, tmp_path: Path) -> None:
+    folder = published.write(tmp_path, **published.FORMATS[name])
+    assert importers.sniff(Material([folder])) == name
+    assert importers.sniff(Material(sorted(folder.iterdir()))) == name
+
+
+@FORMATS
+def test_it_becomes_a_claim_that_loads(name: str, tmp_path: Path) -> None:
+    found = imported(name, tmp_path)
+    assert [str(one) for one in found.missing if one.essential] == []
+    loaded = claims.load(str(writer.write(found, tmp_path / "claim")))
+    file, entry, shape, relative = CLAIMED[name]
+    claim = loaded.claim
+    assert claim.claimed is not None
+    assert (claim.claimed.file, claim.entry) == (file, entry)
+    assert dict(claim.shapes.claimed) == shape
+    assert claim.tolerance.relative == relative
+    assert claim.source.fidelity == "verbatim"
+    assert found.provenance.split(" ", maxsplit=1)[0].rstrip(":") in claim.source.note
+
+
+@FORMATS
+def test_sources_are_kept_byte_for_byte(name: str, tmp_path: Path) -> None:
+    found = imported(name, tmp_path)
+    folder = writer.write(found, tmp_path / "claim")
+    assert found.originals
+    for original in claims.load(str(folder)).claim.original:
+        data = (folder / original.file).read_bytes()
+        assert hashlib.sha256(data).hexdigest() == original.sha256
+        assert original.published_as
+    kept = b"".join(one.data for one in found.originals)
+    assert published.KERNEL.encode() in kept
+    claimed = (folder / CLAIMED[name][0]).read_bytes()
+    assert published.KERNEL.encode() in claimed
+    if CLAIMED[name][1] == "forward":
+        assert claimed in [one.data for one in found.originals]
+
+
+@FORMATS
+def test_nothing_of_it_is_run(name: str, tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    files = poisoned(published.FORMATS[name], mark)
+    assert str(mark) in str(files)
+    found = importers.read([published.write(tmp_path / "source", **files)])
+    folder = writer.write(found, tmp_path / "claim")
+    claims.load(str(folder))
+    load_reference(str(folder / "reference.py"))
+    assert not mark.exists()
+
+
+def test_importing_never_loads_torch(tmp_path: Path) -> None:
+    folder = published.write(tmp_path / "source", **published.FORMATS["kernelbench"])
+    code = (
+        "import sys; from pathlib import Path; from audit import importers; from audit.importers import writer; "
+        "writer.write(importers.read([Path(sys.argv[1])]), Path(sys.argv[2])); "
+        "sys.exit(bool({'torch', 'pandas', 'pyarrow'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code, folder, tmp_path / "claim"], check=False).returncode == 0
+
+
+def test_the_command_says_what_it_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = published.write(tmp_path / "source", **published.FORMATS["archive"])
+    target = tmp_path / "claim"
+    assert cli.main(["import", str(source), "--to", str(target), "--gpu", "NVIDIA H100 80GB HBM3"]) == 0
+    told = capsys.readouterr().out
+    for words in ("level_1.jsonl row 1: archive ->", "sha256", "kernel: 0.012 ms on H100", "batch_size 4096 -> 512",
+                  "missing: reference.py cost", f"next: audit run {target} --device emulated"):  # fmt: skip
+        assert words in told
+    text = (target / "claim.toml").read_text(encoding="utf-8")
+    assert "# chosen by the importer: shapes.emulated: sizes halved" in text
+    assert "# missing: reference.py cost" in text
+    claim = claims.load(str(target)).claim
+    assert claim.speedup[0].ratio == 2.58
+    assert (claim.observation[0].kernel_ms, claim.observation[0].baseline_ms) == (0.012, 0.031)
+    assert "µs would be shorter than the launch" in claim.observation[0].by
+
+
+def test_what_lacks_something_essential_says_so_and_cannot_be_loaded(tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "scaled.cu").write_text(published.CU)
+    found = importers.read([tmp_path / "source"])
+    assert not found.auditable
+    folder = writer.write(found, tmp_path / "claim")
+    head = (folder / "claim.toml").read_text(encoding="utf-8")
+    assert "# MISSING, no audit without it: reference.py: no task was found" in head
+    assert "# MISSING, no audit without it: tolerance" in head
+    with pytest.raises(importers.BadInput, match="key tolerance"):
+        claims.load(str(folder))
+
+
+def test_a_folder_is_not_overwritten(tmp_path: Path) -> None:
+    found = imported("bare_cu", tmp_path)
+    writer.write(found, tmp_path / "claim")
+    with pytest.raises(importers.BadInput, match="is there already"):
+        writer.write(found, tmp_path / "claim")
+    with pytest.raises(importers.BadInput, match="small letters, digits and underscores"):
+        writer.write(found, tmp_path / "A-Claim")
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []

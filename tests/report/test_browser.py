@@ -1,0 +1,123 @@
+"""The HTML report as a browser shows it: both languages, light and dark, on a desk and on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from audit import report
+from audit.report import browser
+from audit.report.formats import Form
+from tests.report.devtools import Page
+from tests.report.test_times import raced
+
+pytestmark = pytest.mark.skipif(browser.find() is None, reason="no Chromium or Chrome is installed")
+VIEWS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
+CONTRAST = """
+(() => {
+  const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
+  const light = colour => {
+    const [r, g, b] = numbers(colour).slice(0, 3).map(v => v / 255).map(
+      v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = node => {
+    for (let one = node; one; one = one.parentElement) {
+      const colour = getComputedStyle(one).backgroundColor;
+      if (numbers(colour)[3] !== 0) return colour;
+    }
+  };
+  const ratios = [...document.querySelectorAll('p, li, dt, dd, td, th, h1, h2, h3, a, code, caption, figcaption')]
+    .filter(node => node.textContent.trim())
+    .map(node => [light(getComputedStyle(node).color), light(behind(node))])
+    .map(([ink, paper]) => (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05));
+  return [ratios.length, Math.min(...ratios)];
+})()
+"""
+OUTSIDE = """
+[...document.querySelectorAll('body *')].filter(node => {
+  const box = node.getBoundingClientRect();
+  return box.width && box.right > document.documentElement.clientWidth + 1 && !node.closest('.scroll');
+}).map(node => node.tagName + ' ' + node.textContent.slice(0, 60))
+"""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with Page(tmp_path_factory.mktemp("profile")) as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("report")
+    for language in ("en", "ja"):
+        report.render(raced(), made, Form(language, ("html",)))
+    return made
+
+
+@pytest.fixture(scope="module", params=["report.html", "report.ja.html"])
+def opened(request: pytest.FixtureRequest, page: Page, folder: Path) -> Page:
+    page.open(folder / request.param)
+    return page
+
+
+@pytest.mark.parametrize(("width", "scheme"), VIEWS)
+def test_nothing_runs_out_of_the_window(opened: Page, width: int, scheme: str) -> None:
+    opened.show(width=width, scheme=scheme)
+    opened.value("document.querySelectorAll('details').forEach(one => one.open = true)")
+    assert opened.value("document.documentElement.clientWidth") == width
+    assert opened.value("document.documentElement.scrollWidth") <= width
+    assert opened.value(OUTSIDE) == []
+
+
+@pytest.mark.parametrize(("width", "scheme"), VIEWS)
+def test_colours_follow_the_reader_and_keep_their_contrast(opened: Page, width: int, scheme: str) -> None:
+    opened.show(width=width, scheme=scheme)
+    colour = opened.value("getComputedStyle(document.body).backgroundColor")
+    assert colour == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}[scheme]
+    count, least = opened.value(CONTRAST)
+    assert count > 500
+    assert least >= 4.5
+
+
+def test_paper_is_white_and_holds_everything(opened: Page) -> None:
+    opened.value("document.querySelectorAll('details').forEach(one => one.open = false)")
+    opened.show(width=720, scheme="dark", media="print")
+    assert opened.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert opened.value("document.documentElement.scrollWidth") <= 720
+    assert opened.value("[...document.querySelectorAll('.scroll')].every(one => one.scrollWidth <= one.clientWidth)")
+    folded = "[...document.querySelectorAll('details')].map(one => one.offsetHeight - one.firstChild.offsetHeight)"
+    heights = opened.value(folded)
+    assert len(heights) > 10 and min(heights) > 5
+    opened.show(width=720, scheme="light")
+    assert max(opened.value(folded)) < 40
+
+
+def test_nothing_is_logged_and_nothing_fetched(opened: Page) -> None:
+    logged = [event for event in opened.events if event.get("method") in ("Log.entryAdded", "Runtime.consoleAPICalled",
+                                                                          "Runtime.exceptionThrown")]  # fmt: skip
+    asked = [event["params"]["request"]["url"] for event in opened.events
+             if event.get("method") == "Network.requestWillBeSent"]  # fmt: skip
+    assert not logged
+    assert asked and all(url.startswith(("file:", "data:")) for url in asked)
+    assert len([url for url in asked if url.startswith("file:")]) == 1
+
+
+def test_pictures_are_there_and_the_page_has_its_landmarks(opened: Page) -> None:
+    assert opened.value("[...document.images].length") >= 3
+    assert opened.value("[...document.images].every(one => one.complete && one.naturalWidth > 200 && one.alt)")
+    for landmark in ("body > header", "body > nav[aria-label]", "body > main", "body > footer"):
+        assert opened.value(f"document.querySelectorAll('{landmark}').length") == 1, landmark
+    targets = "[...document.querySelectorAll('nav a')].every(one => document.getElementById(one.hash.slice(1)))"
+    assert opened.value("document.querySelectorAll('nav a').length") > 10
+    assert opened.value(targets)
+
+
+def test_a_language_is_marked_and_has_faces_of_its_own(opened: Page) -> None:
+    language = opened.value("document.documentElement.lang")
+    faces = opened.value("getComputedStyle(document.body).fontFamily")
+    assert ("Noto Sans CJK JP" in faces) is (language == "ja")
+    assert opened.value("document.title").startswith({"en": "Audit: ", "ja": "監査報告: "}[language])

@@ -1,0 +1,232 @@
+"""The formats: how long they may be, what they leave out and say so, the names of their files, and the PDF."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from audit import cli, report
+from audit.errors import BadInput
+from audit.model import Record, store
+from audit.report import browser, content, figures, rating
+from audit.report.catalogue import LANGUAGES
+from audit.report.formats import COMMENT_CHARACTERS, FORMATS, OPENREVIEW_CHARACTERS, Form, Source, chosen
+from audit.report.shortening import beginning
+from tests.report.fixture import measured, triangular
+
+PUBLISHED = sorted((Path(report.__file__).parents[2] / "reports").rglob("record.json"))
+RECORDS: dict[str, Record] = {
+    path.parent.name: store.read(path) for path in PUBLISHED if path.parts[-3] == "triangular_mm"
+} | {"small": triangular()}
+
+
+def made(record: Record, name: str, language: str) -> str:
+    return FORMATS[name].make(Source(content.build(record, ()), language, "")).decode()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", RECORDS)
+def test_the_comment_fits_and_keeps_every_section(name: str, language: str) -> None:
+    text = made(RECORDS[name], "comment", language)
+    assert len(text) <= COMMENT_CHARACTERS
+    assert "data:" not in text and "![" not in text
+    titles = re.findall(r"^### (.+)$|<summary><b>(.+?)</b></summary>", text, re.M)
+    assert len([title for title in titles if title[0] or title[1]]) >= len(content.build(RECORDS[name], ()).sections)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", RECORDS)
+def test_the_openreview_form_fits_and_is_complete(name: str, language: str) -> None:
+    text = made(RECORDS[name], "openreview", language)
+    assert len(text) <= OPENREVIEW_CHARACTERS
+    assert not re.search(r"<[a-z/]|!\[|data:", text)
+    headings = re.findall(r"^\*\*([^*]+)\*\*$", text, re.M)
+    wanted = {
+        "en": ["Summary", "Soundness of the measurement", "Strengths", "Weaknesses", "Questions to the authors",
+               "Limitations of this audit", "Rating", "Checklists", "Right of reply"],
+        "ja": ["要約", "測定の健全性", "長所", "短所", "著者への質問", "この監査の限界", "評点", "チェックリスト",
+               "反論の機会"],
+    }  # fmt: skip
+    assert [title for title in headings if title in wanted[language]] == wanted[language]
+
+
+def rows_of(text: str, caption: str) -> int:
+    table = text.partition(f"**{caption}**\n\n")[2].partition("\n\n")[0]
+    return max(0, len(table.splitlines()) - 2)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_short_forms_hold_no_number_that_the_report_does_not(language: str) -> None:
+    record = RECORDS["h100"]
+    whole = set(numbers(made(record, "md", language)))
+    for name in ("comment", "openreview"):
+        left = "more are in the full report|ほか [\\d,]+ 件は、報告の完全版"
+        lines = [line for line in made(record, name, language).splitlines() if not re.search(left, line)]
+        assert set(numbers("\n".join(lines))) <= whole, name
+
+
+def numbers(text: str) -> list[str]:
+    return re.findall(r"\d[\d,]*(?:\.\d+)?", text)
+
+
+def test_what_a_comment_leaves_out_is_counted() -> None:
+    record = RECORDS["h100"]
+    text = made(record, "comment", "en")
+    section = text[text.index("<b>Every finding</b>") :]
+    left = re.search(r"([\d,]+) more are in the full report and its record", section)
+    assert left is not None
+    assert rows_of(section, "Every finding of this audit") + int(left[1].replace(",", "")) == len(record.findings)
+    assert "more are in the full report" not in made(triangular(), "comment", "en")
+
+
+def test_a_comment_is_cut_whatever_its_size() -> None:
+    record = triangular()
+    many = tuple(one.model_copy(update={"summary": "@" * 900}) for one in record.findings) * 20
+    text = made(record.model_copy(update={"findings": many}), "comment", "en")
+    assert 5_000 < len(text) <= COMMENT_CHARACTERS
+
+
+def test_the_page_about_reports_names_every_format_and_limit() -> None:
+    page = (Path(report.__file__).parents[2] / "docs" / "reports.md").read_text(encoding="utf-8")
+    for name, one in FORMATS.items():
+        assert f"| `{name}` | `{one.file('en')}`, `{one.file('ja')}` |" in page
+    for limit in (COMMENT_CHARACTERS, OPENREVIEW_CHARACTERS):
+        assert f"at most {limit:,} characters" in page
+    assert {f"`{path.name}`" for path in (Path(report.__file__).parent / "texts" / "ja").iterdir()} <= set(
+        re.findall(r"`\w+\.toml`", page)
+    )
+    for told in (rating.CONTRADICTED, rating.SMALLER, rating.RESERVED, rating.SUPPORTED):
+        assert told in page
+
+
+def test_names_of_files() -> None:
+    names = {FORMATS[name].file(language) for name in FORMATS for language in LANGUAGES}
+    assert names == {
+        "report.md", "report.ja.md", "report.html", "report.ja.html", "comment.md", "comment.ja.md",
+        "openreview.md", "openreview.ja.md", "report.pdf", "report.ja.pdf",
+    }  # fmt: skip
+
+
+def test_both_languages_stand_beside_each_other(tmp_path: Path) -> None:
+    empty = triangular().model_copy(update={"findings": (), "ladder": ()})
+    for language in LANGUAGES:
+        report.render(empty, tmp_path, Form(language, ("md", "comment")))
+    found = {path.name for path in tmp_path.iterdir()}
+    assert found == {"report.md", "report.ja.md", "comment.md", "comment.ja.md", "figures"}
+
+
+def test_every_text_format_depends_on_the_record_alone(tmp_path: Path) -> None:
+    form = Form("ja", ("md", "html", "comment", "openreview"))
+    first, second = (report.render(measured(triangular()), tmp_path / name, form) for name in ("one", "two"))
+    assert [file.read_bytes() for file in first] == [file.read_bytes() for file in second]
+
+
+@pytest.mark.parametrize("names", ["docx", "md,docx", ""])
+def test_an_unknown_format_names_the_known_ones(names: str) -> None:
+    with pytest.raises(BadInput, match="known: md, html, comment, openreview, pdf"):
+        chosen(name for name in names.split(",") if name)
+
+
+def test_the_command_writes_what_it_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [
+        "report",
+        str(PUBLISHED[0]),
+        "--out",
+        str(tmp_path),
+        "--lang",
+        "ja",
+        "--formats",
+        "openreview, comment",
+    ]
+    assert cli.main(arguments) == 0
+    written = [Path(line).name for line in capsys.readouterr().out.splitlines()]
+    assert written[:2] == ["openreview.ja.md", "comment.ja.md"]
+    assert cli.main([*arguments[:-1], "word"]) == 2
+
+
+def test_a_run_refuses_a_format_before_it_starts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", "triangular_mm", "--device", "emulated", "--lang", "ja", "--formats", "md,word"]) == 2
+    assert "format word: unknown" in capsys.readouterr().err
+
+
+def test_a_page_with_all_its_pictures_stays_small() -> None:
+    record = RECORDS["h100"]
+    view = content.build(record, figures.draw(record))
+    assert 300_000 < len(FORMATS["html"].make(Source(view, "ja", ""))) < 2_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "cut"),
+    [("16,777,216 of 16,777,216 rows", 20, "16,777,216 of…"), ("short", 20, "short"), ("x" * 30, 10, "x" * 9 + "…"),
+     ("行中 16,777,216 行に書き込み", 9, "行中…")],
+)  # fmt: skip
+def test_a_text_is_never_cut_inside_a_number(text: str, most: int, cut: str) -> None:
+    assert beginning(text, most) == cut
+
+
+def test_without_a_browser_a_pdf_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUDIT_BROWSER", "no-such-browser")
+    assert chosen(["md", "html"]) == ("md", "html")
+    with pytest.raises(BadInput, match=r"apt-get install chromium.*print report.html from any browser"):
+        chosen(["pdf"])
+
+
+def test_a_browser_that_prints_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    silent = shutil.which("false")
+    assert silent is not None
+    monkeypatch.setenv("AUDIT_BROWSER", silent)
+    with pytest.raises(Exception, match="false printed no PDF"):
+        browser.pdf("<p>", made_utc="")
+
+
+@pytest.mark.skipif(browser.find() is None, reason="no Chromium or Chrome is installed")
+def test_the_pdf_is_dated_as_the_record_and_holds_what_was_folded() -> None:
+    record = RECORDS["small"]
+    page = made(record, "html", "ja")
+    pdf = browser.pdf(page, made_utc=record.environment.started_utc)
+    assert pdf.startswith(b"%PDF-")
+    digits = re.sub(r"\D", "", record.environment.started_utc)[:14]
+    assert set(re.findall(rb"D:(\d{14})", pdf)) == {digits.encode()}
+    short = browser.pdf(re.sub(r"(?s)<details.*?</details>", "", page), made_utc="")
+    pages = [len(re.findall(rb"/Type\s*/Page\b", one)) for one in (pdf, short)]
+    assert pages[0] > pages[1] + 1
+
+
+@pytest.mark.parametrize(
+    ("verdict", "scale"),
+    [("wrong", "1 of 4"), ("mistimed", "1 of 4"), ("vacuous", "1 of 4"), ("overstated", "2 of 4"),
+     ("confirmed", "4 of 4"), ("undecided", "no rating"), ("incomplete", "no rating")],
+)  # fmt: skip
+def test_the_rating_follows_from_the_verdict(verdict: str, scale: str) -> None:
+    record = triangular(defects=False)
+    judged = record.model_copy(update={"verdict": record.verdict.model_copy(update={"name": verdict})})
+    assert rating.support(judged).startswith(scale)
+
+
+def test_undefined_behaviour_is_a_reservation() -> None:
+    record = triangular()
+    doubted = tuple(one.model_copy(update={"grade": "undefined"}) if one.grade == "proved" else one
+                    for one in record.findings)  # fmt: skip
+    verdict = record.verdict.model_copy(update={"name": "confirmed"})
+    changed = record.model_copy(update={"findings": doubted, "verdict": verdict})
+    assert rating.support(changed).startswith("3 of 4")
+
+
+def test_answers_of_the_checklists_are_those_of_the_findings() -> None:
+    section = next(one for one in content.build(triangular(), ()).sections if one.slug == "checklists")
+    answers = {row[0]: row[1] for table in section.tables for row in table.rows}
+    assert answers["Write coverage"] == "does not hold"
+    assert answers["Inputs left intact"] == "holds"
+    assert answers["Repeated calls"] == "no answer"
+    assert answers["The kernel's source is published"] == "does not hold"
+    assert answers["Every proved failure was seen in a second build"] == "holds"
+
+
+def test_the_help_stays_quick() -> None:
+    code = "import sys, audit.cli; audit.cli._parser(); sys.exit(bool({'matplotlib', 'torch'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,127 @@
+"""The contracts by which others state a task: inputs, results in float64, and the least work, from a file as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from audit.worker.imported_file import ImportedFile
+from audit.worker.imported_task import DataTask, DefinitionTask, FunctionalTask, FunctionTask, ModuleTask, one_tensor
+from tests.importers import published
+
+
+def file(folder: Path, text: str, name: str = "task.py") -> Path:
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder / name
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def module_task(folder: Path) -> ModuleTask:
+    return ModuleTask(file(folder, published.TASK))
+
+
+def functional_task(folder: Path) -> FunctionalTask:
+    return FunctionalTask(file(folder, published.FUNCTIONAL), function="module_fn")
+
+
+def robust_task(folder: Path) -> FunctionalTask:
+    settings = {"inputs": {"batch_size": 4096, "features": 24}, "init": {"features": 24}}
+    return FunctionalTask(file(folder, published.ROBUST), function="forward_fn", settings=settings)
+
+
+def data_task(folder: Path) -> DataTask:
+    types = file(folder, published.POPCORN_TYPES, "types_of.py")
+    return DataTask(file(folder, published.POPCORN_REFERENCE), beside={"task": types, "utils": None})
+
+
+def definition_task(folder: Path) -> DefinitionTask:
+    inputs = {
+        "x": {"shape": ["rows", "features"], "dtype": "float32"},
+        "w": {"shape": ["features"], "dtype": "float32"},
+    }
+    path = file(folder, published.DEFINITION["reference"])
+    return DefinitionTask(path, inputs=inputs, axes=lambda shape: {**shape, "features": 24})
+
+
+def function_task(folder: Path) -> FunctionTask:
+    return FunctionTask(file(folder, published.REFERENCE), function="reference")
+
+
+TASKS = {
+    module_task: {"batch_size": 33},
+    functional_task: {"batch_size": 33, "features": 24},
+    robust_task: {"batch_size": 33, "features": 24},
+    data_task: {"rows": 33, "features": 24},
+    definition_task: {"rows": 33},
+    function_task: {"rows": 33},
+}
+
+
+@pytest.mark.parametrize("make", TASKS, ids=lambda make: make.__name__)
+def test_every_contract_gives_inputs_results_and_least_work(make, tmp_path: Path) -> None:
+    task, shape = make(tmp_path), TASKS[make]
+    arguments = task.inputs(shape, generator())
+    again, other = task.inputs(shape, generator()), task.inputs(shape, generator(1))
+    assert arguments[0].shape == (33, 24)
+    assert all(one.equal(two) for one, two in zip(arguments, again, strict=True))
+    assert not arguments[0].equal(other[0])
+    assert {one.device.type for one in arguments} == {"cpu"}
+    result, right = task.reference(*arguments), task.oracle(*arguments)
+    assert (result.dtype, right.dtype) == (torch.float32, torch.float64)
+    torch.testing.assert_close(right.float(), result)
+    if len(arguments) == 2:
+        assert right.equal(torch.relu(arguments[0].double() * arguments[1].double()))
+    assert task.cost(shape) == {"flops": 0.0, "bytes": 33 * 24 * 4.0}
+
+
+def test_drawing_inputs_leaves_the_generator_of_the_process_alone(tmp_path: Path) -> None:
+    torch.manual_seed(7)
+    before = torch.random.get_rng_state()
+    module_task(tmp_path).inputs({"batch_size": 3}, generator())
+    assert torch.random.get_rng_state().equal(before)
+
+
+def test_a_module_has_the_parameters_of_its_seed(tmp_path: Path) -> None:
+    torch.manual_seed(42)
+    weight = torch.randn(24)
+    ones = torch.ones(1, 24)
+    task = module_task(tmp_path)
+    assert task.reference(ones).equal(torch.relu(weight)[None])
+    assert task.oracle(ones).equal(torch.relu(weight.double())[None])
+
+
+def test_sizes_that_follow_from_a_constant_follow_it(tmp_path: Path) -> None:
+    module = ImportedFile(file(tmp_path, "rows = 4\ncolumns = rows * 2\n"))
+    assert (module.module().columns, module.module({"rows": 8}).columns) == (8, 16)
+    with pytest.raises(LookupError, match=r"task\.py has no constant cols; it has: rows, columns"):
+        module.module({"cols": 1})
+
+
+def test_the_least_work_is_nothing_where_it_is_not_certain(tmp_path: Path) -> None:
+    shared = file(
+        tmp_path, "import torch\n\ndef get_inputs():\n    return [torch.ones(4, 4)]\n\ndef f(x):\n    return x.t()\n"
+    )
+    repeated = file(tmp_path, shared.read_text().replace("x.t()", "(x.sum() + 1).expand(4, 4)"), "repeated.py")
+    broken = file(tmp_path, shared.read_text().replace("x.t()", "x if x.sum() > 0 else -x"), "broken.py")
+    assert FunctionTask(shared, function="f").cost({})["bytes"] == 0.0
+    assert FunctionTask(repeated, function="f").cost({})["bytes"] == 4.0
+    assert FunctionTask(broken, function="f").cost({})["bytes"] == 0.0
+
+
+def test_a_result_is_one_tensor() -> None:
+    assert one_tensor((torch.ones(1),)).item() == 1
+    assert one_tensor({"y": torch.ones(1)}).item() == 1
+    for value in ((torch.ones(1), torch.ones(1)), [], 3.0, {"y": 1}):
+        with pytest.raises(TypeError, match="a claim has one"):
+            one_tensor(value)
+
+
+def test_a_model_that_ignores_its_function_is_told(tmp_path: Path) -> None:
+    path = file(tmp_path, published.FUNCTIONAL.replace("return fn(x, self.weight)", "return x"))
+    with pytest.raises(TypeError, match="does not call the function"):
+        FunctionalTask(path, function="module_fn").inputs({}, generator())
