@@ -37,6 +37,8 @@ class Constants:
                 self._bound[statement.targets[0].id] = statement.value
             elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.value:
                 self._bound[statement.target.id] = statement.value
+            elif isinstance(statement, ast.Assign):
+                self._bound |= _in_pairs(statement.targets[0], statement.value)
         stores = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
         for name in {name for name in self._bound if stores.count(name) > 1}:
             del self._bound[name]  # which of its values holds is not for a reader to say
@@ -129,3 +131,11 @@ class Constants:
             if method is not None and isinstance(value, str):
                 return method(value)
         raise NotConstant(node)
+
+
+def _in_pairs(target: ast.expr, value: ast.expr) -> dict[str, ast.expr]:
+    """`height, width = 32, 64` as its names and what each is bound to; nothing where they do not stand side by side."""
+    if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple) or len(target.elts) != len(value.elts):
+        return {}
+    pairs = zip(target.elts, value.elts, strict=True)
+    return {name.id: each for name, each in pairs if isinstance(name, ast.Name)}

@@ -32,6 +32,12 @@ def test_a_time_over_the_floor_passes_and_an_unknown_gpu_has_no_floor() -> None:
     assert not unknown.evidence
 
 
+def test_without_any_stated_work_there_is_no_floor() -> None:
+    found = lint.floors(claims.load("triangular_mm").claim, {"flops": 0.0, "bytes": 0.0})
+    assert {finding.outcome for finding in found} == {"skip"}
+    assert "T4: reference.py states no least work, so there is no floor" in [finding.summary for finding in found]
+
+
 def test_only_a_time_that_no_unit_allows_is_proved_impossible() -> None:
     claim = claims.load("triangular_mm").claim
     asked = (Speedup(gpu="H100", ratio=10.0),)

@@ -18,7 +18,9 @@ def add(commands: Subparsers) -> None:
     parser.add_argument("source", type=Path, nargs="+", metavar="SOURCE", help="files of one claim, or one folder")
     parser.add_argument("--to", type=Path, metavar="DIR", help="the claim folder to make (default: kernels/NAME)")
     parser.add_argument("--format", choices=tuple(importers.IMPORTERS), help="where the content should not decide")
-    parser.add_argument("--row", type=int, metavar="N", help="the row of a table, counted from 1")
+    parser.add_argument(
+        "--row", type=int, metavar="N", help="the row of a table, the cell of a notebook or the workload; from 1"
+    )
     parser.add_argument("--select", metavar="COLUMN=VALUE", help="the row of a table with that value")
     parser.add_argument("--unit", metavar="UNIT", help="of published times: ms, us, s or ns")
     parser.add_argument("--gpu", metavar="NAME", help="where published figures were taken, if the source does not say")

@@ -31,6 +31,10 @@ class Importer(Protocol):
     TAKES: str
     """What it takes, in words."""
 
+    @property
+    def LACKS(self) -> tuple[str, ...]:  # noqa: N802  # a constant of each file, of its own length
+        """What a complete source of the format still does not tell, as keys that are listed as missing."""
+
     def matches(self, material: Material) -> bool:
         """Whether the content is of this format."""
 
@@ -39,10 +43,10 @@ class Importer(Protocol):
 
 
 IMPORTERS: dict[str, Importer] = {
-    "notebook": notebook,
     "archive": archive,
     "cuda_l1": cuda_l1,
     "robust_kbench": robust_kbench,
+    "notebook": notebook,
     "kernelbench": kernelbench,
     "popcorn": popcorn,
     "sol_execbench": sol_execbench,

@@ -26,6 +26,7 @@ from audit.importers.material import Given, Material
 from audit.importers.python_text import PythonText
 
 TAKES = "a row with `CUDA_Code` and `PyTorch_Code_Functional`, in Parquet, CSV, JSON or JSONL"
+LACKS = ("reference.py cost", "speedup.gpu")
 CODE, FUNCTIONAL, MODULE = "CUDA_Code", "PyTorch_Code_Functional", "PyTorch_Code_Module"
 KERNEL_TIME = "CUDA_Runtime"
 TIMES = ("PyTorch_Native_Runtime", "PyTorch_Compile_Runtime")

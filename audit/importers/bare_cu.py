@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import PurePath
 
 from audit.importers import module_task, published, sizes
 from audit.importers.imported import (
@@ -27,6 +26,7 @@ from audit.importers.material import Given, Material
 from audit.importers.python_text import PythonText
 
 TAKES = "a `.cu` that binds a function (PYBIND11_MODULE), and a Python file with `reference` and `get_inputs`"
+LACKS = ("reference.py cost", "speedup", "protocol.flags")
 MAKERS = ("get_inputs", "inputs")
 REFERENCES = ("reference", "torch_reference", "ref", "baseline", "forward", "module_fn")
 TOLERANCES = ("RTOL", "rtol", "TOLERANCE", "tolerance", "TOL", "tol")
@@ -59,7 +59,7 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
         title=name.replace("_", " "),
         task="not told by the source",
         dtype="float32",
-        originals=(Original(PurePath(kernel.published_as).name, kernel.data, kernel.published_as),),
+        originals=(Original("kernel.cu", kernel.data, kernel.published_as),),
         claimed=Claimed("claimed.cu", kernel.data, bound[0] if bound else "forward", "the .cu as given"),
         reference=None,
         shapes=None,

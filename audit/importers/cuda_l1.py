@@ -17,6 +17,7 @@ from audit.importers.imported import NO_FIGURES, Figure, Imported, Original
 from audit.importers.material import Given, Material
 
 TAKES = "a row with `ref_code` and `custom_code` (JSONL), or `codes/*.json` of lists of such rows under their level"
+LACKS = ("reference.py cost",)
 TASK, CODE = "ref_code", "custom_code"
 SCORES = {
     "score_default": "eager",

@@ -11,6 +11,7 @@ from audit.errors import BadInput
 from audit.importers.entries import plain_name, variable
 
 MOST_SIZE = 1 << 40
+MOST_EXPONENT = 16
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -18,6 +19,7 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
+    ast.Pow: lambda base, exponent: base**exponent if 0 <= exponent <= MOST_EXPONENT else 0,
 }
 _UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {ast.USub: operator.neg, ast.UAdd: operator.pos}
 
@@ -71,7 +73,7 @@ def _checked(tree: ast.Expression, where: str) -> tuple[str, set[str]]:
         elif not isinstance(
             node, (ast.Expression, ast.BinOp, ast.UnaryOp, ast.Constant, ast.expr_context, *_BINARY, *_UNARY)
         ):
-            raise BadInput(f"{where}: expression holds {type(node).__name__}; known: + - * / // % and brackets")
+            raise BadInput(f"{where}: expression holds {type(node).__name__}; known: + - * / // % ** and brackets")
     return f"int({ast.unparse(tree)})", names
 
 

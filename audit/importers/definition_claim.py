@@ -131,7 +131,7 @@ def _shapes(found: Found, stated: Definition, claimed: Workload, claim: Imported
     texts = [original.data.decode() for original in claim.originals[: len(found.solution["sources"])]]
     halved, choices = sizes.scaled(largest, counted=stated.elements, sources=texts)
     few = all((stated.elements(one) or math.inf) <= sizes.MOST_AS_PUBLISHED for one in halved.emulated)
-    return Shapes(largest, others, halved.emulated if few else ()), [*said, *choices]
+    return Shapes(largest, others, halved.emulated if few else ()), [*said, *(choices if few else [])]
 
 
 def _figures(found: Found, workload: Workload, given: Given) -> list[Figure]:
@@ -178,8 +178,8 @@ def _with_kernel(claim: Imported, found: Found, stated: Definition, kept: list[O
         lacks = f"{where} {str(spec['entry_point'])[:60]!r} names no source and function"
         return claim.lacking(Missing(lacks, "variant", "name the entry as file::function", essential=True))
     missing = _too_much(kept, file, stated, spec)
-    if len(stated.outputs) != 1 or stated.outputs[0].axes is None or not any(one.axes for one in stated.inputs):
-        return claim.lacking(*missing)
+    if len(stated.outputs) != 1 or stated.outputs[0].axes is None or all(one.axes is None for one in stated.inputs):
+        return claim.lacking(*missing, *([] if len(stated.outputs) != 1 else [_NO_TENSOR]))
     called = _destination(stated) if _writes(spec, source, function, stated) else None
     technique = f"{function} of {path} as published, {spec.get('language') or spec.get('languages')}"
     if file.endswith(".py"):
@@ -198,6 +198,9 @@ def _with_kernel(claim: Imported, found: Found, stated: Definition, kept: list[O
 
 
 _ADDED = "a function that makes the result's tensor, hands it to the source to write into, and returns it"
+
+
+_NO_TENSOR = Missing("no input, or no result, is a tensor", "original/definition.json", "state one", essential=True)
 
 
 def _no_function(function: str, path: str) -> Missing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import keyword
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -55,9 +56,9 @@ def inline(text: str, *, cpp: str, name: str, functions: Sequence[str] | None, f
     """A Python source that builds `_EXTENSION` from texts, each as it was published."""
     head = "# Written by `audit import` around texts that stand in `original/`; they are the same here.\n"
     texts = f"_CUDA = {literal(text)}\n_CPP = {literal(cpp)}\n"
-    named = "" if functions is None else f", functions={list(functions)!r}"
-    flagged = f", extra_cuda_cflags={list(flags)!r}" if flags else ""
-    built = f"_EXTENSION = load_inline({name!r}, cpp_sources=_CPP, cuda_sources=_CUDA{named}{flagged})\n"
+    named = "" if functions is None else f", functions={json.dumps(list(functions))}"
+    flagged = f", extra_cuda_cflags={json.dumps(list(flags))}" if flags else ""
+    built = f"_EXTENSION = load_inline({json.dumps(name)}, cpp_sources=_CPP, cuda_sources=_CUDA{named}{flagged})\n"
     return f"{head}from torch.utils.cpp_extension import load_inline\n\n{texts}{built}".encode()
 
 

@@ -11,6 +11,7 @@ from audit.importers.material import Given, Material
 from audit.importers.solutions import Workload
 
 TAKES = "a solution JSON with its definition and workload (JSON or JSONL), and traces where there are any"
+LACKS = ("reference.py cost",)
 DEFAULT = Tolerance(
     1e-2,
     "flashinfer-bench's default, atol = rtol = 1e-2; the absolute part counts here in units of the result's rms",

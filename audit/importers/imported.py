@@ -177,7 +177,8 @@ class Imported:
     @property
     def auditable(self) -> bool:
         """Whether nothing essential is missing."""
-        return not any(one.essential for one in self.missing)
+        there = self.claimed and self.reference and self.tolerance and self.shapes and self.shapes.emulated
+        return bool(there) and not any(one.essential for one in self.missing)
 
     def lacking(self, *missing: Missing) -> Imported:
         """The same with more that is not there."""

@@ -15,7 +15,10 @@ from audit.importers.imported import NO_FIGURES, Figure, Imported, Missing, Orig
 from audit.importers.material import Given, Material
 
 TAKES = "a task with `Model` and `get_inputs`, a solution with `ModelNew` (two `.py` files, a folder, or `kernel.json`)"
+LACKS = ("reference.py cost",)
 STEPS = ("torch.allclose on several random inputs", "the mean of CUDA event times, reference and kernel apart")
+PLAIN_NAMES = ("task", "ref", "reference", "model", "solution", "kernel")
+"""Names of files that say nothing of the task; the folder's counts then."""
 KERNELS = ("kernel", "custom_kernel", "generated_kernel")
 
 
@@ -34,7 +37,11 @@ def read(material: Material, given: Given) -> Imported:
     """
     figures, missing = _figures(material, given)
     found = module_task.imported("kernelbench", task=_task(material), solution=_solution(material))
-    return replace(found, steps=STEPS).with_figures(figures, missing)
+    plain = found.name in PLAIN_NAMES
+    name = module_task.named_after(material.paths[0].resolve().parent.name) if plain else found.name
+    if plain and material.paths[0].is_dir():
+        name = module_task.named_after(material.paths[0].resolve().name)
+    return replace(found, name=name, title=name.replace("_", " "), steps=STEPS).with_figures(figures, missing)
 
 
 def _solution(material: Material) -> Original:

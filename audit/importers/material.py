@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,7 @@ from audit.importers.python_text import PythonText
 DEEPEST, MOST_FILES = 3, 2000
 MOST_TOLD = 10
 DOCUMENT_LIMIT_BYTES = 64 << 20
+_PACKED = (".zip", ".tar", ".tgz", ".tar.gz", ".7z", ".tar.xz")
 _TABLES = (".parquet", ".csv", ".jsonl", ".json", ".ndjson", ".gz")
 
 
@@ -37,7 +39,7 @@ class Material:
         paths: files, or one folder.
 
     Raises:
-        BadInput: a path is missing, a folder has too many files, or a link in it leads out of it.
+        BadInput: a path is missing, an archive of files, a folder has too many, or a link in it leads out of it.
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
@@ -46,6 +48,9 @@ class Material:
         named += [found for path in paths if path.is_dir() for found in _within(path)]
         self.files = dict(named)
         self.where = ", ".join(str(path) for path in paths)
+        packed = [path for path in paths if path.name.endswith(_PACKED) and not path.is_dir()]
+        if packed:
+            raise BadInput(f"{packed[0]}: an archive of files; unpack it and name the folder")
         for _, path in named:
             bounded.size_of(path, limit_bytes=bounded.LIMIT_BYTES)
 
@@ -141,14 +146,15 @@ def _within(folder: Path) -> Iterator[tuple[str, Path]]:
     """The plain files of a folder, not too deep and not too many; none that lies outside of it."""
     root = folder.resolve()
     found = 0
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder)
-        if len(name.parts) > DEEPEST or path.is_dir() or any(part.startswith(".") for part in name.parts):
-            continue
-        if not path.resolve().is_relative_to(root):
-            raise BadInput(f"{folder}: {name} leads out of the folder; copy the file itself there")
-        found += 1
-        if found > MOST_FILES:
-            raise BadInput(f"{folder}: more than {MOST_FILES:,} files; name the files to import")
-        if path.is_file():
-            yield str(name), path
+    for inside, folders, files in os.walk(folder):
+        depth = len(Path(inside).relative_to(folder).parts)
+        folders[:] = sorted(each for each in folders if depth + 1 < DEEPEST and not each.startswith("."))
+        for path in (Path(inside, file) for file in sorted(files) if not file.startswith(".")):
+            name = path.relative_to(folder)
+            found += 1
+            if found > MOST_FILES:
+                raise BadInput(f"{folder}: more than {MOST_FILES:,} files; name the files to import")
+            if not path.resolve().is_relative_to(root):
+                raise BadInput(f"{folder}: {name} leads out of the folder; copy the file itself there")
+            if path.is_file():
+                yield str(name), path

@@ -32,6 +32,7 @@ from audit.importers.notebook_cells import CudaText, cells, cuda_texts
 from audit.importers.python_text import PythonText
 
 TAKES = "an `.ipynb` with a CUDA text, `load` or `load_inline`, and a comparison or timing with the reference"
+LACKS = ("reference.py cost", "speedup")
 TASK = "task.py"
 ALLCLOSE_RELATIVE = 1e-5
 _BOUND = re.compile(r"\bm\.def\(\s*\"(\w+)\"")

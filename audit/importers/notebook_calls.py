@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from audit.importers.notebook_cells import Cell, CudaText
 from audit.importers.python_text import bound_by, last_name
@@ -86,16 +87,16 @@ class Script:
 
     def needed(self, node: ast.AST) -> set[str]:
         """The names that an expression needs, through whatever binds them."""
-        bindings = self._bindings()
         seen: set[str] = set()
         queue = [node]
         while queue:
             for each in ast.walk(queue.pop()):
                 if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and each.id not in seen:
                     seen.add(each.id)
-                    queue += bindings.get(each.id, [])
+                    queue += self._bindings.get(each.id, [])
         return seen
 
+    @cached_property
     def _bindings(self) -> dict[str, list[ast.AST]]:
         found: dict[str, list[ast.AST]] = {}
         for _, statement in self.statements:

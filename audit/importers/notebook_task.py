@@ -26,6 +26,7 @@ def text(script: Script, called: Called, reference: ast.expr) -> str | None:
     if len(names) < len(called.arguments) or len(set(names)) < len(names) or not names:
         return None
     needed = script.needed(ast.Tuple(elts=[*called.arguments, reference], ctx=ast.Load()))
+    alone = _standing_alone([statement for _, statement in script.statements])
     top: list[_Taken] = []
     making: list[_Taken] = []
     for cell, statement in script.statements:
@@ -33,7 +34,7 @@ def text(script: Script, called: Called, reference: ast.expr) -> str | None:
             continue
         segment = ast.get_source_segment(plain(cell.text), statement, padded=True) or ""
         shown = "\n".join([f"# cell {cell.number}", _whole(statement, segment)])
-        (top if _stands_alone(statement) else making).append((shown, bound_by(statement), cell.number))
+        (top if bound_by(statement) & alone else making).append((shown, bound_by(statement), cell.number))
     before = _before(script, names)
     inputs = [one for one, bound, cell in making if bound & before and cell <= called.cell]
     if any(bound & script.needed(reference) - before for _, bound, _ in making):
@@ -51,12 +52,26 @@ def _before(script: Script, names: list[str]) -> set[str]:
     return {*names, *script.needed(ast.Tuple(elts=[ast.Name(name, ast.Load()) for name in names], ctx=ast.Load()))}
 
 
-def _stands_alone(statement: ast.stmt) -> bool:
-    """A definition, an import, or a constant: nothing that draws numbers or needs a device."""
+def _standing_alone(statements: list[ast.stmt]) -> set[str]:
+    """Names bound by definitions, imports and constants alone: nothing that draws numbers or needs a device."""
+    names = {name for statement in statements for name in bound_by(statement)}
+    while True:
+        made = {name for one in statements if not _plain(one, names) for name in bound_by(one)}
+        if not names & made:
+            return names
+        names -= made
+
+
+def _plain(statement: ast.stmt, alone: set[str]) -> bool:
+    """Whether a statement stands alone if those names do."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
         return True
     value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
-    return value is not None and not any(isinstance(node, ast.Call) for node in ast.walk(value))
+    if value is None or isinstance(value, ast.Lambda):
+        return value is not None
+    nodes = list(ast.walk(value))
+    loaded = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return loaded <= alone and not any(isinstance(node, ast.Call) for node in nodes)
 
 
 def _whole(statement: ast.stmt, segment: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import Any
 
 from audit.errors import BadInput
-from audit.importers import entries, module_task, published
+from audit.importers import entries, module_task, published, sizes
 from audit.importers.imported import (
     NO_COST,
     NO_FIGURES,
@@ -29,11 +29,12 @@ from audit.importers.imported import (
     Tolerance,
 )
 from audit.importers.material import Given, Material
-from audit.importers.python_text import PythonText
+from audit.importers.python_text import PythonText, last_name
 
 TAKES = (
     "`submission.py` with `custom_kernel(data)`, the leaderboard's `reference.py`, `task.yml`, `task.py`, `utils.py`"
 )
+LACKS = ("reference.py cost", "speedup", "original/utils.py")
 ENTRY, MAKER, REFERENCE = "custom_kernel", "generate_input", "ref_kernel"
 DEFAULTS = {"rtol": 1e-5, "atol": 1e-8}
 """Of `match_reference` in the leaderboards' `utils.py`."""
@@ -60,7 +61,7 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
     imports = _imports(material.python[submission.published_as])
     header = dict(_HEADER.findall(submission.data.decode()))
     references = [name for name, one in material.python.items() if MAKER in one.functions]
-    name = module_task.named_after(header.get("leaderboard") or PurePath(material.where).name)
+    name = module_task.named_after(header.get("leaderboard") or material.paths[0].resolve().name)
     imported = Imported(
         format="popcorn",
         provenance=submission.published_as,
@@ -92,8 +93,9 @@ def _with_task(imported: Imported, material: Material, references: list[str]) ->
     options = {
         "file": "reference.py",
         "beside": {module: f"{module}.py" if file else None for module, file in beside.items()},
+        "destination": _destination(text),
     }
-    shapes, stated, missing = _shapes(material)
+    shapes, stated, missing, choices = _shapes(material, imported)
     tolerance = _tolerance(text)
     missing += [] if tolerance else [_NO_TOLERANCE]
     missing += [] if REFERENCE in text.functions else [_NO_REFERENCE]
@@ -108,18 +110,34 @@ def _with_task(imported: Imported, material: Material, references: list[str]) ->
         shapes=shapes,
         tolerance=tolerance,
         missing=(*imported.missing, *missing),
-        choices=_CHOICES if shapes else (),
+        choices=tuple(choices),
     )
 
 
-_CHOICES = (
-    "shapes.claimed: the largest benchmark of task.yml, since the leaderboard ranks all of them together",
-    "shapes.emulated: the smallest tests of task.yml",
-)
+_LARGEST = "shapes.claimed: the largest benchmark of task.yml, since the leaderboard ranks all of them together"
+_SMALLEST = "shapes.emulated: the smallest tests of task.yml"
 _NO_TOLERANCE = Missing("reference.py compares in a way of its own", "tolerance", "write the tolerance", essential=True)
 _NO_REFERENCE = Missing(f"reference.py has no {REFERENCE}", "original/reference.py", "write it there", essential=True)
 _UTILS = Missing("the submission imports utils", "claimed.py", "put what it needs of it there", essential=True)
 _NO_TASK_YML = Missing("there is no task.yml", "shapes", "write the arguments of generate_input", essential=True)
+
+
+def _destination(text: PythonText) -> int | None:
+    """The place in `data` of a tensor that `ref_kernel` unpacks and never reads: one to write the result into."""
+    reference = text.functions.get(REFERENCE)
+    for node in ast.walk(reference) if reference is not None else ():
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Name):
+            unpacked = [last_name(one) for one in node.targets[0].elts]
+            uses = sorted(
+                (each.lineno, isinstance(each.ctx, ast.Store), each.id)  # a line reads before it binds
+                for each in ast.walk(reference or node)
+                if isinstance(each, ast.Name) and each.lineno > node.lineno
+            )
+            for place, name in enumerate(unpacked):
+                binds = [store for _, store, used in uses if used == name]
+                if name and name != "_" and (not binds or binds[0]):
+                    return place
+    return None
 
 
 def _stand_in(module: str) -> Missing:
@@ -141,27 +159,34 @@ def _beside(material: Material, module: str) -> str | None:
     return next((name for name in material.python if PurePath(name).name == f"{module}.py"), None)
 
 
-def _shapes(material: Material) -> tuple[Shapes | None, list[Original], list[Missing]]:
-    """The arguments of tests and benchmarks as shapes, the file they stand in, and what is missing of them."""
+def _shapes(material: Material, imported: Imported) -> tuple[Shapes | None, list[Original], list[Missing], list[str]]:
+    """The arguments of tests and benchmarks as shapes, the file they stand in, what is missing and what was chosen."""
     names = material.named("task.yml", "task.yaml")
     if not names:
-        return None, [], [_NO_TASK_YML]
+        return None, [], [_NO_TASK_YML], []
     original = material.original(names[0], file="task.yml")
     task = _yaml(original)
     tests, benchmarks = (_arguments(task.get(key), names[0], key) for key in ("tests", "benchmarks"))
     if not tests and not benchmarks:
-        return None, [original], [_NO_TASK_YML]
+        return None, [original], [_NO_TASK_YML], []
     several = [dict(shape) for shape in dict.fromkeys(tuple(one.items()) for one in (*tests, *benchmarks))]
     claimed = max(benchmarks or tests, key=lambda shape: math.prod(shape.values()))
-    small = sorted(several, key=lambda shape: math.prod(shape.values()))[:2]
-    emulated = tuple(shape for shape in small if max(shape.values()) <= LARGEST_TEST)
-    shapes = Shapes(claimed, tuple(shape for shape in several if shape != claimed), emulated)
-    return shapes, [original], [] if emulated else [NO_SHAPE]
+    others = tuple(shape for shape in several if shape != claimed)
+    smallest = sorted(several, key=lambda shape: math.prod(shape.values()))[:2]
+    small = tuple(shape for shape in smallest if max(shape.values()) <= LARGEST_TEST)
+    if small:
+        return Shapes(claimed, others, small), [original], [], [_LARGEST, _SMALLEST]
+    source = imported.originals[0].data.decode()
+    halved, choices = sizes.scaled(smallest[0], counted=lambda _: None, sources=[source])
+    missing = [] if halved.emulated else [NO_SHAPE]
+    return Shapes(claimed, others, halved.emulated), [original], missing, [_LARGEST, *choices]
 
 
 def _yaml(original: Original) -> dict[str, Any]:
-    import yaml  # only this format needs it
-
+    try:
+        import yaml  # only this format needs it
+    except ImportError as error:
+        raise BadInput(f"{original.published_as}: YAML is read by PyYAML; pip install pyyaml") from error
     if len(original.data) > YAML_LIMIT_BYTES:
         raise BadInput(
             f"{original.published_as}: {len(original.data):,} bytes; a task has at most {YAML_LIMIT_BYTES:,}"
@@ -194,13 +219,13 @@ def _arguments(cases: Any, file: str, key: str) -> list[dict[str, int]]:
     for number, case in enumerate(cases if isinstance(cases, list) else [], start=1):
         if not isinstance(case, dict):
             raise BadInput(f"{file}: {key} {number}: no mapping but {type(case).__name__}")
-        sizes = {str(name): value for name, value in case.items() if name != "seed"}
-        for name, value in sizes.items():
+        shape = {str(name): value for name, value in case.items() if name != "seed"}
+        for name, value in shape.items():
             if type(value) is not int or value < 1 or not entries.plain_name(name):
                 raise BadInput(
                     f"{file}: {key} {number}: {name} = {str(value)[:20]}; a shape has positive integers only"
                 )
-        found += [sizes] if sizes else []
+        found += [shape] if shape else []
     return found
 
 

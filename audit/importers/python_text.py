@@ -31,7 +31,8 @@ class PythonText:
         self.text = checked_text(data, where=where)
         try:
             self.tree = parsed(self.text)
-            self._constants = Constants(self.tree)
+            self._top = _top_level(self.tree)
+            self._constants = Constants(self._top)
         except (SyntaxError, ValueError) as error:
             line = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
             raise BadInput(f"{where}: {line}not valid Python ({getattr(error, 'msg', error)})") from error
@@ -62,9 +63,9 @@ class PythonText:
     @cached_property
     def _bound(self) -> dict[str, ast.expr]:
         """Top-level names with the one expression that each is bound to."""
-        stores = [node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name) and not _loads(node)]
+        stores = [node.id for node in ast.walk(self._top) if isinstance(node, ast.Name) and not _loads(node)]
         found: dict[str, ast.expr] = {}
-        for node in self.tree.body:
+        for node in self._top.body:
             if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
                 continue
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
@@ -85,10 +86,11 @@ class PythonText:
         return None if node is None else self.value(node)
 
     def returned(self, function: str) -> ast.expr | None:
-        """What the only `return` of a top-level function returns."""
+        """What the only `return` of a top-level function returns, if nothing in it is a name of the function's own."""
         node = self.functions.get(function)
         found = [each for each in ast.walk(node) if isinstance(each, ast.Return)] if node else []
-        return found[0].value if len(found) == 1 else None
+        value = found[0].value if len(found) == 1 else None
+        return value if node is not None and value is not None and _free(value) <= _free(node) else None
 
     def reached(self, node: ast.AST) -> set[str]:
         """The top-level names that a node needs, through whatever else they need."""
@@ -141,6 +143,14 @@ def bound_by(node: ast.AST) -> set[str]:
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {alias.asname or alias.name.partition(".")[0] for alias in node.names}
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and not _loads(each)}
+
+
+def _top_level(tree: ast.Module) -> ast.Module:
+    """The statements that bind names of the module: without definitions, and without what a function rebinds."""
+    rebound = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    body = [node for node in tree.body if not isinstance(node, definitions) and not bound_by(node) & rebound]
+    return ast.Module(body=body, type_ignores=[])
 
 
 def _loads(node: ast.Name) -> bool:

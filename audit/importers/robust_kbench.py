@@ -29,6 +29,7 @@ from audit.importers.material import Given, Material
 from audit.importers.python_text import PythonText
 
 TAKES = "a task folder: `func_forward.py`, `config_forward.json`, `forward.cu`"
+LACKS = ("reference.py cost", "speedup")
 TASK, CONFIG, FUNCTION = "func_forward.py", "config_forward.json", "forward_fn"
 FLAGS = ("-O3", "--use_fast_math")
 TOLERANCE = Tolerance(
@@ -56,10 +57,11 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
     sources = [kernel.data.decode()]
     shapes, choices = _shapes(text, settings, others, sources)
     config = [_original(material, CONFIG)] if settings is not None else []
-    name = module_task.named_after(PurePath(material.where).name)
+    folder = material.paths[0].resolve().name
+    name = module_task.named_after(folder)
     return Imported(
         format="robust_kbench",
-        provenance=f"{material.where}: {kernel.published_as}",
+        provenance=f"{folder}: {kernel.published_as}",
         name=name,
         title=f"robust-kbench, {name.replace('_', ' ')}, forward",
         task=module_task.first_line(text),

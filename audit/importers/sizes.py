@@ -13,7 +13,8 @@ MOST_ELEMENTS = 1 << 14
 """Of all inputs together, so that a kernel of a thread an element runs within a second on the emulated device."""
 MOST_WITHOUT_COUNT = 64
 """For a size where the elements it makes cannot be counted."""
-MOST_AS_PUBLISHED = 1 << 18
+MOST_AS_PUBLISHED = 1 << 20
+"""A shape with more elements than this is none for the emulated device."""
 FEWEST = 16
 """No size above this is proposed below it, and sizes are halved only: what a kernel divides by is kept so far."""
 PLAIN = {"as_published": 1}
@@ -114,11 +115,14 @@ def _elements(task: PythonText, call: ast.Call, sizes: Mapping[str, int]) -> int
     dimensions = [one for argument in call.args for one in _spread(argument)]
     for node in dimensions[2:] if last_name(call.func) == "randint" else dimensions:
         value = sizes[node.id] if isinstance(node, ast.Name) and node.id in sizes else task.value(node)
-        if type(value) is not int or value <= 0:
-            return None
-        total *= value
+        for size in value if isinstance(value, list) else [value]:
+            if type(size) is not int or size <= 0:
+                return None
+            total *= size
     return total
 
 
 def _spread(node: ast.expr) -> list[ast.expr]:
+    if isinstance(node, ast.Starred):
+        return [node.value]
     return list(node.elts) if isinstance(node, ast.Tuple | ast.List) else [node]

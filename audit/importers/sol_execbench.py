@@ -11,6 +11,7 @@ from audit.importers.material import Given, Material
 from audit.importers.solutions import Workload
 
 TAKES = "a solution JSON with its definition and workload, with SOL-ExecBench's tolerance or compile options"
+LACKS = ("reference.py cost", "speedup")
 
 
 def matches(material: Material) -> bool:

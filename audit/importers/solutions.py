@@ -14,6 +14,9 @@ from audit.importers.definitions import Definition, Document
 from audit.importers.imported import Original
 from audit.importers.material import Given, Material
 
+RESERVED = ("definition.json", "reference_of.py")
+"""What the importer itself puts beside the sources."""
+
 
 @dataclass(frozen=True)
 class Workload:
@@ -140,7 +143,11 @@ def sources(found: Found) -> list[Original]:
 
 
 def flattened(path: str, where: str) -> str:
-    """A relative path as one file name. Raises BadInput for a path that leads out of the folder."""
+    """A relative path as one file name, and none of `RESERVED`.
+
+    Raises:
+        BadInput: the path leads out of the folder, or names no file.
+    """
     parts: Sequence[str] = PurePosixPath(path).parts
     if not parts or path.startswith("/") or "\\" in path or ":" in path or ".." in parts:
         raise BadInput(f"{where}: path {path[:60]!r} leads out of the folder")
@@ -148,4 +155,5 @@ def flattened(path: str, where: str) -> str:
     plain = "".join(each if each.isascii() and (each.isalnum() or each in "._-") else "_" for each in file)
     if not plain.strip("._-"):
         raise BadInput(f"{where}: path {path[:60]!r} names no file")
-    return plain.lstrip(".-")
+    file = plain.lstrip(".-")
+    return f"source_{file}" if file in RESERVED else file

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
-from pprint import pformat
 from typing import Any
 
 from audit.errors import BadInput
 from audit.importers.entries import variable
 from audit.importers.imported import Reference
 
+MOST_COLUMNS = 80
 _HEAD = '''"""{title}
 
 Written by `audit import`. The task stays in `original/` as it was published; `audit.worker.imported_task` loads it in
@@ -43,12 +44,12 @@ def reference_py(reference: Reference, *, title: str) -> str:
 
 def _module(options: Options) -> str:
     """`file`; `init_inputs`, the constants that `get_init_inputs` of the task returns."""
-    return f'''TASK = ModuleTask(ORIGINAL / {options["file"]!r})
+    return f'''TASK = ModuleTask(ORIGINAL / {shown(options["file"])})
 
 
 def get_init_inputs() -> list[Any]:
     """What the modules are made with, as constants: the build stage reads this and runs nothing."""
-    return {list(options["init_inputs"])!r}
+    return {shown(list(options["init_inputs"]), 4)}
 
 '''
 
@@ -56,46 +57,64 @@ def get_init_inputs() -> list[Any]:
 def _functional(options: Options) -> str:
     """`file`, `function`; `settings` where `get_inputs` and `Model` take named arguments from a configuration."""
     settings = options.get("settings")
-    told = "" if settings is None else f"SETTINGS: dict[str, dict[str, Any]] = {_shown(settings)}\n"
+    told = "" if settings is None else f"SETTINGS: dict[str, dict[str, Any]] = {shown(settings)}\n"
     named = "" if settings is None else ", settings=SETTINGS"
-    return f"{told}TASK = FunctionalTask(ORIGINAL / {options['file']!r}, function={options['function']!r}{named})\n"
+    file, function = shown(options["file"]), shown(options["function"])
+    return f"{told}TASK = FunctionalTask(ORIGINAL / {file}, function={function}{named})\n"
 
 
 def _data(options: Options) -> str:
-    """`file`; `beside`, for every module that it imports by name the file in `original/`, or None."""
-    beside = ", ".join(
-        f"{name!r}: {f'ORIGINAL / {file!r}' if file else None}" for name, file in options["beside"].items()
-    )
-    return f"TASK = DataTask(ORIGINAL / {options['file']!r}, beside={{{beside}}})\n"
+    """`file`; `beside`, for every module that it imports by name the file in `original/`, or None; `destination`."""
+    files = {name: f"ORIGINAL / {shown(file)}" if file else "None" for name, file in options["beside"].items()}
+    beside = ", ".join(f"{shown(name)}: {place}" for name, place in files.items())
+    written = "" if options["destination"] is None else f", destination={options['destination']}"
+    return f"TASK = DataTask(ORIGINAL / {shown(options['file'])}, beside={{{beside}}}{written})\n"
 
 
 def _definition(options: Options) -> str:
     """`file`, `inputs`; `axes`, lines that give every axis; `generator` where the definition names one."""
-    generator = f", generator={options['generator']!r}" if options.get("generator") else ""
-    return f"""INPUTS: dict[str, dict[str, Any]] = {_shown(options["inputs"])}
+    generator = f", generator={shown(options['generator'])}" if options.get("generator") else ""
+    return f"""INPUTS: dict[str, dict[str, Any]] = {shown(options["inputs"])}
 
 
 {axes_function(options["axes"])}
 
-TASK = DefinitionTask(ORIGINAL / {options["file"]!r}, inputs=INPUTS, axes=axes{generator})
+
+TASK = DefinitionTask(ORIGINAL / {shown(options["file"])}, inputs=INPUTS, axes=axes{generator})
 """
 
 
 def _function(options: Options) -> str:
     """`file`, `function`."""
-    return f"TASK = FunctionTask(ORIGINAL / {options['file']!r}, function={options['function']!r})\n"
+    return f"TASK = FunctionTask(ORIGINAL / {shown(options['file'])}, function={shown(options['function'])})\n"
 
 
 def axes_function(axes: Sequence[tuple[str, str]]) -> str:
     """A function that gives every axis of a definition; an axis without an expression is one of the shape."""
-    lines = [f"    {variable(name)} = {expression or f'shape[{name!r}]'}" for name, expression in axes]
-    result = ", ".join(f"{name!r}: {variable(name)}" for name, _ in axes)
+    lines = [f"    {variable(name)} = {expression or f'shape[{shown(name)}]'}" for name, expression in axes]
+    result = ", ".join(f"{shown(name)}: {variable(name)}" for name, _ in axes)
     head = 'def axes(shape: Any) -> dict[str, int]:\n    """Every axis, from those that the shape names."""'
     return "\n".join([head, *lines, f"    return {{{result}}}"])
 
 
-def _shown(value: Any) -> str:
-    return pformat(value, width=110, sort_dicts=False)
+def shown(value: Any, indent: int = 0) -> str:
+    """A value of JSON's kinds as Python, a line an entry where one line is too long."""
+    if isinstance(value, str):
+        return json.dumps(value) if value.isascii() and value.isprintable() else repr(value)
+    if not isinstance(value, dict | list | tuple) or not value:
+        return repr(value)
+    inner = indent + 4
+    entries = (
+        [f"{shown(key)}: {shown(one, inner)}" for key, one in value.items()]
+        if isinstance(value, dict)
+        else [shown(one, inner) for one in value]
+    )
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    line = f"{opening}{', '.join(entries)}{closing}"
+    if indent + len(line) <= MOST_COLUMNS and "\n" not in line:
+        return line
+    lines = "".join(f"{' ' * inner}{one},\n" for one in entries)
+    return f"{opening}\n{lines}{' ' * indent}{closing}"
 
 
 CONTRACTS: dict[str, tuple[str, Callable[[Options], str]]] = {

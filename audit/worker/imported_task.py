@@ -7,20 +7,27 @@ reads `reference.py` runs nothing of a stranger's.
 
 from __future__ import annotations
 
-import copy
-import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from audit.worker.imported_file import ImportedFile, Sizes, as_on_a_gpu
+from audit.worker.imported_values import (
+    Arguments,
+    bytes_written,
+    default_dtype,
+    doubled,
+    guise_for,
+    known,
+    on_cpu,
+    one_tensor,
+    recorded,
+)
 
 SEED = 42
 """What KernelBench seeds before it makes a module, and `audit.build.python_load` too."""
-Arguments = list[Any]
 
 
 class Task:
@@ -34,17 +41,17 @@ class Task:
         seed = int(torch.randint(2**31, (1,), generator=generator))
         with torch.random.fork_rng(devices=[]), torch.no_grad(), as_on_a_gpu():
             torch.manual_seed(seed)
-            return [_on_cpu(value) for value in self._drawn(shape, seed)]
+            return [on_cpu(value) for value in self._drawn(shape, seed)]
 
     def reference(self, *arguments: Any) -> torch.Tensor:
         """What the claim was compared with."""
-        with torch.no_grad(), _guise_for(arguments):
+        with torch.no_grad(), guise_for(arguments):
             return one_tensor(self._computed(arguments, double=False))
 
     def oracle(self, *arguments: Any) -> torch.Tensor:
         """The same in float64: arguments, parameters, and whatever the file makes without naming a dtype."""
-        with torch.no_grad(), _guise_for(arguments), _default_dtype(torch.float64):
-            return one_tensor(self._computed([_doubled(value) for value in arguments], double=True))
+        with torch.no_grad(), guise_for(arguments), default_dtype(torch.float64):
+            return one_tensor(self._computed([doubled(value) for value in arguments], double=True))
 
     def cost(self, shape: Sizes) -> dict[str, float]:
         """`flops` 0, since no importer knows the least, and `bytes` of the result; 0 where not even that is certain.
@@ -57,7 +64,7 @@ class Task:
                 result = one_tensor(self._computed(arguments, double=False))
         except Exception:  # whatever a stranger's file raises there
             return {"flops": 0.0, "bytes": 0.0}
-        return {"flops": 0.0, "bytes": float(_bytes_written(result, arguments))}
+        return {"flops": 0.0, "bytes": float(bytes_written(result, arguments))}
 
     def _drawn(self, shape: Sizes, seed: int) -> Arguments:
         """The arguments, on whatever device the file puts them."""
@@ -86,7 +93,7 @@ class ModuleTask(Task):
 
     def _made(self, device: str, double: bool) -> Any:
         module = self._file.module()
-        with _default_dtype(torch.float32), torch.random.fork_rng(devices=[]):
+        with default_dtype(torch.float32), torch.random.fork_rng(devices=[]):
             torch.manual_seed(SEED)
             model = module.Model(*module.get_init_inputs())
         return (model.double() if double else model).to(device)
@@ -112,23 +119,38 @@ class FunctionalTask(Task):
             model, values = module.Model(*module.get_init_inputs()), module.get_inputs()
         else:
             module = self._file.module()
-            given = {of: {**own, **_known(shape, own)} for of, own in self._settings.items()}
+            given = {of: {**own, **known(shape, own)} for of, own in self._settings.items()}
             model, values = module.Model(**given["init"]), module.get_inputs(**given["inputs"])
-        return _recorded(model, list(values), getattr(module, self._function))
+        return recorded(model, list(values), getattr(module, self._function))
 
     def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
         return getattr(self._file.module(), self._function)(*arguments)
 
 
 class DataTask(Task):
-    """`generate_input(..., seed)` and `ref_kernel(data)`, as popcorn's leaderboards have them; data is one tuple."""
+    """`generate_input(..., seed)` and `ref_kernel(data)`, as popcorn's leaderboards have them; data is one tuple.
+
+    Args:
+        path: the file.
+        beside: see `ImportedFile`.
+        destination: the place in the tuple of a tensor that a submission may write its result into; the reference
+            here writes it there too, so that doing so is no change of an input.
+    """
+
+    def __init__(self, path: Path, *, beside: Mapping[str, Path | None], destination: int | None = None) -> None:
+        super().__init__(path, beside=beside)
+        self._destination = destination
 
     def _drawn(self, shape: Sizes, seed: int) -> Arguments:
         data = self._file.module().generate_input(**shape, seed=seed)
         return list(data) if isinstance(data, tuple | list) else [data]
 
     def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
-        return self._file.module().ref_kernel(tuple(arguments) if len(arguments) > 1 else arguments[0])
+        result = self._file.module().ref_kernel(tuple(arguments) if len(arguments) > 1 else arguments[0])
+        place = None if self._destination is None else arguments[self._destination]
+        if isinstance(result, torch.Tensor) and isinstance(place, torch.Tensor) and place.shape == result.shape:
+            place.copy_(result)
+        return result
 
 
 class DefinitionTask(Task):
@@ -181,73 +203,3 @@ class FunctionTask(Task):
 
     def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
         return getattr(self._file.module(), self._function)(*arguments)
-
-
-def one_tensor(value: Any) -> torch.Tensor:
-    """The one tensor of a result. Raises TypeError for none or several: the result of a claim is one tensor."""
-    several = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else (value,)
-    tensors = [one for one in several if isinstance(one, torch.Tensor)]
-    if len(tensors) != 1 or len(several) != 1:
-        raise TypeError(f"the reference returns {len(several)} values, {len(tensors)} of them tensors; a claim has one")
-    return tensors[0]
-
-
-class _Recorded(Exception):
-    def __init__(self, arguments: Arguments) -> None:
-        super().__init__("the arguments of a call")
-        self.arguments = arguments
-
-
-def _recorded(model: Any, values: Arguments, function: Callable[..., Any]) -> Arguments:
-    """The arguments with which `model(*values, fn=…)` calls that function, in the order of its parameters."""
-    signature = inspect.signature(function)
-
-    def record(*given: Any, **named: Any) -> None:
-        bound = signature.bind(*given, **named)
-        bound.apply_defaults()
-        raise _Recorded([*bound.args, *bound.kwargs.values()])
-
-    try:
-        model(*values, fn=record)
-    except _Recorded as call:
-        return call.arguments
-    raise TypeError("Model.forward does not call the function that it is given as fn")
-
-
-def _on_cpu(value: Any) -> Any:
-    if isinstance(value, torch.Tensor):
-        return value.detach().to("cpu").clone()
-    return type(value)(map(_on_cpu, value)) if type(value) in (list, tuple) else copy.copy(value)
-
-
-def _known(shape: Sizes, settings: Mapping[str, Any]) -> dict[str, int]:
-    return {name: size for name, size in shape.items() if name in settings}
-
-
-def _doubled(value: Any) -> Any:
-    if isinstance(value, torch.Tensor):
-        return value.double() if value.is_floating_point() else value
-    return [_doubled(one) for one in value] if isinstance(value, list) else value
-
-
-def _guise_for(arguments: Sequence[Any]) -> AbstractContextManager[None]:
-    """Nothing where the arguments lie on a GPU: a baseline is timed there as it is."""
-    there = any(isinstance(value, torch.Tensor) and value.is_cuda for value in arguments)
-    return nullcontext() if there else as_on_a_gpu()
-
-
-@contextmanager
-def _default_dtype(dtype: torch.dtype) -> Iterator[None]:
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(dtype)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(before)
-
-
-def _bytes_written(result: torch.Tensor, arguments: Arguments) -> int:
-    """What a kernel must write at least: nothing where the result shares memory with an argument or repeats itself."""
-    storage = result.untyped_storage()
-    shared = [value.untyped_storage()._cdata for value in arguments if isinstance(value, torch.Tensor)]
-    return 0 if storage._cdata in shared else min(result.numel() * result.element_size(), storage.nbytes())

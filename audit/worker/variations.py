@@ -143,7 +143,8 @@ def _inputs(case: _Case) -> Iterator[Variation]:
         own, others = (case.reference.discriminating(case.shape, case.generator(salt)) for salt in (4, 5))
     else:
         own, others = case.values, case.reference.inputs(case.shape, case.generator(1))
-    called = {index: f"_{name}" for index, name in enumerate(signature(case.reference.reference).parameters)}
+    given = signature(case.reference.reference).parameters.values()
+    called = {index: f"_{one.name}" for index, one in enumerate(given) if one.kind is not one.VAR_POSITIONAL}
     for index, (value, other) in enumerate(zip(own, others, strict=True)):
         if isinstance(value, torch.Tensor | float):
             changed = list(own)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,12 @@ def test_a_bomb_beside_a_claim_is_not_unpacked(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(bounded, "RATIO_FROM_BYTES", 1 << 20)
     (tmp_path / "level_1.jsonl.gz").write_bytes(gzip.compress(b'{"CUDA_Code": "' + b"0" * (8 << 20)))
     assert "grows past" in refused(tmp_path)
+
+
+def test_an_archive_of_files_is_not_unpacked(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "claim.zip", "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("../solution.py", "0" * 1_000_000)
+    assert "claim.zip: an archive of files; unpack it and name the folder" in refused(tmp_path / "claim.zip")
 
 
 @pytest.mark.parametrize("path", ["../../evil.cu", "/etc/passwd", "a/../../b.cu", "C:\\evil.cu", "..", "", "."])
@@ -113,7 +120,7 @@ def axis(stated: Any, name: str = "features") -> dict[str, Any]:
         ({"definition__json": DEFINITION | {"axes": 3}}, "definition.json: axes: no JSON object but int"),
         (axis({"type": "const", "value": -1}), "axis features: value -1 is no positive integer"),
         (axis({"type": "expr", "expression": "__import__('os')"}), "expression holds Call; known:"),
-        (axis({"type": "expr", "expression": "half ** half"}), "expression holds Pow; known: + - * / // %"),
+        (axis({"type": "expr", "expression": "half @ half"}), "expression holds MatMult; known: + - * / // % **"),
         (axis({"type": "expr", "expression": "features + 1"}), "made of an axis that is not there, or of itself"),
         (axis({"type": "expr", "expression": "(("}), "expression cannot be read"),
         (axis({"type": "var"}, "a b"), "an axis has a plain name"),

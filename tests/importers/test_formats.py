@@ -79,6 +79,11 @@ def test_it_becomes_a_claim_that_loads(name: str, tmp_path: Path) -> None:
 
 
 @FORMATS
+def test_a_complete_source_lacks_what_the_importer_says(name: str, tmp_path: Path) -> None:
+    assert {one.key for one in imported(name, tmp_path).missing} == set(importers.IMPORTERS[name].LACKS)
+
+
+@FORMATS
 def test_sources_are_kept_byte_for_byte(name: str, tmp_path: Path) -> None:
     found = imported(name, tmp_path)
     folder = writer.write(found, tmp_path / "claim")
@@ -155,3 +160,15 @@ def test_a_folder_is_not_overwritten(tmp_path: Path) -> None:
     with pytest.raises(importers.BadInput, match="small letters, digits and underscores"):
         writer.write(found, tmp_path / "A-Claim")
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_type_names_of_a_leaderboard_are_there_for_its_submissions(tmp_path: Path) -> None:
+    import torch
+
+    from audit.build.python_load import function_of
+
+    source = tmp_path / "audited.py"
+    source.write_text("from task import input_t\n\n\ndef forward(x: input_t) -> input_t:\n    return x * 2\n")
+    assert function_of(source, "forward", init_inputs=(), device="cpu")(torch.ones(1)).item() == 2
+    source.write_text("from task import *\n\n\ndef forward(x):\n    return x * 3\n")
+    assert function_of(source, "forward", init_inputs=(), device="cpu")(torch.ones(1)).item() == 3

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -14,12 +16,12 @@ import pytest
 
 from audit import importers
 from audit.errors import BadInput
-from audit.importers import claim_toml, literals, tables, templates
+from audit.importers import claim_toml, literals, tables, templates, writer
 from audit.importers.imported import Imported
 from tests.importers import published
 from tests.importers.test_formats import poisoned
 
-IMPORTS, TABLES, LITERALS = 2000, 2000, 6000
+IMPORTS, TABLES, LITERALS = 1500, 2500, 6000
 PIECES = (
     *(bytes([one]) for one in b"\x00{[\"'\n,\\("),
     *(b"\xff\xfe", b"NaN", b"-1e999", b"null", b"../", b"(" * 50, b"import os\n", b"__global__", b"\xf0\x9f\x98\x80"),
@@ -85,6 +87,7 @@ def survives(attempt: Callable[[], Any]) -> Any:
 
 def test_imports(tmp_path: Path) -> None:
     mark, dice, taken = tmp_path / "ran", random.Random(7), 0
+    written = 0
     fixtures = list(sources(mark))
     modules = set(sys.modules)
     folder = tmp_path / "source"
@@ -98,12 +101,16 @@ def test_imports(tmp_path: Path) -> None:
         found = survives(partial(importers.read, [folder], format_=dice.choice([None, name])))
         if isinstance(found, Imported):
             taken += 1
-            claim_toml.text(found, name="fuzzed")
+            tomllib.loads(claim_toml.text(found, name="fuzzed"))
             if found.reference is not None:
                 compile(templates.reference_py(found.reference, title=found.title), "reference.py", "exec")
+            if found.auditable and taken % 12 == 0:
+                written += 1
+                shutil.rmtree(writer.write(found, tmp_path / "claim"))
     assert not mark.exists()
     assert "torch" not in set(sys.modules) - modules
     assert IMPORTS // 4 < taken < IMPORTS
+    assert written > IMPORTS // 60
 
 
 @pytest.mark.parametrize("suffix", ["csv", "json", "jsonl", "parquet", "csv.gz"])

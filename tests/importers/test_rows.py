@@ -122,5 +122,5 @@ def test_a_format_that_is_named_counts(tmp_path: Path) -> None:
     folder = published.write(tmp_path, **published.FORMATS["bare_cu"])
     with pytest.raises(BadInput, match="no table with a column CUDA_Code"):
         importers.read([folder], format_="archive")
-    with pytest.raises(BadInput, match="--format tarot: unknown; known: notebook, archive"):
+    with pytest.raises(BadInput, match="--format tarot: unknown; known: archive, cuda_l1"):
         importers.read([folder], format_="tarot")

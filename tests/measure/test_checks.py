@@ -135,3 +135,8 @@ def test_a_baseline_that_rounds_is_held_to_the_tolerance_of_variants_that_do() -
 def test_ours_is_the_protocol_of_interleaved_cold_samples() -> None:
     (one,) = raced(samples("wmma", 0.3))
     assert (one.protocol, len(one.blocks), one.session) == (OURS, 12, "ladder")
+
+
+def test_without_any_stated_work_there_is_no_floor_here() -> None:
+    found = checks.floor_here("Tesla T4", {"flops": 0.0, "bytes": 0.0})
+    assert (found.outcome, "states no least work" in found.summary) == ("skip", True)

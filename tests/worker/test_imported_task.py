@@ -125,3 +125,12 @@ def test_a_model_that_ignores_its_function_is_told(tmp_path: Path) -> None:
     path = file(tmp_path, published.FUNCTIONAL.replace("return fn(x, self.weight)", "return x"))
     with pytest.raises(TypeError, match="does not call the function"):
         FunctionalTask(path, function="module_fn").inputs({}, generator())
+
+
+def test_a_destination_among_the_inputs_is_written_by_the_reference_too(tmp_path: Path) -> None:
+    path = file(tmp_path, "def ref_kernel(data):\n    x, y = data\n    y = x + 1\n    return y\n")
+    x, y = torch.ones(3), torch.zeros(3)
+    assert DataTask(path, beside={}, destination=1).reference(x, y).tolist() == [2.0, 2.0, 2.0]
+    assert (x.tolist(), y.tolist()) == ([1.0, 1.0, 1.0], [2.0, 2.0, 2.0])
+    DataTask(path, beside={}).reference(x, torch.zeros(3))
+    assert x.tolist() == [1.0, 1.0, 1.0]

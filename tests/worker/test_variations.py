@@ -85,6 +85,14 @@ def test_variations_come_with_what_is_right_for_them(tmp_path: Path) -> None:
         np.testing.assert_array_equal(want, torch.matmul(a.double(), b.double()).tril().numpy())
 
 
+def test_inputs_of_a_reference_that_names_none_have_their_number_alone(tmp_path: Path) -> None:
+    reference = tmp_path / "reference.py"
+    text = claims.load("triangular_mm").reference.read_text(encoding="utf-8")
+    reference.write_text(f"{text}\nnamed = reference\n\n\ndef reference(*arguments):\n    return named(*arguments)\n")
+    names = [event.get("variation") for event in told(tmp_path, reference=str(reference))]
+    assert {"input_0", "input_1"} <= {*names}
+
+
 def test_each_input_is_changed_among_discriminating_ones(tmp_path: Path) -> None:
     reference = tmp_path / "reference.py"
     reference.write_text(claims.load("conv3d_groupnorm_mean").reference.read_text(encoding="utf-8"))

@@ -1,0 +1,116 @@
+"""Notebooks as people write them: where the CUDA text stands, how it is built, and what its result is compared with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit import importers
+from audit.errors import BadInput
+from audit.importers.imported import Imported
+from audit.importers.material import Given
+from tests.importers import published
+from tests.importers.published import CU, DECLARED, KERNEL, RETURNING
+
+HEAD = "import torch\nfrom torch.utils.cpp_extension import load, load_inline"
+INPUTS = (
+    "n = 256\ndevice = torch.device('cuda')\nx = torch.randn(n, 24).to(device)\nx = x * 2\n"
+    "w = torch.randn(24, device=device)"
+)
+BUILD = "k = load('k', ['k.cu'])"
+
+
+def notebook(folder: Path, *cells: str, **given: Any) -> Imported:
+    document = published.notebook([("code", cell) for cell in cells])
+    return importers.read([published.write(folder, claim__ipynb=document)], given=Given(**given))
+
+
+def task_of(found: Imported) -> str:
+    return next(one.data.decode() for one in found.originals if one.file == "task.py")
+
+
+def test_a_file_that_a_cell_writes(tmp_path: Path) -> None:
+    found = notebook(
+        tmp_path, HEAD, f"%%writefile scaled.cu\n{CU}", "k = load('scaled', ['scaled.cu'])", INPUTS,
+        "torch.testing.assert_close(k.forward(x, w), torch.relu(x * w))",
+    )  # fmt: skip
+    assert found.auditable
+    assert found.claimed is not None
+    assert found.claimed.data == CU.encode()
+    assert found.provenance == "claim.ipynb cell 2"
+    task = task_of(found)
+    assert task.index("x = torch.randn") < task.index("x = x * 2") < task.index("def reference(x, w):")
+    assert "return torch.relu(x * w)" in task
+    assert "load(" not in task
+
+
+def test_results_and_functions_under_other_names(tmp_path: Path) -> None:
+    found = notebook(
+        tmp_path, HEAD, f"text = '''{CU}'''\nopen('k.cu', 'w').write(text)",
+        "ext = load(name='k', sources=['k.cu'], extra_cuda_cflags=['-O3'])\nfast = ext.forward",
+        f"{INPUTS}\nplain = lambda x, w: torch.relu(x * w)",
+        "got = fast(x, w)\nwant = plain(x, w)\nprint(torch.allclose(want, got))",
+    )  # fmt: skip
+    assert found.auditable
+    assert found.flags == ("-O3",)
+    assert "return plain(x, w)" in task_of(found)
+    assert found.tolerance is not None
+    assert "torch.allclose's default rtol = 1e-5" in found.tolerance.reason
+
+
+def test_texts_given_to_load_inline(tmp_path: Path) -> None:
+    found = notebook(
+        tmp_path, HEAD, f"cuda = r'''{KERNEL + RETURNING}'''\ncpp = '{DECLARED}'",
+        "ext = load_inline(name='k', cpp_sources=cpp, cuda_sources=cuda, functions=['scaled'])", INPUTS,
+        "print(torch.allclose(ext.scaled(x, w), torch.relu(x * w), rtol=1e-3))",
+    )  # fmt: skip
+    assert found.auditable
+    assert found.claimed is not None
+    assert (found.claimed.file, found.claimed.entry) == ("claimed.py", "audited_entry")
+    for text in (KERNEL + RETURNING, DECLARED, 'functions=["scaled"]'):
+        assert text in found.claimed.data.decode()
+
+
+def test_what_is_timed_stands_in_for_what_is_compared(tmp_path: Path) -> None:
+    found = notebook(
+        tmp_path, HEAD, f"text = '''{CU}'''", "ext = load_inline('k', '', text)", INPUTS,
+        "print(do_bench(lambda: ext.forward(x, w)))\nprint(do_bench(lambda: torch.relu(x * w)))",
+    )  # fmt: skip
+    assert "return torch.relu(x * w)" in task_of(found)
+    assert [one.key for one in found.missing if one.essential] == ["tolerance"]
+    assert found.steps == ("cell 5: do_bench(lambda: ext.forward(x, w))", "cell 5: do_bench(lambda: torch.relu(x * w))")
+
+
+def test_several_texts_are_not_chosen_between(tmp_path: Path) -> None:
+    other = CU.replace("fmaxf", "fminf")
+    cells = [HEAD, f"a = '''{CU}'''", f"b = '''{other}'''", "ext = load_inline('k', '', b)"]
+    with pytest.raises(BadInput, match=r"2 CUDA texts fit of cell 2 \(a\), cell 3 \(b\); choose one with --row CELL"):
+        notebook(tmp_path, *cells)
+    assert notebook(tmp_path, *cells, row=3).originals[0].data == other.encode()
+    assert notebook(tmp_path, *cells, f"c = '''{other}'''", row=2).originals[0].data == CU.encode()
+
+
+@pytest.mark.parametrize(
+    ("cells", "key"),
+    [
+        ([BUILD, "k.forward(x, w)"], "no cell compares or times"),
+        ([BUILD, "print(torch.allclose(k.forward(x[0], w), x))"], "plain names"),
+        ([BUILD, "m = torch.ones(24)", "print(torch.allclose(k.forward(x, w), x * w * m))"], "plain names"),
+        ([], "no cell calls"),
+    ],
+)
+def test_what_a_notebook_does_not_show_is_missing(cells: list[str], key: str, tmp_path: Path) -> None:
+    found = notebook(tmp_path, HEAD, f"text = '''{CU}'''\nopen('k.cu', 'w').write(text)", INPUTS, *cells)
+    assert not found.auditable
+    assert any(key in one.what and one.essential for one in found.missing), [str(one) for one in found.missing]
+
+
+def test_cells_that_are_no_python_are_left_alone(tmp_path: Path) -> None:
+    found = notebook(
+        tmp_path, "!nvidia-smi\n%load_ext autoreload", "%%bash\nls", "this is ( not python", HEAD,
+        f"%%writefile k.cu\n{CU}", "k = load('k', ['k.cu'])", INPUTS,
+        "if True:\n    !pip list\nprint(torch.allclose(k.forward(x, w), torch.relu(x * w)))",
+    )  # fmt: skip
+    assert found.auditable
