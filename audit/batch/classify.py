@@ -68,7 +68,10 @@ def _raised(end: End, folder: Path) -> Outcome:
         starting = next((words for words in STARTING if words in _tail(folder / LOG)), None)
         if starting is not None:
             return Outcome("infrastructure", f"the notebook's kernel did not start: {last}")
-        return Outcome("failed", f"papermill ended with {end.returncode}: {last}", full=FULL in last)
+        full = FULL in last
+        return Outcome(
+            "infrastructure" if full else "failed", f"papermill ended with {end.returncode}: {last}", full=full
+        )
     if name == "BadInput":
         return Outcome("bad input", text)
     if FULL in text:
