@@ -33,6 +33,7 @@ def outcome(end: End, folder: Path, record: Record) -> Outcome:
     ("end", "state", "words"),
     [
         (End(trouble="Ray lost the node"), "infrastructure", "Ray lost the node"),
+        (End(trouble="[Errno 28] No space left on device: 'log.txt'"), "infrastructure", "No space left"),
         (End(timed_out=True), "timed out", "not over after 9 s"),
         (End(signal=6), "crashed", "papermill died of SIGABRT"),
         (End(signal=9), "infrastructure", "papermill died of SIGKILL"),
