@@ -81,7 +81,8 @@ class Batch:
         entry = entry.model_copy(update={"state": "not run", "reason": "started and not ended", "verdict": None})
         self._folder.keep(entry)
         place = self._folder.of(item)
-        parameters.write({"device": self._plan.device, **item.values, **given}, place / PARAMETERS)
+        device = self._plan.device if item.values.get("device", "auto") == "auto" else item.values["device"]
+        parameters.write({**item.values, **given, "device": device}, place / PARAMETERS)
         self._started[item.name] = (datetime.now(UTC).isoformat(timespec="milliseconds"), entry)
         self._engine.start(
             Job(

@@ -84,6 +84,7 @@ def test_a_list_that_cannot_be_run(tmp_path: Path, text: str, words: str) -> Non
         (["absent"], "known: controls, "),
         (["triangular_mm", "--out", "/proc/x"], "cannot be written"),
         (["triangular_mm", "--device", "emulated", "--gpus", "0"], "--gpus 0"),
+        (["cuda.yaml", "--device", "emulated"], "triangular_mm: asks for the device cuda"),
         (["triangular_mm", "--notebook", "README.md"], "cannot be read as a notebook"),
     ],
 )
@@ -94,6 +95,8 @@ def test_bad_usage_is_exit_2(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    (tmp_path / "cuda.yaml").write_text("- {claim: triangular_mm, device: cuda}\n")
+    arguments = [str(tmp_path / one) if one == "cuda.yaml" else one for one in arguments]
     monkeypatch.chdir(tiny.ROOT)
     own = [] if "--out" in arguments else ["--out", str(tmp_path / "out")]
     assert cli.main(["batch", *arguments, *own]) == 2
