@@ -123,7 +123,7 @@ def _engine(items: Sequence[Item], options: Options, folder: BatchFolder, lock: 
         engine, device = ray, ray.device
     else:
         device, gpus = _where(options)
-        _agree(items, device)
+        _agree(items, device)  # before anything is started
         jobs = options.jobs or default_jobs()
         engine = LocalEngine(jobs=jobs, gpus=gpus, locks=folder.path, held=lock)
     try:

@@ -232,5 +232,11 @@ def test_what_cannot_be_bundled(record: Record, tmp_path: Path) -> None:
     (changed / "claimed.cu").write_text("// changed")
     with pytest.raises(BadInput, match="changed since the audit"):
         bundle.make(REPORTS / "h100", claim=changed, out=tmp_path / "x.zip")
+    moved = Path(shutil.copytree(REPORTS / "emulated", tmp_path / "moved"))
+    (moved / "Copy of audit (1).ipynb").write_text("{}")
+    assert bundle.verify(bundle.make(moved)).record.verdict.name == "wrong"
+    (moved / "écrit.md").write_text("")
+    with pytest.raises(BadInput, match="rename it"):
+        bundle.make(moved)
     with pytest.raises(BadInput, match="cannot be written"):
         bundle.make(REPORTS / "h100", out=Path("/proc/x.zip"))
