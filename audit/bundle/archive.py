@@ -29,7 +29,7 @@ class Unsound(AuditError):
 
 
 def fits(name: str) -> bool:
-    """Whether a file may be called that: relative, plain letters, no hidden part, nothing that leads out of a folder."""
+    """Whether a file may be called that: relative, plain letters, no hidden part, nothing that leads elsewhere."""
     return _NAME.fullmatch(name) is not None
 
 
