@@ -99,7 +99,7 @@ class Batch:
     def _end(self, name: str, end: End) -> bool:
         """Keeps what came of an attempt; True if another is due."""
         item, (started, entry) = self._items[name], self._started.pop(name)
-        outcome = classify(end, item, self._folder.of(item), limit_s=self._plan.limit_s)
+        outcome = classify(end, item, self._folder.of(item))
         if outcome.state == "finished":
             outcome = self._bundled(item, outcome)
         attempt = Attempt(started_utc=started, end=end, state=outcome.state, reason=outcome.reason)

@@ -26,7 +26,7 @@ def left(folder: Path, *, error: tuple[str, str] | None = None, log: str = "") -
 
 def outcome(end: End, folder: Path, record: Record) -> Outcome:
     item = Item("one", folder, sources=record.claim.sources)
-    return classify(end, item, folder, limit_s=9.0)
+    return classify(end, item, folder)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def outcome(end: End, folder: Path, record: Record) -> Outcome:
     [
         (End(trouble="Ray lost the node"), "infrastructure", "Ray lost the node"),
         (End(trouble="[Errno 28] No space left on device: 'log.txt'"), "infrastructure", "No space left"),
-        (End(timed_out=True), "timed out", "not over after 9 s"),
+        (End(timed_out=True, seconds=9.04), "timed out", "not over after 9 s"),
         (End(signal=6), "crashed", "papermill died of SIGABRT"),
         (End(signal=9), "infrastructure", "papermill died of SIGKILL"),
         (End(returncode=138), "crashed", "kernel died"),
