@@ -168,8 +168,8 @@ def _killed(folder: Path, out: Path, *, victim: str, after_s: float) -> bool:
         process.wait(after_s)
         return True
     except subprocess.TimeoutExpired:
-        pids = _children(process.pid) if victim == "launcher" else [process.pid]
-        for pid in pids:
+        launcher = _children(process.pid) if victim == "launcher" else []
+        for pid in launcher or [process.pid]:  # there is none yet in the first moments
             os.kill(pid, signal.SIGKILL)
         process.wait()
     return False
