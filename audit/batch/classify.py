@@ -36,12 +36,12 @@ class Outcome:
     full: bool = False
 
 
-def classify(end: End, item: Item, folder: Path, *, limit_s: float) -> Outcome:
+def classify(end: End, item: Item, folder: Path) -> Outcome:
     """What to say of an attempt whose results lie in `folder`."""
     if end.trouble is not None:
-        return Outcome("infrastructure", end.trouble)
+        return Outcome("infrastructure", end.trouble, full=FULL in end.trouble)
     if end.timed_out:
-        return Outcome("timed out", f"not over after {limit_s:g} s; all its processes were killed")
+        return Outcome("timed out", f"not over after {end.seconds:.0f} s; all its processes were killed")
     if end.signal is not None or end.returncode == DEAD_KERNEL:
         return _died(end)
     if end.returncode != 0:
@@ -68,7 +68,10 @@ def _raised(end: End, folder: Path) -> Outcome:
         starting = next((words for words in STARTING if words in _tail(folder / LOG)), None)
         if starting is not None:
             return Outcome("infrastructure", f"the notebook's kernel did not start: {last}")
-        return Outcome("failed", f"papermill ended with {end.returncode}: {last}", full=FULL in last)
+        full = FULL in last
+        return Outcome(
+            "infrastructure" if full else "failed", f"papermill ended with {end.returncode}: {last}", full=full
+        )
     if name == "BadInput":
         return Outcome("bad input", text)
     if FULL in text:

@@ -83,13 +83,13 @@ def _items(options: Options) -> list[Item]:
         raise BadInput("papermill or ipykernel is not installed; pip install 'kernel-claim-audit[batch]'")
     known = parameters.defaults(options.notebook)
     _kernel_there(options.notebook)
-    common = {}
+    common: parameters.Values = {"device": options.device}
     if options.parameters is not None:
         own = {name: value for name, value in known.items() if name not in parameters.OURS}
         told = parameters.table(options.parameters)
         if not isinstance(told, dict):
             raise BadInput(f"{options.parameters}: must hold parameters of the notebook by name")
-        common = parameters.checked(told, own, str(options.parameters))
+        common |= parameters.checked(told, own, str(options.parameters))
     return collection.items(options.places, known=known, common=common)
 
 
@@ -107,13 +107,13 @@ def _kernel_there(notebook: Path) -> None:
 
 
 def _run(items: Sequence[Item], options: Options, folder: BatchFolder, lock: int, told: Told) -> None:
-    with _engine(options, folder, lock) as (engine, device):
+    with _engine(items, options, folder, lock) as (engine, device):
         plan = Plan(notebook=options.notebook.resolve(), device=device, limit_s=options.timeout_s)
         Batch(items, plan, engine=engine, folder=folder, told=told).run()
 
 
 @contextmanager
-def _engine(options: Options, folder: BatchFolder, lock: int) -> Iterator[tuple[Engine, str]]:
+def _engine(items: Sequence[Item], options: Options, folder: BatchFolder, lock: int) -> Iterator[tuple[Engine, str]]:
     """The engine and the device its audits are told; ended whatever happens."""
     engine: Engine
     if options.engine == "ray":
@@ -123,12 +123,21 @@ def _engine(options: Options, folder: BatchFolder, lock: int) -> Iterator[tuple[
         engine, device = ray, ray.device
     else:
         device, gpus = _where(options)
+        _agree(items, device)  # before anything is started
         jobs = options.jobs or default_jobs()
         engine = LocalEngine(jobs=jobs, gpus=gpus, locks=folder.path, held=lock)
     try:
+        _agree(items, device)
         yield engine, device
     finally:
         engine.close()
+
+
+def _agree(items: Sequence[Item], device: str) -> None:
+    """Raises BadInput if an entry of a list asks for a GPU where the batch has none."""
+    odd = next((item for item in items if device == "emulated" and item.values["device"] == "cuda"), None)
+    if odd is not None:
+        raise BadInput(f"{odd.name}: asks for the device cuda, and this batch runs on the emulated device")
 
 
 def default_jobs() -> int:

@@ -60,6 +60,7 @@ class LocalEngine:
             [sys.executable, "-m", "audit.batch.launcher"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            bufsize=0,
             start_new_session=True,
             pass_fds=[held],
             env={**os.environ, **dict.fromkeys(THREADS, "1"), "PYTHONPATH": _path()},
@@ -76,7 +77,6 @@ class LocalEngine:
         assert self._launcher.stdin is not None
         try:
             self._launcher.stdin.write(job.model_dump_json().encode() + b"\n")
-            self._launcher.stdin.flush()
         except BrokenPipeError as error:
             raise AuditError(_GONE) from error
 

@@ -22,7 +22,7 @@ from audit.model import store
 LOCK = ".lock"
 WAIT_S = 40.0
 """How long a batch waits for the processes of one that was killed a moment ago."""
-EARLIER = "earlier"
+EARLIER = ".earlier"
 """Where results go that do not hold any more, since the claim or its parameters changed: nothing is thrown away."""
 PARAMETERS = "parameters.yaml"
 
@@ -66,7 +66,7 @@ class BatchFolder:
         return kept if final else None
 
     def clear(self, item: Item) -> tuple[Entry | None, Values]:
-        """An empty folder for the next attempt; what lay there and was of other files is moved to `earlier`.
+        """An empty folder for the next attempt; what lay there and was of other files is moved away.
 
         Returns:
             the entry whose attempts go on, if it is of the same files, and what the notebook is given.

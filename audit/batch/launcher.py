@@ -82,7 +82,7 @@ def _keep(job: Job, tells: int) -> NoReturn:
         end = Keeper(job, _papermill).keep()
         os.write(tells, end.model_dump_json().encode())
     except OSError as error:
-        os.write(tells, End(trouble=f"{error.strerror}: {error.filename}").model_dump_json().encode())
+        os.write(tells, End(trouble=str(error)).model_dump_json().encode())
     except BaseException:  # a keeper that ends without a word is told of as lost; the log says why
         traceback.print_exc()
     finally:

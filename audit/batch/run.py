@@ -81,7 +81,8 @@ class Batch:
         entry = entry.model_copy(update={"state": "not run", "reason": "started and not ended", "verdict": None})
         self._folder.keep(entry)
         place = self._folder.of(item)
-        parameters.write({"device": self._plan.device, **item.values, **given}, place / PARAMETERS)
+        device = self._plan.device if item.values.get("device", "auto") == "auto" else item.values["device"]
+        parameters.write({**item.values, **given, "device": device}, place / PARAMETERS)
         self._started[item.name] = (datetime.now(UTC).isoformat(timespec="milliseconds"), entry)
         self._engine.start(
             Job(
@@ -98,7 +99,7 @@ class Batch:
     def _end(self, name: str, end: End) -> bool:
         """Keeps what came of an attempt; True if another is due."""
         item, (started, entry) = self._items[name], self._started.pop(name)
-        outcome = classify(end, item, self._folder.of(item), limit_s=self._plan.limit_s)
+        outcome = classify(end, item, self._folder.of(item))
         if outcome.state == "finished":
             outcome = self._bundled(item, outcome)
         attempt = Attempt(started_utc=started, end=end, state=outcome.state, reason=outcome.reason)

@@ -13,7 +13,7 @@ from audit.model.base import Frozen
 State = Literal["finished", "not run", "bad input", "failed", "crashed", "timed out", "infrastructure"]
 MEANINGS: dict[State, str] = {
     "finished": "the audit ended with a verdict, whatever it is",
-    "not run": "the batch was stopped before this one ended; `--resume` runs it",
+    "not run": "the batch was stopped before this one ended; --resume runs it",
     "bad input": "the claim or a parameter cannot be audited; the reason says what to correct",
     "failed": "a cell of the notebook raised, or the notebook ended without a verdict",
     "crashed": "the notebook's kernel, or papermill, died of a signal",

@@ -20,12 +20,17 @@ MOST_FILES = 2000
 TIME = (1980, 1, 1, 0, 0, 0)
 """The first a zip can hold."""
 PLAIN_FILE = 0o100644 << 16
-_PART = r"[A-Za-z0-9_-][A-Za-z0-9_.-]*"
+_PART = r"[A-Za-z0-9_(-][A-Za-z0-9_.,() +=-]*"
 _NAME = re.compile(rf"{_PART}(/{_PART})*")
 
 
 class Unsound(AuditError):
     """A bundle is not what it says; one sentence tells the first thing that is not."""
+
+
+def fits(name: str) -> bool:
+    """Whether a file may be called that: relative, plain letters, no hidden part, nothing that leads elsewhere."""
+    return _NAME.fullmatch(name) is not None
 
 
 def pack(files: Mapping[str, bytes]) -> bytes:
@@ -37,7 +42,7 @@ def pack(files: Mapping[str, bytes]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(files):
-            if not _NAME.fullmatch(name):
+            if not fits(name):
                 raise ValueError(f"{name!r} cannot be the name of a file in a bundle")
             entry = zipfile.ZipInfo(name, TIME)
             entry.create_system = 3  # Unix, wherever it is made
@@ -70,7 +75,7 @@ def _check(entries: list[zipfile.ZipInfo]) -> None:
         raise Unsound(f"{len(entries)} files; a bundle has at most {MOST_FILES}")
     seen = set()
     for entry in entries:
-        if not _NAME.fullmatch(entry.filename):
+        if not fits(entry.filename):
             raise Unsound(f"the file name {entry.filename[:80]!r} could leave the folder it is unpacked in")
         if entry.filename in seen:
             raise Unsound(f"{entry.filename} is there twice")

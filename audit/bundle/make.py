@@ -8,7 +8,7 @@ from pathlib import Path
 
 from audit import claims
 from audit.bundle import derived, manifest, metadata
-from audit.bundle.archive import MOST_BYTES, pack
+from audit.bundle.archive import MOST_BYTES, fits, pack
 from audit.errors import BadInput
 from audit.model import Record, store
 
@@ -36,6 +36,8 @@ def make(place: Path, *, claim: Path | None = None, out: Path | None = None) -> 
     if record.verdict.name == "incomplete":
         raise BadInput(f"{file}: the audit has not finished; run it again, or to its end, before it is bundled")
     files = {RECORD: _bytes(file), **_reports(file.parent), **sources(record, claim)}
+    if odd := next((name for name in files if not fits(name)), None):
+        raise BadInput(f"{file.parent}: {odd!r} cannot be the name of a file in a bundle; rename it, or move it away")
     data = pack(complete(record, files))
     if len(data) > MOST_BYTES:
         raise BadInput(f"{file.parent}: {len(data):,} bytes to bundle, at most {MOST_BYTES:,} may be")

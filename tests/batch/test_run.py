@@ -40,7 +40,7 @@ ENDINGS = {
     "exits": ("failed", "record is incomplete"),
     "raises": ("failed", "ValueError: no such thing"),
     "refuses": ("bad input", "claim.toml: key x: wrong"),
-    "hangs": ("timed out", "not over after 5 s"),
+    "hangs": ("timed out", "not over after 8 s"),
     "broken": ("bad input", "key dtype"),
 }
 
@@ -55,7 +55,7 @@ def endings(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int, str]:
     broken.write_text(broken.read_text().replace('dtype = "float32"', "dtype = 32"))
     asked = tiny.batch(
         folder / "claims", "--out", folder / "out", "--notebook", tiny.notebook(folder / "tiny.ipynb"),
-        "--device", "emulated", "--timeout", 5, "--jobs", 4,
+        "--device", "emulated", "--timeout", 8, "--jobs", 4,
     )  # fmt: skip
     printed, errors = asked.communicate(timeout=120)
     return folder / "out", asked.returncode, printed + errors
@@ -136,7 +136,7 @@ def test_an_interrupted_batch_goes_on_where_it_was(tmp_path: Path, capsys: pytes
     assert "holds a batch already" in capsys.readouterr().err
 
     (tmp_path / "claims" / "hangs3" / "claimed.cu").write_text("// changed\n")
-    resumed = tiny.batch(*arguments, "--resume", "--timeout", 2)
+    resumed = tiny.batch(*arguments, "--resume", "--timeout", 6)
     printed, _ = resumed.communicate(timeout=60)
     after = entries(tmp_path / "out")
     assert resumed.returncode == states.EXIT_CODES["timed out"]

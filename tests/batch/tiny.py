@@ -14,10 +14,13 @@ from audit import claims
 
 ROOT = Path(__file__).resolve().parents[2]
 PARAMETERS = 'claim = "x"\ndevice = "auto"\nout = ""\ninteractive = True\nversion = "1"\nseconds = 0.5\n'
+MARK = "TINY_MARK"
+"""Names the folder where an audit that waits says that it is at work, and waits for a file `go`."""
 BODY = """
-import os, sys, time
+import json, os, sys, time
+MARK = "TINY_MARK"
 from pathlib import Path
-from audit import claims, judge
+from audit import claims, judge, turn
 from audit.errors import BadInput
 from audit.model import Device, Environment, Record, store
 
@@ -36,6 +39,15 @@ if kind == "full": raise OSError(28, "No space left on device")
 if kind == "raises": raise ValueError("no such thing")
 if kind == "hangs": time.sleep(60)
 time.sleep(seconds)
+mark = Path(os.environ.get(MARK, ""))
+if kind == "turns":
+    turn.take()
+    seen = [os.environ["CUDA_VISIBLE_DEVICES"], time.monotonic()]
+    time.sleep(0.3)
+    (mark / folder.path.name).write_text(json.dumps([*seen, time.monotonic()]))
+if kind == "waits":
+    (mark / folder.path.name).touch()
+    while not (mark / "go").exists(): time.sleep(0.05)
 ladder = judge.ladder(folder.claim, ())
 record = record.model_copy(update={"ladder": ladder})
 store.write(record.model_copy(update={"verdict": judge.judge(record)}), Path(out) / "record.json")

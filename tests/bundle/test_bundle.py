@@ -27,9 +27,21 @@ Files = dict[str, bytes]
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
-    """What is in the bundle of an audit with measured times."""
-    path = bundle.make(REPORTS / "h100", out=tmp_path_factory.mktemp("made") / "h100.zip")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What an audit with measured times leaves: a published one, as if made from the claim's files of today."""
+    folder = Path(shutil.copytree(REPORTS / "h100", tmp_path_factory.mktemp("audited") / "h100"))
+    old = store.read(folder / "record.json")
+    record = old.model_copy(update={"claim": claims.load("triangular_mm").audited})
+    rungs = judge.ladder(record.claim.statement, record.findings, record.measurements)
+    record = record.model_copy(update={"ladder": rungs})
+    store.write(record.model_copy(update={"verdict": judge.judge(record)}), folder / "record.json")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def files(audited: Path) -> Files:
+    """What is in its bundle."""
+    path = bundle.make(audited, out=audited.parent / "first.zip")
     return archive.unpack(path.read_bytes())
 
 
@@ -60,14 +72,14 @@ def rehashed(files: Files, **changed: bytes) -> bytes:
     return archive.pack({**rest, manifest.NAME: manifest.encoded(listed)})
 
 
-def test_the_same_audit_gives_the_same_bytes_anywhere(files: Files, tmp_path: Path) -> None:
-    moved = Path(shutil.copytree(REPORTS / "h100", tmp_path / "elsewhere"))
+def test_the_same_audit_gives_the_same_bytes_anywhere(audited: Path, files: Files, tmp_path: Path) -> None:
+    moved = Path(shutil.copytree(audited, tmp_path / "elsewhere"))
     os.utime(moved / "record.json", (0, 0))
     (moved / "executed.ipynb").write_text("{}")
     (moved / ".hidden.md").write_text("not for others")
     path = bundle.make(moved / "record.json", claim=claims.KERNELS / "triangular_mm")
     assert path == tmp_path / "elsewhere.zip"
-    assert bundle.verify(path).record == store.read(REPORTS / "h100" / "record.json")
+    assert bundle.verify(path).record == store.read(audited / "record.json")
     assert set(archive.unpack(path.read_bytes())) - set(files) == {"executed.ipynb"}
     (moved / "executed.ipynb").unlink()
     assert bundle.make(moved).read_bytes() == archive.pack(files)
@@ -207,9 +219,9 @@ def test_the_statement_and_the_crate_are_what_their_specifications_ask(files: Fi
     assert parts == set(files) - {"ro-crate-metadata.json", "manifest.json"}
 
 
-def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands(audited: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "e.zip"
-    assert cli.main(["bundle", str(REPORTS / "emulated"), "--out", str(path)]) == 0
+    assert cli.main(["bundle", str(audited), "--out", str(path)]) == 0
     digest = capsys.readouterr().out.split()[-1]
     assert cli.main(["verify", str(path), "--sha256", digest]) == 0
     assert "triangular_mm: wrong, derived again from" in capsys.readouterr().out
@@ -220,17 +232,23 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["verify", str(tmp_path / "absent.zip")]) == 2
 
 
-def test_what_cannot_be_bundled(record: Record, tmp_path: Path) -> None:
+def test_what_cannot_be_bundled(audited: Path, record: Record, tmp_path: Path) -> None:
     store.write(record, tmp_path / "record.json")
     with pytest.raises(BadInput, match="has not finished"):
         bundle.make(tmp_path)
     with pytest.raises(BadInput, match="cannot be read"):
         bundle.make(tmp_path / "absent")
     with pytest.raises(BadInput, match="--claim"):
-        bundle.make(REPORTS / "h100", claim=tmp_path, out=tmp_path / "x.zip")
+        bundle.make(audited, claim=tmp_path, out=tmp_path / "x.zip")
     changed = Path(shutil.copytree(claims.KERNELS / "triangular_mm", tmp_path / "changed"))
     (changed / "claimed.cu").write_text("// changed")
     with pytest.raises(BadInput, match="changed since the audit"):
-        bundle.make(REPORTS / "h100", claim=changed, out=tmp_path / "x.zip")
+        bundle.make(audited, claim=changed, out=tmp_path / "x.zip")
+    moved = Path(shutil.copytree(audited, tmp_path / "moved"))
+    (moved / "Copy of audit (1).ipynb").write_text("{}")
+    assert bundle.verify(bundle.make(moved)).record.verdict.name == "wrong"
+    (moved / "écrit.md").write_text("")
+    with pytest.raises(BadInput, match="rename it"):
+        bundle.make(moved)
     with pytest.raises(BadInput, match="cannot be written"):
-        bundle.make(REPORTS / "h100", out=Path("/proc/x.zip"))
+        bundle.make(audited, out=Path("/proc/x.zip"))
