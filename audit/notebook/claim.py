@@ -47,26 +47,26 @@ def opened(form: AuditForm, loaded: ClaimFolder, out: Path) -> Audit:
     return Audit(loaded, device, out, beside=beside(device), progress=Progress())
 
 
-def source(audit: Audit) -> Markdown:
+def source(folder: ClaimFolder) -> Markdown:
     """The claimed source with its SHA-256, as the audit compiles it."""
-    claim, claimed = audit.folder.claim, audit.folder.claim.claimed
+    claim, claimed = folder.claim, folder.claim.claimed
     if claimed is None:
         return Markdown("This folder holds no claimed kernel.")
-    digest = next(one.sha256 for one in audit.record.claim.sources if one.file == claimed.file)
-    text = audit.folder.source_of(claimed).read_text(encoding="utf-8")
+    digest = next(one.sha256 for one in folder.audited.sources if one.file == claimed.file)
+    text = folder.source_of(claimed).read_text(encoding="utf-8")
     fence = "`" * (3 + max(map(len, re.findall("`+", text)), default=0))
     language = "python" if claimed.file.endswith(".py") else "cuda"
     head = f"`{claimed.file}`: {UNMODIFIED[claim.source.fidelity]}. SHA-256 `{digest}`"
     return Markdown(f"{head}\n\n{fence}{language}\n{text.rstrip()}\n{fence}")
 
 
-def changes(audit: Audit) -> Markdown:
+def changes(folder: ClaimFolder) -> Markdown:
     """Every ablation against the claimed source: what it changes and in how many lines."""
-    claimed = audit.folder.claim.claimed
+    claimed = folder.claim.claimed
     rows = []
-    for variant in audit.folder.claim.variant:
+    for variant in folder.claim.variant:
         if claimed is not None and variant.role == "ablation":
-            before, after = (audit.folder.source_of(one).read_text(encoding="utf-8") for one in (claimed, variant))
+            before, after = (folder.source_of(one).read_text(encoding="utf-8") for one in (claimed, variant))
             lines = [line[0] for line in difflib.ndiff(before.splitlines(), after.splitlines())]
             counts = (number(lines.count("-")), number(lines.count("+")))
             rows.append((variant.file, " and ".join(variant.changes), *counts))

@@ -42,7 +42,5 @@ def read(name: str, kind: type[Text], known: Iterable[str]) -> Mapping[str, Text
     table = tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
     names = list(known)
     if odd := sorted(set(names) ^ set(table)):
-        raise BadInput(
-            f"audit/pages/{name}.toml: {', '.join(odd)}: every one needs a text, and nothing else has one"
-        )
+        raise BadInput(f"audit/pages/{name}.toml: {', '.join(odd)}: every one needs a text, and nothing else has one")
     return {one: kind.model_validate_json(json.dumps(table[one])) for one in names}

@@ -1,4 +1,4 @@
-"""What is made from the kit is what the kit says now; every probe and every verdict has its page, and links lead somewhere."""
+"""What is made from the kit is what the kit says now; every probe and verdict has its page; links lead somewhere."""
 
 from __future__ import annotations
 
