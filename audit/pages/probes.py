@@ -64,7 +64,7 @@ def _page(name: str, text: ProbeText) -> str:
         name=name,
         question=question(module),
         how=f"{rest}\n" if rest else "",
-        standing=_standing(name),
+        standing=_standing(name, text),
         run=" ".join((PROBES[name].__doc__ or "").partition("\n\n")[0].split()),
         mechanisms=", ".join(module.MECHANISMS),
         controls=_controls(name),
@@ -72,14 +72,16 @@ def _page(name: str, text: ProbeText) -> str:
     )
 
 
-def _standing(name: str) -> str:
+def _standing(name: str, text: ProbeText) -> str:
     """What its answer does to a verdict."""
     if name in OPTIONAL:
         return "A kernel counts as right only when this probe has answered; a skip of it blocks nothing."
     if name in CORRECTNESS:
         return "A kernel counts as right only when this probe has answered and no failure of it is proved."
+    if text.worst == "hint":
+        return "A failure is a hint and convicts nobody; an error blocks a verdict in the kernel's favour."
     rule = {KERNELS: "overstated", REPLACED: "mistimed"}.get(name, "wrong")
-    return f"A proved failure gives `{rule}`, an error blocks every other verdict, and a skip or a hint blocks nothing."
+    return f"A proved failure gives `{rule}`; an error blocks a verdict in the kernel's favour; a skip blocks nothing."
 
 
 def _controls(name: str) -> str:

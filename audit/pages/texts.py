@@ -6,7 +6,7 @@ import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from audit.errors import BadInput
 from audit.model.base import Frozen
@@ -15,8 +15,9 @@ Text = TypeVar("Text", bound=Frozen)
 
 
 class ProbeText(Frozen):
-    """How a probe asks on each device, what its failure proves, what stays open, and what an author can do."""
+    """How a probe asks on each device, what its failure proves at worst, what stays open, what an author can do."""
 
+    worst: Literal["proved", "hint"]
     gpu: str
     emulated: str
     proves: str

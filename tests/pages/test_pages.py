@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from audit import pages
+from audit import pages, selftest
 from audit.errors import BadInput
 from audit.model import VerdictName
 from audit.pages import parts
@@ -47,6 +47,17 @@ def headings(path: Path) -> set[str]:
 def test_a_probe_without_a_text_is_told() -> None:
     with pytest.raises(BadInput, match="new_probe: every one needs a text"):
         read("probes", ProbeText, [*PROBES, "new_probe"])
+
+
+def test_the_gravest_grade_of_a_page_is_that_of_the_published_self_test() -> None:
+    published = selftest.read(ROOT / "reports" / "self_test" / "emulated.json")
+    found: dict[str, set[str | None]] = {}
+    for row in published.rows:
+        if row.probe in PROBES and row.role == "rogue" and row.result in ("convicted", "flagged"):
+            found.setdefault(row.probe, set()).add(row.answers[row.probe].grade)
+    assert len(found) > 15
+    for name, text in read("probes", ProbeText, PROBES).items():
+        assert name not in found or ("proved" in found[name]) == (text.worst == "proved"), name
 
 
 def test_the_readme_has_one_badge_a_notebook() -> None:
