@@ -51,7 +51,7 @@ def load(name_or_path: str, *, root: Path = KERNELS) -> ClaimFolder:
             or text that is not UTF-8.
     """
     folder = _folder(name_or_path, root)
-    claim = _statement(folder / "claim.toml")
+    claim = parse(_text(folder / "claim.toml"), f"{folder.name}/claim.toml")
     kept: list[Variant | Original] = [*claim.variant, *claim.original]
     sources = tuple(_source_file(folder, file) for file in ("claim.toml", "reference.py", *(one.file for one in kept)))
     hashes = {source.file: source.sha256 for source in sources}
@@ -72,10 +72,14 @@ def _folder(name_or_path: str, root: Path) -> Path:
     raise BadInput(f"{name_or_path}: no claim of this name and no folder with a claim.toml; known claims: {known}")
 
 
-def _statement(path: Path) -> Claim:
-    where = f"{path.parent.name}/{path.name}"
+def parse(text: str, where: str) -> Claim:
+    """What the text of a `claim.toml` states; `where` is what an error calls it.
+
+    Raises:
+        BadInput: broken TOML, or an unknown or mistyped key.
+    """
     try:
-        table = tomllib.loads(_text(path))
+        table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{where}: not valid TOML: {error}") from error
     try:

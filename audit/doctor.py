@@ -102,9 +102,15 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _first_line(command: list[str]) -> str | None:
-    """The first line a tool prints, or None where it is absent or fails."""
+def output(command: list[str]) -> str | None:
+    """What a tool prints, without blanks around it; None where it is absent, fails or prints nothing."""
     if shutil.which(command[0]) is None:
         return None
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
-    return result.stdout.strip().splitlines()[0] if result.returncode == 0 and result.stdout.strip() else None
+    return (result.stdout.strip() or None) if result.returncode == 0 else None
+
+
+def _first_line(command: list[str]) -> str | None:
+    """The first line a tool prints, or None as in `output`."""
+    told = output(command)
+    return None if told is None else told.splitlines()[0]

@@ -10,6 +10,10 @@ class AuditError(Exception):
 class BadInput(AuditError):
     """The user gave something that cannot be audited; the message names the file and the key, and what to do."""
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows in place of a traceback: IPython asks for this."""
+        return [f"audit: {self}"]
+
 
 class CompileError(AuditError):
     """A compiler refused a source.

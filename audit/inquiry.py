@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
+from audit import turn
 from audit.build.notes import build_finding
 from audit.ledger import Ledger
 from audit.model import BuildNote, Finding, Variant
@@ -50,7 +51,7 @@ class Inquiry:
     def start(self, *, entropy: int) -> None:
         """Starts everything: cases, what builds share, builds, and answers as soon as there is something to ask."""
         self._prepared = self._long.submit(self.site.device.prepare)
-        self._cases = self._long.submit(self.site.make_cases, entropy=entropy)
+        self._cases = self._long.submit(self._make_cases, entropy)
         for variant in self._order:
             if variant.role == "claimed":
                 self.site.start_published(variant, self._long)
@@ -116,6 +117,13 @@ class Inquiry:
             self._take_published(variant)
         if variant.name in self.site.built:
             self._verify(variant)
+
+    def _make_cases(self, entropy: int) -> dict[str, float]:
+        """Everything that uses a device waits for its cases, and so for the audit's turn on it; builds do not."""
+        if self.site.kind == "cuda":
+            with self._progress.doing("waiting for the GPU that another audit uses"):
+                turn.take()
+        return self.site.make_cases(entropy=entropy)
 
     def _vary(self) -> None:
         self._cases.result()

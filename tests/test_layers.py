@@ -13,9 +13,9 @@ import audit
 
 ROOT = Path(audit.__file__).parent
 ORDER = (
-    "__init__ errors python_constants model gpus claims importers lint review emulator build worker probes task "
-    "measure reconcile clearing verdicts ladder ablation judge report datasets environment progress ledger site "
-    "inquiry pipeline funnel selftest doctor notebook commands cli __main__"
+    "__init__ errors python_constants turn model gpus claims importers lint review emulator build worker probes task "
+    "measure reconcile clearing verdicts ladder ablation judge bundle report datasets environment progress ledger site "
+    "inquiry pipeline funnel selftest doctor batch explore notebook pages commands cli __main__"
 ).split()
 MODULES = sorted(path for path in ROOT.rglob("*.py"))
 

@@ -5,6 +5,22 @@ The table is their order in the help. A command reads its arguments, calls one s
 
 from __future__ import annotations
 
-from audit.commands import compare, doctor, funnel, import_claim, lint, listing, report, review, run, self_test
+from audit.commands import (
+    batch,
+    bundle,
+    compare,
+    doctor,
+    funnel,
+    import_claim,
+    lint,
+    listing,
+    report,
+    review,
+    run,
+    self_test,
+    verify,
+)
 
-COMMANDS = (run, import_claim, review, lint, funnel, listing, report, compare, self_test, doctor)
+COMMANDS = (
+    run, import_claim, review, lint, funnel, listing, report, compare, bundle, verify, batch, self_test, doctor
+)  # fmt: skip

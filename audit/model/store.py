@@ -34,13 +34,23 @@ def read(path: Path) -> Record:
         BadInput: no such file, not JSON, or not a record of a schema this version knows.
     """
     try:
-        return Record.model_validate_json(path.read_bytes())
+        return parse(path.read_bytes(), str(path))
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def parse(data: bytes, name: str) -> Record:
+    """The record in those bytes; `name` is what an error calls them.
+
+    Raises:
+        BadInput: not JSON, or not a record of a schema this version knows.
+    """
+    try:
+        return Record.model_validate_json(data)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise BadInput(f"{path}: not a record of schema 1 or 2: {place}: {first['msg']}") from error
+        raise BadInput(f"{name}: not a record of schema 1 or 2: {place}: {first['msg']}") from error
 
 
 def json_schema() -> dict[str, Any]:

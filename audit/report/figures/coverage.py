@@ -29,8 +29,8 @@ def draw(record: Record) -> Figure | None:
         sheet = canvas.sheet(2.9 * len(panels) + 0.9, 3.3)
         axes = sheet.subplots(1, len(panels), squeeze=False)[0]
         for axis, finding in zip(axes, panels, strict=True):
-            image = _panel(axis, finding, in_words(record, finding.target))
-        _bar(sheet, image, list(axes))
+            image = panel(axis, finding, in_words(record, finding.target))
+        bar(sheet, image, list(axes))
         png = canvas.png(sheet)
     text = "{variant}: {coverage} written"
     told = listed("; ", (say(text, variant=one.target, coverage=in_words(record, one.target)) for one in panels))
@@ -70,7 +70,8 @@ def _is_share(cell: object) -> bool:
     return isinstance(cell, int | float) and not isinstance(cell, bool) and 0 <= cell <= 1
 
 
-def _panel(axis: Axes, finding: Finding, words: str) -> Any:
+def panel(axis: Axes, finding: Finding, words: str) -> Any:
+    """Draws the map of one finding into that axis; returns the image a colour bar belongs to."""
     rows, columns = evidence.real(finding, "rows"), evidence.real(finding, "elements")
     height = rows or 1
     width = (columns or height) / height
@@ -85,7 +86,8 @@ def _panel(axis: Axes, finding: Finding, words: str) -> Any:
     return image
 
 
-def _bar(sheet: Sheet, image: Any, axes: list[Axes]) -> None:
-    bar = sheet.colorbar(image, ax=axes, ticks=[0, 0.1, 0.25, 0.5, 1], shrink=0.95, pad=0.02)
-    bar.set_ticklabels(["0 %", "10 %", "25 %", "50 %", "100 %"])
-    bar.set_label("share of elements written")
+def bar(sheet: Sheet, image: Any, axes: list[Axes]) -> None:
+    """The colour bar of maps that `panel` drew."""
+    scale = sheet.colorbar(image, ax=axes, ticks=[0, 0.1, 0.25, 0.5, 1], shrink=0.95, pad=0.02)
+    scale.set_ticklabels(["0 %", "10 %", "25 %", "50 %", "100 %"])
+    scale.set_label("share of elements written")

@@ -1,0 +1,34 @@
+"""`audit verify BUNDLE`: is a bundle whole, and does its verdict follow from its samples; builds and runs nothing."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from audit.bundle import Unsound, verify
+from audit.commands.subparsers import Subparsers
+
+
+def add(commands: Subparsers) -> None:
+    """Declares the arguments."""
+    parser = commands.add_parser("verify", help="is a bundle whole, and does its verdict follow from its raw samples")
+    parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="a zip that `audit bundle` made")
+    parser.add_argument("--sha256", metavar="HEX", help="what the zip's SHA-256 must be, as its maker told")
+    parser.set_defaults(command=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Returns 0 for a sound bundle and 1 for any other, with one sentence."""
+    try:
+        found = verify(options.bundle)
+        if options.sha256 not in (None, found.sha256):
+            raise Unsound(f"the zip has SHA-256 {found.sha256}, not the one asked for")
+    except Unsound as error:
+        print(f"audit: {options.bundle}: not sound: {error}", file=sys.stderr)
+        return 1
+    record = found.record
+    evidence = f"{len(record.findings)} findings and {sum(len(one.samples_ms) for one in record.measurements)} samples"
+    print(f"{options.bundle}: sound: {len(found.manifest.files)} files as listed, sha256 {found.sha256}")
+    print(f"{found.manifest.claim}: {record.verdict.name}, derived again from {evidence}")
+    return 0

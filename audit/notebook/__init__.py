@@ -1,0 +1,35 @@
+"""What the notebooks call: one function a cell, so that a notebook holds no code worth testing."""
+
+from audit.notebook.batch import BatchForm, batch, summary
+from audit.notebook.claim import ClaimForm, changes, finish, report, source, start
+from audit.notebook.compare import CompareForm, compare, offer_page
+from audit.notebook.explore import ExploreForm, panel, record, stills
+from audit.notebook.kernel import KernelForm, start_kernel
+from audit.notebook.preflight import preflight
+from audit.notebook.results import card, figures, ladder, share
+
+__all__ = [
+    "BatchForm",
+    "ClaimForm",
+    "CompareForm",
+    "ExploreForm",
+    "KernelForm",
+    "batch",
+    "card",
+    "changes",
+    "compare",
+    "figures",
+    "finish",
+    "ladder",
+    "offer_page",
+    "panel",
+    "preflight",
+    "record",
+    "report",
+    "share",
+    "source",
+    "start",
+    "start_kernel",
+    "stills",
+    "summary",
+]

@@ -1,0 +1,78 @@
+"""A batch of audits from a notebook: the same as `audit batch`, its summary as a table."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from audit import claims
+from audit.batch import command
+from audit.batch.command import Options
+from audit.batch.states import Entry
+from audit.errors import BadInput
+from audit.notebook import form as forms
+from audit.notebook.form import AuditForm
+from audit.notebook.offered import offer
+from audit.notebook.shown import Markdown, table
+
+NAME = "batch"
+
+
+class BatchForm(AuditForm):
+    """The fields of `batch.ipynb`.
+
+    `collection` holds names of claims, claim folders, folders of them or list files, separated by blanks; relative
+    ones are looked up here first and then in the kit. `jobs` 0 leaves the number to the kit. `limit_s` is the outer
+    limit of one audit in seconds.
+    """
+
+    collection: str
+    jobs: int = 0
+    limit_s: int = 1800
+    resume: bool = False
+
+
+def batch(form: BatchForm) -> Path:
+    """Runs the batch, then offers its folder as one zip; returns the folder.
+
+    Raises:
+        BadInput: the collection is empty or unknown, or the folder holds a batch that is not to be resumed.
+    """
+    out = forms.folder(form, NAME)
+    if form.jobs < 0 or form.limit_s <= 0:
+        raise BadInput("parameters jobs and limit_s: at least 0 audits at once, and more than 0 seconds for each")
+    code = command.execute(
+        Options(
+            places=tuple(_place(word) for word in form.collection.split()),
+            out=out,
+            engine="local",
+            device=form.device,
+            gpus=None,
+            jobs=form.jobs or None,
+            timeout_s=float(form.limit_s),
+            resume=form.resume,
+            notebook=command.NOTEBOOK,
+            parameters=None,
+        )
+    )
+    print(f"exit code {code}: the worst state of any audit, whatever its verdict")
+    offer(Path(shutil.make_archive(str(out), "zip", out)), form)
+    return out
+
+
+def summary(folder: Path) -> Markdown:
+    """One row a claim of the batch in that folder."""
+    told = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    entries = [Entry.model_validate_json(json.dumps(entry)) for entry in told["claims"]]
+    rows = [
+        (one.name, one.state, one.verdict or "", str(len(one.attempts)), f"{one.seconds:.1f}", one.reason)
+        for one in entries
+    ]
+    return table(("Claim", "State", "Verdict", "Attempts", "Seconds", "Why"), rows, numeric=(3, 4))
+
+
+def _place(word: str) -> str:
+    """A path of the kit where nothing of that name is here; a claim's name stays as it is."""
+    inside = claims.KERNELS.parent / word
+    return str(inside) if not Path(word).exists() and inside.exists() else word

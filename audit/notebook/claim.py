@@ -1,0 +1,84 @@
+"""The audit of one claim, cell by cell."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from pathlib import Path
+
+from audit import bundle, claims
+from audit.build.devices import beside, choose
+from audit.claims import ClaimFolder
+from audit.notebook import form as forms
+from audit.notebook.form import AuditForm
+from audit.notebook.offered import offer
+from audit.notebook.shown import Markdown, table
+from audit.pipeline import Audit
+from audit.progress import Progress
+from audit.report.formats import Form
+from audit.report.quantities import number
+
+FORMATS = ("md", "html", "comment", "openreview")
+UNMODIFIED = {
+    "verbatim": "the published text, compiled unmodified",
+    "reconstruction": "our reconstruction of the published mechanism, compiled unmodified",
+}
+
+
+class ClaimForm(AuditForm):
+    """The fields of `audit_claim.ipynb`; `claim` is a name of `audit list` or the path of a claim folder."""
+
+    claim: str
+
+
+def start(form: ClaimForm) -> Audit:
+    """Opens the audit; its workers end with the kernel or with `finish`.
+
+    Raises:
+        BadInput: the claim does not exist, or the device cannot be used here.
+    """
+    loaded = claims.load(form.claim)
+    return opened(form, loaded, forms.folder(form, loaded.claim.name))
+
+
+def opened(form: AuditForm, loaded: ClaimFolder, out: Path) -> Audit:
+    """The audit of a loaded claim on the device of the form, writing to that folder."""
+    device = choose(form.device, loaded.claim)
+    return Audit(loaded, device, out, beside=beside(device), progress=Progress())
+
+
+def source(folder: ClaimFolder) -> Markdown:
+    """The claimed source with its SHA-256, as the audit compiles it."""
+    claim, claimed = folder.claim, folder.claim.claimed
+    if claimed is None:
+        return Markdown("This folder holds no claimed kernel.")
+    digest = next(one.sha256 for one in folder.audited.sources if one.file == claimed.file)
+    text = folder.source_of(claimed).read_text(encoding="utf-8")
+    fence = "`" * (3 + max(map(len, re.findall("`+", text)), default=0))
+    language = "python" if claimed.file.endswith(".py") else "cuda"
+    head = f"`{claimed.file}`: {UNMODIFIED[claim.source.fidelity]}. SHA-256 `{digest}`"
+    return Markdown(f"{head}\n\n{fence}{language}\n{text.rstrip()}\n{fence}")
+
+
+def changes(folder: ClaimFolder) -> Markdown:
+    """Every ablation against the claimed source: what it changes and in how many lines."""
+    claimed = folder.claim.claimed
+    rows = []
+    for variant in folder.claim.variant:
+        if claimed is not None and variant.role == "ablation":
+            before, after = (folder.source_of(one).read_text(encoding="utf-8") for one in (claimed, variant))
+            lines = [line[0] for line in difflib.ndiff(before.splitlines(), after.splitlines())]
+            counts = (number(lines.count("-")), number(lines.count("+")))
+            rows.append((variant.file, " and ".join(variant.changes), *counts))
+    return table(("File", "Changes against the claimed source", "Lines removed", "Lines added"), rows, numeric=(2, 3))
+
+
+def report(audit: Audit, form: AuditForm) -> list[Path]:
+    """Writes the report in every format that needs no browser, in the language of the form."""
+    return audit.report(Form(form.language, FORMATS))
+
+
+def finish(audit: Audit, form: AuditForm) -> None:
+    """Ends the workers, writes the evidence as one zip and offers it; prints where it lies."""
+    audit.close()
+    offer(bundle.make(audit.out, claim=audit.folder.path), form)

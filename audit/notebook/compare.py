@@ -1,0 +1,63 @@
+"""Records of one claim from several sessions and GPUs, side by side."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from audit import bundle, claims
+from audit.errors import BadInput
+from audit.model import Record, store
+from audit.notebook import form as forms
+from audit.notebook.form import WritingForm
+from audit.notebook.offered import offer, uploaded
+from audit.notebook.shown import Markdown, Picture
+from audit.report import compare as tables
+from audit.report import portability
+from audit.report.figures import portability as drawn
+
+NAME = "compare"
+PUBLISHED = "reports/triangular_mm"
+
+
+class CompareForm(WritingForm):
+    """The fields of `compare_gpus.ipynb`.
+
+    `records` holds paths of `record.json` files and of bundles, separated by blanks; none means the published records
+    of `triangular_mm`. `upload` asks for the files instead.
+    """
+
+    records: str = ""
+    upload: bool = False
+
+
+def compare(form: CompareForm) -> tuple[Markdown, list[Picture]]:
+    """Reads the records, writes the page, and gives its table and its figure.
+
+    Raises:
+        BadInput: a file is no record, or the records are of different claims, of different sources or unfinished.
+    """
+    records = [_record(path) for path in _files(form)]
+    table = tables.compare(records)
+    for path in portability.write(records, forms.folder(form, NAME)):
+        print(path)
+    figure = drawn.draw(records)
+    return Markdown(f"{table}\n{portability.CARRIES_OVER}"), [] if figure is None else [Picture(figure)]
+
+
+def offer_page(form: CompareForm) -> None:
+    """The folder of the page as one zip."""
+    out = forms.folder(form, NAME)
+    offer(Path(shutil.make_archive(str(out), "zip", out)), form)
+
+
+def _files(form: CompareForm) -> list[Path]:
+    named = uploaded(form) if form.upload else [Path(word) for word in form.records.split()]
+    if form.upload and not named:
+        raise BadInput("parameter upload: no file was picked")
+    return named or sorted((claims.KERNELS.parent / PUBLISHED).glob("*/record.json"))
+
+
+def _record(path: Path) -> Record:
+    """A record, or the one in a bundle, which is verified first."""
+    return bundle.verify(path).record if path.suffix == ".zip" else store.read(path)

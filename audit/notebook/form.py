@@ -1,0 +1,81 @@
+"""The form of a notebook: the fields a person fills in, which are also its papermill parameters; checked strictly."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import ValidationError
+
+from audit.errors import BadInput
+from audit.model.base import Frozen
+
+INJECTED = "# Parameters"
+"""How the cell begins that papermill puts behind the form."""
+
+
+class Form(Frozen):
+    """The fields of one notebook."""
+
+    @classmethod
+    def read(cls, **fields: Any) -> Self:
+        """The form, once every field is known and of its type.
+
+        Raises:
+            BadInput: the first field that is not, in one sentence.
+        """
+        for name in injected(_cells()):
+            if name not in cls.model_fields:
+                raise BadInput(f"parameter {name}: unknown; known: {', '.join(cls.model_fields)}")
+        try:
+            return cls(**fields)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise BadInput(f"parameter {first['loc'][0]}: {first['msg']}; it is {first['input']!r}") from error
+
+
+class WritingForm(Form):
+    """What a notebook asks that writes files.
+
+    An empty `out` means a folder under `out/`; an empty `copy_to` means no copy; without `interactive` nothing is
+    offered for download and nothing is asked for.
+    """
+
+    out: str = ""
+    copy_to: str = ""
+    interactive: bool = True
+
+
+class AuditForm(WritingForm):
+    """What a notebook asks that runs audits."""
+
+    device: Literal["auto", "cuda", "emulated"] = "auto"
+    language: Literal["en", "ja"] = "en"
+
+
+def folder(form: WritingForm, name: str) -> Path:
+    """Where results go; `name` is used where the form leaves it open."""
+    return Path(form.out or f"out/{name}")
+
+
+def injected(cells: Sequence[str]) -> list[str]:
+    """The names that papermill set, from the cells a kernel has run: papermill takes unknown ones and only warns."""
+    sources = [cell for cell in cells if cell.startswith(INJECTED)]
+    statements = [statement for cell in sources for statement in ast.parse(cell).body]
+    return [
+        target.id
+        for statement in statements
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+    ]
+
+
+def _cells() -> Sequence[str]:
+    """The cells this kernel has run; none outside a notebook, where nothing has imported IPython."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return () if shell is None else list(shell.user_ns.get("In", ()))

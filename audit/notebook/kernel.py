@@ -1,0 +1,71 @@
+"""The audit of somebody's own kernel: a `.cu` and a Python file with its reference, imported as they are."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+from audit import claims, importers
+from audit.claims import ClaimFolder
+from audit.errors import BadInput
+from audit.importers import writer
+from audit.importers.imported import NO_FIGURES, Figure, Imported
+from audit.notebook import form as forms
+from audit.notebook.claim import opened
+from audit.notebook.form import AuditForm
+from audit.notebook.offered import uploaded
+from audit.pipeline import Audit
+
+NAME = "your_kernel"
+
+
+class KernelForm(AuditForm):
+    """The fields of `your_kernel.ipynb`.
+
+    `kernel` and `reference` are paths; `upload` asks for both files instead. A `claimed_ratio` of 0 means that none was
+    published; else `claimed_gpu` names the GPU it was published for.
+    """
+
+    kernel: str = "your_kernel.cu"
+    reference: str = "your_reference.py"
+    upload: bool = False
+    claimed_ratio: float = 0.0
+    claimed_gpu: str = ""
+
+
+def start_kernel(form: KernelForm) -> Audit:
+    """Imports the two files and opens their audit; tells what was found, chosen and is missing.
+
+    Raises:
+        BadInput: a file is missing, is not what it should be, or lacks something no audit can do without.
+    """
+    sources = uploaded(form) if form.upload else [Path(form.kernel), Path(form.reference)]
+    imported = _with_claim(importers.read(sources), form)
+    if not imported.auditable:
+        lacking = "; ".join(str(one) for one in imported.missing if one.essential)
+        raise BadInput(f"{imported.provenance}: not enough for an audit: {lacking}")
+    out = forms.folder(form, NAME)
+    loaded = _folder(imported, out)
+    print("\n".join(importers.lines(imported, loaded.path)))
+    return opened(form, loaded, out)
+
+
+def _with_claim(imported: Imported, form: KernelForm) -> Imported:
+    """The import with the ratio that was published, where the form states one."""
+    if not form.claimed_ratio:
+        return imported
+    if form.claimed_ratio < 0 or not form.claimed_gpu:
+        raise BadInput("parameter claimed_ratio: give a ratio above 0, and the GPU it was published for in claimed_gpu")
+    figure = Figure("the reference", form.claimed_ratio, "ratio", form.claimed_gpu, "as the form states it")
+    rest = tuple(one for one in imported.missing if one != NO_FIGURES)
+    return replace(imported, missing=rest).with_figures([figure])
+
+
+def _folder(imported: Imported, out: Path) -> ClaimFolder:
+    """The claim folder of exactly these sources and figures; one that is there already is used again."""
+    text = repr((imported.figures, [original.sha256 for original in imported.originals]))
+    place = out / f"{NAME}_{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    if not place.exists():
+        writer.write(replace(imported, title="Your kernel"), place)
+    return claims.load(str(place))

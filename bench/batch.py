@@ -1,0 +1,219 @@
+"""A batch of 24 small claims on the emulated device against one audit at a time, and a batch killed twenty times.
+
+    python bench/batch.py           # both; some ten minutes on two idle cores
+    python bench/batch.py kills     # one of the two: speed or kills
+
+The claims are honest kernels of `kernels/controls_honest/`, one a claim, each compiled anew in every round: a remark at
+its end makes it new, while what builds share is made before. "One at a time" is what somebody does without `audit
+batch`: `papermill` on the command line for one claim after the other. `bench/results/batch.json` keeps every round
+with the processor time it took and how many cores were busy with other things.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from audit import claims, environment
+from audit.batch import parameters
+
+RESULTS = Path(__file__).with_name("results") / "batch.json"
+NOTEBOOK = claims.KERNELS.parent / "notebooks" / "audit_claim.ipynb"
+CLAIMS, KILLS, ROUNDS = 24, 20, 2
+KILLED_BY = 0.4
+"""Each kill comes within this part of the time a whole batch takes here."""
+SEED = 20261121
+
+
+def main() -> None:
+    """Measures, prints and stores."""
+    parser = argparse.ArgumentParser(description="audit batch against one audit at a time, and killed twenty times")
+    parser.add_argument("part", nargs="*", default=["speed", "kills"], help="speed or kills; both if none is named")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="of every way, of which the fastest counts")
+    options = parser.parse_args()
+    told: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ["AUDIT_CACHE"] = f"{scratch}/cache"
+        generate(Path(scratch) / "warm", remark="what builds share")
+        whole_s = timed(lambda: batch(Path(scratch) / "warm", Path(scratch) / "warm-out"))["seconds"]
+        told["environment"] = environment.describe(seeds=(SEED,)).model_dump(mode="json")
+        told["claims"] = CLAIMS
+        if "speed" in options.part:
+            told["speed"] = speed(Path(scratch), rounds=options.rounds)
+            RESULTS.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        if "kills" in options.part:
+            told["kills"] = kills(Path(scratch), within_s=KILLED_BY * whole_s)
+            RESULTS.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+
+
+def generate(folder: Path, *, remark: str) -> list[Path]:
+    """The claim folders, one kernel each, none compiled before under that remark."""
+    return [_claim(folder / f"claim_{number:02d}", *pair, remark) for number, pair in enumerate(_kernels())]
+
+
+def _kernels() -> list[tuple[Path, str]]:
+    """The first kernel of every task, then the second of every task, and so on."""
+    tasks = sorted(path.parent for path in (claims.KERNELS / "controls_honest").glob("*/claim.toml"))
+    files = {
+        task: [one.file for one in claims.load(str(task)).claim.variant if one.precision == "fp32"] for task in tasks
+    }
+    turns = ((task, files[task][turn]) for turn in range(9) for task in tasks if turn < len(files[task]))
+    return list(islice(turns, CLAIMS))
+
+
+def _claim(place: Path, task: Path, file: str, remark: str) -> Path:
+    place.mkdir(parents=True)
+    head = (task / "claim.toml").read_text(encoding="utf-8").partition("[[variant]]")[0]
+    variant = f'[[variant]]\nfile = "{file}"\nrole = "claimed"\ntechnique = "see the file"\n'
+    (place / "claim.toml").write_text(head + variant, encoding="utf-8")
+    shutil.copy(task / "reference.py", place)
+    text = (task / file).read_text(encoding="utf-8")
+    (place / file).write_text(f"{text}\n// {place.name}: {remark}\n", encoding="utf-8")
+    return place
+
+
+def speed(scratch: Path, *, rounds: int) -> dict[str, Any]:
+    """Each way in turn, so that a neighbour's load does not fall on one of them alone."""
+    ways: dict[str, Callable[[Path, Path], object]] = {
+        "one papermill at a time": papermills,
+        "audit batch --jobs 1": lambda folder, out: batch(folder, out, "--jobs", "1"),
+        "audit batch": batch,
+    }
+    done: list[dict[str, Any]] = []
+    for turn in range(rounds):
+        for way, run in ways.items():
+            folder = scratch / f"{turn}-{len(done)}"
+            generate(folder, remark=f"{way}, round {turn}")
+            done.append({"way": way, **timed(lambda run=run, folder=folder: run(folder, folder / "out"))})
+            print(done[-1], flush=True)
+    best = {way: min(one["seconds"] for one in done if one["way"] == way) for way in ways}
+    ratios = {way: round(seconds / best["audit batch"], 2) for way, seconds in best.items()}
+    return {"rounds": done, "best_seconds": best, "times_the_throughput_of": ratios}
+
+
+def papermills(folder: Path, out: Path) -> None:
+    """One audit after the other, as by hand."""
+    for claim in sorted(path for path in folder.iterdir() if (path / "claim.toml").exists()):
+        out.mkdir(exist_ok=True)
+        values = {"claim": str(claim), "device": "emulated", "out": str(out / claim.name), "interactive": False}
+        parameters.write(values, out / "p.yaml")
+        command = ["--no-progress-bar", "-f", str(out / "p.yaml"), "--cwd", str(NOTEBOOK.parent), str(NOTEBOOK)]
+        subprocess.run(
+            [sys.executable, "-m", "papermill", *command, str(out / f"{claim.name}.ipynb")],
+            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+
+def batch(folder: Path, out: Path, *more: str) -> subprocess.CompletedProcess[bytes]:
+    """One whole batch."""
+    return subprocess.run(_command(folder, out, *more), check=True, stdout=subprocess.DEVNULL)
+
+
+def timed(run: Callable[[], object]) -> dict[str, Any]:
+    """Wall-clock seconds, processor seconds, and the cores that were busy with something else meanwhile."""
+    began, own, busy = time.perf_counter(), _own_s(), _busy_s()
+    run()
+    seconds, used, all_used = time.perf_counter() - began, _own_s() - own, _busy_s() - busy
+    elsewhere = max(0.0, all_used - used) / seconds
+    return {"seconds": round(seconds, 1), "processor_s": round(used, 1), "cores_busy_elsewhere": round(elsewhere, 2)}
+
+
+def kills(scratch: Path, *, within_s: float) -> dict[str, Any]:
+    """One batch, killed at random moments: the batch itself or the process that starts its audits, without warning."""
+    folder, out = scratch / "killed", scratch / "killed-out"
+    generate(folder, remark="killed")
+    chance = random.Random(SEED)
+    finished: dict[str, str] = {}
+    rounds: list[dict[str, Any]] = []
+    batches: list[dict[str, Any]] = []
+    while len(rounds) < KILLS:
+        victim, after = chance.choice(("batch", "launcher")), round(chance.uniform(1.0, within_s), 2)
+        ended = _killed(folder, out, victim=victim, after_s=after)
+        now = dict(_finished(out))
+        lost = sorted(name for name, digest in finished.items() if now.get(name) != digest)
+        finished = now
+        if ended:  # nothing was left to kill: another batch begins, and the count goes on
+            batches.append({"finished": len(now), "lost": lost, "left_running": _left(out)})
+            shutil.rmtree(out)
+            finished = {}
+        else:
+            rounds.append({"victim": victim, "after_s": after, "finished": len(now), "lost": lost})
+            print(rounds[-1], flush=True)
+    batch(folder, out, "--resume")
+    now = dict(_finished(out))
+    lost = sorted(name for name, digest in finished.items() if now.get(name) != digest)
+    batches.append({"finished": len(now), "lost": lost, "left_running": _left(out)})
+    return {"kills": rounds, "batches_at_their_end": batches}
+
+
+def _killed(folder: Path, out: Path, *, victim: str, after_s: float) -> bool:
+    """Starts or resumes the batch and kills it after that long; True if it ended by itself before."""
+    process = subprocess.Popen(
+        _command(folder, out, "--resume"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    try:
+        process.wait(after_s)
+        return True
+    except subprocess.TimeoutExpired:
+        launcher = _children(process.pid) if victim == "launcher" else []
+        for pid in launcher or [process.pid]:  # there is none yet in the first moments
+            os.kill(pid, signal.SIGKILL)
+        process.wait()
+    return False
+
+
+def _finished(out: Path) -> Iterator[tuple[str, str]]:
+    """Claims with a finished entry, and a digest of their record and entry."""
+    for path in sorted(out.glob("*/batch.json")):
+        if json.loads(path.read_bytes())["state"] == "finished":
+            digest = hashlib.sha256(path.read_bytes() + (path.parent / "record.json").read_bytes())
+            yield path.parent.name, digest.hexdigest()
+
+
+def _left(out: Path) -> int:
+    """Processes that name the batch's folder and are still there."""
+    time.sleep(1.0)
+    return sum(str(out) in _line(place) for place in Path("/proc").glob("[0-9]*/cmdline"))
+
+
+def _line(place: Path) -> str:
+    try:
+        return place.read_bytes().decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def _children(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _command(folder: Path, out: Path, *more: str) -> list[str]:
+    return [sys.executable, "-m", "audit", "batch", str(folder), "--device", "emulated", "--out", str(out), *more]
+
+
+def _own_s() -> float:
+    told = os.times()
+    return told.children_user + told.children_system + told.user + told.system
+
+
+def _busy_s() -> float:
+    """Processor seconds of this machine that were not idle; proc_stat(5)."""
+    fields = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+    return (sum(fields) - fields[3] - fields[4]) / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    main()

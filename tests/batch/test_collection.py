@@ -1,0 +1,105 @@
+"""Names, folders, folders of folders and lists; what is none of them is one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from audit import cli
+from audit.batch import collection
+from audit.batch.parameters import Values
+from audit.errors import BadInput
+from tests.batch import tiny
+
+KNOWN: Values = {"claim": "x", "device": "auto", "out": "", "interactive": True, "version": "1"}
+
+
+def items(*places: object, common: Values | None = None) -> list[collection.Item]:
+    return collection.items([str(place) for place in places], known=KNOWN, common=common or {})
+
+
+def test_every_form_of_a_collection(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        tiny.claim(tmp_path / "claims", name)
+    lists = {
+        "l.txt": "claims/one  # the first\n\nclaims/two\n",
+        "l.yaml": "- claims/one\n- claim: claims/two\n",
+        "l.toml": 'claims = ["claims/one", {claim = "claims/two"}]\n',
+        "l.json": '["claims"]',
+    }
+    for file, text in lists.items():
+        (tmp_path / file).write_text(text)
+    for place in ("claims", *lists):
+        assert [item.name for item in items(tmp_path / place)] == ["one", "two"], place
+    assert [item.name for item in items("triangular_mm", tmp_path / "claims" / "one")] == ["triangular_mm", "one"]
+
+
+def test_a_list_sets_parameters_and_names(tmp_path: Path) -> None:
+    tiny.claim(tmp_path, "one")
+    (tmp_path / "l.yaml").write_text(
+        "- {claim: one, name: as_it_is}\n- {claim: one, name: on_cpu, device: emulated, version: '2.10'}\n"
+    )
+    first, second = items(tmp_path / "l.yaml", common={"version": "7"})
+    assert (first.name, first.values) == ("as_it_is", {"version": "7"})
+    assert (second.name, second.values) == ("on_cpu", {"version": "2.10", "device": "emulated"})
+    assert first.folder == second.folder
+
+
+def test_a_broken_claim_is_told_in_its_place(tmp_path: Path) -> None:
+    tiny.claim(tmp_path, "good")
+    (tiny.claim(tmp_path, "bad") / "claimed.cu").unlink()
+    bad, good = items(tmp_path)
+    assert good.trouble is None
+    assert "bad/claimed.cu: the file is missing" in (bad.trouble or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("- 2.10\n", "claim is 2.1, and must be text"),
+        ("- {claim: one, version: 2.10}\n", "entry 1: parameter version is 2.1"),
+        ("- {claim: one, verson: '1'}\n", "unknown parameter verson"),
+        ("- {claim: one, out: here}\n", "unknown parameter out"),
+        ("- {claim: one, name: ../x}\n", "cannot name a folder"),
+        ("- one\n- one\n", "one: two claims of the collection would share"),
+        ("- absent\n", "absent: no claim of this name"),
+        ("claims: one\n", "must hold a list"),
+        ("[]\n", "no claim in it"),
+        ("- [\n", "not valid YAML"),
+    ],
+)
+def test_a_list_that_cannot_be_run(tmp_path: Path, text: str, words: str) -> None:
+    tiny.claim(tmp_path, "one")
+    (tmp_path / "l.yaml").write_text(text)
+    with pytest.raises(BadInput) as error:
+        items(tmp_path / "l.yaml")
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["absent"], "known: controls, "),
+        (["triangular_mm", "--out", "/proc/x"], "cannot be written"),
+        (["triangular_mm", "--device", "emulated", "--gpus", "0"], "--gpus 0"),
+        (["cuda.yaml", "--device", "emulated"], "triangular_mm: asks for the device cuda"),
+        (["triangular_mm", "--notebook", "README.md"], "cannot be read as a notebook"),
+    ],
+)
+def test_bad_usage_is_exit_2(
+    arguments: list[str],
+    words: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "cuda.yaml").write_text("- {claim: triangular_mm, device: cuda}\n")
+    arguments = [str(tmp_path / one) if one == "cuda.yaml" else one for one in arguments]
+    monkeypatch.chdir(tiny.ROOT)
+    own = [] if "--out" in arguments else ["--out", str(tmp_path / "out")]
+    assert cli.main(["batch", *arguments, *own]) == 2
+    message = capsys.readouterr().err
+    assert words in message
+    assert message.count("\n") == 1

@@ -1,0 +1,25 @@
+"""docs/batch.md shows the states there are, and only options there are."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from audit import cli
+from audit.batch import states_table
+from tests.batch import tiny
+
+TEXT = (tiny.ROOT / "docs" / "batch.md").read_text(encoding="utf-8")
+
+
+def test_the_table_of_states_is_what_the_code_says() -> None:
+    assert states_table.table() in TEXT, "run: python -m audit.batch.states_table"
+
+
+def test_the_options_are_those_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["batch", "--help"])
+    known = set(re.findall(r"--[a-z]+", capsys.readouterr().out)) - {"--help"}
+    head = TEXT.partition("\n\nEach claim")[0]
+    assert set(re.findall(r"--[a-z]+", head)) == known

@@ -1,0 +1,147 @@
+"""Real batches of tiny notebooks: every way an audit can end, and what is on disk then."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from audit import bundle, cli
+from audit.batch import states
+from audit.batch.states import Entry
+from audit.model import store
+from tests.batch import tiny
+
+
+def entries(folder: Path) -> dict[str, Entry]:
+    found = (states.read(path) for path in folder.glob("*/batch.json"))
+    return {entry.name: entry for entry in found if entry is not None}
+
+
+def running(word: str) -> list[str]:
+    """Command lines of processes that have that word in them."""
+    lines = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = place.read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue
+        lines += [line] if word in line else []
+    return lines
+
+
+ENDINGS = {
+    "good": ("finished", ""),
+    "aborts": ("crashed", "the notebook's kernel died of SIGABRT"),
+    "killed": ("infrastructure", "the notebook's kernel died of SIGKILL"),
+    "exits": ("failed", "record is incomplete"),
+    "raises": ("failed", "ValueError: no such thing"),
+    "refuses": ("bad input", "claim.toml: key x: wrong"),
+    "hangs": ("timed out", "not over after 8 s"),
+    "broken": ("bad input", "key dtype"),
+}
+
+
+@pytest.fixture(scope="module")
+def endings(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int, str]:
+    """One batch with an audit for every ending: its folder, its exit code and what it printed."""
+    folder = tmp_path_factory.mktemp("endings")
+    for name in ENDINGS:
+        tiny.claim(folder / "claims", name)
+    broken = folder / "claims" / "broken" / "claim.toml"
+    broken.write_text(broken.read_text().replace('dtype = "float32"', "dtype = 32"))
+    asked = tiny.batch(
+        folder / "claims", "--out", folder / "out", "--notebook", tiny.notebook(folder / "tiny.ipynb"),
+        "--device", "emulated", "--timeout", 8, "--jobs", 4,
+    )  # fmt: skip
+    printed, errors = asked.communicate(timeout=120)
+    return folder / "out", asked.returncode, printed + errors
+
+
+def test_each_ending_is_told_for_what_it_is(endings: tuple[Path, int, str]) -> None:
+    out, code, printed = endings
+    found = entries(out)
+    assert {name: entry.state for name, entry in found.items()} == {name: state for name, (state, _) in ENDINGS.items()}
+    for name, (_, words) in ENDINGS.items():
+        assert words in found[name].reason, name
+    assert code == states.EXIT_CODES["infrastructure"]
+    assert "[8/8]" in printed
+    assert "none left" in printed
+
+
+def test_only_what_failed_outside_is_tried_again(endings: tuple[Path, int, str]) -> None:
+    tried = {name: len(entry.attempts) for name, entry in entries(endings[0]).items()}
+    assert tried == {**dict.fromkeys(ENDINGS, 1), "killed": 3, "broken": 0}
+
+
+def test_papermill_calls_the_dead_kernel_a_success(endings: tuple[Path, int, str]) -> None:
+    """The reason why nothing here rests on its metadata; should it ever tell, this says so."""
+    executed = json.loads((endings[0] / "aborts" / "executed.ipynb").read_bytes())
+    assert executed["metadata"]["papermill"]["exception"] is None
+
+
+def test_what_finished_has_its_evidence_and_the_page_names_all(endings: tuple[Path, int, str]) -> None:
+    out = endings[0]
+    verified = bundle.verify(out / "good.zip")
+    assert verified.record == store.read(out / "good" / "record.json")
+    assert "executed.ipynb" in {one.file for one in verified.manifest.files}
+    data = json.loads((out / "summary.json").read_text())
+    assert data["exit_code"] == 7
+    assert {one["name"] for one in data["claims"]} == set(ENDINGS)
+    page = (out / "summary.html").read_text()
+    assert 'href="good/report.html"' not in page, "the tiny notebook writes no report"
+    assert 'href="good.zip"' in page
+    assert 'href="aborts/log.txt"' in page
+
+
+def test_nothing_is_left_running(endings: tuple[Path, int, str]) -> None:
+    assert not running(str(endings[0]))
+
+
+def test_a_full_disk_stops_the_batch_and_loses_nothing(tmp_path: Path) -> None:
+    for name in ("full1", "good1"):
+        tiny.claim(tmp_path / "claims", name)
+    arguments = (tmp_path / "claims", "--out", tmp_path / "out", "--notebook", tiny.notebook(tmp_path / "tiny.ipynb"))
+    asked = tiny.batch(*arguments, "--device", "emulated", "--jobs", 1)
+    _, errors = asked.communicate(timeout=60)
+    assert asked.returncode == 1
+    assert "no space is left" in errors
+    assert errors.count("\n") == 1
+    assert entries(tmp_path / "out")["full1"].state == "infrastructure"
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["exit_code"] == 130
+
+
+def test_an_interrupted_batch_goes_on_where_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("good1", "good2", "hangs3"):
+        tiny.claim(tmp_path / "claims", name)
+    arguments = (
+        tmp_path / "claims", "--out", tmp_path / "out", "--notebook", tiny.notebook(tmp_path / "tiny.ipynb"),
+        "--device", "emulated", "--jobs", 1,
+    )  # fmt: skip
+    asked = tiny.batch(*arguments)
+    deadline = time.monotonic() + 60
+    while not any(entry.state == "finished" for entry in entries(tmp_path / "out").values()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    asked.send_signal(signal.SIGINT)
+    _, errors = asked.communicate(timeout=60)
+    assert asked.returncode == 130
+    assert "1 of 3 finished; go on with --resume" in errors
+    before = entries(tmp_path / "out")["good1"]
+
+    assert cli.main(["batch", *map(str, arguments)]) == 2
+    assert "holds a batch already" in capsys.readouterr().err
+
+    (tmp_path / "claims" / "hangs3" / "claimed.cu").write_text("// changed\n")
+    resumed = tiny.batch(*arguments, "--resume", "--timeout", 6)
+    printed, _ = resumed.communicate(timeout=60)
+    after = entries(tmp_path / "out")
+    assert resumed.returncode == states.EXIT_CODES["timed out"]
+    assert "1 of 3 finished before" in printed
+    assert after["good1"] == before
+    assert {name: entry.state for name, entry in after.items()} == {
+        "good1": "finished", "good2": "finished", "hangs3": "timed out",
+    }  # fmt: skip

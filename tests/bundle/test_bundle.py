@@ -1,0 +1,254 @@
+"""A bundle is sound as made, and whatever is changed in it is told in one sentence."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import shutil
+import warnings
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from audit import bundle, claims, cli, judge
+from audit.bundle import archive, manifest
+from audit.bundle.make import complete, sources
+from audit.errors import BadInput
+from audit.model import Record, store
+
+REPORTS = Path(__file__).resolve().parents[2] / "reports" / "triangular_mm"
+Files = dict[str, bytes]
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What an audit with measured times leaves: a published one, as if made from the claim's files of today."""
+    folder = Path(shutil.copytree(REPORTS / "h100", tmp_path_factory.mktemp("audited") / "h100"))
+    old = store.read(folder / "record.json")
+    record = old.model_copy(update={"claim": claims.load("triangular_mm").audited})
+    rungs = judge.ladder(record.claim.statement, record.findings, record.measurements)
+    record = record.model_copy(update={"ladder": rungs})
+    store.write(record.model_copy(update={"verdict": judge.judge(record)}), folder / "record.json")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def files(audited: Path) -> Files:
+    """What is in its bundle."""
+    path = bundle.make(audited, out=audited.parent / "first.zip")
+    return archive.unpack(path.read_bytes())
+
+
+def small(record: Record) -> Files:
+    """A finished record without reports and pictures."""
+    finished = record.model_copy(update={"ladder": judge.ladder(record.claim.statement, ())})
+    finished = finished.model_copy(update={"verdict": judge.judge(finished)})
+    text = json.dumps(finished.model_dump(mode="json", by_alias=True)).encode()
+    return complete(finished, {"record.json": text, **sources(finished, None)})
+
+
+def told(path: Path, data: bytes) -> str:
+    """The one sentence about an unsound bundle."""
+    path.write_bytes(data)
+    with pytest.raises(bundle.Unsound) as error:
+        bundle.verify(path)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def rehashed(files: Files, **changed: bytes) -> bytes:
+    """An archive whose manifest agrees with what was changed."""
+    rest = {**{name: data for name, data in files.items() if name != manifest.NAME}, **changed}
+    listed = json.loads(files[manifest.NAME])
+    listed["files"] = [
+        {"file": name, "sha256": manifest.sha256(data), "size_bytes": len(data)} for name, data in sorted(rest.items())
+    ]
+    return archive.pack({**rest, manifest.NAME: manifest.encoded(listed)})
+
+
+def test_the_same_audit_gives_the_same_bytes_anywhere(audited: Path, files: Files, tmp_path: Path) -> None:
+    moved = Path(shutil.copytree(audited, tmp_path / "elsewhere"))
+    os.utime(moved / "record.json", (0, 0))
+    (moved / "executed.ipynb").write_text("{}")
+    (moved / ".hidden.md").write_text("not for others")
+    path = bundle.make(moved / "record.json", claim=claims.KERNELS / "triangular_mm")
+    assert path == tmp_path / "elsewhere.zip"
+    assert bundle.verify(path).record == store.read(audited / "record.json")
+    assert set(archive.unpack(path.read_bytes())) - set(files) == {"executed.ipynb"}
+    (moved / "executed.ipynb").unlink()
+    assert bundle.make(moved).read_bytes() == archive.pack(files)
+
+
+def test_a_changed_byte_is_told_wherever_it_lies(record: Record, tmp_path: Path) -> None:
+    data = archive.pack(small(record))
+    tail = range(len(data) - 300, len(data))
+    for place in (*random.Random(1).sample(range(len(data)), 600), *random.Random(2).sample(tail, 200)):
+        changed = bytearray(data)
+        changed[place] ^= 1 << (place % 8)
+        told(tmp_path / "x.zip", bytes(changed))
+    for cut in (0, 1, 30, len(data) // 2, len(data) - 1):
+        told(tmp_path / "x.zip", data[:cut])
+    told(tmp_path / "x.zip", data + b"x")
+    told(tmp_path / "x.zip", b"x" + data)
+
+
+def edited(change: Callable[[Any], None]) -> Callable[[Files], bytes]:
+    """A forger changes the record and hashes it again."""
+
+    def forge(files: Files) -> bytes:
+        data = json.loads(files["record.json"])
+        change(data)
+        return rehashed(files, **{"record.json": json.dumps(data).encode()})
+
+    return forge
+
+
+def without(name: str) -> Callable[[Files], bytes]:
+    return lambda files: archive.pack({other: data for other, data in files.items() if other != name})
+
+
+def with_samples_too(files: Files) -> bytes:
+    """The forger edits a sample in both places that hold it, and leaves what was derived from it."""
+    data = json.loads(files["record.json"])
+    (first,) = [one for one in data["measurements"] if one["variant"] == "baseline:eager"][:1]
+    old, first["samples_ms"][0] = first["samples_ms"][0], 99.5
+    table = files["samples.csv"].replace(repr(old).encode(), b"99.5", 1)
+    return rehashed(files, **{"record.json": json.dumps(data).encode(), "samples.csv": table})
+
+
+@pytest.mark.parametrize(
+    ("forge", "words"),
+    [
+        (lambda files: archive.pack({**files, "more.md": b"x"}), "more.md is in the bundle and not in its manifest"),
+        (without("samples.csv"), "samples.csv is in the manifest and not in the bundle"),
+        (without("manifest.json"), "no manifest.json"),
+        (lambda files: archive.pack({**files, "report.md": b"x"}), "report.md has SHA-256"),
+        (lambda files: rehashed(files, **{"manifest.json": b"{}"}), "manifest.json is"),
+        (edited(lambda data: data["verdict"].update(name="confirmed")), "verdict.name: \"confirmed\" in the bundle"),
+        (edited(lambda data: data["verdict"].update(scope="everywhere")), "verdict.scope"),
+        (edited(lambda data: data["ladder"][-1].update(median_ms=0.01)), "ladder"),
+        (edited(lambda data: data["findings"].pop()), "does not follow"),
+        (edited(lambda data: data["findings"][0].update(outcome="perhaps")), "not a record"),
+        (edited(lambda data: data["measurements"][0]["samples_ms"].__setitem__(0, 9.0)), "samples.csv does not hold"),
+        (edited(lambda data: data["claim"]["statement"].update(title="Faster")), "statistics.json|claim.toml does"),
+        (edited(lambda data: data["claim"]["sources"].pop()), "do not hold the same sources"),
+        (with_samples_too, "statistics.json does not follow"),
+        (lambda files: rehashed(files, **{"sources/claimed.cu": b"// other"}), "not the file that was audited"),
+        (lambda files: rehashed(files, **{"test-result.json": b"{}"}), "test-result.json does not follow"),
+        (lambda files: rehashed(files, **{"ro-crate-metadata.json": b"no"}), "is not JSON"),
+    ],
+)  # fmt: skip
+def test_what_was_forged_is_told(files: Files, tmp_path: Path, forge: Callable[[Files], bytes], words: str) -> None:
+    sentence = told(tmp_path / "x.zip", forge(files))
+    assert any(one in sentence for one in words.split("|")), sentence
+
+
+def zipped(name: str, data: bytes, *, compression: int = zipfile.ZIP_STORED, times: int = 1) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as made, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the same name twice is what one of them is about
+        for _ in range(times):
+            made.writestr(zipfile.ZipInfo(name), data, compress_type=compression)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (zipped("../escape", b""), "could leave the folder"),
+        (zipped("/etc/passwd", b""), "could leave the folder"),
+        (zipped("a/../../b", b""), "could leave the folder"),
+        (zipped("a\\..\\b", b""), "could leave the folder"),
+        (zipped(".hidden", b""), "could leave the folder"),
+        (zipped("bomb", bytes(40 << 20), compression=zipfile.ZIP_DEFLATED), "bomb is compressed"),
+        (zipped("twice", b"", times=2), "twice is there twice"),
+        (zipped("otherwise", b"x"), "zip's own tables"),
+        (b"PK\x05\x06" + bytes(18), "no manifest.json"),
+        (b"%PDF-1.7", "not a whole zip archive"),
+    ],
+)
+def test_foreign_archives_are_refused_unread(tmp_path: Path, data: bytes, words: str) -> None:
+    assert words in told(tmp_path / "x.zip", data)
+
+
+def test_a_link_or_another_time_in_the_tables_is_told(files: Files, tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as made:
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(name, archive.TIME)
+            entry.create_system, entry.external_attr = 3, 0o120777 << 16
+            made.writestr(entry, files[name])
+    assert "zip's own tables" in told(tmp_path / "x.zip", buffer.getvalue())
+
+
+def test_an_archive_too_large_is_not_opened(tmp_path: Path) -> None:
+    with (tmp_path / "x.zip").open("wb") as file:
+        file.truncate(archive.MOST_BYTES + 1)
+    with pytest.raises(BadInput, match="at most"):
+        bundle.verify(tmp_path / "x.zip")
+
+
+def test_the_statement_and_the_crate_are_what_their_specifications_ask(files: Files) -> None:
+    text = {"type": "string"}
+    descriptor = {"type": "object", "required": ["name", "digest"]}
+    predicate = {
+        "type": "object",
+        "required": ["result", "configuration"],
+        "properties": {
+            "result": {"enum": ["PASSED", "WARNED", "FAILED"]},
+            "configuration": {"type": "array", "items": descriptor, "minItems": 1},
+            **{key: {"type": "array", "items": text} for key in ("passedTests", "warnedTests", "failedTests")},
+        },
+    }
+    statement = json.loads(files["test-result.json"])
+    Draft202012Validator(predicate).validate(statement["predicate"])
+    assert statement["_type"] == "https://in-toto.io/Statement/v1"
+    assert statement["predicate"]["result"] == "FAILED"
+    assert "claimed: coverage (cuda)" in statement["predicate"]["failedTests"]
+    crate = {one["@id"]: one for one in json.loads(files["ro-crate-metadata.json"])["@graph"]}
+    assert crate["ro-crate-metadata.json"]["conformsTo"] == {"@id": "https://w3id.org/ro/crate/1.1"}
+    assert {"name", "description", "datePublished", "license"} <= set(crate["./"])
+    parts = {one["@id"] for one in crate["./"]["hasPart"]}
+    assert parts == set(crate) - {"./", "ro-crate-metadata.json"}
+    assert parts == set(files) - {"ro-crate-metadata.json", "manifest.json"}
+
+
+def test_commands(audited: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "e.zip"
+    assert cli.main(["bundle", str(audited), "--out", str(path)]) == 0
+    digest = capsys.readouterr().out.split()[-1]
+    assert cli.main(["verify", str(path), "--sha256", digest]) == 0
+    assert "triangular_mm: wrong, derived again from" in capsys.readouterr().out
+    assert cli.main(["verify", str(path), "--sha256", "0" * 64]) == 1
+    path.write_bytes(path.read_bytes()[:-1])
+    assert cli.main(["verify", str(path)]) == 1
+    assert capsys.readouterr().err.count("\n") == 2
+    assert cli.main(["verify", str(tmp_path / "absent.zip")]) == 2
+
+
+def test_what_cannot_be_bundled(audited: Path, record: Record, tmp_path: Path) -> None:
+    store.write(record, tmp_path / "record.json")
+    with pytest.raises(BadInput, match="has not finished"):
+        bundle.make(tmp_path)
+    with pytest.raises(BadInput, match="cannot be read"):
+        bundle.make(tmp_path / "absent")
+    with pytest.raises(BadInput, match="--claim"):
+        bundle.make(audited, claim=tmp_path, out=tmp_path / "x.zip")
+    changed = Path(shutil.copytree(claims.KERNELS / "triangular_mm", tmp_path / "changed"))
+    (changed / "claimed.cu").write_text("// changed")
+    with pytest.raises(BadInput, match="changed since the audit"):
+        bundle.make(audited, claim=changed, out=tmp_path / "x.zip")
+    moved = Path(shutil.copytree(audited, tmp_path / "moved"))
+    (moved / "Copy of audit (1).ipynb").write_text("{}")
+    assert bundle.verify(bundle.make(moved)).record.verdict.name == "wrong"
+    (moved / "écrit.md").write_text("")
+    with pytest.raises(BadInput, match="rename it"):
+        bundle.make(moved)
+    with pytest.raises(BadInput, match="cannot be written"):
+        bundle.make(audited, out=Path("/proc/x.zip"))

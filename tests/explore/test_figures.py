@@ -1,0 +1,73 @@
+"""Figures of a record: what they draw, what they say instead of drawing, and what can be picked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from audit import explore
+from audit.errors import BadInput
+from audit.explore import choice as choices
+from audit.explore.choice import Choice
+from audit.model import Record, store
+
+ROOT = Path(__file__).resolve().parents[2]
+REPORTS = ROOT / "reports"
+
+
+@pytest.fixture(scope="module")
+def h100() -> Record:
+    return store.read(REPORTS / "triangular_mm/h100/record.json")
+
+
+def captions(record: Record, choice: Choice) -> dict[str, str]:
+    drawn = explore.figures(record, choice)
+    assert all(figure.png.startswith(b"\x89PNG") for figure in drawn)
+    return {figure.name: figure.alt for figure in drawn}
+
+
+def test_the_claimed_kernel(h100: Record) -> None:
+    first = choices.first(h100)
+    assert first == Choice("claimed", "cuda", "N = 4,096")
+    told = captions(h100, first)
+    assert list(told) == ["coverage", "errors", "times", "waterfall"]
+    assert "4,096 of 16,777,216 elements written" in told["coverage"]
+    assert "N = 33, forward: 1,056 of 1,089 wrong" in told["errors"].replace("\n", " ")
+    assert "not cleared: an exhibit, no speedup of it is reported" in told["times"]
+    assert "about 150x" in told["waterfall"]
+
+
+def test_a_repair_on_the_other_device(h100: Record) -> None:
+    choice = choices.nearest(h100, Choice("wmma_split", "emulated", "N = 33"))
+    assert choice == Choice("wmma_split", "emulated", "N = 33")
+    told = captions(h100, choice)
+    assert "all right" in told["errors"]
+    assert "wmma_split: median 0.2982 ms of 72" in told["times"]
+
+
+def test_without_times_the_figure_says_so() -> None:
+    record = store.read(REPORTS / "triangular_mm/emulated/record.json")
+    told = captions(record, choices.first(record))
+    assert told["times"] == "Times of claimed: NOT MEASURED; the emulated device gives no times."
+    assert "NOT MEASURED" in told["waterfall"]
+
+
+def test_before_anything_was_found(record: Record) -> None:
+    told = captions(record, choices.first(record))
+    assert told["coverage"] == "Coverage of claimed: not asked on this device."
+    assert told["errors"] == "Errors of claimed: not asked on this device."
+
+
+def test_what_can_be_picked(h100: Record) -> None:
+    assert choices.devices(h100, "claimed") == ["cuda", "emulated"]
+    assert choices.shapes(h100, "claimed", "emulated") == ["N = 1", "N = 33", "N = 255"]
+    assert choices.nearest(h100, Choice("claimed", "emulated", "N = 4,096")).shape == "N = 255"
+    with pytest.raises(BadInput, match="variant no_such: unknown; known: claimed"):
+        choices.nearest(h100, Choice("no_such", "cuda", ""))
+
+
+def test_every_published_record_can_be_picked() -> None:
+    known = choices.records(REPORTS)
+    assert known["triangular_mm, h100"] == REPORTS / "triangular_mm/h100/record.json"
+    assert set(known.values()) == set(REPORTS.glob("*/*/record.json"))

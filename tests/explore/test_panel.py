@@ -1,0 +1,46 @@
+"""The panel draws what is picked, and uses nothing that ipywidgets 7.7 lacks."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from audit.explore import panel
+from audit.explore.panel import Panel
+
+REPORTS = Path(__file__).resolve().parents[2] / "reports" / "triangular_mm"
+CORE = {"Dropdown", "HBox", "HTML", "Image", "VBox"}
+"""Widgets of ipywidgets itself, in 7.7 (Colab) as in 8, which need no widget manager of others."""
+
+
+@pytest.fixture(scope="module")
+def shown() -> Panel:
+    pytest.importorskip("ipywidgets")
+    return Panel({name: REPORTS / name / "record.json" for name in ("h100", "emulated")}, "h100")
+
+
+def test_picking_draws(shown: Panel) -> None:
+    before = shown.images["times"].value
+    assert shown.picks["variant"].value == "claimed"
+    shown.picks["variant"].value = "wmma_split"
+    assert shown.images["times"].value != before
+    assert shown.picks["device"].options == ("cuda", "emulated")
+    shown.picks["device"].value = "emulated"
+    assert shown.picks["shape"].options == ("N = 1", "N = 33", "N = 255")
+    shown.picks["shape"].value = "N = 33"
+    assert "wmma_split at N = 255, emulated" in shown.captions["coverage"].value
+    shown.record.value = "emulated"
+    assert shown.picks["variant"].value == "claimed"
+    assert "NOT MEASURED" in shown.captions["times"].value
+
+
+def test_only_core_widgets() -> None:
+    tree = ast.parse(Path(panel.__file__).read_text(encoding="utf-8"))
+    used = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "widgets"
+    }
+    assert used <= CORE

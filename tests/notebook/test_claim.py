@@ -1,0 +1,58 @@
+"""What a notebook shows of a claim and of a record: source and hash, what ablations change, verdict, ladder."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from audit import claims, notebook
+from audit.model import Record, store
+from audit.notebook.shown import table
+
+REPORTS = Path(__file__).resolve().parents[2] / "reports"
+
+
+@pytest.fixture(scope="module")
+def h100() -> Record:
+    return store.read(REPORTS / "triangular_mm/h100/record.json")
+
+
+def test_the_claimed_source_with_its_hash() -> None:
+    folder = claims.load("triangular_mm")
+    told = notebook.source(folder)
+    text = (folder.path / "claimed.cu").read_text(encoding="utf-8")
+    assert text.rstrip() in told
+    assert f"SHA-256 `{hashlib.sha256(text.encode()).hexdigest()}`" in told
+    assert "our reconstruction of the published mechanism, compiled unmodified" in told
+    assert notebook.source(claims.load("controls")) == "This folder holds no claimed kernel."
+
+
+def test_what_each_ablation_changes() -> None:
+    told = notebook.changes(claims.load("triangular_mm")).splitlines()
+    assert len(told) == 2 + 3
+    (grid,) = [line for line in told if "ablation\\_grid2d.cu" in line]
+    assert "2-D grid" in grid
+    removed, added = (int(cell) for cell in grid.strip("| ").split("|")[-2:])
+    assert 0 < removed <= 20
+    assert 0 < added <= 20
+    assert notebook.changes(claims.load("library_call")) == "None."
+
+
+def test_the_card_and_the_ladder(h100: Record) -> None:
+    card = notebook.card(h100)
+    assert "**Verdict: wrong**" in card
+    assert "*Speaks for*: the kernel as audited, on any GPU" in card
+    ladder = notebook.ladder(h100)
+    assert "| claimed |" in ladder
+    assert "0.2982 ms" in ladder
+    assert "NOT MEASURED" in ladder
+
+
+def test_words_of_others_are_shown_and_not_rendered(record: Record) -> None:
+    verdict = record.verdict.model_copy(update={"reasons": ("<b>*bold*</b> | [x](https://x.y)",)})
+    card = notebook.card(record.model_copy(update={"verdict": verdict}))
+    assert "<b>" not in card
+    assert "://" not in card
+    assert table(("A",), [("a | b",)]).splitlines()[-1] == "| a \\| b |"

@@ -1,0 +1,76 @@
+"""The preflight card: what each machine has, and what it means for the claim."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from audit import claims
+from audit.doctor import Check
+from audit.notebook.claim import ClaimForm
+from audit.notebook.form import AuditForm
+from audit.notebook.preflight import Gpu, Machine, _gpu, card, preflight
+
+T4 = Gpu("Tesla T4", "580.82.07", 75, "SM 585 of 1590 MHz, memory 5000 MHz")
+COLAB = Machine(T4, (12, 8), (12, 8), ninja=True, free_bytes=70 << 30, runtime="release-colab-2026.08")
+TRIANGULAR = claims.load("triangular_mm")
+PYTHON = claims.load("controls_python")
+
+
+def lines(machine: Machine, claim: claims.ClaimFolder | None = TRIANGULAR) -> dict[str, Check]:
+    return {check.name: check for check in card(machine, claim)}
+
+
+def test_a_t4_in_colab() -> None:
+    told = lines(COLAB)
+    assert list(told) == ["GPU", "clocks", "torch and nvcc", "ninja", "disk", "runtime"]
+    assert told["GPU"].found == "Tesla T4, compute capability 7.5, driver 580.82.07"
+    assert told["GPU"].mark == "--"
+    assert told["GPU"].advice == "a GPU the claim names; not built here, too new for it: wmma_tf32.cu"
+    assert told["torch and nvcc"] == Check("torch and nvcc", "ok", "torch for CUDA 12.8, nvcc 12.8")
+    assert told["disk"].found == "70.0 GiB free"
+    assert told["runtime"].found.startswith("release-colab-2026.08, Python 3")
+
+
+def test_triton_on_a_t4_has_no_tensor_cores() -> None:
+    told = lines(COLAB, PYTHON)["Triton"]
+    assert told.mark == "--"
+    assert "without tensor cores" in told.advice
+    ampere = replace(COLAB, gpu=replace(T4, name="NVIDIA A100-SXM4-40GB", compute_capability=80))
+    assert lines(ampere, PYTHON)["Triton"].mark == "ok"
+    assert "Triton" not in lines(COLAB, TRIANGULAR)
+
+
+@pytest.mark.parametrize(("nvcc", "mark", "words"), [((12, 5), "ok", "minor"), ((13, 0), "--", "do not swap torch")])
+def test_torch_and_nvcc_of_different_releases(nvcc: tuple[int, int], mark: str, words: str) -> None:
+    told = lines(replace(COLAB, nvcc=nvcc))["torch and nvcc"]
+    assert (told.mark, words in told.advice) == (mark, True)
+
+
+def test_without_a_gpu() -> None:
+    told = lines(Machine(None, None, (13, 0), ninja=False, free_bytes=1 << 30, runtime="not Colab"), PYTHON)
+    assert "NOT MEASURED" in told["GPU"].advice
+    assert told["torch and nvcc"].found == "torch for CUDA none, nvcc 13.0"
+    assert {told[name].mark for name in ("GPU", "ninja", "disk", "torch and nvcc")} == {"--"}
+
+
+def test_a_gpu_the_claim_does_not_name() -> None:
+    told = lines(replace(COLAB, gpu=replace(T4, name="NVIDIA L40S", compute_capability=89)))["GPU"]
+    assert "times here decide no claim" in told.advice
+
+
+def test_what_nvidia_smi_says() -> None:
+    assert _gpu("Tesla T4, 580.82.07, 7.5, 585, 5000, 1590\n") == T4
+    assert _gpu(None) is None
+
+
+def test_the_card_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = preflight(ClaimForm.read(claim="triangular_mm"))
+    assert told._repr_markdown_() == str(told)
+    rows = told.splitlines()
+    assert all(row.count("|") == rows[0].count("|") for row in rows)
+    assert {"✓", "⚠", "✗"} >= {row.split("|")[1].strip() for row in rows[2:]}
+    assert len(preflight(AuditForm.read()).splitlines()) == len(rows)

@@ -1,0 +1,123 @@
+"""Every notebook runs from its first cell to its last without a GPU, through papermill, and leaves what it says."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import papermill
+import pytest
+from papermill.exceptions import PapermillExecutionError
+
+from audit import bundle
+from audit.model import store
+from audit.report.formats import COMMENT_CHARACTERS, OPENREVIEW_CHARACTERS
+
+ROOT = Path(__file__).resolve().parents[2]
+HEADLESS: dict[str, object] = {"interactive": False}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _as_on_a_laptop() -> Iterator[None]:
+    """The notebooks import this checkout, and do not think that they are in Colab."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("COLAB_")]:
+            patch.delenv(name)
+        patch.setenv("PYTHONPATH", str(ROOT))
+        yield
+
+
+def execute(name: str, folder: Path, /, **parameters: object) -> Any:
+    """The notebook as papermill leaves it. Raises PapermillExecutionError where a cell raises."""
+    executed = folder / f"{name}.ipynb"
+    source = ROOT / "notebooks" / f"{name}.ipynb"
+    papermill.execute_notebook(
+        source, executed, parameters=parameters, cwd=str(source.parent), progress_bar=False, execution_timeout=300
+    )
+    return nbformat.read(executed, as_version=4)
+
+
+def shown(executed: Any) -> str:
+    """Every output of a notebook as one text."""
+    return json.dumps([cell.get("outputs", []) for cell in executed.cells], ensure_ascii=False)
+
+
+@pytest.fixture(scope="module")
+def batch(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """The batch notebook over one claim, so that `audit_claim.ipynb` is run by it and need not be run again."""
+    out = tmp_path_factory.mktemp("batch")
+    values = {"collection": "library_call", "device": "emulated", "out": str(out / "b"), **HEADLESS}
+    return out, execute("batch", out, **values)
+
+
+def test_a_batch_ends_in_its_summary(batch: tuple[Path, Any]) -> None:
+    out, executed = batch
+    text = shown(executed)
+    assert "1 finished: overstated" in text
+    assert "exit code 0" in text
+    assert "summary.html" in text
+    assert "| library\\\\_call | finished | overstated | 1 |" in text
+    assert (out / "b.zip").stat().st_size > 10_000
+
+
+def test_an_audit_ends_in_a_report_a_bundle_and_texts_to_share(batch: tuple[Path, Any]) -> None:
+    out, _ = batch
+    folder = out / "b" / "library_call"
+    assert store.read(folder / "record.json").verdict.name == "overstated"
+    assert bundle.verify(out / "b" / "library_call.zip").manifest.verdict == "overstated"
+    (notebook,) = folder.glob("*.ipynb")
+    text = shown(nbformat.read(notebook, as_version=4))
+    for words in ("**Verdict: overstated**", "NOT MEASURED", "image/png", "SHA-256", "openreview.md", "✓", "⚠"):
+        assert words in text, words
+    assert len((folder / "comment.md").read_text(encoding="utf-8")) <= COMMENT_CHARACTERS
+    assert len((folder / "openreview.md").read_text(encoding="utf-8")) <= OPENREVIEW_CHARACTERS
+
+
+def test_your_kernel_as_it_stands(tmp_path: Path) -> None:
+    values = {"device": "emulated", "out": str(tmp_path / "k"), "claimed_ratio": 12.0, "claimed_gpu": "T4", **HEADLESS}
+    written = [ROOT / "notebooks" / name for name in ("your_kernel.cu", "your_reference.py")]
+    try:
+        text = shown(execute("your_kernel", tmp_path, **values))
+    finally:
+        for path in written:
+            path.unlink(missing_ok=True)
+    assert "chosen: shapes.emulated" in text
+    assert "**Verdict: wrong**" in text
+    record = store.read(tmp_path / "k" / "record.json")
+    assert [(one.gpu, one.ratio) for one in record.claim.statement.speedup] == [("T4", 12.0)]
+    assert bundle.verify(tmp_path / "k.zip").record == record
+
+
+def test_records_side_by_side(tmp_path: Path) -> None:
+    record = ROOT / "reports" / "triangular_mm" / "h100" / "record.json"
+    text = shown(execute("compare_gpus", tmp_path, records=str(record), out=str(tmp_path / "c"), **HEADLESS))
+    assert "| T4 | 108.9x | 2.83 ms | wrong (seen on NVIDIA H100 80GB HBM3) |" in text
+    assert "Wrongness carries over and speed does not" in text
+    assert "image/png" in text
+    assert (tmp_path / "c" / "compare.html").stat().st_size > 10_000
+
+
+def test_looking_around_leaves_still_figures(tmp_path: Path) -> None:
+    executed = execute("explore", tmp_path)
+    text = shown(executed)
+    assert text.count("image/png") >= 4
+    assert "4,096 of 16,777,216 elements written" in text
+    assert "application/vnd.jupyter.widget-view+json" in text
+
+
+def test_the_ladder(tmp_path: Path) -> None:
+    text = shown(execute("ladder", tmp_path))
+    assert "register_blocked" in text
+    assert "image/png" in text
+
+
+def test_an_unknown_parameter_stops_it_in_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(PapermillExecutionError) as caught:
+        execute("audit_claim", tmp_path, claim="triangular_mm", devise="cuda", **HEADLESS)
+    told = str(caught.value)
+    assert "parameter devise: unknown; known: " in told
+    assert "Traceback" not in told

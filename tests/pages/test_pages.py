@@ -1,0 +1,68 @@
+"""What is made from the kit is what the kit says now; every probe and verdict has its page; links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from audit import pages, selftest
+from audit.errors import BadInput
+from audit.model import VerdictName
+from audit.pages import parts
+from audit.pages.texts import ProbeText, read
+from audit.probes import PROBES
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
+LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
+
+
+def test_nothing_is_stale() -> None:
+    assert pages.stale() == [], "python -m audit.pages"
+
+
+def test_every_probe_and_every_verdict_has_a_page() -> None:
+    assert {path.stem for path in (ROOT / "docs/probes").glob("*.md")} == set(PROBES)
+    assert {path.stem for path in (ROOT / "docs/verdicts").glob("*.md")} == set(get_args(VerdictName))
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: str(path.relative_to(ROOT / "docs")))
+def test_links_lead_somewhere(path: Path) -> None:
+    for target, anchor in LINK.findall(path.read_text(encoding="utf-8")):
+        if not target.startswith("https:"):
+            place = (path.parent / target).resolve()
+            assert place.exists(), target
+            assert not anchor or anchor[1:] in headings(place), anchor
+
+
+def headings(path: Path) -> set[str]:
+    """The anchors GitHub makes of the headings of a page."""
+    found = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
+
+
+def test_a_probe_without_a_text_is_told() -> None:
+    with pytest.raises(BadInput, match="new_probe: every one needs a text"):
+        read("probes", ProbeText, [*PROBES, "new_probe"])
+
+
+def test_the_gravest_grade_of_a_page_is_that_of_the_published_self_test() -> None:
+    published = selftest.read(ROOT / "reports" / "self_test" / "emulated.json")
+    found: dict[str, set[str | None]] = {}
+    for row in published.rows:
+        if row.probe in PROBES and row.role == "rogue" and row.result in ("convicted", "flagged"):
+            found.setdefault(row.probe, set()).add(row.answers[row.probe].grade)
+    assert len(found) > 15
+    for name, text in read("probes", ProbeText, PROBES).items():
+        assert name not in found or ("proved" in found[name]) == (text.worst == "proved"), name
+
+
+def test_the_readme_has_one_badge_a_notebook() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        assert text.count(parts.badge(path.stem)) == 1
+    with pytest.raises(BadInput, match="must stand there once each"):
+        parts.readme("no place for it", notebooks=[])
