@@ -42,8 +42,8 @@ def imported(format_: str, *, task: Original | None, solution: Original) -> Impo
     Raises:
         BadInput: a source is no Python.
     """
-    text = PythonText(solution.data, where=solution.published_as).text
-    stated = _NOTHING if task is None else _stated(PythonText(task.data, where=task.published_as), text)
+    used = PythonText(solution.data, where=solution.published_as).used_by("ModelNew")
+    stated = _NOTHING if task is None else _stated(PythonText(task.data, where=task.published_as), used)
     originals = [Original(SOLUTION, solution.data, solution.published_as)]
     originals += [] if task is None else [Original(TASK, task.data, task.published_as)]
     name = named_after((task or solution).published_as)

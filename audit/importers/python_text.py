@@ -103,6 +103,14 @@ class PythonText:
                     queue += self._holders[name]
         return seen
 
+    def used_by(self, name: str) -> str:
+        """The source of a top-level class or function and of all it needs: not what only the module's tests need."""
+        node = self.classes.get(name) or self.functions.get(name)
+        if node is None:
+            return self.text
+        wanted = [node, *(holder for one in self.reached(node) for holder in self._holders[one])]
+        return "\n".join(ast.get_source_segment(self.text, one) or "" for one in dict.fromkeys(wanted))
+
     @cached_property
     def _holders(self) -> dict[str, list[ast.AST]]:
         """For every top-level name the statements that bind it."""

@@ -67,3 +67,26 @@ def test_a_size_that_stands_in_the_kernel_is_not_made_smaller() -> None:
     assert shapes_of(constants, made, source="if (n == 1024)")[1] == [{"n": 1024, "m": 1024, "k": 16}]
     assert shapes_of("n = 4096", "torch.randn(n, n)", source="if (n == 4096)")[1] == []
     assert shapes_of(constants, made, source="x1024 10240 1024.5")[1] == [{"n": 64, "m": 64, "k": 128}]
+
+
+SOLUTION = """
+import torch
+N = 4096
+BLOCK = 512
+_SOURCE = "kernel<<<64, 256>>>(x, 777);"
+_module = load_inline(cuda_sources=_SOURCE)
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return _module.scaled(x, BLOCK)
+
+def get_inputs():
+    return [torch.randn(N, N)]
+"""
+
+
+def test_a_size_that_a_solution_only_repeats_for_its_own_inputs_is_halved() -> None:
+    used = PythonText(SOLUTION.encode(), where="solution.py").used_by("ModelNew")
+    assert shapes_of("N = 4096", "torch.randn(N, N)", source=used)[1] == [{"N": 128}]
+    assert shapes_of("N = 512", "torch.randn(N, N)", source=used)[1] == [{"N": 512}]
+    assert shapes_of("N = 777", "torch.randn(N, N)", source=used)[1] == [{"N": 777}]
