@@ -17,11 +17,12 @@ TIMED = ("do_bench", "timeit", "Timer")
 
 @dataclass(frozen=True)
 class Built:
-    """An extension: the cell, the variable that holds it, and the call that builds it."""
+    """An extension: the cell, the variable that holds it or one named function of it, and the call that builds it."""
 
     cell: int
     variable: str
     call: ast.Call
+    function: str = ""
 
     @property
     def inline(self) -> bool:
@@ -60,18 +61,19 @@ class Script:
                 yield cell.number, node
 
     def built(self) -> list[Built]:
-        """Every extension that a cell binds to a name."""
-        return [
-            Built(cell, node.targets[0].id, call)
-            for cell, node in self.nodes()
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-            for call in [node.value]
-            if isinstance(call, ast.Call) and last_name(call.func) in BUILDERS
-        ]
+        """Every extension that a cell binds to a name, itself or a function of it as `load(...).forward`."""
+        found = []
+        for cell, node in self.nodes():
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                taken = node.value if isinstance(node.value, ast.Attribute) else None
+                value, function = (taken.value, taken.attr) if taken is not None else (node.value, "")
+                if isinstance(value, ast.Call) and last_name(value.func) in BUILDERS:
+                    found.append(Built(cell, node.targets[0].id, value, function))
+        return found
 
     def called(self, built: Built) -> Called | None:
         """The first call of one of its functions, also through another name for it."""
-        aliases = {built.variable: ""}
+        aliases = {built.variable: built.function}
         for cell, node in self.nodes():
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 function = self._function(node.value, aliases)

@@ -1,10 +1,10 @@
-"""Imported claims, audited: a sound kernel of a KernelBench pair passes, a wrong one of an archive row is convicted."""
+"""Imported claims, audited: a sound KernelBench pair passes, a wrong archive row and the first claim are convicted."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from audit import cli
+from audit import claims, cli
 from audit.model import Record, store
 from tests.importers import published
 
@@ -37,3 +37,23 @@ def test_a_wrong_archive_kernel_is_convicted(tmp_path: Path) -> None:
     record = audited(published.write(tmp_path / "source", rows__jsonl=published.lines(row)), tmp_path)
     assert record.verdict.name == "wrong"
     assert outcomes(record)["coverage"] == "fail"
+
+
+def test_the_first_claim_in_its_original_form_is_convicted(tmp_path: Path) -> None:
+    """A notebook with a CUDA text, `load(...).forward`, do_bench cells and one comparison that came second."""
+    text = (claims.KERNELS / "triangular_mm" / "claimed.cu").read_text(encoding="utf-8")
+    cells = [
+        "import torch\nfrom torch.utils.cpp_extension import load\nfrom triton.testing import do_bench",
+        f'code = r"""{text}"""\nwith open(\'k.cu\', \'w\') as f:\n    f.write(code)',
+        "cuda_fn = load(name='k', sources=['k.cu'], extra_cuda_cflags=['-O3', '--use_fast_math']).forward",
+        "N = 4096\nA = torch.randn(N, N, device='cuda').tril()\nB = torch.randn(N, N, device='cuda').tril()",
+        "def torch_fn(A, B):\n    return torch.matmul(A, B).tril()",
+        "print(do_bench(lambda: torch_fn(A, B)) / do_bench(lambda: cuda_fn(A, B)))",
+        "print(torch.allclose(cuda_fn(A, B), torch_fn(A, B), rtol=1e-3, atol=1e-2))",
+    ]
+    document = published.notebook([("code", cell) for cell in cells])
+    record = audited(published.write(tmp_path / "source", claim__ipynb=document), tmp_path)
+    assert record.verdict.name == "wrong"
+    assert outcomes(record)["coverage"] == "fail"
+    assert any("1 of 64 rows written" in reason for reason in record.verdict.reasons)
+    assert record.claim.statement.protocol.flags == ("-O3", "--use_fast_math")

@@ -60,6 +60,17 @@ def test_results_and_functions_under_other_names(tmp_path: Path) -> None:
     assert "torch.allclose's default rtol = 1e-5" in found.tolerance.reason
 
 
+def test_a_function_taken_from_what_load_returns(tmp_path: Path) -> None:
+    found = notebook(
+        tmp_path, HEAD, f"text = '''{CU}'''\nwith open('k.cu', 'w') as f:\n    f.write(text)",
+        "fast = load(name='k', sources=['k.cu'], extra_cuda_cflags=['-O3']).forward", INPUTS,
+        "print(torch.allclose(fast(x, w), torch.relu(x * w), rtol=1e-3))",
+    )  # fmt: skip
+    assert found.auditable
+    assert found.claimed is not None
+    assert (found.claimed.entry, found.flags) == ("forward", ("-O3",))
+
+
 def test_texts_given_to_load_inline(tmp_path: Path) -> None:
     found = notebook(
         tmp_path, HEAD, f"cuda = r'''{KERNEL + RETURNING}'''\ncpp = '{DECLARED}'",
