@@ -169,6 +169,7 @@ async def run(address: str, port: int, notebook: str, screenshot: Path | None) -
         picture = await browser.ask("Page.captureScreenshot", format="png")
         screenshot.write_bytes(base64.b64decode(picture["data"]))
     return {
+        "load_average": round(os.getloadavg()[0], 1),
         "seconds_to_open": round(opened - began, 1),
         "seconds_to_run": round(ended - opened, 1),
         "cells": [cell for cell in cells if cell["type"] == "code"],

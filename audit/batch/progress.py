@@ -7,7 +7,7 @@ import time
 from collections.abc import Collection
 from typing import TextIO
 
-QUIET_S = 10.0
+QUIET_S = 4.0
 
 
 class Told:

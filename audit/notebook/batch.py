@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 from pathlib import Path
 
 from audit import claims
@@ -42,7 +43,17 @@ def batch(form: BatchForm) -> Path:
     out = forms.folder(form, NAME)
     if form.jobs < 0 or form.limit_s <= 0:
         raise BadInput("parameters jobs and limit_s: at least 0 audits at once, and more than 0 seconds for each")
-    code = command.execute(
+    with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
+        json.dump({"language": form.language}, file)
+        file.flush()
+        code = _run(form, out, Path(file.name))
+    print(f"exit code {code}: the worst state of any audit, whatever its verdict")
+    offer(Path(shutil.make_archive(str(out), "zip", out)), form)
+    return out
+
+
+def _run(form: BatchForm, out: Path, parameters: Path) -> int:
+    return command.execute(
         Options(
             places=tuple(_place(word) for word in form.collection.split()),
             out=out,
@@ -53,12 +64,9 @@ def batch(form: BatchForm) -> Path:
             timeout_s=float(form.limit_s),
             resume=form.resume,
             notebook=command.NOTEBOOK,
-            parameters=None,
+            parameters=parameters,
         )
     )
-    print(f"exit code {code}: the worst state of any audit, whatever its verdict")
-    offer(Path(shutil.make_archive(str(out), "zip", out)), form)
-    return out
 
 
 def summary(folder: Path) -> Markdown:

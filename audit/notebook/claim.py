@@ -73,9 +73,9 @@ def changes(folder: ClaimFolder) -> Markdown:
     return table(("File", "Changes against the claimed source", "Lines removed", "Lines added"), rows, numeric=(2, 3))
 
 
-def report(audit: Audit, form: AuditForm) -> list[Path]:
+def report(audit: Audit, form: AuditForm) -> None:
     """Writes the report in every format that needs no browser, in the language of the form."""
-    return audit.report(Form(form.language, FORMATS))
+    audit.report(Form(form.language, FORMATS))
 
 
 def finish(audit: Audit, form: AuditForm) -> None:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 
 from audit import claims
-from audit.clearing import CORRECTNESS, KERNELS, OPTIONAL, REPLACED
+from audit.clearing import CORRECTNESS, ESCAPES, KERNELS, OPTIONAL, REPLACED
 from audit.pages.texts import ProbeText, read
 from audit.probes import PROBES
 from audit.probes.probe_table import CONTROLS, question
@@ -80,7 +80,7 @@ def _standing(name: str, text: ProbeText) -> str:
         return "A kernel counts as right only when this probe has answered and no failure of it is proved."
     if text.worst == "hint":
         return "A failure is a hint and convicts nobody; an error blocks a verdict in the kernel's favour."
-    rule = {KERNELS: "overstated", REPLACED: "mistimed"}.get(name, "wrong")
+    rule = {KERNELS: "overstated", **dict.fromkeys((REPLACED, *ESCAPES), "mistimed")}.get(name, "wrong")
     return f"A proved failure gives `{rule}`; an error blocks a verdict in the kernel's favour; a skip blocks nothing."
 
 
