@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Sheet
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from audit.datasets.answer import times
@@ -19,6 +20,7 @@ from audit.report.view import Figure
 MOST_GPUS = 8
 TAKEN_OUT = 12
 JITTER = 0.17
+WIDE = 8.4
 LINES: tuple[str | tuple[int, tuple[int, ...]], ...] = (
     "-", "--", "-.", ":", (0, (7, 2)), (0, (1, 3)), (0, (5, 1, 1, 1, 1, 1)), (0, (9, 4)),
 )  # fmt: skip
@@ -43,8 +45,8 @@ def _figure(name: str, drawn: Callable[[Palette], bytes], told: tuple[str, str])
 def _ratios(parts: list[tuple[str, pd.DataFrame]], data: Dataset, palette: Palette) -> bytes:
     several = len(data.baselines) > 1
     with canvas.style(palette):
-        sheet = canvas.sheet(8.4, 1.5 + (0.92 if several else 0.6) * len(parts))
-        axis = sheet.subplots()
+        tall = 1.5 + (0.92 if several else 0.6) * len(parts)
+        sheet, axis = _framed(tall, left=1.35, top=0.45)
         for height, (_, rows) in enumerate(parts):
             first = f"against {data.baselines[0]}"
             _strip(axis, height - 0.22 * several, rows[data.headline], palette, colour=palette.warm, name=first)
@@ -58,10 +60,16 @@ def _ratios(parts: list[tuple[str, pd.DataFrame]], data: Dataset, palette: Palet
         axis.set_xlabel("times faster than the baseline, log scale; bar: median, diamond: mean")
         handles, names = axis.get_legend_handles_labels()
         once = dict(zip(names, handles, strict=True))
-        sheet.legend(
-            once.values(), once.keys(), loc="outside upper left", ncols=2, frameon=False, fontsize=9.5, markerscale=3
-        )
+        sheet.legend(once.values(), once.keys(), loc="upper left", ncols=2, frameon=False, fontsize=9.5, markerscale=3)
         return canvas.png(sheet)
+
+
+def _framed(tall: float, *, left: float, top: float) -> tuple[Sheet, Axes]:
+    """A figure of so many inches with those margins; having them found would take as long as drawing it once more."""
+    sheet = canvas.sheet(WIDE, tall)
+    sheet.set_layout_engine("none")
+    bottom = 0.62
+    return sheet, sheet.add_axes((left / WIDE, bottom / tall, 1 - (left + 0.2) / WIDE, 1 - (bottom + top) / tall))
 
 
 def _strip(axis: Axes, height: float, values: pd.Series, palette: Palette, *, colour: str, name: str) -> None:
@@ -77,8 +85,7 @@ def _strip(axis: Axes, height: float, values: pd.Series, palette: Palette, *, co
 
 def _without(parts: list[tuple[str, pd.DataFrame]], data: Dataset, palette: Palette) -> bytes:
     with canvas.style(palette):
-        sheet = canvas.sheet(8.4, 3.4)
-        axis = sheet.subplots()
+        sheet, axis = _framed(3.4, left=0.75, top=0.15)
         curves = [(gpu, _means(rows[data.headline])) for gpu, rows in parts]
         for place, (gpu, means) in enumerate(curves):
             colour = palette.warm if means[0] == max(one[0] for _, one in curves) else palette.cool
