@@ -81,7 +81,7 @@ def test_a_list_that_cannot_be_run(tmp_path: Path, text: str, words: str) -> Non
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["absent"], "known: controls, "),
+        (["absent"], "known: cached_results, "),
         (["triangular_mm", "--out", "/proc/x"], "cannot be written"),
         (["triangular_mm", "--device", "emulated", "--gpus", "0"], "--gpus 0"),
         (["cuda.yaml", "--device", "emulated"], "triangular_mm: asks for the device cuda"),
