@@ -30,7 +30,8 @@ def execute(
         as_json: print the record, and the progress on stderr.
         out: also write the record there.
         seed: the one a record names, to see its answers again.
-        against: a record of an earlier self-test; a control that comes out otherwise is a reason not to rely on it.
+        against: a record of an earlier self-test; a control that comes out otherwise, from the seed it names unless
+            `seed` is given, is a reason not to rely on it.
         root: the folder that holds the claim folders.
 
     Raises:
@@ -38,6 +39,7 @@ def execute(
     """
     before = None if against is None else read(against)
     progress = Progress(sys.stderr if as_json else None)
+    seed = before.environment.seeds[0] if before is not None and seed is None else seed
     record = run(device, root=root, entropy=seed, progress=progress)
     if out is not None:
         write(record, out)
