@@ -45,7 +45,7 @@ def size_of(path: Path, *, limit_bytes: int) -> int:
     return status.st_size
 
 
-def opened(path: Path, *, limit_bytes: int = LIMIT_BYTES) -> IO[bytes]:
+def opened(path: Path, *, limit_bytes: int = LIMIT_BYTES) -> io.BufferedReader:
     """The file for reading, gzip unpacked on the way; reading past a bound raises BadInput, damage raises Damaged.
 
     Raises:

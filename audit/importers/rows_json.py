@@ -60,11 +60,14 @@ def read_document(path: Path, asked: set[str] | None, limit_bytes: int) -> Rows:
     """Every row of a document; where it breaks off, the row that breaks is rejected and those before it count."""
     made = _Made(asked)
     number = 0
+    text, damage = _text(path, limit_bytes)
     try:
-        for number, (key, value) in enumerate(_rows(_text(path, limit_bytes)), start=1):
+        for number, (key, value) in enumerate(_rows(text), start=1):
             made.add(number, value, key)
     except _Broken as error:
-        made.rejected.append(Rejected(number + 1, "", str(error)))
+        damage = str(error)
+    if damage is not None:
+        made.rejected.append(Rejected(number + 1, "", damage))
     return made.rows(path)
 
 
@@ -84,7 +87,7 @@ def names_of_lines(path: Path, limit_bytes: int) -> tuple[str, ...]:
 def names_of_document(path: Path, limit_bytes: int) -> tuple[str, ...]:
     """The keys of the first row that is an object."""
     try:
-        for key, value in _rows(_text(path, limit_bytes)):
+        for key, value in _rows(_text(path, limit_bytes)[0]):
             row, _ = _unwrapped(value)
             if isinstance(row, dict):
                 return tuple(row) if key is None else (KEY, *row)
@@ -148,16 +151,20 @@ def _loaded(line: bytes) -> Any:
         return ValueError("nested too deeply")
 
 
-def _text(path: Path, limit_bytes: int) -> str:
-    """The whole document, which takes several times its size in memory; larger sets come as lines."""
+def _text(path: Path, limit_bytes: int) -> tuple[str, str | None]:
+    """The whole document as far as it can be read, and what is damaged behind that.
+
+    It takes several times its size in memory; larger sets come as lines.
+    """
+    damage = None
     with opened(path, limit_bytes=min(limit_bytes, DOCUMENT_LIMIT_BYTES)) as file:
         pieces = []
         try:
-            while piece := file.read(1 << 22):
+            while piece := file.read1(1 << 20):  # `read` would lose what came right before the damage
                 pieces.append(piece)
-        except Damaged:
-            pass  # the text breaks off there, and its reader says so
-    return b"".join(pieces).decode("utf-8-sig", errors="surrogateescape")
+        except Damaged as error:
+            damage = str(error)
+    return b"".join(pieces).decode("utf-8-sig", errors="surrogateescape"), damage
 
 
 def _rows(text: str) -> Iterator[Element]:

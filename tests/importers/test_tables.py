@@ -166,6 +166,19 @@ def test_gzip_that_breaks_off_gives_what_came_before(tmp_path: Path) -> None:
     assert "breaks off" in table.rejected[0].reason
 
 
+@pytest.mark.parametrize("name", ["t.json.gz", "t.jsonl.gz"])
+def test_damage_behind_the_last_row_is_told(name: str, tmp_path: Path) -> None:
+    rows = [{"a": float(k)} for k in range(100_000)]
+    text = json.dumps(rows) if name == "t.json.gz" else "".join(f"{json.dumps(row)}\n" for row in rows)
+    packed = bytearray(gzip.compress(text.encode()))
+    packed[-8] ^= 1  # of the checksum
+    (tmp_path / name).write_bytes(packed)
+    table = tables.read(tmp_path / name)
+    assert len(table.frame) == len(rows)
+    assert [one.row for one in table.rejected] == [len(rows) + 1]
+    assert "damaged" in table.rejected[0].reason
+
+
 def test_a_gzip_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounded, "RATIO_FROM_BYTES", 1 << 20)
     path = tmp_path / "t.csv.gz"
