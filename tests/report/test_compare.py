@@ -43,6 +43,15 @@ def test_a_right_kernel_is_not_called_right_elsewhere(record: Record) -> None:
     assert (told["H100"][2], told["T4"][2]) == ("confirmed", "NOT MEASURED")
 
 
+def test_a_gpu_that_the_claim_does_not_name_has_the_floor_its_own_record_states(record: Record) -> None:
+    here = next(one for one in record.findings if one.probe == "floor").model_copy(
+        update={"probe": "floor_here", "target": "NVIDIA H200", "evidence": {"floor_ms": 0.5}}
+    )
+    h200 = finished(record, "NVIDIA H200", "wrong").model_copy(update={"findings": (*record.findings, here)})
+    assert rows(compare([h200]))["NVIDIA H200"][1] == "0.5 ms"
+    assert rows(compare([finished(record, "NVIDIA H200", "wrong")]))["NVIDIA H200"][1] == "unknown"
+
+
 def test_unfinished_and_foreign_records_are_refused(record: Record) -> None:
     with pytest.raises(BadInput, match="incomplete"):
         compare([record])
