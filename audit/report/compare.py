@@ -45,7 +45,7 @@ def places(records: Sequence[Record]) -> list[tuple[str, Record | None]]:
 
 
 def floor_of(records: Sequence[Record], gpu: str) -> Finding | None:
-    """What the lint says about a GPU the claim names, the same in every record; else what the record made there says."""
+    """What the lint says about a GPU the claim names; of another GPU, what the record made there says."""
     told = (one for record in records for one in record.findings if one.target == gpu)
     return next((one for one in told if one.probe in ("floor", "floor_here")), None)
 

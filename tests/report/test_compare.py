@@ -2,7 +2,7 @@ import pytest
 
 from audit.errors import BadInput
 from audit.measure import OURS
-from audit.model import Measurement, Record, Rung, Verdict
+from audit.model import Finding, Measurement, Record, Rung, Verdict
 from audit.report.compare import compare
 
 
@@ -44,9 +44,8 @@ def test_a_right_kernel_is_not_called_right_elsewhere(record: Record) -> None:
 
 
 def test_a_gpu_that_the_claim_does_not_name_has_the_floor_its_own_record_states(record: Record) -> None:
-    here = next(one for one in record.findings if one.probe == "floor").model_copy(
-        update={"probe": "floor_here", "target": "NVIDIA H200", "evidence": {"floor_ms": 0.5}}
-    )
+    told = {"probe": "floor_here", "target": "NVIDIA H200", "outcome": "pass", "evidence": {"floor_ms": 0.5}}
+    here = Finding.model_validate({**told, "summary": "s", "see_again": "a"})
     h200 = finished(record, "NVIDIA H200", "wrong").model_copy(update={"findings": (*record.findings, here)})
     assert rows(compare([h200]))["NVIDIA H200"][1] == "0.5 ms"
     assert rows(compare([finished(record, "NVIDIA H200", "wrong")]))["NVIDIA H200"][1] == "unknown"
