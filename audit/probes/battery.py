@@ -63,6 +63,14 @@ def premise(name: str, target: Target, first: Asked) -> Finding | None:
     return answer(name, target, "skip", text, evidence={"shape": dict(first.case.shape)})
 
 
+def too_large(name: str, target: Target, first: Asked) -> Finding | None:
+    """A skip of a question about values where the middle case is too large for it."""
+    if name in wanted(target).middle.groups:
+        return None
+    text = f"not asked: {first.case.label}: too large for many calls; a smaller shape in `others` would be asked"
+    return answer(name, target, "skip", text, evidence={"shape": dict(first.case.shape)})
+
+
 def repeats(case: Case) -> int:
     """How often the repeated call runs: a number nobody can know before the audit, the same for the same inputs."""
     return FEWEST_REPEATS + zlib.crc32(case.expected.tobytes()) % MORE_REPEATS

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from audit.model import Finding, Grade
 from audit.probes.answer import answer
-from audit.probes.battery import Asked, at_middle, premise
+from audit.probes.battery import Asked, at_middle, premise, too_large
 from audit.probes.compare import Comparison, compare, rms
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
@@ -37,6 +37,8 @@ def run(target: Target) -> Finding:
     """One call a distribution at the middle case; what is wrong is asked again alone in a fresh process."""
     asked = at_middle(target)
     if (skipped := premise(NAME, target, asked["first"])) is not None:
+        return skipped
+    if DISCRIMINATING not in asked and (skipped := too_large(NAME, target, asked["first"])) is not None:
         return skipped
     scale = rms(asked["first"].case.expected)
     drawn = [one for one in asked.values() if one.group == NAME]

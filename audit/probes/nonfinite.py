@@ -13,7 +13,7 @@ from audit.errors import Unsupported
 from audit.model import Finding
 from audit.probes import views
 from audit.probes.answer import answer
-from audit.probes.battery import Asked, at_middle, premise
+from audit.probes.battery import Asked, at_middle, premise, too_large
 from audit.probes.compare import bounds
 from audit.probes.target import Target, value_calls
 
@@ -24,7 +24,7 @@ MECHANISMS = ("NaN passes", "infinity clamped")
 def run(target: Target) -> Finding:
     """Two calls at the middle case, with one element of the first input replaced."""
     first = at_middle(target)["first"]
-    if (skipped := premise(NAME, target, first)) is not None:
+    if (skipped := premise(NAME, target, first) or too_large(NAME, target, first)) is not None:
         return skipped
     asked = [one for name, one in views.at_middle(target).items() if name not in views.LAYOUTS]
     if not asked:

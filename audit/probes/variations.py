@@ -17,6 +17,11 @@ from audit.probes.target import Case, Target, largest_of, middle_of
 from audit.worker.pool import Workers
 
 LIMIT_S = 300.0
+ALWAYS = ("other", "moved", "discriminating", "inputs")
+BY_VALUE = ("distributions", "nonfinite")
+"""Groups of questions about values, which need no large case; beside a GPU the emulated device asks them at its own."""
+MOST_BYTES = 512 << 20
+"""Of a case's inputs and right result: above it no question by value, whose calls take seconds and gigabytes each."""
 OTHER = "other_values"
 DISCRIMINATING = "discriminating"
 """Inputs of the claim folder's own at which its task can tell, where those of a benchmark cannot."""
@@ -50,6 +55,7 @@ class Varied:
 
     Attributes:
         case: the case itself.
+        groups: the groups that were asked for; a large case lacks those BY_VALUE.
         bits: effective bits of the reference (`fp32`) and of the oracle on rounded inputs (`tf32`, `fp16`, `bf16`),
             None where they say nothing.
         first_input: the first input, float64, where it has the shape of the result.
@@ -57,6 +63,7 @@ class Varied:
     """
 
     case: Case
+    groups: tuple[str, ...]
     bits: dict[str, float | None]
     first_input: Array | None
     variations: tuple[Variation, ...]
@@ -107,7 +114,8 @@ def ahead(cases: Sequence[Case], *, workers: Workers, reference: Path, device: s
 
 
 def _made(middle: Case, largest: Case, workers: Workers, where: dict[str, str]) -> Wanted:
-    plan = [(middle, ["other", "moved", "discriminating", "inputs", "distributions", "nonfinite"])]
+    groups = groups_of(middle)
+    plan = [(middle, groups)]
     if largest.inputs != middle.inputs:
         plan.append((largest, ["other"]))
     request = {
@@ -117,15 +125,24 @@ def _made(middle: Case, largest: Case, workers: Workers, where: dict[str, str]) 
     reply = workers.call("oracle", request, limit_s=LIMIT_S)
     if not reply.finished:
         raise NoVariations(f"reference.py gave no other inputs: {reply.ending}: {reply.detail}")
-    made = [_varied(case, [event for event in reply.events if event["of"] == k]) for k, (case, _) in enumerate(plan)]
+    made = [
+        _varied(case, asked, [event for event in reply.events if event["of"] == k])
+        for k, (case, asked) in enumerate(plan)
+    ]
     return Wanted(middle=made[0], largest=made[-1])
 
 
-def _varied(case: Case, events: Sequence[dict[str, Any]]) -> Varied:
+def groups_of(case: Case) -> list[str]:
+    """The groups of variations that are made of a middle case."""
+    size = case.inputs.stat().st_size + case.expected.nbytes
+    return [*ALWAYS, *(() if size > MOST_BYTES else BY_VALUE)]
+
+
+def _varied(case: Case, groups: Sequence[str], events: Sequence[dict[str, Any]]) -> Varied:
     found = [_variation(case, event) for event in events if "variation" in event]
     file = events[0]["first_input"]
     first = None if file is None else np.fromfile(file).reshape(case.expected.shape)
-    return Varied(case, events[0]["bits"], first, tuple(found))
+    return Varied(case, tuple(groups), events[0]["bits"], first, tuple(found))
 
 
 def _variation(case: Case, event: dict[str, Any]) -> Variation:

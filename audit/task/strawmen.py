@@ -70,7 +70,7 @@ def _one_number(want: Array, tolerance: Tolerance) -> str:
 
 def _told_apart(one: Variation, tolerance: Tolerance) -> str:
     """What the task makes of strawmen at inputs that are meant to tell."""
-    compared = _compared(Varied(one.case, {}, None, ()), tolerance)
+    compared = _compared(Varied(one.case, (), {}, None, ()), tolerance)
     wrong = sum(not comparison.right for comparison in compared.values())
     return f"; with discriminating inputs ({one.case.label}) it tells {wrong} of {len(compared)} from a right one"
 

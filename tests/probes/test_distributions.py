@@ -7,9 +7,13 @@ import re
 import shutil
 from pathlib import Path
 
+import numpy as np
+
 from audit import claims
 from audit.build.emulated import EmulatedDevice
 from audit.pipeline import Audit
+from audit.probes.target import Case
+from audit.probes.variations import BY_VALUE, MOST_BYTES, groups_of
 from audit.progress import Progress
 
 HONEST = claims.KERNELS / "controls_honest/row_energy"
@@ -32,3 +36,14 @@ def test_a_sum_that_rounds_more_than_the_reference_is_not_accused(tmp_path: Path
     assert (found["distributions"].outcome, found["distributions"].grade) == ("fail", "hint")
     assert "all within 10 times what they may be off, which rounding can explain" in found["distributions"].summary
     assert not any(one.convicts for one in found.values())
+
+
+def test_a_case_of_gigabytes_is_not_asked_by_value(tmp_path: Path) -> None:
+    inputs = tmp_path / "0.inputs.pt"
+    inputs.touch()
+    case = Case({"N": 2}, inputs, np.zeros(2), "float32")
+    assert set(BY_VALUE) <= set(groups_of(case))
+    with inputs.open("r+b") as file:
+        file.truncate(MOST_BYTES)  # a hole: it takes no room
+    assert not set(BY_VALUE) & set(groups_of(case))
+    assert "inputs" in groups_of(case)
