@@ -20,7 +20,7 @@ def describe(*, seeds: tuple[int, ...]) -> Environment:
     return Environment(
         kit=__version__,
         started_utc=datetime.now(UTC).isoformat(timespec="seconds"),
-        machine=f"{processor()}, {os.cpu_count()} cores, {memory_bytes() / GIB:.0f} GiB",
+        machine=f"{processor_and_cores()}, {memory_bytes() / GIB:.0f} GiB",
         system=f"{platform.system()} {platform.machine()}, {_distribution()}",
         python=platform.python_version(),
         packages={name: metadata.version(name) for name in PACKAGES},
@@ -34,6 +34,11 @@ def processor() -> str:
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.machine()
+
+
+def processor_and_cores() -> str:
+    """The processor's name and how many of its cores there are."""
+    return f"{processor()}, {os.cpu_count()} cores"
 
 
 def memory_bytes() -> int:

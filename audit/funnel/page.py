@@ -54,8 +54,8 @@ def build(funnel: FunnelState, items: Sequence[ItemState], figures: tuple[Figure
         notice=None,
         footer=f"Made from the states of the items alone; inputs were drawn from seed {funnel.seed}.",
         sections=(
-            Section("What was settled where", "stages", bullets=funnel.notes, tables=(_stages(funnel, items),),
-                    figures=figures),
+            Section("What was settled where", "stages", bullets=(*funnel.notes, *_machines(funnel)),
+                    tables=(_stages(funnel, items),), figures=figures),
             Section("Verdicts", "verdicts", paragraphs=_about_verdicts(settled), tables=_verdicts(items)),
             Section("What each stage asks", "asks", facts=tuple((one.title, one.asks) for one in STAGES),
                     bullets=(f"The probes: {', '.join(PROBES)}.",)),
@@ -64,6 +64,16 @@ def build(funnel: FunnelState, items: Sequence[ItemState], figures: tuple[Figure
             _left_out(items),
         ),
     )  # fmt: skip
+
+
+def _machines(funnel: FunnelState) -> tuple[str, ...]:
+    """Where each stage's time passed: a line a machine, with its stages."""
+    told: dict[str, list[str]] = {}
+    for run in funnel.runs:
+        told.setdefault(run.machine, []).append(run.stage)
+    return tuple(
+        f"Measured on {machine}: {', '.join(dict.fromkeys(stages))}." for machine, stages in told.items() if machine
+    )
 
 
 def _stages(funnel: FunnelState, items: Sequence[ItemState]) -> Table:

@@ -60,7 +60,8 @@ class Funnel:
                 for batch in _batches(waiting, BATCH):
                     self._ask(stage, batch, progress)
             if waiting:
-                done = StageRun(stage=stage.name, items=len(waiting), seconds=round(time.monotonic() - began, 2))
+                seconds = round(time.monotonic() - began, 2)
+                done = StageRun(stage=stage.name, items=len(waiting), seconds=seconds, machine=stage.where())
                 self.state = self.state.model_copy(update={"runs": (*self.state.runs, done)})
                 self._keep_state()
 

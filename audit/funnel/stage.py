@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from audit import claims
+from audit import claims, environment
 from audit.claims import ClaimFolder
 from audit.errors import BadInput
 from audit.funnel.collection import Item
@@ -33,6 +33,7 @@ class Stage:
         asks: what it asks, and what it can settle.
         ask: takes an item that no stage before settled.
         at_once: items at work at once.
+        where: names the machine its time passes on.
     """
 
     name: StageName
@@ -40,6 +41,7 @@ class Stage:
     asks: str
     ask: Callable[[Item, Setting], Passage]
     at_once: int = 1
+    where: Callable[[], str] = environment.processor_and_cores
 
 
 def claimed_of(item: Item) -> ClaimFolder:

@@ -77,11 +77,12 @@ class ItemState(Frozen):
 
 
 class StageRun(Frozen):
-    """One stage of one run: the items it asked, and the wall-clock seconds of that."""
+    """One stage of one run: the items it asked, the wall-clock seconds of that, and where they passed."""
 
     stage: StageName
     items: int
     seconds: float
+    machine: str = ""
 
 
 class FunnelState(Frozen):

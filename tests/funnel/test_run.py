@@ -14,7 +14,7 @@ from audit.funnel import counts, page, state
 from audit.funnel.collection import Collection, Item, key_of, of_folder
 from audit.funnel.run import Funnel
 from audit.funnel.stage import Setting
-from audit.funnel.state import ItemState, Passage
+from audit.funnel.state import FunnelState, ItemState, Passage, StageRun
 from audit.progress import Progress
 from audit.report import html, markdown
 from tests.funnel.made import Answering, claim, items
@@ -52,6 +52,7 @@ def test_a_resumed_funnel_asks_only_what_is_left(tmp_path: Path) -> None:
     assert (lint.asked, gpu.asked) == ([], ["b"])
     assert again.state.seed == 5
     assert [run.stage for run in again.state.runs] == ["lint", "gpu"]
+    assert all(run.machine.endswith("cores") for run in again.state.runs)
 
 
 def test_a_kill_loses_only_what_was_under_way(tmp_path: Path) -> None:
@@ -149,3 +150,15 @@ def test_the_page_says_what_was_settled_where_and_shows_names_only(tmp_path: Pat
     assert "every probe" in text
     assert "<b>" not in html.render(report)
     assert "3 items, 1 of them not settled" in page.text(funnel.state, states)
+
+
+def test_the_page_names_the_machine_of_each_stage() -> None:
+    runs = [
+        StageRun(stage="lint", items=2, seconds=1.0, machine="a processor, 2 cores"),
+        StageRun(stage="emulated", items=2, seconds=1.0, machine="a processor, 2 cores"),
+        StageRun(stage="gpu", items=1, seconds=1.0, machine="NVIDIA T4; a processor, 2 cores"),
+    ]
+    funnel = FunnelState(collection="made", items=2, seed=1, runs=tuple(runs))
+    section = page.build(funnel, [], ()).sections[0]
+    told = ("a processor, 2 cores: lint, emulated.", "NVIDIA T4; a processor, 2 cores: gpu.")
+    assert section.bullets == tuple(f"Measured on {one}" for one in told)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 
+from audit.build import gpu
 from audit.build.devices import choose
+from audit.environment import processor_and_cores
 from audit.funnel.collection import Item
 from audit.funnel.stage import Setting, Stage, claimed_of
 from audit.funnel.state import Passage
@@ -24,10 +26,16 @@ def ask(item: Item, setting: Setting) -> Passage:
     return Passage(stage="gpu", outcome="settled", verdict=verdict.name, reasons=verdict.reasons)
 
 
+def where() -> str:
+    """The GPU at hand and the machine around it."""
+    return f"{gpu.find().name}; {processor_and_cores()}"
+
+
 STAGE = Stage(
     "gpu",
     "GPU",
     "asks every probe on the GPU and times the kernel beside its baselines, one item at a time; settles what its "
     "verdict decides, right and fast included",
     ask,
+    where=where,
 )
