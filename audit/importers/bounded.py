@@ -19,6 +19,8 @@ LARGEST_RATIO = 200
 """Sources and logs shrink to a twentieth; a file that grows by this much is made to."""
 RATIO_FROM_BYTES = 16 << 20
 """Below this size no ratio is suspicious."""
+SMALL_BYTES, PIECE_BYTES = 1 << 20, 64
+"""A compressed file up to that size is unpacked in pieces, so that damage leaves as many rows as stood before it."""
 _UNREAD = {b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zX": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"7z\xbc\xaf": "7-zip"}
 
 
@@ -98,12 +100,25 @@ def checked_text(data: bytes, *, where: str) -> str:
     return text
 
 
+class _InPieces:
+    """A file that is read a few bytes at a time: damage costs what is unpacked from the same piece, and no more."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def read(self, size: int = -1) -> bytes:
+        return self._file.read(PIECE_BYTES if size < 0 else min(size, PIECE_BYTES))
+
+    def seek(self, place: int) -> int:
+        return self._file.seek(place)
+
+
 class _Unpacked(io.RawIOBase):
     """A gzip file that counts what it grows to."""
 
     def __init__(self, file: IO[bytes], path: Path, *, size: int, limit_bytes: int) -> None:
         self._file, self._path = file, path
-        self._plain = gzip.GzipFile(fileobj=file)
+        self._plain = gzip.GzipFile(fileobj=file if size > SMALL_BYTES else _InPieces(file))
         self._limit = min(limit_bytes, max(RATIO_FROM_BYTES, LARGEST_RATIO * size))
         self._read = 0
 

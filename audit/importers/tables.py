@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SHOWN = 40
+_START_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -83,10 +85,7 @@ def names(path: Path, *, limit_bytes: int = LIMIT_BYTES) -> tuple[str, ...]:
 def sniff(path: Path, *, limit_bytes: int = LIMIT_BYTES) -> str:
     """The format of a file from its content: "parquet", "json", "jsonl" or "csv". Raises BadInput as `read`."""
     with opened(path, limit_bytes=limit_bytes) as file:
-        try:
-            start = file.read(1 << 16)
-        except Damaged as error:
-            raise BadInput(f"{path}: {error}") from error
+        start = _start(file, path)
         if start.startswith(rows_parquet.MAGIC):
             return "parquet"
         text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -97,6 +96,18 @@ def sniff(path: Path, *, limit_bytes: int = LIMIT_BYTES) -> str:
     if b"\0" in start:
         raise BadInput(f"{path}: neither Parquet, CSV, JSON nor JSONL")
     return "csv"
+
+
+def _start(file: BufferedReader, path: Path) -> bytes:
+    """The first 64 KiB, or as much as there is before damage."""
+    start = b""
+    try:
+        while len(start) < _START_BYTES and (more := file.read1(_START_BYTES - len(start))):
+            start += more
+    except Damaged as error:
+        if not start:
+            raise BadInput(f"{path}: {error}") from error
+    return start
 
 
 _READERS: dict[str, Callable[[Path, set[str] | None, int], Rows]] = {

@@ -166,6 +166,18 @@ def test_gzip_that_breaks_off_gives_what_came_before(tmp_path: Path) -> None:
     assert "breaks off" in table.rejected[0].reason
 
 
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.jsonl.gz"])
+def test_damage_in_a_small_file_leaves_the_rows_before_it(name: str, tmp_path: Path) -> None:
+    values = [k * k * 7919 % 10007 for k in range(400)]
+    lines = ["a", *map(str, values)] if name == "t.csv.gz" else [json.dumps({"a": value}) for value in values]
+    packed = bytearray(gzip.compress("".join(f"{line}\n" for line in lines).encode()))
+    packed[-12:] = bytes(255 - byte for byte in packed[-12:])
+    (tmp_path / name).write_bytes(packed)
+    table = tables.read(tmp_path / name)
+    assert [float(one) for one in table.frame["a"]][:100] == [float(value) for value in values[:100]]
+    assert table.rejected
+
+
 @pytest.mark.parametrize("name", ["t.json.gz", "t.jsonl.gz"])
 def test_damage_behind_the_last_row_is_told(name: str, tmp_path: Path) -> None:
     rows = [{"a": float(k)} for k in range(100_000)]
