@@ -12,6 +12,7 @@ from audit.errors import BadInput
 from audit.importers import tables
 from audit.importers.imported import Original
 from audit.importers.material import Given
+from audit.importers.rows import listed
 
 MOST_TOLD = 10
 
@@ -55,7 +56,7 @@ def chosen(path: Path, given: Given, *, columns: Collection[str], positive: Coll
     selected = [given.select[0]] if given.select else []
     for name in selected:
         if name not in known:
-            raise BadInput(f"{path}: --select {name}: no such column; the file has: {', '.join(known)}")
+            raise BadInput(f"{path}: --select {name}: no such column; the file has: {listed(known)}")
     wanted = [name for name in known if name in columns or name in selected]
     table = tables.read(path, wanted, positive=[name for name in known if name in positive])
     number, doubles = _number(table, given, path)

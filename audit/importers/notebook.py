@@ -13,11 +13,10 @@ from pathlib import PurePath
 from typing import Any
 
 from audit.errors import BadInput
-from audit.importers import entries, module_task, notebook_task, sizes
+from audit.importers import entries, module_task, notebook_figures, notebook_task, sizes
 from audit.importers.bounded import checked_text
 from audit.importers.imported import (
     NO_COST,
-    NO_FIGURES,
     NO_SHAPE,
     Claimed,
     Imported,
@@ -32,7 +31,7 @@ from audit.importers.notebook_cells import CudaText, cells, cuda_texts
 from audit.importers.python_text import PythonText
 
 TAKES = "an `.ipynb` with a CUDA text, `load` or `load_inline`, and a comparison or timing with the reference"
-LACKS = ("reference.py cost", "speedup")
+LACKS = ("reference.py cost",)
 TASK = "task.py"
 ALLCLOSE_RELATIVE = 1e-5
 _BOUND = re.compile(r"\bm\.def\(\s*\"(\w+)\"")
@@ -68,6 +67,7 @@ def read(material: Material, given: Given) -> Imported:
     script = Script(several)
     built = build_of(text, script.built())
     name = module_task.named_after(PurePath(names[0]).name)
+    figures, lacking = notebook_figures.printed(material.documents[names[0]], given)
     claim = Imported(
         format="notebook",
         provenance=f"{names[0]} cell {text.cell}",
@@ -83,8 +83,8 @@ def read(material: Material, given: Given) -> Imported:
         reference=None,
         shapes=None,
         steps=tuple(f"cell {cell}: {' '.join(call.split())[:160]}" for cell, call in script.timed()),
-        missing=(NO_COST, NO_FIGURES),
-    )
+        missing=(NO_COST,),
+    ).with_figures(figures, lacking)
     if built is None:
         return _with_kernel(claim, text, None, None).lacking(_NO_BUILD, _NO_CALL, _NO_TOLERANCE)
     return _with_task(_with_kernel(claim, text, built, script), script, built)

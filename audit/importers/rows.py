@@ -9,6 +9,8 @@ from typing import Any
 
 from audit.errors import BadInput
 
+_LONGEST_NAME = 40
+
 
 @dataclass(frozen=True)
 class Rejected:
@@ -33,6 +35,11 @@ class Rows:
     rejected: list[Rejected]
 
 
+def listed(columns: Iterable[str]) -> str:
+    """Names of columns on one line, whatever stands in them."""
+    return ", ".join(" ".join(name.split())[:_LONGEST_NAME] for name in columns) or "none"
+
+
 def wanted(known: Iterable[str], asked: Collection[str] | None, path: Path) -> list[str]:
     """The columns to take, in the order of the file. Raises BadInput naming a column that is not there."""
     there = list(dict.fromkeys(known))
@@ -40,5 +47,5 @@ def wanted(known: Iterable[str], asked: Collection[str] | None, path: Path) -> l
         raise BadInput(f"{path}: the name of a column is not UTF-8; save the file as UTF-8")
     missing = sorted(set(asked or ()) - set(there))
     if missing:
-        raise BadInput(f"{path}: no column {missing[0]}; the file has: {', '.join(there) or 'none'}")
+        raise BadInput(f"{path}: no column {missing[0]}; the file has: {listed(there)}")
     return there if asked is None else [name for name in there if name in asked]

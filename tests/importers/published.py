@@ -292,15 +292,16 @@ def get_inputs():
 """
 
 
-def notebook(cells: list[tuple[str, str]]) -> dict[str, Any]:
-    """A notebook of format 4.5 with those cells."""
+def notebook(cells: list[tuple[str, str]], printed: str = "") -> dict[str, Any]:
+    """A notebook of format 4.5 with those cells; the last one printed that."""
+    stream = [{"output_type": "stream", "name": "stdout", "text": printed.splitlines(keepends=True)}]
     return {
         "nbformat": 4,
         "nbformat_minor": 5,
         "metadata": {},
         "cells": [
             {"cell_type": kind, "metadata": {}, "source": text.splitlines(keepends=True)}
-            | ({"outputs": [], "execution_count": None} if kind == "code" else {})
+            | ({"outputs": stream if text == cells[-1][1] else [], "execution_count": None} if kind == "code" else {})
             for kind, text in cells
         ],
     }
@@ -341,7 +342,7 @@ FORMATS: dict[str, dict[str, Any]] = {
         "definition__json": SOL_DEFINITION,
         "workload__jsonl": lines(SOL_WORKLOAD),
     },
-    "notebook": {"claim__ipynb": notebook(CELLS)},
+    "notebook": {"claim__ipynb": notebook(CELLS, "Tesla T4\nspeedup: 12.5x\n")},
     "bare_cu": {"scaled__cu": CU, "reference__py": REFERENCE},
 }
 """The files of every format."""

@@ -125,3 +125,49 @@ def test_cells_that_are_no_python_are_left_alone(tmp_path: Path) -> None:
         "if True:\n    !pip list\nprint(torch.allclose(k.forward(x, w), torch.relu(x * w)))",
     )  # fmt: skip
     assert found.auditable
+
+
+def told(folder: Path, output: str, **metadata: Any) -> Imported:
+    document = published.notebook(published.CELLS, output) | {"metadata": metadata}
+    return importers.read([published.write(folder, claim__ipynb=document)], given=Given())
+
+
+@pytest.mark.parametrize(
+    ("output", "value", "gpu"),
+    [
+        ("0  Tesla T4  Off\nSpeedup over PyTorch: 108.9x\n", 108.9, "T4"),
+        ("NVIDIA A100-SXM4-40GB\nthe kernel is 87 times faster\n", 87.0, "A100 40GB"),
+        ("speed-up 3.5\nspeed-up 3.5\n", 3.5, None),
+    ],
+)
+def test_a_ratio_that_a_cell_printed(output: str, value: float, gpu: str | None, tmp_path: Path) -> None:
+    (figure,) = told(tmp_path, output).figures
+    assert (figure.value, figure.unit, figure.gpu) == (value, "ratio", gpu)
+    assert figure.concluded.startswith("cell 7 printed: ")
+
+
+def test_the_gpu_that_colab_was_asked_for(tmp_path: Path) -> None:
+    (figure,) = told(tmp_path, "speedup 2x", colab={"gpuType": "L4"}).figures
+    assert figure.gpu == "L4"
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("speedup: 2x\nspeedup: 3x\n", "several ratios (2 in cell 7, 3 in cell 7)"),
+        ("kernel 0.267 ms\ntorch 30.2 ms\nspeedup from 3.1 to 0.2 ms\n", "no published figures"),
+        ("speedup: nanx, speedup 0x\n", "no published figures"),
+    ],
+)
+def test_no_ratio_is_chosen_for_the_user(output: str, said: str, tmp_path: Path) -> None:
+    found = told(tmp_path, output)
+    assert found.figures == ()
+    assert any(said in str(one) for one in found.missing if one.key == "speedup")
+
+
+@pytest.mark.parametrize("outputs", [7, [3], [{"data": 5}], [{"text": [1, None]}], [{"data": {"text/plain": {}}}]])
+def test_outputs_of_any_shape_are_read_past(outputs: Any, tmp_path: Path) -> None:
+    document = published.notebook(published.CELLS)
+    document["cells"][-1]["outputs"] = outputs
+    found = importers.read([published.write(tmp_path, claim__ipynb=document)], given=Given())
+    assert (found.auditable, found.figures) == (True, ())
