@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audit.model import Finding
-from audit.probes import PROBES
+from audit.probes import PROBES, channel
 
 BUILD = "build"
 KERNELS = "kernels_ran"
@@ -38,7 +38,7 @@ def _blocks_nothing(finding: Finding) -> bool:
     if finding.probe in CORRECTNESS:
         return finding.probe in OPTIONAL and finding.outcome == "skip"
     unclear = finding.outcome == "error" or finding.grade == "undefined"
-    return finding.probe not in {*PROVE_WRONG, REPLACED, *ESCAPES} or not unclear
+    return finding.probe not in {*PROVE_WRONG, REPLACED, *ESCAPES, channel.NAME} or not unclear
 
 
 def _answered(finding: Finding) -> bool:

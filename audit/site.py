@@ -17,7 +17,7 @@ from audit.build.notes import failed_note
 from audit.claims import ClaimFolder
 from audit.errors import AuditError, BadInput, CompileError, Unsupported
 from audit.model import BuildNote, Finding, Shape, Variant
-from audit.probes import builds_agree, oldest_code, variations
+from audit.probes import builds_agree, channel, oldest_code, variations
 from audit.probes.runner import ask_all, seen_again
 from audit.probes.target import Case, Target
 from audit.worker.pool import SharedProcess, Workers
@@ -56,6 +56,7 @@ class Site:
         self._published: dict[str, Future[BuiltVariant]] = {}
         self._before: dict[str, BuiltVariant | None] = {}
         self._found: dict[str, list[Finding]] = {}
+        self._forged: dict[str, list[str]] = {}
 
     def make_cases(self, *, entropy: int) -> dict[str, float]:
         """Inputs and float64 results, made in a process of their own; returns the least work of the claimed shape.
@@ -137,6 +138,8 @@ class Site:
             older = self._older_code(variant, target, found) if found[0].outcome != "error" else None
             if older is not None:
                 yield older.model_copy(update={"device": self.kind})
+        if seen := self._forged.get(variant.name):
+            yield channel.finding(variant.name, seen).model_copy(update={"device": self.kind})
 
     def _older_code(self, variant: Variant, own: Target, found: list[Finding]) -> Finding | None:
         """What code for the oldest GPU does here; None where the device has no such level."""
@@ -182,4 +185,5 @@ class Site:
             reference=self._folder.reference,
             folder=self._scratch,
             shared=shared,
+            forged=self._forged.setdefault(variant.name, []),
         )

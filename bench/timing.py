@@ -97,7 +97,7 @@ def fast_builds(path: Path, card: gpu.Gpu, names: tuple[str, ...]) -> dict[str, 
 def session(calls: dict[str, Indexed], *, seconds: float, half_width: float, seed: int) -> tuple[Blocks, Any]:
     """One timing session over those callables."""
     choice = random.Random(seed)
-    kept = KeptOutputs(Path(), each=0, choice=choice)
+    kept = KeptOutputs(Path(), each=0, choice=choice, write=lambda *_: "")
     blocks = Blocks(calls, sets=2, stopwatch=Stopwatch(), kept=kept, choice=choice)
     for name in calls:
         blocks.warm(name)

@@ -16,7 +16,9 @@ from audit.build.device import BuiltVariant
 from audit.errors import AuditError, Unsupported
 from audit.model import Claim, Shape, Tolerance, Variant
 from audit.probes.compare import Array
+from audit.worker import outputs
 from audit.worker.pool import Reply, SharedProcess, Workers
+from audit.worker.transcript import Forged
 
 Run = Literal["claim", "reference", "plant"]
 Step = Mapping[str, Any]
@@ -29,6 +31,10 @@ accused, and what must show its defect, gets the fresh process it asks for."""
 
 class SessionBroken(AuditError):
     """A session ended before it answered the question; says how."""
+
+
+class SessionForged(SessionBroken):
+    """What a session told was not told by our own code; says what was seen."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +54,12 @@ class Case:
 
 @dataclass(frozen=True)
 class Call:
-    """One call in a session: the event the worker told and the raw output it left."""
+    """One call in a session: the event the worker told and the raw output it left; `forged` takes what is seen of an
+    output that was changed since."""
 
     event: dict[str, Any]
     file: Path
+    forged: list[str] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def raised(self) -> str | None:
@@ -70,8 +78,16 @@ class Call:
         return list(self.event.get("launches", ()))
 
     def raw(self) -> npt.NDArray[np.uint8]:
-        """The output as bytes, one row per element: shape (elements, bytes per element)."""
-        data = np.fromfile(self.file, dtype=np.uint8)
+        """The output as bytes, one row per element: shape (elements, bytes per element).
+
+        Raises:
+            SessionForged: the file does not hold what the session wrote.
+        """
+        try:
+            data = outputs.read(self.file, digest=self.event["digest"])
+        except Forged as seen:
+            self.forged.append(str(seen))
+            raise SessionForged(str(seen)) from None
         return data.reshape(int(np.prod(self.event["shape"])), -1)
 
     def words(self) -> npt.NDArray[Any]:
@@ -97,7 +113,8 @@ class Call:
 @dataclass(frozen=True)
 class Target:
     """One build of one variant, ready to be asked; `reference` is the claim's
-    reference.py, `folder` takes the outputs of its sessions, `shared` the process for those that need no fresh one."""
+    reference.py, `folder` takes the outputs of its sessions, `shared` the process for those that need no fresh one,
+    `forged` what is seen of sessions that something else than our own code spoke for."""
 
     claim: Claim
     variant: Variant
@@ -107,6 +124,7 @@ class Target:
     reference: Path
     folder: Path
     shared: SharedProcess | None = None
+    forged: list[str] = field(default_factory=list, compare=False, repr=False)
     _answers: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
     _asking: threading.RLock = field(default_factory=threading.RLock, init=False, compare=False, repr=False)
 
@@ -160,6 +178,7 @@ class Target:
 
         Raises:
             SessionBroken: the process did not answer every call, or the device had to stop a kernel.
+            SessionForged: something else than our own code spoke for it.
             Unsupported: the launch needs more than this device has.
         """
         steps = [{"run": run, "case": k} for k in range(len(cases)) for run in runs]
@@ -190,7 +209,10 @@ class Target:
         }
         alone = check or (fresh and self.variant.role not in SHARES)
         reply = self._asked(request, shared=None if alone else self.shared)
-        calls = [Call(event, folder / f"{event['step']}.bin") for event in reply.events]
+        if reply.ending == "forged":
+            self.forged.append(reply.detail)
+            raise SessionForged(f"forged: {reply.detail}")
+        calls = [Call(event, folder / f"{event['step']}.bin", self.forged) for event in reply.events]
         _refuse_limits(calls)
         if not reply.finished:
             raise SessionBroken(f"{reply.ending} after {len(calls)} of {len(steps)} calls: {reply.detail}")
@@ -200,7 +222,7 @@ class Target:
         """A session that breaks where others ran before is asked again where none did."""
         if shared is not None:
             reply = shared.call("session", request, limit_s=self.built.limit_s)
-            if reply.finished or reply.ending == "timed out":
+            if reply.finished or reply.ending in ("timed out", "forged"):
                 return reply
         return self.workers.call("session", request, limit_s=self.built.limit_s)
 

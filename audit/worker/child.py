@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import select
@@ -10,16 +11,17 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import IO, Any, NoReturn
 
-Serve = Callable[[dict[str, Any], Callable[[dict[str, Any]], None]], None]
-MOST_BYTES = 64 << 20
-"""A session that tells more than this is stopped."""
+from audit.worker.channel import Channel
+from audit.worker.teller import Teller
+from audit.worker.transcript import Forged
+
+Serve = Callable[[dict[str, Any], Teller], Iterator[dict[str, Any]]]
 TAIL_BYTES = 4000
-SERVED = b'{"served": true}\n'
-"""The line after a session's last event: a process that ends without it has not finished, whatever its exit code."""
+PR_SET_DUMPABLE = 4
 
 
 class Child:
@@ -27,33 +29,49 @@ class Child:
 
     Args:
         kinds: what serves a request, by its key `kind`.
+        teller: what tells the events.
         hidden: descriptors the process must not have.
     """
 
-    def __init__(self, kinds: dict[str, Serve], *, hidden: tuple[int, ...]) -> None:
+    def __init__(self, kinds: dict[str, Serve], teller: Teller, *, hidden: tuple[int, ...]) -> None:
         self._prints = tempfile.TemporaryFile()  # noqa: SIM115
         asked, self._ask = os.pipe()
-        self._told, teller = os.pipe()
+        self._channel = Channel()
         self._pid = os.fork()
         if self._pid == 0:
-            for inherited in (self._ask, self._told, *hidden):
+            looked_at(True)
+            for inherited in (self._ask, self._channel.fileno(), *hidden):
                 os.close(inherited)
+            teller.open(self._channel.theirs.detach())
             _live(kinds, asked, teller, self._prints)
         os.close(asked)
-        os.close(teller)
+        self._channel.theirs.close()
 
     def serve(self, request: dict[str, Any]) -> dict[str, Any]:
-        """One session: `lines` told, whether it `finished`; if not, the process is over, with `signal` or `exit` or
-        `timed_out`, and `prints`, the end of what it printed."""
+        """One session: the `lines` told, when each came (`arrived_s`, seconds of this process's clock since it was
+        asked), whether it `finished`, `forged` (what was seen of a foreign hand, None for nothing) and `attested` (see
+        `Channel`). If not finished the process is over, with `signal` or `exit` or `timed_out`, and `prints`, the end
+        of what it printed."""
+        self._channel.start()
         with suppress(BrokenPipeError):  # a kept process may have ended since; the watch sees it
             os.write(self._ask, json.dumps(request).encode() + b"\n")
-        told, timed_out = self._watch(deadline=time.monotonic() + request["limit_s"])
-        finished = told.endswith(SERVED)
-        lines = told.removesuffix(SERVED).decode("utf-8", "replace").splitlines()
-        answer = {"lines": lines, "finished": finished, "timed_out": timed_out}
-        if finished:
+        timed_out, forged = False, None
+        try:
+            timed_out = self._watch(deadline=time.monotonic() + request["limit_s"])
+        except Forged as seen:
+            forged = str(seen)
+        told = self._channel.transcript
+        answer = {
+            "lines": [event.decode("utf-8", "replace") for event in told.events] if forged is None else [],
+            "arrived_s": self._channel.arrived_s,
+            "attested": self._channel.attested,
+            "finished": told.served and forged is None,
+            "forged": forged,
+            "timed_out": timed_out,
+        }
+        if answer["finished"]:
             return answer
-        status = self._collect(patient=not timed_out)
+        status = self._collect(patient=not timed_out and forged is None)
         died = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
         left = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
         return {**answer, "signal": died, "exit": left, "prints": _tail(self._prints)}
@@ -63,20 +81,17 @@ class Child:
         if self._pid:
             self._collect(patient=False)
 
-    def _watch(self, *, deadline: float) -> tuple[bytes, bool]:
-        """What was told until the session was served, the process ended, or time or patience ran out."""
-        told = bytearray()
-        ended = False
-        while not ended and not told.endswith(SERVED):
-            if time.monotonic() > deadline or len(told) > MOST_BYTES:
-                return bytes(told), True
-            if select.select([self._told], [], [], 0.05)[0]:
-                chunk = os.read(self._told, 1 << 16)
-                told += chunk
-                ended = not chunk
-            else:
-                ended = _over(self._pid)
-        return bytes(told), False
+    def _watch(self, *, deadline: float) -> bool:
+        """Listens until the session was served, its process ended, or time ran out: True for that. Raises Forged."""
+        while not self._channel.transcript.served:
+            if time.monotonic() > deadline:
+                return True
+            if select.select([self._channel], [], [], 0.05)[0]:
+                if not self._channel.take(deadline=deadline):
+                    break
+            elif _over(self._pid):
+                break
+        return False
 
     def _collect(self, *, patient: bool) -> int:
         """The wait status; where the process has closed its pipe it is left the time to end by itself."""
@@ -86,11 +101,16 @@ class Child:
         _kill_group(self._pid)
         self._pid = 0
         os.close(self._ask)
-        os.close(self._told)
+        self._channel.close()
         return status
 
 
-def _live(kinds: dict[str, Serve], asked: int, teller: int, prints: IO[bytes]) -> NoReturn:
+def looked_at(allowed: bool) -> None:
+    """Whether others of this user may look into this process: at its memory, its descriptors, where it waits."""
+    ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, int(allowed), 0, 0, 0)
+
+
+def _live(kinds: dict[str, Serve], asked: int, teller: Teller, prints: IO[bytes]) -> NoReturn:
     """Serves until nobody asks any more; never returns. What a session raises ends the process."""
     code = 1
     try:
@@ -98,11 +118,10 @@ def _live(kinds: dict[str, Serve], asked: int, teller: int, prints: IO[bytes]) -
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(prints.fileno(), 1)
         os.dup2(prints.fileno(), 2)
-        with os.fdopen(asked, encoding="utf-8") as requests, os.fdopen(teller, "w", encoding="utf-8") as out:
+        with os.fdopen(asked, encoding="utf-8") as requests:
             for line in requests:
                 request = json.loads(line)
-                kinds[request["kind"]](request, lambda event: print(json.dumps(event), file=out, flush=True))
-                print(SERVED.decode(), file=out, end="", flush=True)
+                teller.serve(kinds[request["kind"]](request, teller))
         code = 0
     except BaseException:  # the traceback is all that is left of this process; the parent reports it
         traceback.print_exc()

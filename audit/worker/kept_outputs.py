@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,13 @@ class KeptOutputs:
         folder: takes the files.
         each: calls kept of every callable.
         choice: what draws the calls and the rows.
+        write: writes a tensor's bytes to a file and gives their digest, as `Teller.keep` does.
     """
 
-    def __init__(self, folder: Path, *, each: int, choice: random.Random) -> None:
-        self._folder, self._each, self._choice = folder, each, choice
+    def __init__(
+        self, folder: Path, *, each: int, choice: random.Random, write: Callable[[Path, torch.Tensor], str]
+    ) -> None:
+        self._folder, self._each, self._choice, self._keep_file = folder, each, choice, write
         self._seen: dict[str, int] = {}
         self._kept: dict[str, list[dict[str, Any]]] = {}
 
@@ -63,6 +67,6 @@ class KeptOutputs:
         told = {key: value for key, value in one.items() if key != "part"}
         if "part" in one:
             part = one["part"].contiguous()
-            told |= {"file": f"timed{number}.bin", "shape": list(part.shape)}
-            part.reshape(-1).view(torch.uint8).numpy().tofile(self._folder / told["file"])
+            file = f"timed{number}.bin"
+            told |= {"file": file, "shape": list(part.shape), "digest": self._keep_file(self._folder / file, part)}
         return told

@@ -8,7 +8,7 @@ lists) and `<case>.expected.f64` (raw float64, row major). A request with `vary`
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -34,17 +34,17 @@ def baselines_of(reference: ModuleType) -> dict[str, Callable[..., torch.Tensor]
     return named
 
 
-def run(request: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> None:
-    """Tells the cost of the claimed shape, then one event a case: the shape and dtype its result must have."""
+def run(request: dict[str, Any], _: object = None) -> Iterator[dict[str, Any]]:
+    """Gives the cost of the claimed shape, then one event a case: the shape and dtype its result must have."""
     reference = load_reference(request["reference"])
     if "vary" in request:
-        variations.run(request, reference, tell)
+        yield from variations.run(request, reference)
         return
     known = baselines_of(reference)
     unknown = [name for name in request["baselines"] if name not in known]
     if unknown:
         raise LookupError(f"claim.toml names baseline {unknown[0]}, reference.py has {', '.join(known)}")
-    tell({"cost": {name: float(value) for name, value in reference.cost(request["cost_shape"]).items()}})
+    yield {"cost": {name: float(value) for name, value in reference.cost(request["cost_shape"]).items()}}
     folder = Path(request["folder"])
     for case, (shape, seed) in enumerate(zip(request["shapes"], request["seeds"], strict=True)):
         inputs = reference.inputs(shape, torch.Generator().manual_seed(seed))
@@ -54,4 +54,4 @@ def run(request: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> None
         torch.save(inputs, folder / f"{case}.inputs.pt")
         expected.numpy().tofile(folder / f"{case}.expected.f64")
         dtype = str(reference.reference(*there).dtype).removeprefix("torch.")
-        tell({"case": case, "shape": shape, "expected_shape": list(expected.shape), "expected_dtype": dtype})
+        yield {"case": case, "shape": shape, "expected_shape": list(expected.shape), "expected_dtype": dtype}

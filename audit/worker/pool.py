@@ -17,20 +17,26 @@ from pathlib import Path
 from typing import Any, Literal
 
 from audit.errors import WorkerFailed
+from audit.worker import protocol, sealed
+from audit.worker.transcript import Forged
 
-Ending = Literal["finished", "raised", "crashed", "timed out"]
+Ending = Literal["finished", "raised", "crashed", "timed out", "forged"]
 
 
 @dataclass(frozen=True)
 class Reply:
     """How a session ended and what it told before that, event by event.
 
-    `detail` is for people: the signal, the traceback's last line, or the time limit.
+    `detail` is for people: the signal, the traceback's last line, the time limit, or what was seen of forging, after
+    which no event counts. `arrived_s` has the moment of each event by the parent's clock, since the session was asked
+    for. `attested` tells whether the parent could see where the session waited for its keys.
     """
 
     ending: Ending
     events: tuple[dict[str, Any], ...]
     detail: str
+    arrived_s: tuple[float, ...] = ()
+    attested: bool = False
 
     @property
     def finished(self) -> bool:
@@ -73,7 +79,7 @@ class Workers:
         """
         zygote = self._idle.get()
         try:
-            return _reply(zygote.ask({**request, "kind": kind, "limit_s": limit_s, "keep": False}), limit_s)
+            return _reply(zygote.ask(whole := {**request, "kind": kind, "limit_s": limit_s, "keep": False}), whole)
         finally:
             self._idle.put(zygote)
 
@@ -99,7 +105,7 @@ class SharedProcess:
     def call(self, kind: str, request: dict[str, Any], *, limit_s: float) -> Reply:
         """See `Workers.call`, but for the fresh process."""
         with self._lock:
-            return _reply(self._zygote.ask({**request, "kind": kind, "limit_s": limit_s, "keep": True}), limit_s)
+            return _reply(self._zygote.ask(whole := {**request, "kind": kind, "limit_s": limit_s, "keep": True}), whole)
 
 
 class _Root:
@@ -109,7 +115,7 @@ class _Root:
         self._channel, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "audit.worker.zygote", str(theirs.fileno())],
+                [sys.executable, "-m", "audit.worker.zygote", str(theirs.fileno()), str(sealed.library())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
@@ -155,20 +161,24 @@ class _Zygote:
         self._replies.close()
 
 
-def _reply(answer: dict[str, Any], limit_s: float) -> Reply:
-    events = tuple(json.loads(line) for line in answer["lines"] if _is_json(line))
-    if answer["finished"]:
-        return Reply("finished", events, "")
-    if answer["timed_out"]:
-        return Reply("timed out", events, f"did not finish within {limit_s:g} s")
-    if answer["signal"]:
-        return Reply("crashed", events, f"the process died of {signal.Signals(answer['signal']).name}")
-    last = answer["prints"].strip().splitlines()[-1:] or ["no message"]
-    return Reply("raised", events, last[0])
-
-
-def _is_json(line: str) -> bool:
+def _reply(answer: dict[str, Any], request: dict[str, Any]) -> Reply:
+    """The reply, once every event was seen to be one that this request can be answered with."""
+    if answer["forged"] is not None:
+        return Reply("forged", (), answer["forged"])
     try:
-        return isinstance(json.loads(line), dict)
-    except ValueError:  # half a line from a process that died while writing
-        return False
+        events = protocol.checked(request, answer["lines"], finished=answer["finished"])
+    except Forged as seen:
+        return Reply("forged", (), str(seen))
+    ending, detail = _ending(answer, request["limit_s"])
+    return Reply(ending, events, detail, tuple(answer["arrived_s"]), answer["attested"])
+
+
+def _ending(answer: dict[str, Any], limit_s: float) -> tuple[Ending, str]:
+    if answer["finished"]:
+        return "finished", ""
+    if answer["timed_out"]:
+        return "timed out", f"did not finish within {limit_s:g} s"
+    if answer["signal"]:
+        return "crashed", f"the process died of {signal.Signals(answer['signal']).name}"
+    last = answer["prints"].strip().splitlines()[-1:] or ["no message"]
+    return "raised", last[0]

@@ -17,7 +17,7 @@ A step is `{"run": "claim" or "reference" or "plant" or "held", "case": k}` and 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,8 @@ from audit.worker import process_state, streams, watched
 from audit.worker.arguments import Arguments, as_bytes, differing, named
 from audit.worker.device import SessionDevice, open_device
 from audit.worker.oracle import load_reference
+from audit.worker.teller import Teller
 
-Tell = Callable[[dict[str, Any]], None]
 Function = Callable[..., Any]
 PLANTED_BLOCKS = 3
 PLANTED_BYTES = (0x71, 0x7B)
@@ -36,8 +36,9 @@ LATE_S, LATE_CUDA_S = 0.3, 0.05
 """How long a thread or child that may outlive a call is given to write into the result; CUDA has threads of its own."""
 
 
-def run(request: dict[str, Any], tell: Tell) -> None:
-    """Tells one event a step; a Python exception of the claimed code is an event too, and ends its step only."""
+def run(request: dict[str, Any], teller: Teller) -> Iterator[dict[str, Any]]:
+    """Gives one event a step; a Python exception of the claimed code is an event too, and ends its step only."""
+    keep, replaced = teller.keep, watched.replaced
     values = [torch.load(path, weights_only=True) for path in request["inputs"]]  # in memory of the host
     born, start = process_state.at_birth(), process_state.look()
     device = open_device(request["device"])
@@ -57,15 +58,15 @@ def run(request: dict[str, Any], tell: Tell) -> None:
             event |= _describe(result)
         if isinstance(result, torch.Tensor) and not result.is_meta:
             output = result if one.seen is None else one.seen
-            (Path(request["folder"]) / f"{index}.bin").write_bytes(as_bytes(output).numpy().data)
+            event["digest"] = keep(Path(request["folder"]) / f"{index}.bin", as_bytes(output))
             if request["count_writes"]:
                 event["most_writes"] = max(device.write_counts(result), default=0)
             del output
         if step.get("hold"):
             held[index] = result
         del result, one  # back to the allocator before the next step, as between two calls of a benchmark
-        told = {"loaded": loaded["changed"], "replaced": watched.replaced(before)}
-        tell({"step": index, **step, **event, **device.trace(), **told})
+        told = {"loaded": loaded["changed"], "replaced": replaced(before)}
+        yield {"step": index, **step, **event, **device.trace(), **told}
 
 
 def _of_the_reference(request: dict[str, Any]) -> dict[str, Function]:

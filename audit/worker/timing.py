@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,74 +30,75 @@ from audit.worker.kept_outputs import KeptOutputs
 from audit.worker.nvml import watch
 from audit.worker.oracle import load_reference
 from audit.worker.stopwatch import Stopwatch
+from audit.worker.teller import Teller
 
-Tell = Callable[[dict[str, Any]], None]
+Events = Iterator[dict[str, Any]]
 AGAIN = "control:again:"
 EAGER = f"{PREFIX}eager"
 EMPTY = "control:empty kernel"
 EMPTY_SAMPLES = 20
 
 
-def run(request: dict[str, Any], tell: Tell) -> None:
+def run(request: dict[str, Any], teller: Teller) -> Events:
     """Serves one request. Raises LookupError for an unknown mode, listing the known ones."""
     if request["mode"] not in MODES:
         raise LookupError(f"unknown mode {request['mode']}; known: {', '.join(MODES)}")
     require_cuda()
-    MODES[request["mode"]](request, tell)
+    yield from MODES[request["mode"]](request, teller)
 
 
-def _interleaved(request: dict[str, Any], tell: Tell) -> None:
-    mark = _Mark(tell)
+def _interleaved(request: dict[str, Any], teller: Teller) -> Events:
+    mark = _Mark()
     callables.use_disk_cache(workers=1)  # what is in the cache needs no compiling, and more workers cost seconds
     sets = callables.load_inputs(request["inputs"])
     reference = load_reference(request["reference"])
-    tell({"gpu": torch.cuda.get_device_name(0), "cost": reference.cost(request["shape"])})
-    mark("inputs")
-    calls = dict(_loaded(_makers(request, sets), tell))
-    mark("load")
+    yield {"gpu": torch.cuda.get_device_name(0), "cost": reference.cost(request["shape"])}
+    yield mark("inputs")
+    calls: dict[str, Indexed] = {}
+    yield from _loaded(_makers(request, sets), calls)
+    yield mark("load")
     stopwatch, choice = Stopwatch(), random.Random(request["seed"])
-    kept = KeptOutputs(Path(request["folder"]), each=request["kept_calls"], choice=choice)
+    kept = KeptOutputs(Path(request["folder"]), each=request["kept_calls"], choice=choice, write=teller.keep)
     blocks = Blocks(calls, sets=len(sets), stopwatch=stopwatch, kept=kept, choice=choice)
     for name in calls:
-        tell(blocks.warm(name))
-    mark("warm up")
+        yield blocks.warm(name)
+    yield mark("warm up")
     again = blocks.fastest()
     blocks.repeat(again, f"{AGAIN}{again}")
-    tell(_session(blocks, request, tell))
-    _tell_all(kept.written(), tell)
-    mark("blocks")
-    _around(calls, request, stopwatch, tell)
-    mark("around")
+    yield from _session(blocks, request)
+    yield from kept.written()
+    yield mark("blocks")
+    yield from _around(calls, request, stopwatch)
+    yield mark("around")
 
 
-def _around(calls: dict[str, Indexed], request: dict[str, Any], stopwatch: Stopwatch, tell: Tell) -> None:
+def _around(calls: dict[str, Indexed], request: dict[str, Any], stopwatch: Stopwatch) -> Events:
     """What is measured once the blocks are over: the published protocol, this GPU's ceilings, then the profiler."""
     if request["published"] and EAGER in calls:
-        _tell_all(published.exhibit(EAGER, calls[EAGER], request["published"]), tell)
+        yield from published.exhibit(EAGER, calls[EAGER], request["published"])
     if request["ceilings"]:
         cold, hot = stopwatch.contrast()
-        tell({"contrast": {"l2_bytes": stopwatch.l2_bytes}, "cold_ms": cold, "hot_ms": hot})
-        _tell_all(ceilings.measured(stopwatch), tell)
+        yield {"contrast": {"l2_bytes": stopwatch.l2_bytes}, "cold_ms": cold, "hot_ms": hot}
+        yield from ceilings.measured(stopwatch)
     empty = stopwatch.empty()
     stopwatch.cold([empty])  # loads the kernel
-    tell({"variant": EMPTY, "samples_ms": stopwatch.cold([empty] * EMPTY_SAMPLES)[0]})
-    _profile({**calls, EMPTY: lambda _: empty()}, request["profile"], stopwatch, tell)
+    yield {"variant": EMPTY, "samples_ms": stopwatch.cold([empty] * EMPTY_SAMPLES)[0]}
+    yield from _profile({**calls, EMPTY: lambda _: empty()}, request["profile"], stopwatch)
 
 
 class _Mark:
-    """Tells how long each part of the work took, in seconds."""
+    """Says how long each part of the work took, in seconds."""
 
-    def __init__(self, tell: Tell) -> None:
-        self._tell, self._last = tell, time.perf_counter()
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
 
-    def __call__(self, part: str) -> None:
-        now = time.perf_counter()
-        self._tell({"part": part, "seconds": round(now - self._last, 3)})
-        self._last = now
+    def __call__(self, part: str) -> dict[str, Any]:
+        before, self._last = self._last, time.perf_counter()
+        return {"part": part, "seconds": round(self._last - before, 3)}
 
 
-def _session(blocks: Blocks, request: dict[str, Any], tell: Tell) -> dict[str, Any]:
-    """Runs the blocks; tells the driver's view of each and the samples, also of a session that broke off."""
+def _session(blocks: Blocks, request: dict[str, Any]) -> Events:
+    """Runs the blocks; gives the driver's view of each and the samples, also of a session that broke off."""
     driver = watch(str(torch.cuda.get_device_properties(0).uuid))
     states: list[dict[str, Any]] = []
 
@@ -109,41 +110,42 @@ def _session(blocks: Blocks, request: dict[str, Any], tell: Tell) -> dict[str, A
         ended = blocks.run(Plan(request["budget_s"], request["half_width"]), between=look)
     finally:
         look(blocks.block)
-        tell({"states": states})
+        yield {"states": states}
         for name, by_clock in blocks.taken.items():
             for how, samples in by_clock.items():
-                tell({"variant": name, "how": how, **vars(samples)})
-    return {"session": ended}
+                yield {"variant": name, "how": how, **vars(samples)}
+    yield {"session": ended}
 
 
-def _profile(calls: dict[str, Indexed], times: int, stopwatch: Stopwatch, tell: Tell) -> None:
+def _profile(calls: dict[str, Indexed], times: int, stopwatch: Stopwatch) -> Events:
     """The profiler starts last: what it attaches to the process stays and must not be in the samples."""
     order = [name for name in calls for _ in range(times)]
     try:
         seen = kernel_time.profiled([lambda name=name: calls[name](0) for name in order], stopwatch)  # type: ignore[misc]
     except RuntimeError as error:
-        tell({"failed": "profiler", "why": _first_line(error)})
+        yield {"failed": "profiler", "why": _first_line(error)}
         return
     for name in calls:
         own = [activities for other, activities in zip(order, seen, strict=True) if other == name]
-        tell({"profiled": name, "busy_ms": [kernel_time.busy_ms(one) for one in own],
-              "span_ms": [kernel_time.span_ms(one) for one in own],
-              "kernels": len(own[0]) if own else 0})  # fmt: skip
+        yield {"profiled": name, "busy_ms": [kernel_time.busy_ms(one) for one in own],
+               "span_ms": [kernel_time.span_ms(one) for one in own],
+               "kernels": len(own[0]) if own else 0}  # fmt: skip
 
 
-def _published(request: dict[str, Any], tell: Tell) -> None:
+def _published(request: dict[str, Any], _: Teller) -> Events:
     sets = callables.load_inputs(request["inputs"])
-    for name, function in _loaded(_variants(request, sets), tell):
-        _tell_all(published.exhibit(name, function, request["protocols"]), tell)
+    calls: dict[str, Indexed] = {}
+    yield from _loaded(_variants(request, sets), calls)
+    for name, function in calls.items():
+        yield from published.exhibit(name, function, request["protocols"])
 
 
-def _compiled(request: dict[str, Any], tell: Tell) -> None:
+def _compiled(request: dict[str, Any], _: Teller) -> Events:
     callables.use_disk_cache(workers=request["compile_workers"])
     sets = callables.load_inputs(request["inputs"])
     reference = load_reference(request["reference"])
     makers = [(name, lambda name=name: callables.baseline(name, reference, sets)) for name in request["compiled"]]
-    for _ in _loaded(makers, tell):
-        pass
+    yield from _loaded(makers, {})
 
 
 def _makers(request: dict[str, Any], sets: list[Any]) -> Iterable[tuple[str, Callable[[], Indexed]]]:
@@ -159,25 +161,20 @@ def _variants(request: dict[str, Any], sets: list[Any]) -> Iterable[tuple[str, C
         yield one["name"], lambda one=one: callables.variant(one["device"], request["entry"], sets)  # type: ignore[misc]
 
 
-def _loaded(makers: Iterable[tuple[str, Callable[[], Indexed]]], tell: Tell) -> Iterable[tuple[str, Indexed]]:
-    """Loads each and calls it once over its first inputs; one that cannot is told of and left out."""
+def _loaded(makers: Iterable[tuple[str, Callable[[], Indexed]]], calls: dict[str, Indexed]) -> Events:
+    """Loads each, calls it once over its first inputs, and adds it; one that cannot is told of and left out."""
     for name, make in makers:
-        tell({"trying": name})
+        yield {"trying": name}
         started = time.perf_counter()
         try:
             function = make()
             function(0)
             torch.cuda.synchronize()
         except Exception as error:  # a callable's own failure, whatever its kind, is an event and not the session's
-            tell({"failed": name, "why": _first_line(error)})
+            yield {"failed": name, "why": _first_line(error)}
         else:
-            tell({"loaded": name, "seconds": round(time.perf_counter() - started, 3)})
-            yield name, function
-
-
-def _tell_all(events: Iterable[dict[str, Any]], tell: Tell) -> None:
-    for event in events:
-        tell(event)
+            calls[name] = function
+            yield {"loaded": name, "seconds": round(time.perf_counter() - started, 3)}
 
 
 def _first_line(error: BaseException) -> str:
@@ -185,7 +182,7 @@ def _first_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {lines[0][:200]}"
 
 
-MODES: dict[str, Callable[[dict[str, Any], Tell], None]] = {
+MODES: dict[str, Callable[[dict[str, Any], Teller], Events]] = {
     "interleaved": _interleaved,
     "published": _published,
     "compiled": _compiled,

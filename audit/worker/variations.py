@@ -25,7 +25,6 @@ from audit.worker.arguments import as_bytes
 from audit.worker.formats import FORMATS, effective_bits
 from audit.worker.transforms import DISTRIBUTIONS, is_real, one_moved, redistributed, scaled_number, with_value
 
-Tell = Callable[[dict[str, Any]], None]
 Variation = tuple[str, list[Any]]
 DRAWN = ("distributions", "discriminating")
 """Groups whose values are other than a benchmark's: whether the reference itself is right there has to be known."""
@@ -33,18 +32,18 @@ REFUSED = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
 """What a reference raises for arguments it does not take."""
 
 
-def run(request: dict[str, Any], reference: ModuleType, tell: Tell) -> None:
-    """Tells one event a case with the `bits` of every format and a file of its first input, then one a variation."""
+def run(request: dict[str, Any], reference: ModuleType) -> Iterator[dict[str, Any]]:
+    """Gives one event a case with the `bits` of every format and a file of its first input, then one a variation."""
     for of, wanted in enumerate(request["vary"]):
         file = Path(wanted["inputs"])
         case = _Case(reference, torch.load(file, weights_only=True), wanted["shape"], request["device"])
-        tell({"of": of, "bits": case.bits(), "first_input": _first_input(case, _beside(file, "first_input"))})
+        yield {"of": of, "bits": case.bits(), "first_input": _first_input(case, _beside(file, "first_input"))}
         for group in wanted["groups"]:
             for name, values in GROUPS[group](case):
                 told = _written(case, values, _beside(file, name))
                 if told is not None:
                     measured = case.headroom(values) if group in DRAWN else {}
-                    tell({"of": of, "variation": name, "group": group, "headroom": measured, **told})
+                    yield {"of": of, "variation": name, "group": group, "headroom": measured, **told}
 
 
 class _Case:

@@ -1,8 +1,9 @@
 """The trusted parents: a root imports torch once and forks the pool's zygotes, each of which forks fresh processes.
 
-The root gets two descriptors for each zygote over the socket that is its only argument: where requests come from and
-where replies go. A zygote reads one JSON request a line and answers with one JSON reply a line; a request with `keep`
-leaves its process for the next one, `{"release": true}` ends it.
+The root gets two descriptors for each zygote over the socket that is its first argument: where requests come from and
+where replies go. The second is the native library that sessions tell their events through. A zygote reads one JSON
+request a line and answers with one JSON reply a line; a request with `keep` leaves its process for the next one,
+`{"release": true}` ends it.
 """
 
 from __future__ import annotations
@@ -16,14 +17,17 @@ import sys
 import torch
 
 from audit.worker import oracle, session, timing
-from audit.worker.child import Child, Serve
+from audit.worker.child import Child, Serve, looked_at
+from audit.worker.teller import Teller
 
 KINDS: dict[str, Serve] = {"oracle": oracle.run, "session": session.run, "timing": timing.run}
 
 
 def main() -> None:
     """Forks a zygote for every pair of descriptors until the socket ends; those live until their requests end."""
+    looked_at(False)  # claimed code has no business with the descriptors of its parents
     torch.set_num_threads(1)
+    teller = Teller(sys.argv[2])
     channel = socket.socket(fileno=int(sys.argv[1]))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # zygotes that have ended leave nothing behind
     while True:
@@ -33,13 +37,13 @@ def main() -> None:
         if os.fork() == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             channel.close()
-            _serve(*descriptors)
+            _serve(descriptors[0], descriptors[1], teller)
             os._exit(0)
         for descriptor in descriptors:
             os.close(descriptor)
 
 
-def _serve(asked: int, replied: int) -> None:
+def _serve(asked: int, replied: int, teller: Teller) -> None:
     """Answers requests until there are no more."""
     replies = os.fdopen(replied, "w", encoding="utf-8")
     kept: Child | None = None
@@ -49,7 +53,7 @@ def _serve(asked: int, replied: int) -> None:
         if "release" in request:
             answer = {"released": child is not None}
         else:
-            child = child or Child(KINDS, hidden=(asked, replied))
+            child = child or Child(KINDS, teller, hidden=(asked, replied))
             answer = child.serve(request)
             if request["keep"] and answer["finished"]:
                 child, kept = None, child

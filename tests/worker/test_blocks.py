@@ -38,7 +38,7 @@ class Watch:
 def blocks(noise: Callable[[], float] = lambda: 1.0, **times_ms: float) -> tuple[Blocks, Watch]:
     watch = Watch(noise)
     calls = {name.replace("_", ":"): (lambda _, ms=ms: ms) for name, ms in times_ms.items()}
-    kept = KeptOutputs(Path(), each=0, choice=random.Random(1))
+    kept = KeptOutputs(Path(), each=0, choice=random.Random(1), write=lambda *_: "")
     made = Blocks(calls, sets=2, stopwatch=cast(Stopwatch, watch), kept=kept, choice=random.Random(1))
     for name in calls:
         made.warm(name)

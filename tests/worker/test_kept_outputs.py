@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections import Counter
 from pathlib import Path
@@ -13,10 +14,16 @@ from audit.worker import kept_outputs
 from audit.worker.kept_outputs import KeptOutputs
 
 
+def written(file: Path, tensor: torch.Tensor) -> str:
+    data = tensor.numpy().tobytes()
+    file.write_bytes(data)
+    return hashlib.blake2b(data, digest_size=32).hexdigest()
+
+
 def test_every_timed_call_has_the_same_chance() -> None:
     counts: Counter[int] = Counter()
     for seed in range(600):
-        kept = KeptOutputs(Path(), each=2, choice=random.Random(seed))
+        kept = KeptOutputs(Path(), each=2, choice=random.Random(seed), write=written)
         last: dict[int, int] = {}
         for group in range(5):
             for place, slot in kept.wanted("claim", 4).items():
@@ -28,7 +35,7 @@ def test_every_timed_call_has_the_same_chance() -> None:
 
 
 def test_a_small_output_is_kept_whole_and_a_large_one_in_rows(tmp_path: Path) -> None:
-    kept = KeptOutputs(tmp_path, each=1, choice=random.Random(3))
+    kept = KeptOutputs(tmp_path, each=1, choice=random.Random(3), write=written)
     small, large = torch.randn(3, 5), torch.randn(8192, 1024)
     kept.keep("small", 0, small, inputs=1, block=4)
     kept.keep("large", 0, large, inputs=0, block=9)
@@ -41,6 +48,6 @@ def test_a_small_output_is_kept_whole_and_a_large_one_in_rows(tmp_path: Path) ->
 
 
 def test_what_is_no_tensor_is_told() -> None:
-    kept = KeptOutputs(Path(), each=1, choice=random.Random(3))
+    kept = KeptOutputs(Path(), each=1, choice=random.Random(3), write=written)
     kept.keep("claim", 0, 3.5, inputs=0, block=0)
     assert kept.written() == [{"variant": "claim", "inputs": 0, "block": 0, "no_tensor": "float"}]

@@ -94,8 +94,7 @@ def test_prints_of_a_session_do_not_reach_the_protocol(workers: Workers, tmp_pat
 
 def test_a_baseline_that_reference_py_lacks_is_named(workers: Workers, tmp_path: Path) -> None:
     (tmp_path / "reference.py").write_text(REFERENCE.format(cost=FINE) + "BASELINES = {'eager': reference}\n")
-    request: dict[str, Any] = {"reference": str(tmp_path / "reference.py"), "baselines": ["fused"]}
-    reply = workers.call("oracle", request, limit_s=20.0)
+    reply = workers.call("oracle", {**request_for(tmp_path), "baselines": ["fused"]}, limit_s=20.0)
     assert reply.ending == "raised"
     assert "names baseline fused, reference.py has eager" in reply.detail
 

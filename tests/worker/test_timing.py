@@ -8,9 +8,10 @@ import pytest
 import torch
 
 from audit import claims
-from audit.worker import callables, cuda, nvml, published
+from audit.worker import callables, cuda, nvml, published, sealed
 from audit.worker.device import open_device
 from audit.worker.pool import Workers
+from audit.worker.teller import Teller
 from audit.worker.timing import MODES
 from audit.worker.timing import run as timing_run
 
@@ -58,7 +59,7 @@ def test_without_a_driver_nothing_is_watched() -> None:
 
 def test_an_unknown_mode_lists_the_known_ones() -> None:
     with pytest.raises(LookupError, match=f"unknown mode x; known: {', '.join(MODES)}"):
-        timing_run({"mode": "x"}, lambda _: None)
+        list(timing_run({"mode": "x"}, Teller(str(sealed.library()))))
 
 
 def test_baselines_are_those_of_the_claim_and_their_graphs() -> None:

@@ -69,7 +69,7 @@ def told(tmp_path: Path, **more: Any) -> list[dict[str, Any]]:
         "vary": [{"inputs": str(inputs), "shape": {"N": 9}, "groups": groups}],
         **more,
     }
-    run(request, events.append)
+    events += run(request)
     return events
 
 

@@ -1,0 +1,34 @@
+"""The judge's side: an output that a session left, as the very bytes its native code wrote there."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from audit.worker.transcript import Forged
+
+DIGEST_BYTES = 32
+
+
+def read(file: Path, *, digest: str) -> npt.NDArray[np.uint8]:
+    """The bytes of a file, once its BLAKE2b digest is seen to be the one that was told when it was written.
+
+    Raises:
+        Forged: it is no plain file, or other bytes than those.
+    """
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise Forged(f"the output {file.name} was taken away ({error.strerror})") from None
+    with os.fdopen(descriptor, "rb") as opened:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise Forged(f"the output {file.name} is no plain file any more")
+        data = np.fromfile(opened, dtype=np.uint8)
+    if hashlib.blake2b(data.data, digest_size=DIGEST_BYTES).hexdigest() != digest:
+        raise Forged(f"the output {file.name} holds other bytes than the session wrote")
+    return data

@@ -1,0 +1,93 @@
+"""In a session's process: the one way to tell events and to leave files, through native code of ours.
+
+`Teller.serve` hands control to that code, which asks for one event after another: everything a session does, claimed
+code included, runs below it, so that whoever else calls it is seen. It holds the interpreter's lock while it seals, so
+no other thread of Python runs as long as a key exists. What serialising uses is captured before claimed code is loaded.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import secrets
+from collections.abc import Iterator
+from json import encoder
+from pathlib import Path
+from typing import Any
+
+import torch
+
+RAISED, OVER, MORE = -1, 0, 1
+SERVED, BROKEN = 0, 1
+LOWEST, SPREAD = 48, 64
+"""The channel's descriptor is one of so many numbers from the lowest on: none that a shell or a program counts on."""
+DIGEST_BYTES = 32
+Event = dict[str, Any]
+
+
+class Unheard(Exception):
+    """The trusted parent no longer listens."""
+
+
+class Teller:
+    """The native library `sealed.library` in this process; made before the fork, opened after it."""
+
+    def __init__(self, library: str) -> None:
+        native = ctypes.PyDLL(library)
+        self._open, self._hold = native.seal_open, native.seal_hold
+        self._hand, self._keep = native.seal_hand, native.seal_keep
+        self._next = ctypes.PYFUNCTYPE(ctypes.c_int)
+        self._encode = _encoder()
+
+    def open(self, descriptor: int) -> None:
+        """Speaks on that socket from now on, under another number. Raises OSError."""
+        failed = self._open(descriptor, LOWEST + secrets.randbelow(SPREAD))
+        if failed:
+            raise OSError(failed, "the session's channel cannot be opened")
+
+    def serve(self, events: Iterator[Event]) -> None:
+        """Tells the events as they come. Raises what the iterator raises, Unheard where nobody listens."""
+        raised: list[BaseException] = []
+        hand, encode, take = self._hand, self._encode, iter(events).__next__
+
+        def step() -> int:
+            try:
+                data = "".join(encode(take(), 0)).encode("ascii")
+            except StopIteration:
+                return OVER
+            except BaseException as error:  # native code lies between here and whoever handles it
+                raised.append(error)
+                return RAISED
+            return MORE if hand(data, ctypes.c_size_t(len(data))) == 0 else RAISED
+
+        ended = self._hold(self._next(step))
+        if raised:
+            raise raised[0]
+        if ended != SERVED:
+            raise Unheard("what this session tells is no longer taken")
+
+    def keep(self, file: Path, tensor: torch.Tensor) -> str:
+        """Writes the bytes of a contiguous tensor of the host to a new file; their BLAKE2b digest, hexadecimal.
+
+        Raises:
+            OSError: the file exists, or cannot be written.
+        """
+        digest = ctypes.create_string_buffer(DIGEST_BYTES)
+        size = _numel(tensor) * _element_size(tensor)
+        failed = self._keep(bytes(file), ctypes.c_void_p(_data_ptr(tensor)), ctypes.c_size_t(size), digest)
+        if failed:
+            raise OSError(failed, "an output cannot be written", str(file))
+        return digest.raw.hex()
+
+
+_data_ptr, _numel, _element_size = torch.Tensor.data_ptr, torch.Tensor.numel, torch.Tensor.element_size
+
+
+def _encoder() -> Any:
+    """The encoder that `json` is made of, without the names it is looked up by; refuses NaN and infinities."""
+    make = encoder.c_make_encoder  # type: ignore[attr-defined]
+    quote = encoder.encode_basestring_ascii
+    return make(None, _refused, quote, None, ":", ",", False, False, False)
+
+
+def _refused(value: object) -> None:
+    raise TypeError(f"an event cannot hold a {type(value).__name__}")
