@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from audit import plain
 from audit.datasets.answer import Answer
 from audit.errors import BadInput
-from audit.report import html, markdown, plain
+from audit.report import html, markdown
 from audit.report.view import Figure, Report
 
 FIGURES = "figures"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from audit import bundle, claims
+from audit import bundle, claims, terminal
 from audit.errors import BadInput
 from audit.model import Record, store
 from audit.notebook import form as forms
@@ -40,7 +40,7 @@ def compare(form: CompareForm) -> tuple[Markdown, list[Picture]]:
     records = [_record(path) for path in _files(form)]
     table = tables.compare(records)
     for path in portability.write(records, forms.folder(form, NAME)):
-        print(path)
+        terminal.say(str(path))
     figure = drawn.draw(records)
     return Markdown(f"{table}\n{portability.CARRIES_OVER}"), [] if figure is None else [Picture(figure)]
 
