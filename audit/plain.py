@@ -17,6 +17,8 @@ UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\u
 """Letters and marks without a shape: DerivedCoreProperties.txt of Unicode 14, Default_Ignorable_Code_Point."""
 MOST_MARKS = 4
 """Marks over one letter; written languages need three, a pile of them covers the lines above and below."""
+ADDRESS = re.compile(r"https?://[A-Za-z0-9._~/%?=&#:+-]+")
+"""A web address that may be a link: nothing in it ends an attribute or a Markdown link."""
 PILE = re.compile(rf"([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{{{MOST_MARKS}}})"
                   r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")  # fmt: skip
 
@@ -39,7 +41,7 @@ def block(text: str, *, limit: int = BLOCK_CHARACTERS) -> str:
 
 def told(text: str) -> str:
     """A source text whose hidden characters are named in place, `⟨U+202E⟩`, so that it reads as a compiler reads it."""
-    return "".join(letter if letter in "\n\t" or _shown(letter) else f"⟨U+{ord(letter):04X}⟩" for letter in text)
+    return "".join(letter if letter in "\n\t" or is_seen(letter) else f"⟨U+{ord(letter):04X}⟩" for letter in text)
 
 
 def _visible(text: str) -> str:
@@ -51,10 +53,11 @@ def _visible(text: str) -> str:
 
 
 def _kept(letter: str) -> bool:
-    return letter in "\t\n\r\u2028\u2029" or _shown(letter)
+    return letter in "\t\n\r\u2028\u2029" or is_seen(letter)
 
 
-def _shown(letter: str) -> bool:
+def is_seen(letter: str) -> bool:
+    """Whether a character is one that a reader sees and that moves nothing."""
     return unicodedata.category(letter) not in HIDDEN and not UNSEEN.match(letter)
 
 

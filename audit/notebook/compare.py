@@ -11,7 +11,7 @@ from audit.model import Record, store
 from audit.notebook import form as forms
 from audit.notebook.form import WritingForm
 from audit.notebook.offered import offer, uploaded
-from audit.notebook.shown import Markdown, Picture
+from audit.notebook.shown import Markdown, Picture, written
 from audit.report import compare as tables
 from audit.report import portability
 from audit.report.figures import portability as drawn
@@ -42,7 +42,7 @@ def compare(form: CompareForm) -> tuple[Markdown, list[Picture]]:
     for path in portability.write(records, forms.folder(form, NAME)):
         terminal.say(str(path))
     figure = drawn.draw(records)
-    return Markdown(f"{table}\n{portability.CARRIES_OVER}"), [] if figure is None else [Picture(figure)]
+    return written(f"{table}\n{portability.CARRIES_OVER}"), [] if figure is None else [Picture(figure)]
 
 
 def offer_page(form: CompareForm) -> None:
