@@ -5,14 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from audit import foreign
 from audit.errors import BadInput
 from audit.model import AuditedClaim, Claim, Original, SourceFile, Variant
 
+MOST_BYTES, MOST_FILES = 4_000_000, 400
+"""Of one source, and how many a claim may list."""
 KERNELS = Path(__file__).resolve().parents[1] / "kernels"
 
 
@@ -51,8 +55,9 @@ def load(name_or_path: str, *, root: Path = KERNELS) -> ClaimFolder:
             or text that is not UTF-8.
     """
     folder = _folder(name_or_path, root)
-    claim = parse(_text(folder / "claim.toml"), f"{folder.name}/claim.toml")
+    claim = parse(_text(folder, "claim.toml"), f"{folder.name}/claim.toml")
     kept: list[Variant | Original] = [*claim.variant, *claim.original]
+    _few(kept, folder)
     sources = tuple(_source_file(folder, file) for file in ("claim.toml", "reference.py", *(one.file for one in kept)))
     hashes = {source.file: source.sha256 for source in sources}
     for one in kept:
@@ -93,17 +98,21 @@ def parse(text: str, where: str) -> Claim:
 
 
 def _source_file(folder: Path, file: str) -> SourceFile:
-    data = _text(folder / file).encode()
+    data = _text(folder, file).encode()
     return SourceFile(file=file, sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
 
 
-def _text(path: Path) -> str:
-    where = f"{path.parent.name}/{path.name}"
+def _few(kept: Sequence[Variant | Original], folder: Path) -> None:
+    if len(kept) > MOST_FILES:
+        raise BadInput(f"{folder.name}/claim.toml: {len(kept):,} files; a claim has at most {MOST_FILES}")
+
+
+def _text(folder: Path, file: str) -> str:
+    where = f"{folder.name}/{file}"
+    path = foreign.inside(folder, file)
+    if not path.exists():
+        raise BadInput(f"{where}: the file is missing; claim.toml lists it or every claim needs it")
     try:
-        return path.read_bytes().decode("utf-8")
-    except FileNotFoundError as error:
-        raise BadInput(f"{where}: the file is missing; claim.toml lists it or every claim needs it") from error
-    except OSError as error:
-        raise BadInput(f"{where}: cannot be read ({error.strerror})") from error
+        return foreign.data(path, limit_bytes=MOST_BYTES).decode("utf-8")
     except UnicodeDecodeError as error:
         raise BadInput(f"{where}: not UTF-8 at byte {error.start}; save it as UTF-8") from error

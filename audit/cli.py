@@ -9,7 +9,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from audit import __version__
+from audit import __version__, terminal
 from audit.commands import COMMANDS
 from audit.errors import AuditError, BadInput
 
@@ -20,15 +20,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(options.command(options))
     except BadInput as error:
-        print(f"audit: {error}", file=sys.stderr)
+        terminal.warn(str(error))
         return 2
     except AuditError as error:
-        print(f"audit: the audit itself failed: {error}", file=sys.stderr)
+        terminal.warn(f"the audit itself failed: {error}")
         return 1
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="audit", description="Audit published GPU-kernel speedup claims.")
+    parser = terminal.Parser(prog="audit", description="Audit published GPU-kernel speedup claims.")
     parser.add_argument("--version", action="version", version=f"audit {__version__}")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:

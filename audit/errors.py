@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from audit import plain
+
 
 class AuditError(Exception):
     """Base of every error this package raises on purpose."""
@@ -12,7 +14,7 @@ class BadInput(AuditError):
 
     def _render_traceback_(self) -> list[str]:
         """What a notebook shows in place of a traceback: IPython asks for this."""
-        return [f"audit: {self}"]
+        return [f"audit: {plain.line(str(self))}"]
 
 
 class CompileError(AuditError):

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from audit import terminal
+
 QUIET_S = 4.0
 MOST_NAMED = 3
 
@@ -43,7 +45,8 @@ class Progress:
         """One line, with the seconds since the start and the stage before it."""
         with self._lock:
             self._last = time.monotonic()
-            print(f"{self._last - self._started:7.1f} s  {self._stage:<8} {text}", file=self._stream, flush=True)
+            seconds = self._last - self._started
+            terminal.say(f"{seconds:7.1f} s  {self._stage:<8} {text}", file=self._stream)
 
     @contextmanager
     def doing(self, what: str) -> Iterator[None]:

@@ -13,7 +13,8 @@ import audit
 
 ROOT = Path(audit.__file__).parent
 ORDER = (
-    "__init__ errors python_constants turn model gpus claims importers lint review emulator build worker probes task "
+    "__init__ plain errors terminal foreign sheet "
+    "python_constants turn model gpus claims importers lint review emulator build worker probes task "
     "measure reconcile clearing verdicts ladder ablation judge bundle report datasets environment progress ledger site "
     "inquiry pipeline funnel selftest doctor batch explore notebook pages commands cli __main__"
 ).split()

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from audit import claims
+from audit import claims, terminal
 from audit.batch import collection, parameters, states, summary
 from audit.batch.collection import Item
 from audit.batch.engine import A_GPU, Engine, LocalEngine
@@ -66,15 +65,15 @@ def execute(options: Options) -> int:
         except KeyboardInterrupt:
             entries = _summarised(items, folder, options)
             finished = sum(entry.state == "finished" for entry in entries)
-            print(f"audit: interrupted: {finished} of {len(items)} finished; go on with --resume", file=sys.stderr)
+            terminal.warn(f"interrupted: {finished} of {len(items)} finished; go on with --resume")
             return INTERRUPTED
         except AuditError:
             _summarised(items, folder, options)
             raise
         entries = _summarised(items, folder, options)
-    print(f"\n{options.out / 'summary.html'}")
+    terminal.say("", str(options.out / "summary.html"))
     for state, verdict, number in summary.counts(entries):
-        print(f"  {number:4d} {state}{': ' + verdict if verdict else ''}")
+        terminal.say(f"  {number:4d} {state}{': ' + verdict if verdict else ''}")
     return states.exit_code([entry.state for entry in entries])
 
 

@@ -7,6 +7,8 @@ import time
 from collections.abc import Collection
 from typing import TextIO
 
+from audit import terminal
+
 QUIET_S = 4.0
 
 
@@ -52,4 +54,4 @@ class Told:
     def _say(self, text: str) -> None:
         self._last = time.monotonic()
         count = f"[{self._done:>{len(str(self._total))}}/{self._total}]"
-        print(f"{self._last - self._began:7.1f} s  {count} {text}", file=self._stream, flush=True)
+        terminal.say(f"{self._last - self._began:7.1f} s  {count} {text}", file=self._stream)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
+from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
-from audit import judge
+from audit import judge, sheet
 from audit.bundle.manifest import encoded, sha256
 from audit.measure import compared, strongest, wrong_baselines
 from audit.measure.samples import series
@@ -25,16 +24,16 @@ CLOSE = 1e-9
 
 def samples(record: Record) -> bytes:
     """Every raw sample of the record, one a line, as CSV; times in milliseconds with all their digits."""
-    table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    return sheet.text(COLUMNS, _rows(record)).encode()
+
+
+def _rows(record: Record) -> Iterator[tuple[object, ...]]:
     for timing, one in enumerate(record.measurements):
         shape = " ".join(f"{name}={size}" for name, size in one.shape.items())
         for place, ms in enumerate(one.samples_ms):
             block = one.blocks[place] if one.blocks else ""
             position = one.positions[place] if one.positions else ""
-            writer.writerow((timing, one.variant, shape, one.protocol, one.session, place, block, position, repr(ms)))
-    return table.getvalue().encode()
+            yield timing, one.variant, shape, one.protocol, one.session, place, block, position, ms
 
 
 def statistics(record: Record) -> bytes:

@@ -11,6 +11,7 @@ import mimetypes
 from collections.abc import Mapping
 from typing import Any
 
+from audit import plain
 from audit.bundle.manifest import encoded, sha256
 from audit.model import Finding, Record
 
@@ -36,16 +37,17 @@ def crate(record: Record, files: Mapping[str, bytes]) -> bytes:
         "about": {"@id": "./"},
         "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"},
     }
-    root = {
+    root: dict[str, Any] = {
         "@id": "./",
         "@type": "Dataset",
         "name": f"Audit of a GPU-kernel speedup claim: {claim.title}",
         "description": f"Verdict {record.verdict.name}, on {record.device.name}; record, samples, sources, reports.",
         "datePublished": record.environment.started_utc,
         "license": "Sources keep the licence of whoever published them; the record says where.",
-        "isBasedOn": claim.source.url,
         "hasPart": [{"@id": name} for name in names],
     }
+    if plain.ADDRESS.fullmatch(claim.source.url):
+        root["isBasedOn"] = claim.source.url
     parts = [_part(name, files[name]) for name in names]
     return encoded({"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": [descriptor, root, *parts]})
 

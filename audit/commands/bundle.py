@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from audit import terminal
 from audit.bundle import make, verify
 from audit.commands.subparsers import Subparsers
 
@@ -23,5 +24,5 @@ def add(commands: Subparsers) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Prints the path and, once the bundle has been verified, its SHA-256."""
     path = make(options.place, claim=options.claim, out=options.out)
-    print(f"{path}: sha256 {verify(path).sha256}")
+    terminal.say(f"{path}: sha256 {verify(path).sha256}")
     return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from audit import terminal
 from audit.commands.subparsers import Subparsers
 from audit.errors import BadInput
 from audit.model import store
@@ -22,11 +23,11 @@ def add(commands: Subparsers) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Prints the table; writes the page where a folder is given."""
     records = [store.read(path) for path in options.records]
-    print(compare.compare(records), end="")
+    terminal.say(*compare.compare(records).splitlines())
     if options.out is not None:
         try:
             written = portability.write(records, options.out)
         except OSError as error:
             raise BadInput(f"{options.out}: cannot be written ({error.strerror}); choose another folder") from error
-        print(f"\nwrote {', '.join(str(path) for path in written)}")
+        terminal.say("", f"wrote {', '.join(str(path) for path in written)}")
     return 0

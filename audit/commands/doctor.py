@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from audit import doctor
+from audit import doctor, terminal
 from audit.commands.subparsers import Subparsers
 from audit.emulator.selftest import selftest
 
@@ -19,8 +19,8 @@ def add(commands: Subparsers) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Prints a line a check, and one a feature when asked."""
     for check in doctor.examine():
-        print(f"{check.mark} {check.name:<16} {check.found}" + (f" -> {check.advice}" if check.advice else ""))
+        terminal.say(f"{check.mark} {check.name:<16} {check.found}" + (f" -> {check.advice}" if check.advice else ""))
     if options.self_test:
-        for feature in selftest(progress=lambda text: print(f"   {text}", flush=True)):
-            print(f"{'ok' if feature.passed else '!!'} emulated: {feature.name:<24} {feature.detail}".rstrip())
+        for feature in selftest(progress=lambda text: terminal.say(f"   {text}")):
+            terminal.say(f"{'ok' if feature.passed else '!!'} emulated: {feature.name:<24} {feature.detail}")
     return 0

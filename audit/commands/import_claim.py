@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from audit import importers
+from audit import importers, terminal
 from audit.commands.subparsers import Subparsers
 from audit.errors import BadInput
 from audit.importers import writer
@@ -32,7 +32,7 @@ def execute(options: argparse.Namespace) -> int:
     given = Given(row=options.row, select=_pair(options.select), unit=options.unit, gpu=options.gpu)
     imported = importers.read(options.source, given=given, format_=options.format)
     folder = writer.write(imported, options.to)
-    print("\n".join(importers.lines(imported, folder)))
+    terminal.say(*importers.lines(imported, folder))
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from audit import terminal
 from audit.commands.subparsers import Subparsers
 
 
@@ -23,16 +24,17 @@ def add(commands: Subparsers) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Prints what stands out, and writes the files asked for."""
     from audit import datasets  # pandas takes half a second that other commands need not wait
-    from audit.datasets import files, page, terminal
+    from audit.datasets import files, page
+    from audit.datasets.terminal import text as told
 
     data = datasets.read(options.path, gpu=options.gpu, unit=options.unit)
     answers = datasets.lint(data)
-    print(terminal.text(data, answers), end="")
+    terminal.say(*told(data, answers).splitlines())
     asked = files.Asked(options.markdown, options.html, options.csv, options.out)
     if asked != files.Asked():
         from audit.datasets import figures
 
         drawn = figures.draw(data)
         written = files.write(asked, page.build(data, answers, drawn), answers, list(drawn.values()))
-        print(f"\nwrote {', '.join(str(path) for path in written)}")
+        terminal.say("", f"wrote {', '.join(str(path) for path in written)}")
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from audit import claims
+from audit import claims, terminal
 from audit.commands.subparsers import Subparsers
 
 
@@ -19,5 +19,5 @@ def execute(_: argparse.Namespace) -> int:
     width = max(map(len, known), default=0)
     for name in known:
         claim = claims.load(name).claim
-        print(f"{name:<{width}} {len(claim.variant)} variants  {claim.title}")
+        terminal.say(f"{name:<{width}} {len(claim.variant)} variants  {claim.title}")
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from audit import report
+from audit import report, terminal
 from audit.commands.subparsers import Subparsers
 from audit.model import store
 from audit.report.catalogue import LANGUAGES
@@ -41,5 +41,5 @@ def execute(options: argparse.Namespace) -> int:
     """Prints the files written."""
     wanted = form(options)
     for file in report.render(store.read(options.record), options.out or options.record.parent, wanted):
-        print(file)
+        terminal.say(str(file))
     return 0

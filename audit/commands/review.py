@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from audit import terminal
 from audit.commands.subparsers import Subparsers
 from audit.review import command
 
@@ -20,5 +21,8 @@ def add(commands: Subparsers) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Prints a line a hint, or the same as JSON."""
     found = command.reviewed(options.files)
-    print(command.as_json(found) if options.json else "\n".join(command.lines(found)))
+    if options.json:
+        print(command.as_json(found))
+    else:
+        terminal.say(*command.lines(found))
     return 0

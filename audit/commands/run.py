@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from audit import claims
+from audit import claims, terminal
 from audit.build.devices import CHOICES, beside, choose
 from audit.commands import report
 from audit.commands.subparsers import Subparsers
@@ -34,9 +34,9 @@ def execute(options: argparse.Namespace) -> int:
     others = beside(device)
     with Audit(folder, device, out, beside=others, entropy=options.seed, progress=Progress()) as audit:
         record = audit.run(form)
-    print(f"\n{folder.claim.name}: {record.verdict.name}")
+    terminal.say("", f"{folder.claim.name}: {record.verdict.name}")
     for text in (*record.verdict.reasons, *record.verdict.missing, *filter(None, [record.verdict.root_cause])):
-        print(f"  {text}")
+        terminal.say(f"  {text}")
     for name in form.names:
-        print(f"  report: {out / FORMATS[name].file(form.language)}")
+        terminal.say(f"  report: {out / FORMATS[name].file(form.language)}")
     return 0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
+from audit import terminal
 from audit.bundle import Unsound, verify
 from audit.commands.subparsers import Subparsers
 
@@ -25,10 +25,10 @@ def execute(options: argparse.Namespace) -> int:
         if options.sha256 not in (None, found.sha256):
             raise Unsound(f"the zip has SHA-256 {found.sha256}, not the one asked for")
     except Unsound as error:
-        print(f"audit: {options.bundle}: not sound: {error}", file=sys.stderr)
+        terminal.warn(f"{options.bundle}: not sound: {error}")
         return 1
     record = found.record
     evidence = f"{len(record.findings)} findings and {sum(len(one.samples_ms) for one in record.measurements)} samples"
-    print(f"{options.bundle}: sound: {len(found.manifest.files)} files as listed, sha256 {found.sha256}")
-    print(f"{found.manifest.claim}: {record.verdict.name}, derived again from {evidence}")
+    terminal.say(f"{options.bundle}: sound: {len(found.manifest.files)} files as listed, sha256 {found.sha256}")
+    terminal.say(f"{found.manifest.claim}: {record.verdict.name}, derived again from {evidence}")
     return 0

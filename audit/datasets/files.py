@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from audit import sheet
 from audit.datasets.answer import Answer
 from audit.errors import BadInput
-from audit.report import html, markdown, plain
+from audit.report import html, markdown
 from audit.report.view import Figure, Report
 
 FIGURES = "figures"
-FORMULA = ("=", "+", "-", "@")
 COLUMNS = ("file", "row", "which", "rule", "grade", "what for")
 
 
@@ -51,13 +49,8 @@ def write(asked: Asked, report: Report, answers: Sequence[Answer], figures: Sequ
 
 def rows(answers: Sequence[Answer]) -> str:
     """Every marked row as CSV; no cell begins like a formula, since names in it are others'."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for one in (mark for answer in answers for mark in answer.marks):
-        told = [plain.line(str(cell)) for cell in (one.file, one.row, one.place, one.rule, one.grade, one.text)]
-        writer.writerow([f"'{cell}" if cell.startswith(FORMULA) else cell for cell in told])
-    return text.getvalue()
+    marks = (mark for answer in answers for mark in answer.marks)
+    return sheet.text(COLUMNS, ((one.file, one.row, one.place, one.rule, one.grade, one.text) for one in marks))
 
 
 def _written(path: Path, data: bytes) -> Path:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from audit import plain
 from audit.datasets import page
 from audit.datasets.answer import Answer
 from audit.datasets.dataset import Dataset
-from audit.report import plain
 from audit.report.view import Table
 
 WIDTH = 118

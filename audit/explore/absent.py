@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from audit.report import plain
+from audit import plain
 from audit.report.figures import canvas
 from audit.report.view import Figure
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from audit import terminal
 from audit.build import cuda_toolchain
 from audit.errors import BadInput
 from audit.funnel import collection, page
@@ -40,8 +41,8 @@ def execute(  # noqa: PLR0913  # the options of the command
     funnel = Funnel(_collection(path, out, gpu=gpu, unit=unit), out, resume=resume, seed=seed)
     funnel.run(stages_for(device), progress=Progress())
     written = page.write(funnel.state, list(funnel.items.values()), out)
-    print("\n" + page.text(funnel.state, list(funnel.items.values())))
-    print(f"wrote {', '.join(str(file) for file in written)}")
+    terminal.say("", *page.text(funnel.state, list(funnel.items.values())).splitlines())
+    terminal.say(f"wrote {', '.join(str(file) for file in written)}")
     return 0
 
 

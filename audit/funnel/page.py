@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from audit import plain
 from audit.funnel import counts
 from audit.funnel.stages import STAGES
 from audit.funnel.state import FunnelState, ItemState
 from audit.probes import PROBES
-from audit.report import html, markdown, plain
+from audit.report import html, markdown
 from audit.report.view import Code, Figure, Report, Section, Table
 
 MOST_SHOWN = 400

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gzip
 import io
-import stat
 import zlib
 from pathlib import Path
 from typing import IO, Any
 
 from audit.errors import BadInput
+from audit.foreign import size_of
 
 LIMIT_BYTES = 1 << 31
 """A table, and what a compressed one grows to."""
@@ -26,25 +26,6 @@ _UNREAD = {b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zX": "xz", b"\x28\xb5\x
 
 class Damaged(Exception):
     """A compressed file ends or breaks off; what was read before is sound."""
-
-
-def size_of(path: Path, *, limit_bytes: int) -> int:
-    """The size of a plain file in bytes.
-
-    Raises:
-        BadInput: it is missing, no plain file, empty, or larger than the limit.
-    """
-    try:
-        status = path.stat()
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
-    if not stat.S_ISREG(status.st_mode):
-        raise BadInput(f"{path}: no plain file; name the file to read")
-    if status.st_size > limit_bytes:
-        raise BadInput(f"{path}: {status.st_size:,} bytes; at most {limit_bytes:,} are read; cut it into smaller files")
-    if not status.st_size:
-        raise BadInput(f"{path}: the file is empty")
-    return status.st_size
 
 
 def opened(path: Path, *, limit_bytes: int = LIMIT_BYTES) -> io.BufferedReader:

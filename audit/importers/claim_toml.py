@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 
+from audit import plain
 from audit.importers.imported import Claimed, Figure, Imported
 
 NOT_TOLD = "not told by the source"
@@ -24,14 +25,19 @@ def text(imported: Imported, *, name: str) -> str:
 
 
 def quoted(value: str) -> str:
-    """A TOML basic string, control characters escaped."""
-    plain = value.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(_escaped(character) for character in plain) + '"'
+    """A TOML basic string; whatever a reader would not see in it is escaped."""
+    marked = value.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(_escaped(character) for character in marked) + '"'
 
 
 def _escaped(character: str) -> str:
+    """TOML 1.0 has both forms; it has none for half a character."""
     code = ord(character)
-    return f"\\u{code:04x}" if code < 32 or code == 127 else character
+    if 0xD800 <= code < 0xE000:
+        return "\ufffd"
+    if plain.is_seen(character):
+        return character
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _head(imported: Imported) -> str:
@@ -43,7 +49,7 @@ def _head(imported: Imported) -> str:
 
 
 def _one_line(line: str) -> str:
-    return "".join(character if character.isprintable() else " " for character in line)
+    return plain.line(line)
 
 
 def _top(imported: Imported, name: str) -> str:

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from audit import foreign
 from audit.errors import BadInput
 from audit.importers import bounded, tables
 from audit.importers.imported import Original
@@ -52,7 +53,7 @@ class Material:
         if packed:
             raise BadInput(f"{packed[0]}: an archive of files; unpack it and name the folder")
         for _, path in named:
-            bounded.size_of(path, limit_bytes=bounded.LIMIT_BYTES)
+            foreign.size_of(path, limit_bytes=bounded.LIMIT_BYTES)
 
     def named(self, *endings: str) -> list[str]:
         """The files whose names end so, in order."""
@@ -127,7 +128,7 @@ class Material:
 
     def _document(self, name: str) -> dict[str, Any]:
         path = self.files[name]
-        bounded.size_of(path, limit_bytes=DOCUMENT_LIMIT_BYTES)
+        foreign.size_of(path, limit_bytes=DOCUMENT_LIMIT_BYTES)
         try:
             text = path.read_bytes().decode("utf-8-sig")
             if name.endswith(".jsonl"):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import BadInput
-from audit.importers.bounded import size_of
+from audit.foreign import size_of
 from audit.importers.rows import Rows, wanted
 
 MAGIC = b"PAR1"

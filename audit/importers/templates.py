@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from audit import plain
 from audit.errors import BadInput
 from audit.importers.entries import variable
 from audit.importers.imported import Reference
@@ -38,8 +39,8 @@ def reference_py(reference: Reference, *, title: str) -> str:
         raise BadInput(f"contract {reference.contract}: unknown; known: {', '.join(CONTRACTS)}")
     task, body = CONTRACTS[reference.contract]
     imports = "from typing import Any\n" if "Any" in (text := body(reference.options)) else ""
-    plain = title.replace("\\", "/").replace('"', "'")
-    return _HEAD.format(title=f"The task of: {plain}", task=task, imports=imports) + text + _TAIL
+    told = plain.line(title).replace("\\", "/").replace('"', "'")
+    return _HEAD.format(title=f"The task of: {told}", task=task, imports=imports) + text + _TAIL
 
 
 def _module(options: Options) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
 from audit.model.base import Frozen
+from audit.model.evidence import bounded, readable
 
 Outcome = Literal["pass", "fail", "skip", "error"]
 Grade = Literal["proved", "undefined", "hint"]
 DeviceKind = Literal["emulated", "cuda"]
+Text = Annotated[str, BeforeValidator(readable)]
+Evidence = Annotated[dict[str, JsonValue], BeforeValidator(bounded)]
 
 
 class Finding(Frozen):
@@ -25,9 +28,9 @@ class Finding(Frozen):
     probe: str
     target: str
     outcome: Outcome
-    summary: str
+    summary: Text
     grade: Grade | None = None
-    evidence: dict[str, JsonValue] = Field(default_factory=dict)
+    evidence: Evidence = Field(default_factory=dict)
     line: int | None = None
     confirmed: bool | None = None
     see_again: str | None = None

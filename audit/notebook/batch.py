@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from audit import claims
+from audit import claims, terminal
 from audit.batch import command
 from audit.batch.command import Options
 from audit.batch.states import Entry
@@ -47,7 +47,7 @@ def batch(form: BatchForm) -> Path:
         json.dump({"language": form.language}, file)
         file.flush()
         code = _run(form, out, Path(file.name))
-    print(f"exit code {code}: the worst state of any audit, whatever its verdict")
+    terminal.say(f"exit code {code}: the worst state of any audit, whatever its verdict")
     offer(Path(shutil.make_archive(str(out), "zip", out)), form)
     return out
 

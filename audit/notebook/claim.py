@@ -6,7 +6,7 @@ import difflib
 import re
 from pathlib import Path
 
-from audit import bundle, claims
+from audit import bundle, claims, plain
 from audit.build.devices import beside, choose
 from audit.claims import ClaimFolder
 from audit.notebook import form as forms
@@ -19,6 +19,8 @@ from audit.report.formats import Form
 from audit.report.quantities import number
 
 FORMATS = ("md", "html", "comment", "openreview")
+MOST_SHOWN = 200_000
+"""Characters of a source in a cell."""
 UNMODIFIED = {
     "verbatim": "the published text, compiled unmodified",
     "reconstruction": "our reconstruction of the published mechanism, compiled unmodified",
@@ -53,11 +55,18 @@ def source(folder: ClaimFolder) -> Markdown:
     if claimed is None:
         return Markdown("This folder holds no claimed kernel.")
     digest = next(one.sha256 for one in folder.audited.sources if one.file == claimed.file)
-    text = folder.source_of(claimed).read_text(encoding="utf-8")
+    text = _seen(folder.source_of(claimed).read_text(encoding="utf-8"))
     fence = "`" * (3 + max(map(len, re.findall("`+", text)), default=0))
     language = "python" if claimed.file.endswith(".py") else "cuda"
     head = f"`{claimed.file}`: {UNMODIFIED[claim.source.fidelity]}. SHA-256 `{digest}`"
     return Markdown(f"{head}\n\n{fence}{language}\n{text.rstrip()}\n{fence}")
+
+
+def _seen(text: str) -> str:
+    """The source as a compiler reads it: what an editor hides is named, and a very long one ends with what is left."""
+    told = plain.told(text[:MOST_SHOWN])
+    left = len(text) - MOST_SHOWN
+    return told if left <= 0 else f"{told}\n… and {left:,} more characters in the file"
 
 
 def changes(folder: ClaimFolder) -> Markdown:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from audit import bundle, claims
+from audit import bundle, claims, terminal
 from audit.errors import BadInput
 from audit.model import Record, store
 from audit.notebook import form as forms
 from audit.notebook.form import WritingForm
 from audit.notebook.offered import offer, uploaded
-from audit.notebook.shown import Markdown, Picture
+from audit.notebook.shown import Markdown, Picture, written
 from audit.report import compare as tables
 from audit.report import portability
 from audit.report.figures import portability as drawn
@@ -40,9 +40,9 @@ def compare(form: CompareForm) -> tuple[Markdown, list[Picture]]:
     records = [_record(path) for path in _files(form)]
     table = tables.compare(records)
     for path in portability.write(records, forms.folder(form, NAME)):
-        print(path)
+        terminal.say(str(path))
     figure = drawn.draw(records)
-    return Markdown(f"{table}\n{portability.CARRIES_OVER}"), [] if figure is None else [Picture(figure)]
+    return written(f"{table}\n{portability.CARRIES_OVER}"), [] if figure is None else [Picture(figure)]
 
 
 def offer_page(form: CompareForm) -> None:

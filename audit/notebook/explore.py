@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from audit import claims, explore
+from audit import claims, explore, terminal
 from audit.errors import BadInput
 from audit.explore import choice as choices
 from audit.model import Record, store
@@ -42,7 +41,7 @@ def stills(form: ExploreForm) -> list[Picture]:
 def panel(form: ExploreForm) -> Any:
     """The widgets over every published record and the form's own; None, with a sentence, without ipywidgets."""
     if find_spec("ipywidgets") is None:
-        print("ipywidgets is not installed, so there is nothing to pick here; pip install ipywidgets", file=sys.stderr)
+        terminal.warn("ipywidgets is not installed, so there is nothing to pick here; pip install ipywidgets")
         return None
     from audit.explore.panel import Panel
 

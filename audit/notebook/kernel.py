@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import replace
 from pathlib import Path
 
-from audit import claims, importers
+from audit import claims, importers, terminal
 from audit.claims import ClaimFolder
 from audit.errors import BadInput
 from audit.importers import writer
@@ -47,7 +47,7 @@ def start_kernel(form: KernelForm) -> Audit:
         raise BadInput(f"{imported.provenance}: not enough for an audit: {lacking}")
     out = forms.folder(form, NAME)
     loaded = _folder(imported, out)
-    print("\n".join(importers.lines(imported, loaded.path)))
+    terminal.say(*importers.lines(imported, loaded.path))
     return opened(form, loaded, out)
 
 

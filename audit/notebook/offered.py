@@ -6,6 +6,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from audit import terminal
 from audit.errors import BadInput
 from audit.notebook.form import WritingForm
 
@@ -16,10 +17,10 @@ def offer(file: Path, form: WritingForm) -> None:
     Raises:
         BadInput: it cannot be copied there.
     """
-    print(f"everything in one file: {file} ({file.stat().st_size:,} bytes)")
+    terminal.say(f"everything in one file: {file} ({file.stat().st_size:,} bytes)")
     if form.copy_to:
         try:
-            print(f"copied to {shutil.copy(file, form.copy_to)}")
+            terminal.say(f"copied to {shutil.copy(file, form.copy_to)}")
         except OSError as error:
             raise BadInput(f"parameter copy_to: {form.copy_to}: cannot be written ({error.strerror})") from error
     if form.interactive and "google.colab" in sys.modules:

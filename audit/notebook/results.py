@@ -5,7 +5,7 @@ from __future__ import annotations
 from audit.model import Record
 from audit.notebook.claim import FORMATS
 from audit.notebook.form import AuditForm
-from audit.notebook.shown import Markdown, Picture, table
+from audit.notebook.shown import Markdown, Picture, table, written
 from audit.pipeline import Audit
 from audit.report import figures as drawn
 from audit.report import markdown
@@ -28,7 +28,7 @@ def card(record: Record) -> Markdown:
     lines = [f"## {told(record.claim.statement.title)}", f"**Verdict: {verdict.name}**", told(verdict.root_cause or "")]
     lines += [f"- {told(reason)}" for reason in (*verdict.reasons, *verdict.missing)]
     lines.append(f"*Speaks for*: {told(verdict.scope)}" if verdict.scope else "")
-    return Markdown("\n\n".join(line for line in lines if line))
+    return written("\n\n".join(line for line in lines if line))
 
 
 def ladder(record: Record) -> Markdown:

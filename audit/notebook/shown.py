@@ -22,7 +22,12 @@ class Markdown(str):
 def table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]], *, numeric: Iterable[int] = ()) -> Markdown:
     """A table whose cells are shown whole and as they are; a note where it has no rows."""
     known = tuple(rows)
-    return Markdown(markdown.table(Table("", columns, known, frozenset(numeric))) if known else "None.")
+    return written(markdown.table(Table("", columns, known, frozenset(numeric))) if known else "None.")
+
+
+def written(text: str) -> Markdown:
+    """Markdown of a report for a cell, where a dollar would begin a formula even when it is escaped."""
+    return Markdown(text.replace(r"\$", "<code>$</code>"))
 
 
 class Picture:

@@ -89,5 +89,5 @@ def pdf(page: str, *, made_utc: str) -> bytes:
 
 def _date(made_utc: str) -> bytes:
     """A PDF date; the epoch where the record's time is none."""
-    digits = re.sub(r"\D", "", made_utc)[:14]
+    digits = re.sub(r"[^0-9]", "", made_utc)[:14]
     return b"D:" + (digits if len(digits) == 14 else "19700101000000").encode("ascii")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from audit.judge import CREDIT
 from audit.model import Record, store
+from audit.plain import line
 from audit.report import markdown
-from audit.report.plain import line
 from audit.report.quantities import number
 from audit.report.view import Code, Table
 

@@ -6,8 +6,7 @@ import base64
 
 from markupsafe import Markup
 
-from audit.report import plain
-from audit.report.markdown import ADDRESS
+from audit import plain
 from audit.report.templating import environment
 from audit.report.view import Block, Code, Link, Quoted, Report
 
@@ -34,7 +33,7 @@ def value(shown: object) -> object:
 
 def link(address: str) -> str:
     """A link that sends no referrer, for a plain web address; anything else stays text."""
-    if not ADDRESS.fullmatch(address):
+    if not plain.ADDRESS.fullmatch(address):
         return address
     return Markup('<a href="{0}" rel="noopener noreferrer nofollow">{0}</a>').format(address)
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import html
 import re
 
-from audit.report import plain
+from audit import plain
 from audit.report.templating import environment
 from audit.report.view import Block, Code, Link, Report, Table
 
-SPECIAL = re.compile(r"([\\`*_\[\]|~$#!])")
+SPECIAL = re.compile(r"([`*_\[\]|~$#!])")
 SIMPLE = re.compile(r"[A-Za-z0-9_.,:=+/ -]*[A-Za-z0-9_=]")
-ADDRESS = re.compile(r"https?://[A-Za-z0-9._~/%?=&#:+-]+")
 ZERO_WIDTH = "&#8203;"
+BACKSLASH = f"&#92;{ZERO_WIDTH}"
+"""Before a bracket or `begin` a notebook would take the plain one for the start of a formula."""
 OPEN = ("verdict", "rating")
 """The sections that a comment shows unfolded."""
 
@@ -43,7 +44,7 @@ def value(shown: object) -> Safe:
 def escape(text: str) -> Safe:
     """One line without Markdown, HTML, links, mentions or references in it."""
     told = plain.line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    told = SPECIAL.sub(r"\\\1", told).replace("://", "&#58;//").replace("@", f"@{ZERO_WIDTH}")
+    told = SPECIAL.sub(r"\\\1", told.replace("\\", BACKSLASH)).replace("://", "&#58;//").replace("@", f"@{ZERO_WIDTH}")
     told = re.sub(r"\\#(?=\d)", rf"\\#{ZERO_WIDTH}", told)
     told = re.sub(r"(?i)\b(www)\.", r"\1&#46;", told)
     told = re.sub(r"^([-+=])", r"\\\1", told)
@@ -59,7 +60,7 @@ def code(text: str) -> Safe:
 def link(text: str) -> Safe:
     """A link for a plain web address; anything else stays text."""
     told = plain.line(text)
-    return Safe(f"<{told}>") if ADDRESS.fullmatch(told) else escape(told)
+    return Safe(f"<{told}>") if plain.ADDRESS.fullmatch(told) else escape(told)
 
 
 def fence(text: Block) -> Safe:
@@ -71,8 +72,9 @@ def fence(text: Block) -> Safe:
 
 
 def tag(text: str) -> Safe:
-    """One line inside an HTML tag, where Markdown is not read."""
-    return Safe(html.escape(plain.line(text)))
+    """One line inside an HTML tag, where Markdown is not read; mentions and references would still be."""
+    told = html.escape(plain.line(text)).replace("@", f"@{ZERO_WIDTH}")
+    return Safe(re.sub(r"(?<!&)#(?=\d)", f"#{ZERO_WIDTH}", told))
 
 
 def table(shown: Table) -> Safe:

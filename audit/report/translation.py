@@ -9,7 +9,8 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 
-from audit.report import catalogue, plain
+from audit import plain
+from audit.report import catalogue
 from audit.report.catalogue import Catalogue
 from audit.report.said import Listed, Said, Told, say
 from audit.report.view import Quoted, Report, mapped

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from audit import claims
+from audit import claims, terminal
 from audit.progress import Progress
 from audit.selftest.against import differences
 from audit.selftest.matrix import matrix
@@ -43,8 +43,11 @@ def execute(
     record = run(device, root=root, entropy=seed, progress=progress)
     if out is not None:
         write(record, out)
-    print(to_json(record) if as_json else matrix(record), end="")
+    if as_json:
+        print(to_json(record), end="")
+    else:
+        terminal.say(*matrix(record).splitlines())
     reasons = shortfalls(record) + ([] if before is None else differences(record, before))
     if reasons:
-        print(f"audit: {record.device.name} cannot be relied on here: {'; '.join(reasons)}", file=sys.stderr)
+        terminal.warn(f"{record.device.name} cannot be relied on here: {'; '.join(reasons)}")
     return 1 if reasons else 0

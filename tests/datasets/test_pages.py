@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audit import cli, datasets
+from audit import cli, datasets, sheet
 from audit.datasets import files, page, terminal
 from audit.report import html, markdown
 from tests.datasets.made import archive, archived, lines, scores
@@ -31,7 +31,7 @@ def test_names_in_rows_take_no_effect(tmp_path: Path) -> None:
     assert "\x1b" not in text
     assert "\u202e" not in text
     cells = [cell for row in csv.reader(io.StringIO(files.rows(answers))) for cell in row]
-    assert not [cell for cell in cells if cell.startswith(files.FORMULA)]
+    assert not [cell for cell in cells if cell.startswith(sheet.FORMULA)]
 
 
 def test_the_command_writes_what_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from audit import plain
 from audit.model import Record
-from audit.report import content, figures, html, markdown, plain
+from audit.report import content, figures, html, markdown
 from audit.report.catalogue import LANGUAGES
 from audit.report.formats import FORMATS, Source
 from audit.report.view import Block, Code, Link

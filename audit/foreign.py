@@ -1,0 +1,77 @@
+"""Files of strangers before anything reads them: plain files of a bounded size, JSON that says everything once."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from audit.errors import BadInput
+
+
+def size_of(path: Path, *, limit_bytes: int) -> int:
+    """The size of a plain file in bytes.
+
+    Raises:
+        BadInput: it is missing, no plain file, empty, or larger than the limit.
+    """
+    try:
+        status = path.stat()
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
+    if not stat.S_ISREG(status.st_mode):
+        raise BadInput(f"{path}: no plain file; name the file to read")
+    if status.st_size > limit_bytes:
+        raise BadInput(f"{path}: {status.st_size:,} bytes; at most {limit_bytes:,} are read; cut it into smaller files")
+    if not status.st_size:
+        raise BadInput(f"{path}: the file is empty")
+    return status.st_size
+
+
+def data(path: Path, *, limit_bytes: int) -> bytes:
+    """The bytes of a plain file.
+
+    Raises:
+        BadInput: as `size_of`, or it cannot be read.
+    """
+    size_of(path, limit_bytes=limit_bytes)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def inside(folder: Path, file: str) -> Path:
+    """The path of a file in a folder of somebody else's.
+
+    Raises:
+        BadInput: a link leads out of the folder, so that a file of this machine would be read for one of theirs.
+    """
+    path = folder / file
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise BadInput(f"{folder.name}/{file}: leads out of the folder; put the file itself there")
+    return path
+
+
+def said_once(text: bytes, name: str) -> None:
+    """Refuses a JSON document with a key twice in one object: two readers would read it as two documents.
+
+    Args:
+        text: JSON that a strict reader took.
+        name: what an error calls it.
+
+    Raises:
+        BadInput: a key is there twice, or an integer has thousands of digits.
+    """
+
+    def once(pairs: list[tuple[str, Any]]) -> None:
+        if len({key for key, _ in pairs}) < len(pairs):
+            twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+            raise BadInput(f"{name}: the key {twice[:80]!r} is there twice; a reader could take either")
+
+    try:
+        json.loads(text, object_pairs_hook=once)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{name}: not JSON that every reader takes ({type(error).__name__})") from error
