@@ -6,13 +6,14 @@ import ast
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from audit.errors import BadInput
 from audit.model.base import Frozen
 
+LEAST_ROUNDS, MOST_ROUNDS = 12, 120
 INJECTED = "# Parameters"
 """How the cell begins that papermill puts behind the form."""
 
@@ -54,6 +55,18 @@ class AuditForm(WritingForm):
 
     device: Literal["auto", "cuda", "emulated"] = "auto"
     language: Literal["en", "ja"] = "en"
+
+
+class OneAuditForm(AuditForm):
+    """What a notebook asks that runs one audit.
+
+    `rounds` is the least number of rounds a timing session takes, in each of which every callable is timed in a new
+    order; a `seed` of 0 draws one. `NOTEBOOK` is the notebook whose form it is.
+    """
+
+    NOTEBOOK: ClassVar[str]
+    rounds: int = Field(default=LEAST_ROUNDS, ge=LEAST_ROUNDS, le=MOST_ROUNDS)
+    seed: int = Field(default=0, ge=0)
 
 
 def folder(form: WritingForm, name: str) -> Path:
