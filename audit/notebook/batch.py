@@ -45,7 +45,7 @@ def batch(form: BatchForm) -> Path:
     if form.jobs < 0 or form.limit_s <= 0:
         raise BadInput("parameters jobs and limit_s: at least 0 audits at once, and more than 0 seconds for each")
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
-        json.dump({"language": form.language}, file)
+        json.dump({"language": form.language, "network_off": form.network_off}, file)
         file.flush()
         code = _run(form, out, Path(file.name))
     print(f"exit code {code}: the worst state of any audit, whatever its verdict")

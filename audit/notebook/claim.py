@@ -12,6 +12,7 @@ from audit.batch.folder import PARAMETERS
 from audit.build.devices import beside, choose
 from audit.claims import ClaimFolder
 from audit.notebook import form as forms
+from audit.notebook import network
 from audit.notebook.bar import bar
 from audit.notebook.form import AuditForm, OneAuditForm
 from audit.notebook.offered import offer
@@ -54,6 +55,8 @@ def opened(form: OneAuditForm, loaded: ClaimFolder, out: Path, **used: str | boo
         out: where the record, the report and `parameters.yaml` go.
         used: fields of the form that mean something else the next time, as they must be then.
     """
+    if form.network_off:
+        network.cut()
     device = choose(form.device, loaded.claim)
     audit = Audit(
         loaded,

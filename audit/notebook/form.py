@@ -51,10 +51,11 @@ class WritingForm(Form):
 
 
 class AuditForm(WritingForm):
-    """What a notebook asks that runs audits."""
+    """What a notebook asks that runs audits; with `network_off` they, and the notebook of one, have no network."""
 
     device: Literal["auto", "cuda", "emulated"] = "auto"
     language: Literal["en", "ja"] = "en"
+    network_off: bool = False
 
 
 class OneAuditForm(AuditForm):

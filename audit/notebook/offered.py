@@ -72,7 +72,5 @@ def fetched(place: str, folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
     except (OSError, HTTPException, ValueError) as error:
-        raise BadInput(
-            f"{place}: cannot be fetched into {folder} ({error}); put the file here, and name it"
-        ) from error
+        raise BadInput(f"{place}: cannot be fetched into {folder} ({error}); put the file here, and name it") from error
     return target
