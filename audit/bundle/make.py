@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from audit import claims
@@ -90,5 +91,6 @@ def _write(target: Path, data: bytes) -> None:
         waiting.write_bytes(data)
         waiting.replace(target)
     except OSError as error:
-        waiting.unlink(missing_ok=True)
+        with suppress(OSError):
+            waiting.unlink(missing_ok=True)
         raise BadInput(f"{target}: cannot be written ({error.strerror}); name another file with --out") from error

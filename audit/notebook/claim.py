@@ -11,6 +11,7 @@ from audit.batch import parameters
 from audit.batch.folder import PARAMETERS
 from audit.build.devices import beside, choose
 from audit.claims import ClaimFolder
+from audit.errors import BadInput
 from audit.notebook import form as forms
 from audit.notebook import network
 from audit.notebook.bar import bar
@@ -68,7 +69,11 @@ def opened(form: OneAuditForm, loaded: ClaimFolder, out: Path, **used: str | boo
         progress=Progress(watch=bar(wanted=form.interactive)),
     )
     known = {"device": device.describe().kind, "seed": audit.seed, "out": "", "copy_to": "", "interactive": False}
-    parameters.write({**form.model_dump(), **known, **used}, out / PARAMETERS)
+    try:
+        parameters.write({**form.model_dump(), **known, **used}, out / PARAMETERS)
+    except OSError as error:
+        audit.close()
+        raise BadInput(f"{out / PARAMETERS}: cannot be written ({error.strerror}); choose another folder") from error
     return audit
 
 

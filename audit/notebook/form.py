@@ -14,6 +14,7 @@ from audit.errors import BadInput
 from audit.model.base import Frozen
 
 LEAST_ROUNDS, MOST_ROUNDS = 12, 120
+QUOTE = ": in a parameters file quote it, for unquoted 2.10 is read as 2.1 and 12e4567 may be a number"
 INJECTED = "# Parameters"
 """How the cell begins that papermill puts behind the form."""
 
@@ -35,7 +36,9 @@ class Form(Frozen):
             return cls(**fields)
         except ValidationError as error:
             first = error.errors()[0]
-            raise BadInput(f"parameter {first['loc'][0]}: {first['msg']}; it is {first['input']!r}") from error
+            told = f"parameter {first['loc'][0]}: {first['msg']}; it is {first['input']!r}"
+            number = first["type"] == "string_type" and isinstance(first["input"], int | float)
+            raise BadInput(f"{told}{QUOTE if number else ''}") from error
 
 
 class WritingForm(Form):
