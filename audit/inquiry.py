@@ -10,11 +10,14 @@ from audit import turn
 from audit.build.notes import build_finding
 from audit.ledger import Ledger
 from audit.model import BuildNote, Finding, Variant
+from audit.probes import PROBES
 from audit.probes.runner import unconfirmed
 from audit.progress import Progress
 from audit.site import Site
 
 Result = TypeVar("Result")
+A_BUILD = 20
+"""Pieces of work that a build counts as, in the progress, where an answer of a probe counts as one."""
 
 
 class Inquiry:
@@ -42,6 +45,8 @@ class Inquiry:
         self._answered: dict[str, Future[None]] = {}
         self._varied: Future[None]
         self._task: Future[None]
+        again = sum(one.role == "claimed" for one in order) if site.device.levels.published else 0
+        progress.expect(len(order) * (A_BUILD + len(PROBES)) + again * len(PROBES))
 
     def close(self) -> None:
         """Waits for what runs; starts nothing more."""
@@ -103,6 +108,7 @@ class Inquiry:
         self._prepared.result()
         with self._progress.doing(f"{self._label}building {variant.file}"):
             note = self.site.build(variant)
+        self._progress.advance(A_BUILD)
         if note.outcome == "built" or self.site.device.levels.published is None:
             self._built(variant, note)
         else:
@@ -115,8 +121,11 @@ class Inquiry:
         self._cases.result()
         if self.site.has_published(variant):
             self._take_published(variant)
+            self._progress.advance(len(PROBES))
         if variant.name in self.site.built:
             self._verify(variant)
+        elif not self.site.awaits_published(variant):
+            self._progress.advance(len(PROBES))
 
     def _make_cases(self, entropy: int) -> dict[str, float]:
         """Everything that uses a device waits for its cases, and so for the audit's turn on it; builds do not."""
@@ -141,6 +150,7 @@ class Inquiry:
         with self._progress.doing(f"{self._label}asking about {variant.file}"):
             for finding in self.site.verify(variant):
                 self._ledger.add([finding])
+                self._progress.advance(int(finding.probe in PROBES))
                 failed += [finding.probe] if finding.outcome not in ("pass", "skip") else []
                 if variant.role == "claimed" and finding.outcome == "fail":
                     self._progress.say(f"{self._label}{variant.file}: {finding.probe}: {finding.summary}")
@@ -154,6 +164,7 @@ class Inquiry:
         if note.outcome == "built":
             self._verify(variant)
         else:
+            self._progress.advance(len(PROBES))
             self._ledger.add(unconfirmed(before, why="the published build that had to confirm it does not exist"))
 
     def _take_published(self, variant: Variant) -> BuildNote:

@@ -7,13 +7,13 @@ import secrets
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from audit import environment, judge, lint, measure, report
 from audit.build.device import AuditDevice, BuiltVariant
 from audit.claims import ClaimFolder
-from audit.errors import BadInput
+from audit.errors import AuditError, BadInput
 from audit.inquiry import Inquiry
 from audit.ledger import Ledger
 from audit.measure import Session
@@ -25,6 +25,9 @@ from audit.site import Site
 from audit.worker.pool import Workers
 
 MOST_JOBS = 16
+STAGES = ("prepare", "lint", "review", "build", "verify", "measure", "confirm", "judge", "report")
+A_TIMING = 20
+"""Pieces of work that the timing session counts as, in the progress."""
 
 
 def jobs() -> int:
@@ -46,6 +49,7 @@ class Audit:
         out: folder for the record and the report.
         beside: devices that give evidence too; what they cannot build or answer blocks nothing.
         entropy: the seed of the inputs; None draws one.
+        rounds: the least number of blocks of a timing session; None leaves it to the session.
         workers: processes that several audits share, and that are not ended with this one.
         progress: where it tells what it does.
     """
@@ -58,6 +62,7 @@ class Audit:
         *,
         beside: Sequence[AuditDevice] = (),
         entropy: int | None = None,
+        rounds: int | None = None,
         workers: Workers | None = None,
         progress: Progress,
     ) -> None:
@@ -68,21 +73,24 @@ class Audit:
         self.folder = folder
         self.out = out
         self._progress = progress
-        self._entropy = secrets.randbits(62) if entropy is None else entropy
+        self._progress.plan(STAGES)
+        self._rounds = rounds
+        self.seed = secrets.randbits(62) if entropy is None else entropy
         self._scratch = tempfile.TemporaryDirectory(prefix="audit-")
         first = Record(
             claim=folder.audited,
             device=device.describe(),
             beside=tuple(other.describe() for other in beside),
-            environment=environment.describe(seeds=(self._entropy,)),
+            environment=environment.describe(seeds=(self.seed,)),
         )
-        command = f"audit run {folder.claim.name} --device {first.device.kind} --seed {self._entropy}"
+        command = f"audit run {folder.claim.name} --device {first.device.kind} --seed {self.seed}"
         self._ledger = Ledger(first, out / "record.json", command=command)
         self._open_processes = ExitStack()
         self._workers = workers or self._open_processes.enter_context(Workers(places(1 + len(beside))))
         self._main = self._open(device)
         self._beside = [self._open(other) for other in beside]
         self._timing: Future[Session] | None = None
+        progress.expect(A_TIMING if self._gives_times else 0)
 
     @property
     def record(self) -> Record:
@@ -104,8 +112,9 @@ class Audit:
 
     def prepare(self) -> None:
         """Starts all that can start, and returns when inputs and float64 results are there."""
+        self._progress.say(f"stages: {', '.join(self._progress.planned)}")
         with self._stage("prepare"):
-            self._main.start(entropy=self._entropy)
+            self._main.start(entropy=self.seed)
             self._main.cost()
             if self._gives_times:
                 self._timing = self._main.beside(self._prepare_timing)
@@ -139,7 +148,7 @@ class Audit:
         with self._stage("build"):
             self._main.wait_for_builds()
             for inquiry in self._beside:
-                inquiry.start(entropy=self._entropy)
+                inquiry.start(entropy=self.seed)
 
     def verify(self) -> None:
         """Waits until every probe has been asked about every variant that was built."""
@@ -152,6 +161,7 @@ class Audit:
             with self._stage("measure"):
                 waiting = self._main.waiting()
                 self._time([one for one in self.folder.claim.variant if one not in waiting], baselines=True)
+                self._progress.advance(A_TIMING)
 
     def confirm(self) -> None:
         """Waits for published builds, asks and times again what now counts; waits for the devices beside."""
@@ -166,6 +176,7 @@ class Audit:
 
     def judge(self) -> None:
         """The ladder and the verdict, from the record alone."""
+        self._progress.complete()
         with self._stage("judge"):
             self._ledger.sort([variant.name for variant in self.folder.claim.variant])
             self._ledger.put(ladder=judge.ladder(self.folder.claim, self.record.findings, self.record.measurements))
@@ -196,10 +207,21 @@ class Audit:
 
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:
-        """A stage of the progress; what it found is on disk when it ends."""
-        with self._progress.stage(name):
-            yield
+        """A stage of the progress; what it found is on disk when it ends. One that breaks off leaves a report too."""
+        try:
+            with self._progress.stage(name):
+                yield
+        except BaseException:
+            if name != "report":
+                self._report_what_is_known()
+            raise
         self._ledger.flush()
+
+    def _report_what_is_known(self) -> None:
+        """The record and its report as far as they go; why the audit broke off matters more than why they do not."""
+        with suppress(OSError, AuditError):
+            self._ledger.flush()
+            report.render(self.record, self.out)
 
     def _open(self, device: AuditDevice) -> Inquiry:
         scratch = Path(tempfile.mkdtemp(dir=self._scratch.name))
@@ -215,7 +237,8 @@ class Audit:
             case=self._main.site.case_of(self.folder.claim.shapes.claimed),
             workers=self._workers,
             say=self._progress.say,
-            seed=self._entropy,
+            seed=self.seed,
+            rounds=self._rounds,
             process=self._open_processes.enter_context(self._workers.shared()),
         )
         session.prepare()

@@ -23,6 +23,14 @@ def text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def cell(told: str) -> str:
-    """One line of visible characters that begins like no formula."""
+    """One line of visible characters that begins like no formula; a number stays one."""
     shown = plain.line(told)
-    return f"'{shown}" if shown.startswith(FORMULA) else shown
+    return f"'{shown}" if shown.startswith(FORMULA) and not _number(shown) else shown
+
+
+def _number(told: str) -> bool:
+    try:
+        float(told)
+    except ValueError:
+        return False
+    return True

@@ -1,7 +1,10 @@
-"""A finished record without running anything, and small builders for the tests of the judge and of the record."""
+"""A finished record without running anything, small builders for the judge's tests, and a disk that can be filled."""
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,3 +35,19 @@ def record() -> Record:
             kit="0", started_utc="2026-11-21T00:00:00+00:00", machine="m", system="s", python="3.11", packages={}
         ),
     )
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 60 MB of its own; only a user who may mount has one."""
+    place = tmp_path / "small_disk"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=60m", "tmpfs", str(place)], capture_output=True, text=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip(f"nothing can be mounted here: {mounted.stderr.strip()}")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "--lazy", str(place)], check=True)

@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -68,7 +68,8 @@ def execute(options: Options) -> int:
             terminal.warn(f"interrupted: {finished} of {len(items)} finished; go on with --resume")
             return INTERRUPTED
         except AuditError:
-            _summarised(items, folder, options)
+            with suppress(AuditError):  # what stopped the batch matters more than a page that cannot be written
+                _summarised(items, folder, options)
             raise
         entries = _summarised(items, folder, options)
     terminal.say("", str(options.out / "summary.html"))
@@ -188,5 +189,6 @@ def _summarised(items: Sequence[Item], folder: BatchFolder, options: Options) ->
     try:
         summary.write(kept, folder.path, about=about)
     except OSError as error:
-        raise AuditError(f"{folder.path}: the summary cannot be written ({error.strerror})") from error
+        why = f"{folder.path}: the summary cannot be written ({error.strerror})"
+        raise AuditError(f"{why}; every result is kept: make room and go on with --resume") from error
     return kept

@@ -1,4 +1,4 @@
-"""All entries of a batch on one page: counts, a table in several orders, plots, links; as HTML, Markdown and JSON."""
+"""All entries of a batch on one page: counts, a table in several orders, plots, links; also as Markdown, CSV, JSON."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from audit import sheet
 from audit.batch import figures, states
 from audit.batch.classify import EXECUTED, LOG
 from audit.batch.folder import replace
@@ -41,7 +42,7 @@ class Link:
 
 
 def write(entries: Sequence[Entry], folder: Path, *, about: dict[str, str]) -> list[Path]:
-    """Writes `summary.html`, `summary.md` and `summary.json`; the same entries give the same bytes.
+    """Writes `summary.html`, `.md`, `.csv` and `.json`; the same entries give the same bytes.
 
     Args:
         entries: of every claim of the batch.
@@ -52,6 +53,7 @@ def write(entries: Sequence[Entry], folder: Path, *, about: dict[str, str]) -> l
     texts = {
         "html": _html(entries, folder, about, pictures),
         "md": _markdown(entries, about),
+        "csv": sheet.text(COLUMNS, [row(entry) for entry in sorted(entries, key=ORDERS["name"])]),
         "json": json.dumps(_data(entries, about), indent=1) + "\n",
     }
     paths = {folder / f"{NAME}.{ending}": text for ending, text in texts.items()}
@@ -67,7 +69,8 @@ def counts(entries: Sequence[Entry]) -> list[tuple[str, str, int]]:
         verdict for other, verdict in found if other == state)]  # fmt: skip
 
 
-def _row(entry: Entry) -> tuple[str, ...]:
+def row(entry: Entry) -> tuple[str, ...]:
+    """The cells of `COLUMNS`."""
     seconds = f"{entry.seconds:.1f}" if entry.attempts else ""
     return entry.name, entry.state, entry.verdict or "", seconds, str(len(entry.attempts)), entry.reason
 
@@ -84,7 +87,7 @@ def _links(entry: Entry, folder: Path) -> list[Link]:
 
 
 def _html(entries: Sequence[Entry], folder: Path, about: dict[str, str], pictures: Sequence[figures.Picture]) -> str:
-    rows = {entry.name: (_row(entry), _links(entry, folder)) for entry in entries}
+    rows = {entry.name: (row(entry), _links(entry, folder)) for entry in entries}
     tables = {name: [rows[entry.name] for entry in sorted(entries, key=key)] for name, key in ORDERS.items()}
     environment = Environment(
         loader=FileSystemLoader([Path(__file__).with_name("templates"), TEMPLATES]),
@@ -102,7 +105,7 @@ def _html(entries: Sequence[Entry], folder: Path, about: dict[str, str], picture
 
 
 def _markdown(entries: Sequence[Entry], about: dict[str, str]) -> str:
-    table = Table("", COLUMNS, tuple(_row(entry) for entry in sorted(entries, key=ORDERS["state"])), NUMERIC)
+    table = Table("", COLUMNS, tuple(row(entry) for entry in sorted(entries, key=ORDERS["state"])), NUMERIC)
     tally = Table(
         "", ("State", "Verdict", "Claims"), tuple((s, v, str(n)) for s, v, n in counts(entries)), frozenset({2})
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from audit import claims
@@ -15,8 +16,8 @@ from audit.model import Record, store
 RECORD = "record.json"
 SOURCES = "sources"
 STATEMENT = "claim.toml"
-REPORTS = (".md", ".html", ".pdf", ".ipynb")
-"""Endings of what an audit leaves beside its record, the executed notebook included."""
+REPORTS = (".md", ".html", ".pdf", ".ipynb", ".csv", ".yaml")
+"""Endings of what an audit leaves beside its record: the executed notebook, its tables and its parameters included."""
 PICTURES = ("figures/*.png",)
 
 
@@ -90,5 +91,6 @@ def _write(target: Path, data: bytes) -> None:
         waiting.write_bytes(data)
         waiting.replace(target)
     except OSError as error:
-        waiting.unlink(missing_ok=True)
+        with suppress(OSError):
+            waiting.unlink(missing_ok=True)
         raise BadInput(f"{target}: cannot be written ({error.strerror}); name another file with --out") from error

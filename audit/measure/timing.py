@@ -45,6 +45,7 @@ class Session:
 
     `say` takes one line for people after each timing. `others` are more cases of the same shape, through which the
     inputs rotate; `prepare` makes one where there is none. `seed` decides the orders and which outputs are kept.
+    `rounds` is the least number of blocks, where the session's own is not meant.
     `ready` are the compiled baselines made ahead; None has `prepare` make them. `process` runs what `prepare`
     does and then the ladder; without it each has a fresh one, and loads the compiler anew. `known` are measurements of
     earlier calls.
@@ -57,6 +58,7 @@ class Session:
     say: Callable[[str], None]
     others: tuple[Case, ...] = ()
     seed: int = 0
+    rounds: int | None = None
     ready: compiled.Ready | None = None
     process: SharedProcess | None = None
     known: tuple[Measurement, ...] = ()
@@ -134,6 +136,7 @@ class Session:
                 "inputs": [str(case.inputs) for case in cases],
                 "budget_s": BUDGET_S,
                 "half_width": HALF_WIDTH,
+                "rounds": self.rounds,
                 "seed": self.seed,
                 "kept_calls": KEPT_CALLS,
                 "folder": folder,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from audit import claims, terminal
 from audit.batch import command
+from audit.batch import summary as pages
 from audit.batch.command import Options
 from audit.batch.states import Entry
 from audit.errors import BadInput
@@ -44,7 +45,7 @@ def batch(form: BatchForm) -> Path:
     if form.jobs < 0 or form.limit_s <= 0:
         raise BadInput("parameters jobs and limit_s: at least 0 audits at once, and more than 0 seconds for each")
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
-        json.dump({"language": form.language}, file)
+        json.dump({"language": form.language, "network_off": form.network_off}, file)
         file.flush()
         code = _run(form, out, Path(file.name))
     terminal.say(f"exit code {code}: the worst state of any audit, whatever its verdict")
@@ -71,13 +72,10 @@ def _run(form: BatchForm, out: Path, parameters: Path) -> int:
 
 def summary(folder: Path) -> Markdown:
     """One row a claim of the batch in that folder."""
-    told = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    told = json.loads((folder / f"{pages.NAME}.json").read_text(encoding="utf-8"))
     entries = [Entry.model_validate_json(json.dumps(entry)) for entry in told["claims"]]
-    rows = [
-        (one.name, one.state, one.verdict or "", str(len(one.attempts)), f"{one.seconds:.1f}", one.reason)
-        for one in entries
-    ]
-    return table(("Claim", "State", "Verdict", "Attempts", "Seconds", "Why"), rows, numeric=(3, 4))
+    rows = [pages.row(one) for one in entries]
+    return table(pages.COLUMNS, rows, numeric=pages.NUMERIC, file=folder / f"{pages.NAME}.csv")
 
 
 def _place(word: str) -> str:

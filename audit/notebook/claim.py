@@ -7,10 +7,15 @@ import re
 from pathlib import Path
 
 from audit import bundle, claims, plain
+from audit.batch import parameters
+from audit.batch.folder import PARAMETERS
 from audit.build.devices import beside, choose
 from audit.claims import ClaimFolder
+from audit.errors import BadInput
 from audit.notebook import form as forms
-from audit.notebook.form import AuditForm
+from audit.notebook import network
+from audit.notebook.bar import bar
+from audit.notebook.form import AuditForm, OneAuditForm
 from audit.notebook.offered import offer
 from audit.notebook.shown import Markdown, table
 from audit.pipeline import Audit
@@ -27,9 +32,10 @@ UNMODIFIED = {
 }
 
 
-class ClaimForm(AuditForm):
+class ClaimForm(OneAuditForm):
     """The fields of `audit_claim.ipynb`; `claim` is a name of `audit list` or the path of a claim folder."""
 
+    NOTEBOOK = "audit_claim"
     claim: str
 
 
@@ -43,10 +49,34 @@ def start(form: ClaimForm) -> Audit:
     return opened(form, loaded, forms.folder(form, loaded.claim.name))
 
 
-def opened(form: AuditForm, loaded: ClaimFolder, out: Path) -> Audit:
-    """The audit of a loaded claim on the device of the form, writing to that folder."""
+def opened(form: OneAuditForm, loaded: ClaimFolder, out: Path, **used: str | bool) -> Audit:
+    """The audit of a loaded claim as the form asks, writing to that folder, with what asks for the same again.
+
+    Args:
+        form: what was asked.
+        loaded: the claim.
+        out: where the record, the report and `parameters.yaml` go.
+        used: fields of the form that mean something else the next time, as they must be then.
+    """
+    if form.network_off:
+        network.cut()
     device = choose(form.device, loaded.claim)
-    return Audit(loaded, device, out, beside=beside(device), progress=Progress())
+    audit = Audit(
+        loaded,
+        device,
+        out,
+        beside=beside(device),
+        entropy=form.seed or None,
+        rounds=form.rounds,
+        progress=Progress(watch=bar(wanted=form.interactive)),
+    )
+    known = {"device": device.describe().kind, "seed": audit.seed, "out": "", "copy_to": "", "interactive": False}
+    try:
+        parameters.write({**form.model_dump(), **known, **used}, out / PARAMETERS)
+    except OSError as error:
+        audit.close()
+        raise BadInput(f"{out / PARAMETERS}: cannot be written ({error.strerror}); choose another folder") from error
+    return audit
 
 
 def source(folder: ClaimFolder) -> Markdown:
@@ -87,7 +117,8 @@ def report(audit: Audit, form: AuditForm) -> None:
     audit.report(Form(form.language, FORMATS))
 
 
-def finish(audit: Audit, form: AuditForm) -> None:
+def finish(audit: Audit, form: OneAuditForm) -> None:
     """Ends the workers, writes the evidence as one zip and offers it; prints where it lies."""
     audit.close()
+    print(f"the same again: papermill -f {audit.out / PARAMETERS} {form.NOTEBOOK}.ipynb executed.ipynb")
     offer(bundle.make(audit.out, claim=audit.folder.path), form)

@@ -11,7 +11,7 @@ from audit.model import Record, store
 from audit.notebook import form as forms
 from audit.notebook.form import WritingForm
 from audit.notebook.offered import offer, uploaded
-from audit.notebook.shown import Markdown, Picture, written
+from audit.notebook.shown import Markdown, Picture, table
 from audit.report import compare as tables
 from audit.report import portability
 from audit.report.figures import portability as drawn
@@ -38,11 +38,12 @@ def compare(form: CompareForm) -> tuple[Markdown, list[Picture]]:
         BadInput: a file is no record, or the records are of different claims, of different sources or unfinished.
     """
     records = [_record(path) for path in _files(form)]
-    table = tables.compare(records)
-    for path in portability.write(records, forms.folder(form, NAME)):
+    told, out = tables.table(records), forms.folder(form, NAME)
+    for path in portability.write(records, out):
         terminal.say(str(path))
     figure = drawn.draw(records)
-    return written(f"{table}\n{portability.CARRIES_OVER}"), [] if figure is None else [Picture(figure)]
+    shown = table(told.columns, told.rows, numeric=told.numeric, file=out / f"{NAME}.csv")
+    return Markdown(f"{shown}\n\n{portability.CARRIES_OVER}"), [] if figure is None else [Picture(figure)]
 
 
 def offer_page(form: CompareForm) -> None:

@@ -6,13 +6,15 @@ import ast
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from audit.errors import BadInput
 from audit.model.base import Frozen
 
+LEAST_ROUNDS, MOST_ROUNDS = 12, 120
+QUOTE = ": in a parameters file quote it, for unquoted 2.10 is read as 2.1 and 12e4567 may be a number"
 INJECTED = "# Parameters"
 """How the cell begins that papermill puts behind the form."""
 
@@ -34,7 +36,9 @@ class Form(Frozen):
             return cls(**fields)
         except ValidationError as error:
             first = error.errors()[0]
-            raise BadInput(f"parameter {first['loc'][0]}: {first['msg']}; it is {first['input']!r}") from error
+            told = f"parameter {first['loc'][0]}: {first['msg']}; it is {first['input']!r}"
+            number = first["type"] == "string_type" and isinstance(first["input"], int | float)
+            raise BadInput(f"{told}{QUOTE if number else ''}") from error
 
 
 class WritingForm(Form):
@@ -50,10 +54,23 @@ class WritingForm(Form):
 
 
 class AuditForm(WritingForm):
-    """What a notebook asks that runs audits."""
+    """What a notebook asks that runs audits; with `network_off` they, and the notebook of one, have no network."""
 
     device: Literal["auto", "cuda", "emulated"] = "auto"
     language: Literal["en", "ja"] = "en"
+    network_off: bool = False
+
+
+class OneAuditForm(AuditForm):
+    """What a notebook asks that runs one audit.
+
+    `rounds` is the least number of rounds a timing session takes, in each of which every callable is timed in a new
+    order; a `seed` of 0 draws one. `NOTEBOOK` is the notebook whose form it is.
+    """
+
+    NOTEBOOK: ClassVar[str]
+    rounds: int = Field(default=LEAST_ROUNDS, ge=LEAST_ROUNDS, le=MOST_ROUNDS)
+    seed: int = Field(default=0, ge=0)
 
 
 def folder(form: WritingForm, name: str) -> Path:

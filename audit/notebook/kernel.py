@@ -13,20 +13,22 @@ from audit.importers import writer
 from audit.importers.imported import NO_FIGURES, Figure, Imported
 from audit.notebook import form as forms
 from audit.notebook.claim import opened
-from audit.notebook.form import AuditForm
-from audit.notebook.offered import uploaded
+from audit.notebook.form import OneAuditForm
+from audit.notebook.offered import fetched, uploaded
 from audit.pipeline import Audit
 
 NAME = "your_kernel"
+FETCHED = "fetched"
 
 
-class KernelForm(AuditForm):
+class KernelForm(OneAuditForm):
     """The fields of `your_kernel.ipynb`.
 
-    `kernel` and `reference` are paths; `upload` asks for both files instead. A `claimed_ratio` of 0 means that none was
-    published; else `claimed_gpu` names the GPU it was published for.
+    `kernel` and `reference` are paths or web addresses; `upload` asks for both files instead. A `claimed_ratio` of 0
+    means that none was published; else `claimed_gpu` names the GPU it was published for.
     """
 
+    NOTEBOOK = NAME
     kernel: str = "your_kernel.cu"
     reference: str = "your_reference.py"
     upload: bool = False
@@ -40,15 +42,16 @@ def start_kernel(form: KernelForm) -> Audit:
     Raises:
         BadInput: a file is missing, is not what it should be, or lacks something no audit can do without.
     """
-    sources = uploaded(form) if form.upload else [Path(form.kernel), Path(form.reference)]
+    out = forms.folder(form, NAME)
+    named = (form.kernel, form.reference)
+    sources = uploaded(form) if form.upload else [fetched(place, out / FETCHED) for place in named]
     imported = _with_claim(importers.read(sources), form)
     if not imported.auditable:
         lacking = "; ".join(str(one) for one in imported.missing if one.essential)
         raise BadInput(f"{imported.provenance}: not enough for an audit: {lacking}")
-    out = forms.folder(form, NAME)
     loaded = _folder(imported, out)
     terminal.say(*importers.lines(imported, loaded.path))
-    return opened(form, loaded, out)
+    return opened(form, loaded, out, **_files(sources), upload=False)
 
 
 def _with_claim(imported: Imported, form: KernelForm) -> Imported:
@@ -60,6 +63,13 @@ def _with_claim(imported: Imported, form: KernelForm) -> Imported:
     figure = Figure("the reference", form.claimed_ratio, "ratio", form.claimed_gpu, "as the form states it")
     rest = tuple(one for one in imported.missing if one != NO_FIGURES)
     return replace(imported, missing=rest).with_figures([figure])
+
+
+def _files(sources: list[Path]) -> dict[str, str]:
+    """The form's fields for those files: what was uploaded has the names it had."""
+    kernels = [path for path in sources if path.suffix == ".cu"]
+    references = [path for path in sources if path not in kernels]
+    return {"kernel": str((kernels or sources)[0]), "reference": str((references or sources)[-1])}
 
 
 def _folder(imported: Imported, out: Path) -> ClaimFolder:

@@ -1,14 +1,24 @@
-"""What leaves a notebook or comes into it: a download where a browser is attached, a copy where one is asked for."""
+"""What leaves a notebook or comes into it: downloads, copies, uploads, and files named by their web address."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
+import urllib.request
+from http.client import HTTPException
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from audit import terminal
 from audit.errors import BadInput
 from audit.notebook.form import WritingForm
+
+WEB = re.compile(r"https?://")
+GITHUB = re.compile(r"https://github\.com/([^/]+/[^/]+)/blob/(.+)")
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\.(cu|cuh|py)")
+MOST_BYTES = 1 << 20
+PATIENCE_S = 30.0
 
 
 def offer(file: Path, form: WritingForm) -> None:
@@ -40,3 +50,28 @@ def uploaded(form: WritingForm) -> list[Path]:
     from google.colab import files
 
     return [Path(name) for name in files.upload()]
+
+
+def fetched(place: str, folder: Path) -> Path:
+    """The file at a path, or of a web address, which is fetched into `folder`; a page of GitHub stands for its file.
+
+    Raises:
+        BadInput: the address names no CUDA or Python file, does not answer with one, or the file is too large.
+    """
+    if not WEB.match(place):
+        return Path(place)
+    address = GITHUB.sub(r"https://raw.githubusercontent.com/\1/\2", place)
+    name = unquote(urlsplit(address).path.rpartition("/")[2])
+    if not NAME.fullmatch(name):
+        raise BadInput(f"{place}: its last part must be the name of a .cu or .py file; it is {name!r}")
+    target = folder / name
+    try:
+        with urllib.request.urlopen(address, timeout=PATIENCE_S) as answer:
+            data = answer.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise BadInput(f"{place}: over {MOST_BYTES:,} bytes; fetch it yourself and name the file")
+        folder.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+    except (OSError, HTTPException, ValueError) as error:
+        raise BadInput(f"{place}: cannot be fetched into {folder} ({error}); put the file here, and name it") from error
+    return target

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from audit.model import Record
 from audit.notebook.claim import FORMATS
 from audit.notebook.form import AuditForm
 from audit.notebook.shown import Markdown, Picture, table, written
 from audit.pipeline import Audit
 from audit.report import figures as drawn
-from audit.report import markdown
+from audit.report import markdown, portability
 from audit.report.formats import COMMENT_CHARACTERS, OPENREVIEW_CHARACTERS
 from audit.report.formats import FORMATS as KNOWN
 from audit.report.quantities import milliseconds
 
+LADDER = "ladder.csv"
+COLUMNS = ("Variant", "Role", "Technique", "Precision", "State", "Median", "Against eager fp32", "Why")
 PLACES = {
     "md": ("a file beside its figures", None),
     "html": ("an attachment: one file, no network", None),
@@ -31,13 +35,16 @@ def card(record: Record) -> Markdown:
     return written("\n\n".join(line for line in lines if line))
 
 
-def ladder(record: Record) -> Markdown:
-    """Every variant's place; a time nobody measured reads NOT MEASURED."""
+def ladder(record: Record, out: Path) -> Markdown:
+    """Every variant's place, with its ratio to eager beside its time; what nobody measured reads NOT MEASURED."""
     rows = (
-        (rung.variant, rung.role, rung.technique, rung.precision, rung.state, milliseconds(rung.median_ms), rung.reason)
+        (
+            *(rung.variant, rung.role, rung.technique, rung.precision, rung.state),
+            *(milliseconds(rung.median_ms), portability.measured(record, rung.variant), rung.reason),
+        )
         for rung in record.ladder
     )
-    return table(("Variant", "Role", "Technique", "Precision", "State", "Median", "Why"), rows, numeric=(5,))
+    return table(COLUMNS, rows, numeric=(5, 6), file=out / LADDER)
 
 
 def figures(record: Record) -> list[Picture]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from audit import claims
-from audit.pages import forms, parts, probes, verdicts
+from audit.pages import forms, parts, probes, stamps, verdicts
 
 ROOT = claims.KERNELS.parent
 
@@ -20,7 +20,7 @@ def pages() -> dict[Path, str]:
         **{Path("docs/probes") / f"{name}.md": text for name, text in probes.pages().items()},
         **{Path("docs/verdicts") / f"{name}.md": text for name, text in verdicts.pages(ROOT / "reports").items()},
         Path("README.md"): parts.readme(_text("README.md"), notebooks=sorted((ROOT / "notebooks").glob("*.ipynb"))),
-        **{Path(name): forms.filled(_text(name)) for name in forms.NOTEBOOKS},
+        **_notebooks(),
     }
 
 
@@ -30,6 +30,17 @@ def stale() -> list[Path]:
     known = {path for folder in ("probes", "verdicts") for path in (ROOT / "docs" / folder).glob("*.md")}
     extra = {path.relative_to(ROOT) for path in known} - set(made)
     return sorted(extra | {path for path, text in made.items() if _text(str(path)) != text})
+
+
+def _notebooks() -> dict[Path, str]:
+    """Every notebook with the choices of its form and the line about its last runs."""
+    runs = stamps.read(ROOT)
+    names = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
+    places = {name: f"notebooks/{name}" for name in names}
+    return {
+        Path(place): stamps.filled(forms.filled(_text(place)), name=Path(name).stem, runs=runs)
+        for name, place in places.items()
+    }
 
 
 def _text(path: str) -> str:

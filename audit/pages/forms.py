@@ -8,9 +8,6 @@ import re
 from audit import claims
 from audit.explore import choice
 
-CLAIM, RECORD = "notebooks/audit_claim.ipynb", "notebooks/explore.ipynb"
-NOTEBOOKS = (CLAIM, RECORD)
-
 
 def filled(text: str) -> str:
     """A notebook's text with the lists of its form as they must be now."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from audit.errors import BadInput
 from audit.model import Record
 from audit.report import content, formats
 from audit.report.formats import USUAL, Form
@@ -15,7 +16,7 @@ def render(record: Record, folder: Path, form: Form = USUAL) -> list[Path]:
     Figures of an earlier report that this record does not support are removed.
 
     Raises:
-        BadInput: a format or the language is unknown, or format pdf has no browser.
+        BadInput: a format or the language is unknown, format pdf has no browser, or the folder cannot be written.
     """
     from audit.report import figures  # matplotlib takes half a second that other commands need not wait
 
@@ -24,11 +25,13 @@ def render(record: Record, folder: Path, form: Form = USUAL) -> list[Path]:
     source = formats.Source(content.build(record, drawn), form.language, record.environment.started_utc)
     files = {folder / one.file(form.language): one.make(source) for one in wanted}
     pictures = folder / formats.FIGURES
-    pictures.mkdir(parents=True, exist_ok=True)
-    for path, made in files.items():
-        path.write_bytes(made)
-    for name in figures.NAMES:
-        (pictures / f"{name}.png").unlink(missing_ok=True)
-    for figure in drawn:
-        (pictures / f"{figure.name}.png").write_bytes(figure.png)
-    return [*files, *(pictures / f"{figure.name}.png" for figure in drawn)]
+    try:
+        pictures.mkdir(parents=True, exist_ok=True)
+        for name in figures.NAMES:
+            (pictures / f"{name}.png").unlink(missing_ok=True)
+        files |= {pictures / f"{figure.name}.png": figure.png for figure in drawn}
+        for path, made in files.items():
+            path.write_bytes(made)
+    except OSError as error:
+        raise BadInput(f"{folder}: cannot be written ({error.strerror}); make room, or name another folder") from error
+    return list(files)

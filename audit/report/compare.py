@@ -20,9 +20,14 @@ def compare(records: Sequence[Record]) -> str:
     Raises:
         BadInput: the records are of different claims, of different sources, or unfinished.
     """
+    return str(markdown.table(table(records))) + "\n"
+
+
+def table(records: Sequence[Record]) -> Table:
+    """That table's cells. Raises BadInput as `compare`."""
     rows = tuple(_row(gpu, own, records) for gpu, own in places(records))
     columns = ("GPU", "Claimed", "Floor, fp32", "Claimed kernel", "Fastest cleared fp32 variant", "Against eager fp32")
-    return str(markdown.table(Table("", columns, rows, frozenset({1, 2, 5})))) + "\n"
+    return Table("", columns, rows, frozenset({1, 2, 5}))
 
 
 def places(records: Sequence[Record]) -> list[tuple[str, Record | None]]:

@@ -57,6 +57,7 @@ class Plan:
 
     budget_s: float
     half_width: float
+    least_blocks: int = LEAST_BLOCKS
 
 
 class Blocks:
@@ -101,7 +102,7 @@ class Blocks:
             between(self.block)
             self._one_block()
             spent = time.perf_counter() - started
-            if self.block >= LEAST_BLOCKS:
+            if self.block >= plan.least_blocks:
                 widest = self.widest()
                 if widest <= plan.half_width or spent > plan.budget_s:
                     break

@@ -4,9 +4,10 @@ Every request has `mode`, `reference` (path of reference.py), `inputs` (files of
 `entry`; `variants` lists compiled ones as `{"name", "device"}`. By `mode`:
 
 - "interleaved": everything cleared side by side. `baselines` (names, or null for all), `compiled` (modes of
-  torch.compile), `budget_s`, `half_width`, `seed`, `kept_calls` (timed calls of each whose outputs are kept), `folder`
-  (for those outputs), `shape` (whose cost is told), `profile` (calls of each the profiler watches), `published`
-  (protocols for the eager baseline), `ceilings` (whether to measure this GPU's own).
+  torch.compile), `budget_s`, `half_width`, `rounds` (the least number of blocks; null for its own), `seed`,
+  `kept_calls` (timed calls of each whose outputs are kept), `folder` (for those outputs), `shape` (whose cost is
+  told), `profile` (calls of each the profiler watches), `published` (protocols for the eager baseline), `ceilings`
+  (whether to measure this GPU's own).
 - "published": exhibits, each of `variants` under each of the `protocols`.
 - "compiled": makes the baselines `compiled` ahead, so that torch.compile finds them in its cache later;
   `compile_workers` is how many processes it may compile in.
@@ -23,7 +24,7 @@ from typing import Any
 import torch
 
 from audit.worker import callables, ceilings, kernel_time, published
-from audit.worker.blocks import Blocks, Plan
+from audit.worker.blocks import LEAST_BLOCKS, Blocks, Plan
 from audit.worker.callables import PREFIX, Indexed
 from audit.worker.cuda import require_cuda
 from audit.worker.kept_outputs import KeptOutputs
@@ -107,7 +108,8 @@ def _session(blocks: Blocks, request: dict[str, Any]) -> Events:
             states.append({"block": block, **driver.state()})
 
     try:
-        ended = blocks.run(Plan(request["budget_s"], request["half_width"]), between=look)
+        least = request.get("rounds") or LEAST_BLOCKS
+        ended = blocks.run(Plan(request["budget_s"], request["half_width"], least), between=look)
     finally:
         look(blocks.block)
         yield {"states": states}

@@ -101,17 +101,27 @@ def test_nothing_is_left_running(endings: tuple[Path, int, str]) -> None:
     assert not running(str(endings[0]))
 
 
-def test_a_full_disk_stops_the_batch_and_loses_nothing(tmp_path: Path) -> None:
-    for name in ("full1", "good1"):
+def test_a_full_disk_stops_the_batch_and_loses_nothing(
+    tmp_path: Path, small_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a_good", "full", "good"):
         tiny.claim(tmp_path / "claims", name)
-    arguments = (tmp_path / "claims", "--out", tmp_path / "out", "--notebook", tiny.notebook(tmp_path / "tiny.ipynb"))
-    asked = tiny.batch(*arguments, "--device", "emulated", "--jobs", 1)
+    arguments = (tmp_path / "claims", "--out", small_disk / "out", "--notebook", tiny.notebook(tmp_path / "tiny.ipynb"),
+                 "--device", "emulated", "--jobs", 1)  # fmt: skip
+    monkeypatch.setenv(tiny.MARK, str(tmp_path))
+    asked = tiny.batch(*arguments)
     _, errors = asked.communicate(timeout=60)
     assert asked.returncode == 1
-    assert "no space is left" in errors
+    assert "no space is left; what has finished is kept: mend that and go on with --resume" in errors
     assert errors.count("\n") == 1
-    assert entries(tmp_path / "out")["full1"].state == "infrastructure"
-    assert json.loads((tmp_path / "out" / "summary.json").read_text())["exit_code"] == 130
+    assert {name: entry.state for name, entry in entries(small_disk / "out").items()}["a_good"] == "finished"
+    (tmp_path / "go").touch()
+    (small_disk / "out" / "full" / "filler").unlink()
+    asked = tiny.batch(*arguments, "--resume")
+    printed, errors = asked.communicate(timeout=60)
+    assert (asked.returncode, errors) == (0, "")
+    assert "1 of 3 finished before" in printed
+    assert {entry.state for entry in entries(small_disk / "out").values()} == {"finished"}
 
 
 def test_an_interrupted_batch_goes_on_where_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

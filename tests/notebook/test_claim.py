@@ -10,6 +10,7 @@ import pytest
 from audit import claims, notebook
 from audit.model import Record, store
 from audit.notebook.shown import table
+from audit.report.portability import measured
 from audit.report.quantities import milliseconds
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
@@ -41,14 +42,15 @@ def test_what_each_ablation_changes() -> None:
     assert notebook.changes(claims.load("library_call")) == "None."
 
 
-def test_the_card_and_the_ladder(h100: Record) -> None:
+def test_the_card_and_the_ladder(h100: Record, tmp_path: Path) -> None:
     card = notebook.card(h100)
     assert "**Verdict: wrong**" in card
     assert "*Speaks for*: the kernel as audited, on any GPU" in card
-    ladder = notebook.ladder(h100)
+    ladder = notebook.ladder(h100, tmp_path)
     assert "| claimed |" in ladder
     (split,) = [rung for rung in h100.ladder if rung.variant == "wmma_split"]
-    assert milliseconds(split.median_ms) in ladder
+    assert f"| {milliseconds(split.median_ms)} | {measured(h100, 'wmma_split')} |" in ladder, "a ratio beside its time"
+    assert len((tmp_path / "ladder.csv").read_text(encoding="utf-8").splitlines()) == 1 + len(h100.ladder)
     assert "NOT MEASURED" in ladder
 
 

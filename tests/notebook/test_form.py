@@ -24,7 +24,8 @@ def test_it_takes_its_fields() -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"claim": 7}, "parameter claim: Input should be a valid string; it is 7"),
+        ({"claim": 7}, "parameter claim: Input should be a valid string; it is 7: in a parameters file quote it"),
+        ({"claim": 2.1}, "it is 2.1: in a parameters file quote it, for unquoted 2.10 is read as 2.1"),
         ({"claim": "x", "device": "abacus"}, "parameter device: Input should be 'auto', 'cuda' or 'emulated'"),
         ({"claim": "x", "language": "de"}, "parameter language"),
         ({"claim": "x", "interactive": "false"}, "parameter interactive: Input should be a valid boolean"),

@@ -15,7 +15,8 @@ import pytest
 from audit import claims, notebook
 from audit.build.devices import CHOICES
 from audit.explore import choice
-from audit.notebook.form import AuditForm, Form
+from audit.notebook.form import LEAST_ROUNDS, MOST_ROUNDS, AuditForm, Form
+from audit.pages import stamps
 from audit.report.catalogue import LANGUAGES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,7 +90,7 @@ def test_first_line(path: Path) -> None:
     text = read(path).cells[1].source
     assert text.startswith("**Runtime → Run all** (")
     assert "GPU" in text.splitlines()[0]
-    assert "Colab: NOT MEASURED" in text or "nothing is measured here" in text
+    assert text.splitlines()[1].startswith(stamps.BEGIN)
     if path.stem in ("audit_claim", "batch", "your_kernel"):
         assert "use a throw-away machine, mount nothing, store no tokens" in text
 
@@ -136,6 +137,9 @@ def test_choices_of_the_forms_are_what_there_is() -> None:
     for name in ("audit_claim", "batch", "your_kernel"):
         assert options(name, "device") == list(CHOICES)
         assert options(name, "language") == list(LANGUAGES)
+    for name in ("audit_claim", "your_kernel"):
+        text = (ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8")
+        assert f'rounds = {LEAST_ROUNDS}  # @param {{type:\\"slider\\", min:{LEAST_ROUNDS}, max:{MOST_ROUNDS}, ' in text
     accepted = {name: AuditForm.model_fields[name].annotation for name in ("device", "language")}
     assert accepted["device"].__args__ == CHOICES  # type: ignore[union-attr]
     assert accepted["language"].__args__ == LANGUAGES  # type: ignore[union-attr]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from papermill.exceptions import PapermillExecutionError
 from audit import bundle
 from audit.model import store
 from audit.report.formats import COMMENT_CHARACTERS, OPENREVIEW_CHARACTERS
+from tests.notebook.test_checklist import again
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADLESS: dict[str, object] = {"interactive": False}
@@ -60,7 +63,9 @@ def test_a_batch_ends_in_its_summary(batch: tuple[Path, Any]) -> None:
     assert "1 finished: overstated" in text
     assert "exit code 0" in text
     assert "summary.html" in text
-    assert "| library\\\\_call | finished | overstated | 1 |" in text
+    assert re.search(r"\| library\\\\\\\\_call \| finished \| overstated \| [0-9.]+ \| 1 \|", text)
+    assert "summary.csv" in text
+    assert [row["Claim"] for row in csv.DictReader((out / "b" / "summary.csv").open())] == ["library_call"]
     assert (out / "b.zip").stat().st_size > 10_000
 
 
@@ -73,6 +78,10 @@ def test_an_audit_ends_in_a_report_a_bundle_and_texts_to_share(batch: tuple[Path
     text = shown(nbformat.read(notebook, as_version=4))
     for words in ("**Verdict: overstated**", "NOT MEASURED", "SHA-256", "openreview.md", "✓", "⚠"):
         assert words in text, words
+    assert again(folder)["claim"] == str(ROOT / "kernels" / "library_call")
+    assert "papermill -f " in text
+    assert "stages: prepare, lint, review, build" in text
+    assert "text/html" not in text, "nobody watches, so no bar is drawn"
     assert len((folder / "comment.md").read_text(encoding="utf-8")) <= COMMENT_CHARACTERS
     assert len((folder / "openreview.md").read_text(encoding="utf-8")) <= OPENREVIEW_CHARACTERS
 

@@ -1,0 +1,83 @@
+"""Plain lines that say what is done and what may be left, and the same drawn for a notebook."""
+
+from __future__ import annotations
+
+import io
+import re
+import time
+from html.parser import HTMLParser
+
+import pytest
+
+from audit import progress as lines
+from audit.notebook import bar
+from audit.progress import Progress
+
+
+@pytest.fixture
+def half() -> Progress:
+    """Half of the work done, in one stage of three."""
+    told = Progress(io.StringIO())
+    told.plan(["build", "verify", "judge"])
+    told.expect(10)
+    with told.stage("build"):
+        told.advance(5)
+        time.sleep(0.02)
+    return told
+
+
+def test_the_rest_is_told_at_the_pace_so_far(half: Progress) -> None:
+    spent = half.stages[0][1]
+    assert half.share == 0.5
+    assert half.left() == f"50% done, about {spent:.0f} s left"
+    half.advance(99)
+    assert half.left() == "100% done"
+
+
+def test_nothing_is_foretold_without_a_pace_or_without_work() -> None:
+    told = Progress(io.StringIO())
+    assert told.left() == ""
+    told.expect(4)
+    assert told.left() == "0% done, no pace known yet"
+    told.complete()
+    assert told.left() == "100% done"
+
+
+def test_a_quiet_stage_says_how_much_is_left_and_what_takes_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "QUIET_S", 0.0)
+    monkeypatch.setattr(lines, "LOOK_S", 0.01)
+    stream = io.StringIO()
+    told = Progress(stream)
+    told.expect(4)
+    with told.stage("build"), told.doing("building claimed.cu"):
+        told.advance()
+        while "building" not in stream.getvalue():
+            time.sleep(0.01)
+    assert re.search(r"s  build    25% done, about \d+ s left; building claimed\.cu \(0 s\)\n", stream.getvalue())
+
+
+def test_whoever_watches_is_asked_as_a_stage_begins_and_ends() -> None:
+    seen: list[str] = []
+    told = Progress(io.StringIO(), watch=lambda own: seen.append(own.running))
+    with told.stage("lint"):
+        pass
+    assert (seen[0], seen[-1]) == ("lint", "")
+
+
+def test_the_bar_names_every_stage_and_what_is_left(half: Progress) -> None:
+    with half.stage("verify"):
+        drawn = bar.drawn(half)
+    found: list[tuple[str, dict[str, str | None]]] = []
+    parser = HTMLParser()
+    parser.handle_starttag = lambda tag, attributes: found.append((tag, dict(attributes)))  # type: ignore[method-assign]
+    parser.feed(drawn)
+    (shown,) = [attributes for tag, attributes in found if tag == "progress"]
+    assert (shown["value"], shown["max"]) == ("50", "100")
+    assert str(shown["aria-label"]).startswith("50% done, about ")
+    assert re.search(r"✓ build 0\.0 s · <b>▶ verify</b> · judge<", drawn)
+    assert "style" not in drawn, "colours are the notebook's own, in the dark too"
+
+
+def test_no_bar_outside_a_notebook_or_where_nobody_watches() -> None:
+    assert bar.bar(wanted=True) is None
+    assert bar.bar(wanted=False) is None
