@@ -1,7 +1,7 @@
 """Expected results between the process that computes them and the judge: in one file that has no name.
 
-The judge opens it, hands its descriptor to the process of `reference.py` alone, and reads it; claimed code finds no path
-to it. An event tells at which byte a result starts.
+The judge opens it, hands its descriptor to the process of `reference.py` alone, and reads it; claimed code finds no
+path to it. An event tells at which byte a result starts.
 """
 
 from __future__ import annotations
