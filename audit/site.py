@@ -9,8 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from audit import task
 from audit.build.device import AuditDevice, BuiltVariant
 from audit.build.notes import failed_note
@@ -78,10 +76,8 @@ class Site:
         if not reply.finished:
             raise BadInput(f"{self._folder.path.name}/reference.py: {reply.ending}: {reply.detail}")
         for event in reply.events[1:]:
-            expected = np.fromfile(self._scratch / f"{event['case']}.expected.f64").reshape(event["expected_shape"])
             inputs = self._scratch / f"{event['case']}.inputs.pt"
-            self.cases.append(Case(event["shape"], inputs, expected, event["expected_dtype"]))
-            (self._scratch / f"{event['case']}.expected.f64").unlink()  # claimed code may look where its inputs lie
+            self.cases.append(Case(event["shape"], inputs, reply.expected(event), event["expected_dtype"]))
         cost: dict[str, float] = reply.events[0]["cost"]
         return cost
 

@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from audit.errors import AuditError
 from audit.probes.compare import Array
 from audit.probes.target import Case, Target, largest_of, middle_of
-from audit.worker.pool import Workers
+from audit.worker.pool import Reply, Workers
 
 LIMIT_S = 300.0
 ALWAYS = ("other", "moved", "discriminating", "inputs")
@@ -125,10 +123,7 @@ def _made(middle: Case, largest: Case, workers: Workers, where: dict[str, str]) 
     reply = workers.call("oracle", request, limit_s=LIMIT_S)
     if not reply.finished:
         raise NoVariations(f"reference.py gave no other inputs: {reply.ending}: {reply.detail}")
-    made = [
-        _varied(case, asked, [event for event in reply.events if event["of"] == k])
-        for k, (case, asked) in enumerate(plan)
-    ]
+    made = [_varied(case, asked, reply, of) for of, (case, asked) in enumerate(plan)]
     return Wanted(middle=made[0], largest=made[-1])
 
 
@@ -138,16 +133,15 @@ def groups_of(case: Case) -> list[str]:
     return [*ALWAYS, *(() if size > MOST_BYTES else BY_VALUE)]
 
 
-def _varied(case: Case, groups: Sequence[str], events: Sequence[dict[str, Any]]) -> Varied:
-    found = [_variation(case, event) for event in events if "variation" in event]
-    file = events[0]["first_input"]
-    first = None if file is None else np.fromfile(file).reshape(case.expected.shape)
-    return Varied(case, tuple(groups), events[0]["bits"], first, tuple(found))
+def _varied(case: Case, groups: Sequence[str], reply: Reply, of: int) -> Varied:
+    first, *events = (event for event in reply.events if event["of"] == of)
+    told = {"expected_at": first["first_input"], "expected_shape": case.expected.shape}
+    own = None if first["first_input"] is None else reply.expected(told)
+    return Varied(case, tuple(groups), first["bits"], own, tuple(_variation(case, reply, event) for event in events))
 
 
-def _variation(case: Case, event: dict[str, Any]) -> Variation:
+def _variation(case: Case, reply: Reply, event: dict[str, Any]) -> Variation:
     stem = Path(event["stem"])
-    expected = np.fromfile(stem.with_name(f"{stem.name}.f64")).reshape(event["expected_shape"])
     inputs = stem.with_name(f"{stem.name}.inputs.pt")
-    other = replace(case, inputs=inputs, expected=expected, dtype=event["expected_dtype"])
+    other = replace(case, inputs=inputs, expected=reply.expected(event), dtype=event["expected_dtype"])
     return Variation(event["variation"], event["group"], other, event["headroom"])

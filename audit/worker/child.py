@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 import select
 import signal
+import socket
 import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import IO, Any, NoReturn
 
+from audit.worker import requests
 from audit.worker.channel import Channel
 from audit.worker.teller import Teller
 from audit.worker.transcript import Forged
@@ -35,26 +36,27 @@ class Child:
 
     def __init__(self, kinds: dict[str, Serve], teller: Teller, *, hidden: tuple[int, ...]) -> None:
         self._prints = tempfile.TemporaryFile()  # noqa: SIM115
-        asked, self._ask = os.pipe()
+        asked, self._ask = socket.socketpair()
         self._channel = Channel()
         self._pid = os.fork()
         if self._pid == 0:
             looked_at(True)
-            for inherited in (self._ask, self._channel.fileno(), *hidden):
+            for inherited in (self._ask.fileno(), self._channel.fileno(), *hidden):
                 os.close(inherited)
             teller.open(self._channel.theirs.detach())
             _live(kinds, asked, teller, self._prints)
-        os.close(asked)
+        asked.close()
         self._channel.theirs.close()
 
-    def serve(self, request: dict[str, Any]) -> dict[str, Any]:
+    def serve(self, request: dict[str, Any], descriptors: Sequence[int] = ()) -> dict[str, Any]:
         """One session: the `lines` told, when each came (`arrived_s`, seconds of this process's clock since it was
         asked), whether it `finished`, `forged` (what was seen of a foreign hand, None for nothing) and `attested` (see
         `Channel`). If not finished the process is over, with `signal` or `exit` or `timed_out`, and `prints`, the end
         of what it printed."""
         self._channel.start()
-        with suppress(BrokenPipeError):  # a kept process may have ended since; the watch sees it
-            os.write(self._ask, json.dumps(request).encode() + b"\n")
+        self._ask.settimeout(request["limit_s"])
+        with suppress(OSError):  # a kept process may have ended since, or take nothing; the watch sees it
+            requests.send(self._ask, request, descriptors)
         timed_out, forged = False, None
         try:
             timed_out = self._watch(deadline=time.monotonic() + request["limit_s"])
@@ -100,7 +102,7 @@ class Child:
         _, status = os.waitpid(self._pid, 0)
         _kill_group(self._pid)
         self._pid = 0
-        os.close(self._ask)
+        self._ask.close()
         self._channel.close()
         return status
 
@@ -110,7 +112,7 @@ def looked_at(allowed: bool) -> None:
     ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, int(allowed), 0, 0, 0)
 
 
-def _live(kinds: dict[str, Serve], asked: int, teller: Teller, prints: IO[bytes]) -> NoReturn:
+def _live(kinds: dict[str, Serve], asked: socket.socket, teller: Teller, prints: IO[bytes]) -> NoReturn:
     """Serves until nobody asks any more; never returns. What a session raises ends the process."""
     code = 1
     try:
@@ -118,10 +120,10 @@ def _live(kinds: dict[str, Serve], asked: int, teller: Teller, prints: IO[bytes]
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(prints.fileno(), 1)
         os.dup2(prints.fileno(), 2)
-        with os.fdopen(asked, encoding="utf-8") as requests:
-            for line in requests:
-                request = json.loads(line)
-                teller.serve(kinds[request["kind"]](request, teller))
+        while (got := requests.receive(asked)) is not None:
+            request, descriptors = got
+            request |= dict(zip(("results",), descriptors, strict=False))
+            teller.serve(kinds[request["kind"]](request, teller))
         code = 0
     except BaseException:  # the traceback is all that is left of this process; the parent reports it
         traceback.print_exc()

@@ -2,7 +2,8 @@
 
 Request: `device` (where to compute), `reference` (path of reference.py), `baselines` (names it must have), `shapes`,
 `seeds` (one each), `cost_shape`, `folder` for the files written: `<case>.inputs.pt` (the arguments: tensors, numbers,
-lists) and `<case>.expected.f64` (raw float64, row major). A request with `vary` is for `variations`, which see.
+lists); `results` is the descriptor that takes what is right, raw float64, row major. A request with `vary` is for
+`variations`, which see.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 import torch
 
 from audit.worker import variations
+from audit.worker.results import Writer
 
 
 def load_reference(path: str) -> ModuleType:
@@ -35,11 +37,14 @@ def baselines_of(reference: ModuleType) -> dict[str, Callable[..., torch.Tensor]
 
 
 def run(request: dict[str, Any], _: object = None) -> Iterator[dict[str, Any]]:
-    """Gives the cost of the claimed shape, then one event a case: the shape and dtype its result must have."""
+    """Gives the cost of the claimed shape, then one event a case: the shape and dtype its result must have, and where
+    among the results it starts."""
     reference = load_reference(request["reference"])
-    if "vary" in request:
-        yield from variations.run(request, reference)
-        return
+    with Writer(request["results"]) as results:
+        yield from (variations.run if "vary" in request else _cases)(request, reference, results)
+
+
+def _cases(request: dict[str, Any], reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:
     known = baselines_of(reference)
     unknown = [name for name in request["baselines"] if name not in known]
     if unknown:
@@ -52,6 +57,6 @@ def run(request: dict[str, Any], _: object = None) -> Iterator[dict[str, Any]]:
         there = [x.to(device) if isinstance(x, torch.Tensor) else x for x in inputs]
         expected = reference.oracle(*there).to(torch.float64).cpu().contiguous()
         torch.save(inputs, folder / f"{case}.inputs.pt")
-        expected.numpy().tofile(folder / f"{case}.expected.f64")
         dtype = str(reference.reference(*there).dtype).removeprefix("torch.")
-        yield {"case": case, "shape": shape, "expected_shape": list(expected.shape), "expected_dtype": dtype}
+        told = {"expected_shape": list(expected.shape), "expected_dtype": dtype, "expected_at": results.put(expected)}
+        yield {"case": case, "shape": shape, **told}

@@ -10,14 +10,18 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+import numpy.typing as npt
+
 from audit.errors import WorkerFailed
-from audit.worker import protocol, sealed
+from audit.worker import protocol, requests, sealed
+from audit.worker.results import Results
 from audit.worker.transcript import Forged
 
 Ending = Literal["finished", "raised", "crashed", "timed out", "forged"]
@@ -29,7 +33,8 @@ class Reply:
 
     `detail` is for people: the signal, the traceback's last line, the time limit, or what was seen of forging, after
     which no event counts. `arrived_s` has the moment of each event by the parent's clock, since the session was asked
-    for. `attested` tells whether the parent could see where the session waited for its keys.
+    for. `attested` tells whether the parent could see where the session waited for its keys. `results` holds the
+    expected results of an oracle session.
     """
 
     ending: Ending
@@ -37,11 +42,18 @@ class Reply:
     detail: str
     arrived_s: tuple[float, ...] = ()
     attested: bool = False
+    results: Results | None = field(default=None, compare=False, repr=False)
 
     @property
     def finished(self) -> bool:
         """True if the session ran to its end."""
         return self.ending == "finished"
+
+    def expected(self, event: dict[str, Any]) -> npt.NDArray[np.float64]:
+        """The result that an event of an oracle session speaks of. Raises LookupError in the reply of another one."""
+        if self.results is None:
+            raise LookupError("only an oracle session has expected results")
+        return self.results.at(event["expected_at"], event["expected_shape"])
 
 
 class Workers:
@@ -79,7 +91,7 @@ class Workers:
         """
         zygote = self._idle.get()
         try:
-            return _reply(zygote.ask(whole := {**request, "kind": kind, "limit_s": limit_s, "keep": False}), whole)
+            return _asked(zygote, {**request, "kind": kind, "limit_s": limit_s, "keep": False})
         finally:
             self._idle.put(zygote)
 
@@ -105,7 +117,7 @@ class SharedProcess:
     def call(self, kind: str, request: dict[str, Any], *, limit_s: float) -> Reply:
         """See `Workers.call`, but for the fresh process."""
         with self._lock:
-            return _reply(self._zygote.ask(whole := {**request, "kind": kind, "limit_s": limit_s, "keep": True}), whole)
+            return _asked(self._zygote, {**request, "kind": kind, "limit_s": limit_s, "keep": True})
 
 
 class _Root:
@@ -125,10 +137,10 @@ class _Root:
 
     def zygote(self) -> _Zygote:
         """A new one; requests written before it exists wait for it."""
-        asked, asks = os.pipe()
+        asked, asks = socket.socketpair()
         replies, replied = os.pipe()
-        socket.send_fds(self._channel, [b"z"], [asked, replied])
-        os.close(asked)
+        with asked:
+            socket.send_fds(self._channel, [b"z"], [asked.fileno(), replied])
         os.close(replied)
         return _Zygote(asks, replies)
 
@@ -139,16 +151,15 @@ class _Root:
 
 
 class _Zygote:
-    def __init__(self, asks: int, replies: int) -> None:
-        self._asks = os.fdopen(asks, "w", encoding="utf-8")
+    def __init__(self, asks: socket.socket, replies: int) -> None:
+        self._asks = asks
         self._replies = os.fdopen(replies, encoding="utf-8")
 
-    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, request: dict[str, Any], descriptors: Sequence[int] = ()) -> dict[str, Any]:
         try:
-            self._asks.write(json.dumps(request) + "\n")
-            self._asks.flush()
+            requests.send(self._asks, request, descriptors)
             line = self._replies.readline()
-        except BrokenPipeError as error:
+        except OSError as error:
             raise WorkerFailed("the workers' parent process died; run the audit again") from error
         if not line:
             raise WorkerFailed("the workers' parent process died; run the audit again")
@@ -156,9 +167,19 @@ class _Zygote:
         return answer
 
     def close(self) -> None:
-        with suppress(BrokenPipeError):
-            self._asks.close()
+        self._asks.close()
         self._replies.close()
+
+
+def _asked(zygote: _Zygote, request: dict[str, Any]) -> Reply:
+    if request["kind"] != "oracle":
+        return _reply(zygote.ask(request), request)
+    results = Results()
+    reply = replace(_reply(zygote.ask(request, [results.fileno()]), request), results=results)
+    told = [event for event in reply.events if "expected_at" in event]
+    if all(results.hold(event["expected_at"], event["expected_shape"]) for event in told):
+        return reply
+    return Reply("forged", (), "a result was told that nobody wrote")
 
 
 def _reply(answer: dict[str, Any], request: dict[str, Any]) -> Reply:

@@ -38,11 +38,11 @@ LATE_S, LATE_CUDA_S = 0.3, 0.05
 
 def run(request: dict[str, Any], teller: Teller) -> Iterator[dict[str, Any]]:
     """Gives one event a step; a Python exception of the claimed code is an event too, and ends its step only."""
-    keep, replaced = teller.keep, watched.replaced
+    keep = teller.keep
     values = [torch.load(path, weights_only=True) for path in request["inputs"]]  # in memory of the host
     born, start = process_state.at_birth(), process_state.look()
     device = open_device(request["device"])
-    before = watched.snapshot()
+    replaced = watched.watch()
     calls = {"claim": device.load(request["entry"]), **_of_the_reference(request)}
     loaded = process_state.look().since(born)
     device.begin()
@@ -65,7 +65,7 @@ def run(request: dict[str, Any], teller: Teller) -> Iterator[dict[str, Any]]:
         if step.get("hold"):
             held[index] = result
         del result, one  # back to the allocator before the next step, as between two calls of a benchmark
-        told = {"loaded": loaded["changed"], "replaced": replaced(before)}
+        told = {"loaded": loaded["changed"], "replaced": replaced()}
         yield {"step": index, **step, **event, **device.trace(), **told}
 
 

@@ -110,6 +110,7 @@ class Case(Told):
     shape: Shape
     expected_shape: Sizes
     expected_dtype: Name
+    expected_at: Count
 
 
 class Varied(Told):
@@ -117,7 +118,7 @@ class Varied(Told):
 
     of: Count
     bits: PerFormat
-    first_input: Text | None
+    first_input: Count | None
 
 
 class Variation(Told):
@@ -130,6 +131,7 @@ class Variation(Told):
     stem: Text
     expected_shape: Sizes
     expected_dtype: Name
+    expected_at: Count
 
 
 class Gpu(Told):

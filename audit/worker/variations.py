@@ -1,8 +1,9 @@
 """Runs in a child: other inputs for a case and what is right for them in float64, away from claimed code.
 
 Request: `reference` (path of reference.py), `device` (where to compute), `vary` (each `{"inputs": file of a case's
-arguments, "shape": its sizes, "groups": names of GROUPS}`). The new files lie beside the case's:
-`<case>.<variation>.inputs.pt` and `<case>.<variation>.f64`. A variation that the reference refuses is left out.
+arguments, "shape": its sizes, "groups": names of GROUPS}`). The new inputs lie beside the case's, in
+`<case>.<variation>.inputs.pt`; what is right for them goes to the `results`. A variation that the reference refuses is
+left out.
 
 `reference.py` may offer `distributions(shape, generator)`: a dict from names to lists of arguments, tried beside ours;
 and `discriminating(shape, generator)`: arguments at which the task can tell a right result from one that nobody
@@ -23,6 +24,7 @@ import torch
 
 from audit.worker.arguments import as_bytes
 from audit.worker.formats import FORMATS, effective_bits
+from audit.worker.results import Writer
 from audit.worker.transforms import DISTRIBUTIONS, is_real, one_moved, redistributed, scaled_number, with_value
 
 Variation = tuple[str, list[Any]]
@@ -32,15 +34,16 @@ REFUSED = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
 """What a reference raises for arguments it does not take."""
 
 
-def run(request: dict[str, Any], reference: ModuleType) -> Iterator[dict[str, Any]]:
-    """Gives one event a case with the `bits` of every format and a file of its first input, then one a variation."""
+def run(request: dict[str, Any], reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:
+    """Gives one event a case with the `bits` of every format and where its first input starts among the results, then
+    one a variation."""
     for of, wanted in enumerate(request["vary"]):
         file = Path(wanted["inputs"])
         case = _Case(reference, torch.load(file, weights_only=True), wanted["shape"], request["device"])
-        yield {"of": of, "bits": case.bits(), "first_input": _first_input(case, _beside(file, "first_input"))}
+        yield {"of": of, "bits": case.bits(), "first_input": _first_input(case, results)}
         for group in wanted["groups"]:
             for name, values in GROUPS[group](case):
-                told = _written(case, values, _beside(file, name))
+                told = _written(case, values, _beside(file, name), results)
                 if told is not None:
                     measured = case.headroom(values) if group in DRAWN else {}
                     yield {"of": of, "variation": name, "group": group, "headroom": measured, **told}
@@ -101,25 +104,23 @@ def _beside(file: Path, name: str) -> Path:
     return file.with_name(f"{file.name.removesuffix('.inputs.pt')}.{name}")
 
 
-def _first_input(case: _Case, stem: Path) -> str | None:
-    """A file with the first input as float64, where it has the shape of the result; such a kernel only copies."""
+def _first_input(case: _Case, results: Writer) -> int | None:
+    """Where the first input as float64 starts, if it has the shape of the result; such a kernel only copies."""
     tensors = [x for x in case.values if isinstance(x, torch.Tensor)]
     if not tensors or tensors[0].shape != case.oracle(case.values).shape:
         return None
-    file = stem.with_name(f"{stem.name}.f64")
-    tensors[0].to(torch.float64).contiguous().numpy().tofile(file)
-    return str(file)
+    return results.put(tensors[0].to(torch.float64))
 
 
-def _written(case: _Case, values: list[Any], stem: Path) -> dict[str, Any] | None:
+def _written(case: _Case, values: list[Any], stem: Path, results: Writer) -> dict[str, Any] | None:
     try:
         expected = case.oracle(values).cpu().contiguous()
         dtype = str(case.eager(values).dtype).removeprefix("torch.")
     except REFUSED:
         return None
     torch.save(values, stem.with_name(f"{stem.name}.inputs.pt"))
-    expected.numpy().tofile(stem.with_name(f"{stem.name}.f64"))
-    return {"stem": str(stem), "expected_shape": list(expected.shape), "expected_dtype": dtype}
+    told = {"expected_shape": list(expected.shape), "expected_dtype": dtype, "expected_at": results.put(expected)}
+    return {"stem": str(stem), **told}
 
 
 def _other(case: _Case) -> Iterator[Variation]:

@@ -1,4 +1,5 @@
-"""Runs in a child: is the process still what it was before claimed code came? Clocks, checks and modes, by identity.
+"""Runs in a child: is the process still what it was before claimed code came? Clocks, checks, modes and the kit's own
+functions, by identity.
 
 `torch.manual_seed` is not among them: torch.compile wraps it itself.
 """
@@ -10,6 +11,8 @@ import gc
 import statistics
 import sys
 import time
+from collections.abc import Callable
+from types import FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -36,6 +39,46 @@ _OWNERS: dict[str, tuple[Any, tuple[str, ...]]] = {
 }  # fmt: skip
 _STOPWATCH = "triton.testing"
 _LATE = "do_bench"
+
+
+Code = tuple[Any, Any]
+"""A function and the code it had."""
+
+
+def watch() -> Callable[[], list[str]]:
+    """What tells, when it is called later, the names of whatever is another object than now, sorted.
+
+    It holds all it compares with, so that whoever wants to mislead it has to search the memory of the process for it.
+    """
+    before, own, told = snapshot(), _own(), replaced
+    code_of, ordered = _code_of, sorted
+
+    def look() -> list[str]:
+        changed = [
+            f"{module}.{name}"
+            for module, (names, known) in own.items()
+            for name, was in known.items()
+            if code_of(names.get(name)) != was
+        ]
+        return ordered([*changed, *told(before)])
+
+    return look
+
+
+def _own() -> dict[str, tuple[dict[str, Any], dict[str, Code]]]:
+    """The functions and methods of every module of the kit in this process."""
+    found: dict[str, tuple[dict[str, Any], dict[str, Code]]] = {}
+    for name, module in [*sys.modules.items()]:
+        if name.partition(".")[0] == "audit" and isinstance(module, ModuleType):
+            classes = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == name]
+            for place, names in [(name, vars(module)), *((f"{name}.{one.__name__}", vars(one)) for one in classes)]:
+                functions = {key: _code_of(value) for key, value in names.items() if isinstance(value, FunctionType)}
+                found[place] = (names, functions)  # type: ignore[assignment]
+    return found
+
+
+def _code_of(value: Any) -> Code:
+    return value, getattr(value, "__code__", None)
 
 
 def snapshot() -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """The trusted parents: a root imports torch once and forks the pool's zygotes, each of which forks fresh processes.
 
 The root gets two descriptors for each zygote over the socket that is its first argument: where requests come from and
-where replies go. The second is the native library that sessions tell their events through. A zygote reads one JSON
-request a line and answers with one JSON reply a line; a request with `keep` leaves its process for the next one,
+where replies go. The second is the native library that sessions tell their events through. A zygote reads requests (see
+`requests`) and answers with one JSON reply a line; a request with `keep` leaves its process for the next one,
 `{"release": true}` ends it.
 """
 
@@ -16,7 +16,7 @@ import sys
 
 import torch
 
-from audit.worker import oracle, session, timing
+from audit.worker import oracle, requests, session, timing
 from audit.worker.child import Child, Serve, looked_at
 from audit.worker.teller import Teller
 
@@ -47,18 +47,21 @@ def _serve(asked: int, replied: int, teller: Teller) -> None:
     """Answers requests until there are no more."""
     replies = os.fdopen(replied, "w", encoding="utf-8")
     kept: Child | None = None
-    for line in os.fdopen(asked, encoding="utf-8"):
-        request = json.loads(line)
+    asking = socket.socket(fileno=asked)
+    while (got := requests.receive(asking)) is not None:
+        request, descriptors = got
         child, kept = kept, None
         if "release" in request:
             answer = {"released": child is not None}
         else:
             child = child or Child(KINDS, teller, hidden=(asked, replied))
-            answer = child.serve(request)
+            answer = child.serve(request, descriptors)
             if request["keep"] and answer["finished"]:
                 child, kept = None, child
         if child is not None:
             child.end()
+        for descriptor in descriptors:
+            os.close(descriptor)
         replies.write(json.dumps(answer) + "\n")
         replies.flush()
     if kept is not None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from audit.worker.pool import Reply, Workers
 
@@ -51,7 +52,9 @@ def test_a_session_tells_its_events_and_leaves_its_files(workers: Workers, tmp_p
     assert reply.finished
     assert reply.events[0] == {"cost": {"flops": 1.0, "bytes": 2.0}}
     assert reply.events[1]["expected_shape"] == [3]
-    assert (tmp_path / "0.expected.f64").stat().st_size == 24
+    inputs = torch.load(tmp_path / "0.inputs.pt", weights_only=True)[0]
+    assert reply.expected(reply.events[1]).tolist() == (2 * inputs.double()).tolist()
+    assert {file.name for file in tmp_path.iterdir()} == {"reference.py", "0.inputs.pt"}, "results have no name"
 
 
 @pytest.mark.parametrize(

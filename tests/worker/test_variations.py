@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from audit.worker import process_state
 from audit.worker.arguments import LAYOUTS, Arguments, differing
 from audit.worker.formats import FORMATS, effective_bits, tf32
 from audit.worker.oracle import load_reference, run
+from audit.worker.results import Results
 from audit.worker.transforms import DISTRIBUTIONS, one_moved, redistributed, with_value
 
 LOWER = torch.randn(9, 9, generator=torch.Generator().manual_seed(5)).tril()
@@ -69,8 +71,9 @@ def told(tmp_path: Path, **more: Any) -> list[dict[str, Any]]:
         "vary": [{"inputs": str(inputs), "shape": {"N": 9}, "groups": groups}],
         **more,
     }
-    events += run(request)
-    return events
+    results = Results()
+    events += run({**request, "results": os.dup(results.fileno())})
+    return [event | {"results": results} for event in events]
 
 
 def test_variations_come_with_what_is_right_for_them(tmp_path: Path) -> None:
@@ -81,7 +84,7 @@ def test_variations_come_with_what_is_right_for_them(tmp_path: Path) -> None:
     assert {*DISTRIBUTIONS, "nan", "inf"} <= {*names}
     for event in others:
         a, b = torch.load(f"{event['stem']}.inputs.pt", weights_only=True)
-        want = np.fromfile(f"{event['stem']}.f64").reshape(event["expected_shape"])
+        want = event["results"].at(event["expected_at"], event["expected_shape"])
         np.testing.assert_array_equal(want, torch.matmul(a.double(), b.double()).tril().numpy())
 
 
@@ -109,11 +112,11 @@ def test_each_input_is_changed_among_discriminating_ones(tmp_path: Path) -> None
 
 
 def test_the_same_inputs_give_the_same_variations(tmp_path: Path) -> None:
-    def files() -> dict[str, bytes]:
-        told(tmp_path)
-        return {file.name: file.read_bytes() for file in tmp_path.glob("*.f64")}
+    def values() -> list[bytes]:
+        _, *others = told(tmp_path)
+        return [event["results"].at(event["expected_at"], event["expected_shape"]).tobytes() for event in others]
 
-    assert files() == files()
+    assert values() == values()
 
 
 def test_overflow_of_a_lower_format_is_told(tmp_path: Path) -> None:

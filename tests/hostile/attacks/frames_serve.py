@@ -1,0 +1,18 @@
+"""Attack: finds what tells events in the frames above it, and has it tell a whole session of forged ones.
+Wall: claimed code runs below the native code that tells: called again from there, it raises the alarm
+Outcome: channel error: a session was started within a session
+"""
+
+import sys
+
+import torch
+
+
+def forward(x: torch.Tensor) -> torch.Tensor:
+    frame = sys._getframe()
+    while frame is not None:
+        teller = frame.f_locals.get("teller")
+        if teller is not None:
+            teller.serve(iter([{"step": 0, "run": "claim", "case": 0, "returned": "Tensor"}]))
+        frame = frame.f_back
+    return x * 2

