@@ -7,6 +7,7 @@ import os
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ import audit
 from audit.build import cuda_toolchain
 from audit.emulator import prepared
 from audit.model import Record, store
+from audit.owned import remove
 from tests.hostile import leftovers
 from tests.hostile.header import Attack
 from tests.hostile.leftovers import Places
@@ -46,6 +48,7 @@ class Stage:
         guarded = (kit, *(self.folders[name] for name in ("home", "reports", "others")))
         self.places = Places(guarded, self.folders["scratch"], self.folders["cache"])
         self._share_prepared()
+        self._listen()
         self.start()
 
     def start(self) -> None:
@@ -66,6 +69,8 @@ class Stage:
         assert self.judge.stdin is not None
         self.judge.stdin.close()
         self.judge.wait(timeout=20)
+        for one in self.services:
+            one.close()
 
     def guarded(self) -> Places:
         """What must not change now: the cache's finished entries too."""
@@ -115,7 +120,7 @@ class Stage:
 
     def _placed(self, text: str) -> str:
         """The source with `@HOME@` and its like replaced by what the attack could find out for itself."""
-        places = {**self.folders, "kit": Path(audit.__file__).parent, "judge": self.judge.pid}
+        places = {**self.folders, "kit": Path(audit.__file__).parent, "judge": self.judge.pid, "port": self.port}
         for name, place in places.items():
             text = text.replace(f"@{name.upper()}@", str(place))
         return text
@@ -124,6 +129,17 @@ class Stage:
         own = {"HOME": "home", "TMPDIR": "scratch", "AUDIT_CACHE": "cache"}
         set_ = {name: str(self.folders[folder]) for name, folder in own.items()}
         return {**os.environ, **set_, "AUDIT_TEST_TOKEN": SECRET, "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def _listen(self) -> None:
+        """Services of the user: on a port, at a socket in a folder, and at one by name alone."""
+        port = socket.create_server(("127.0.0.1", 0))
+        self.port: int = port.getsockname()[1]
+        local, named = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+        local.bind(str(self.folders["others"] / "agent.sock"))
+        named.bind(f"\0hostile_agent_{self.port}")
+        self.services = (port, local, named)
+        for one in (local, named):
+            one.listen()
 
     def _share_prepared(self) -> None:
         """The runtime and the precompiled header are copied, not compiled once more."""
@@ -140,6 +156,9 @@ def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         pytest.skip(f"needs a GPU: {cuda_toolchain.missing()}")
     leftovers.adopt()
     one = Stage(tmp_path_factory.mktemp("stage"), request.param)
-    assert {rung.state for rung in one.audit(one.claim(None, "first")).ladder} == {"cleared"}
-    yield one
-    one.end()
+    try:
+        assert {rung.state for rung in one.audit(one.claim(None, "first")).ladder} == {"cleared"}
+        yield one
+    finally:
+        one.end()
+        remove(one.root)  # an attack's folders may be too deep for pytest

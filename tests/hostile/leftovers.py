@@ -51,7 +51,7 @@ def look(places: Places, judge: int) -> Look:
     return Look(
         processes=descendants(os.getpid()),
         files={path: _print(path) for folder in places.guarded for path in _files(folder)},
-        scratch=frozenset(places.scratch.rglob("*")),
+        scratch=frozenset(places.scratch.iterdir()),
         marks=frozenset(name for folder in COMMON for name in _marks(folder)),
         shared=frozenset(_system_v()),
         unfinished=frozenset(_unfinished(places.cache)),

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 
 from audit.model import Finding, Record
 from tests.hostile import leftovers
-from tests.hostile.conftest import ROOT, Stage
+from tests.hostile.conftest import ROOT, SECRET, Stage
 from tests.hostile.header import Attack, Outcome, attacks
 
 ATTACKS = attacks()
 SEEN = ROOT / "out/hostile"
 HONEST = "honest"
+MOST_CHARACTERS = 500_000
 
 
 @pytest.mark.hostile
@@ -31,19 +33,20 @@ def test_attack(stage: Stage, attack: Attack) -> None:
     assert leftovers.differences(before, places, stage.judge.pid) == []
     check_outcome(record, attack.outcomes[stage.device], attack.name)
     check_whole(record)
+    check_text(claim / "out/record.json")
     later = stage.audit(after)
     assert {rung.variant: rung.state for rung in later.ladder} == {"twice": "cleared", HONEST: "cleared"}
     keep(attack, stage.device, record, seconds)
 
 
 def check_outcome(record: Record, want: Outcome, name: str) -> None:
-    """The attack ends as its header says, accused of nothing else, and its neighbour is unaffected."""
+    """The attack ends as its header says, accused of nothing but that, and its neighbour is unaffected."""
     states = {rung.role: rung.state for rung in record.ladder}
     assert states["repair"] == "cleared", "the honest kernel beside it"
     about = [one for one in record.findings if one.target == name]
     told = [f"{one.probe} {one.outcome}: {one.summary}" for one in about if one.outcome not in ("pass", "skip")]
     assert (states["claimed"] == "cleared") == (want.probe is None), told
-    assert {one.probe for one in about if one.convicts} <= {want.probe}, told
+    assert want.outcome == "fail" or not [one for one in about if one.convicts], told
     if want.probe is not None:
         (finding,) = [one for one in about if one.probe == want.probe]
         assert (finding.outcome, want.words in finding.summary) == (want.outcome, True), finding.summary
@@ -55,6 +58,13 @@ def check_whole(record: Record) -> None:
     assert {one.probe for one in record.findings if one.target == HONEST} >= {"build", "contract", "agreement"}
     assert record.environment.stages
     assert record.ladder
+
+
+def check_text(path: Path) -> None:
+    """The record holds no word of what is secret, and not more of claimed code's words than anybody reads."""
+    text = path.read_text(encoding="utf-8")
+    assert SECRET not in text
+    assert len(text) < MOST_CHARACTERS
 
 
 def keep(attack: Attack, device: str, record: Record, seconds: float) -> None:
