@@ -116,13 +116,13 @@ def _marks(folder: Path) -> Print:
 
 
 def _cleared(folder: Path) -> Path:
-    """A folder to work in, once what killed makers left of this entry, and the entry if it is damaged, are gone.
+    """A folder to work in, once what killed makers left, and the entry if it is damaged, are gone.
 
     Whoever asks has the entry's lock, so nobody works on what is there.
     """
     try:
-        for old in folder.parent.glob(f"{folder.name}.*"):
-            if old.suffix != ".lock":
+        for old in list(folder.parent.iterdir()):
+            if _is_abandoned(old, own=folder):
                 _removed(old)
         unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
         if folder.exists() or folder.is_symlink():
@@ -131,6 +131,20 @@ def _cleared(folder: Path) -> Path:
     except OSError as error:
         raise _unwritable(folder, error) from error
     return unfinished
+
+
+def _is_abandoned(path: Path, *, own: Path) -> bool:
+    """Whether a killed maker left this: its name is an entry's and an ending, and nobody has that entry's lock."""
+    entry = path.with_suffix("")
+    lock = entry.with_name(entry.name + ".lock")
+    if path.suffix == ".lock" or path.with_name(path.name + ".lock").exists() or not lock.exists():
+        return False
+    with lock.open("w") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return entry == own
+    return True
 
 
 def _removed(path: Path) -> None:

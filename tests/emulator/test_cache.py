@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -63,13 +64,17 @@ def test_a_file_in_an_entrys_place_gives_way(tmp_path: Path) -> None:
     assert is_whole(tmp_path / "kernels/twice-0")
 
 
-def test_what_a_killed_maker_left_goes_with_the_next_one(tmp_path: Path) -> None:
-    left = tmp_path / "kernels/twice-0.x1y2"
-    left.mkdir(parents=True)
-    (left / "kernel.so").write_text("half")
-    (tmp_path / "kernels/twice-0.lock").touch()
-    made(tmp_path / "kernels/twice-0", make)
-    assert sorted(path.name for path in (tmp_path / "kernels").iterdir()) == ["twice-0", "twice-0.lock"]
+def test_what_killed_makers_left_goes_with_the_next_one_and_what_the_living_make_stays(tmp_path: Path) -> None:
+    kernels = tmp_path / "kernels"
+    for left in ("twice-0.x1y2", "other-1.x3y4", "busy-2.x5y6", "a.dotted-3"):
+        (kernels / left).mkdir(parents=True)
+        (kernels / left / "kernel.so").write_text("half")
+    for name in ("twice-0", "other-1", "busy-2", "a.dotted-3", "a"):
+        (kernels / f"{name}.lock").touch()
+    with (kernels / "busy-2.lock").open() as busy:
+        fcntl.flock(busy, fcntl.LOCK_EX)
+        made(kernels / "twice-0", make)
+    assert sorted(path.name for path in kernels.iterdir() if path.is_dir()) == ["a.dotted-3", "busy-2.x5y6", "twice-0"]
 
 
 def test_a_maker_that_fails_leaves_nothing_but_its_lock(tmp_path: Path) -> None:
