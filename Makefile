@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 CLAIM ?= triangular_mm
 DEVICE ?= auto
 
-.PHONY: audit test self-test check doctor bench clean
+.PHONY: audit test hostile self-test check doctor bench clean
 .DEFAULT_GOAL := audit
 
 audit: $(READY)
@@ -16,6 +16,10 @@ audit: $(READY)
 
 test: $(READY)
 	@$(RUN)/python -m pytest -n 2 --dist loadfile
+
+hostile: $(READY)
+	@$(RUN)/python -m pytest -n 2 -m hostile tests/hostile
+	@$(RUN)/python -m tests.hostile.table
 
 self-test: $(READY)
 	@$(RUN)/audit self-test --device emulated --against reports/self_test/emulated.json

@@ -17,7 +17,8 @@ from audit.errors import AuditError, BadInput
 from audit.inquiry import Inquiry
 from audit.ledger import Ledger
 from audit.measure import Session
-from audit.model import Record, Stage, Variant
+from audit.model import Record, Stage, Variant, store
+from audit.owned import FULL, Hold, Scratch
 from audit.progress import Progress
 from audit.report.formats import USUAL, Form
 from audit.review import review_python, review_source
@@ -28,6 +29,7 @@ MOST_JOBS = 16
 STAGES = ("prepare", "lint", "review", "build", "verify", "measure", "confirm", "judge", "report")
 A_TIMING = 20
 """Pieces of work that the timing session counts as, in the progress."""
+RECORD = "record.json"
 
 
 def jobs() -> int:
@@ -66,17 +68,14 @@ class Audit:
         workers: Workers | None = None,
         progress: Progress,
     ) -> None:
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise BadInput(f"{out}: cannot be written ({error.strerror}); choose another folder") from error
+        self._hold = _hold(out)
         self.folder = folder
         self.out = out
         self._progress = progress
         self._progress.plan(STAGES)
         self._rounds = rounds
         self.seed = secrets.randbits(62) if entropy is None else entropy
-        self._scratch = tempfile.TemporaryDirectory(prefix="audit-")
+        self._scratch = Scratch()
         first = Record(
             claim=folder.audited,
             device=device.describe(),
@@ -84,7 +83,7 @@ class Audit:
             environment=environment.describe(seeds=(self.seed,)),
         )
         command = f"audit run {folder.claim.name} --device {first.device.kind} --seed {self.seed}"
-        self._ledger = Ledger(first, out / "record.json", command=command)
+        self._ledger = Ledger(first, out / RECORD, command=command)
         self._open_processes = ExitStack()
         self._workers = workers or self._open_processes.enter_context(Workers(places(1 + len(beside))))
         self._main = self._open(device)
@@ -108,7 +107,8 @@ class Audit:
         for inquiry in (self._main, *self._beside):
             inquiry.close()
         self._open_processes.close()
-        self._scratch.cleanup()
+        self._scratch.close()
+        self._hold.close()
 
     def prepare(self) -> None:
         """Starts all that can start, and returns when inputs and float64 results are there."""
@@ -207,14 +207,21 @@ class Audit:
 
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:
-        """A stage of the progress; what it found is on disk when it ends. One that breaks off leaves a report too."""
+        """A stage of the progress; what it found is on disk when it ends. One that breaks off leaves a report too.
+
+        Raises:
+            BadInput: the disk is full, or was made read-only.
+        """
         try:
             with self._progress.stage(name):
                 yield
-        except BaseException:
+        except BaseException as error:
             if name != "report":
                 self._report_what_is_known()
-            raise
+            if not isinstance(error, OSError) or error.errno not in FULL:
+                raise
+            where = error.filename or self.out
+            raise BadInput(f"{where}: cannot be written ({error.strerror}); make room and run it again") from error
         self._ledger.flush()
 
     def _report_what_is_known(self) -> None:
@@ -224,7 +231,7 @@ class Audit:
             report.render(self.record, self.out)
 
     def _open(self, device: AuditDevice) -> Inquiry:
-        scratch = Path(tempfile.mkdtemp(dir=self._scratch.name))
+        scratch = Path(tempfile.mkdtemp(dir=self._scratch.path))
         site = Site(self.folder, device, workers=self._workers, scratch=scratch, keep=self._ledger.add_build)
         order = sorted(self.folder.claim.variant, key=lambda variant: variant.role != "claimed")
         return Inquiry(site, order, ledger=self._ledger, progress=self._progress, jobs=jobs())
@@ -254,3 +261,14 @@ class Audit:
         times = measure.times(self._timing.result(), built, cleared=cleared, baselines=baselines)
         self._ledger.add(one.model_copy(update={"device": site.kind}) for one in times.findings)
         self._ledger.add_times(times.measurements)
+
+
+def _hold(out: Path) -> Hold:
+    """The folder of results, made and taken; what an audit that was killed there had half written is removed."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        hold = Hold(out)
+        store.clear(out / RECORD)
+    except OSError as error:
+        raise BadInput(f"{out}: cannot be written ({error.strerror}); choose another folder") from error
+    return hold

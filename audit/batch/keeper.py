@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import shutil
 import signal
 import sys
 import tempfile
@@ -25,6 +24,7 @@ from pydantic import Field
 
 from audit.batch.states import End
 from audit.model.base import Frozen
+from audit.owned import Scratch
 
 SET_PDEATHSIG, SET_CHILD_SUBREAPER = 1, 36
 LOOK_S = 0.02
@@ -60,8 +60,9 @@ class Keeper:
     def keep(self) -> End:
         """Runs the job to its end or its limit, then ends all that it started."""
         self._own()
-        scratch = tempfile.mkdtemp(prefix="audit-batch-")
-        os.environ.update({**self._job.env, "TMPDIR": scratch, "JUPYTER_RUNTIME_DIR": scratch})
+        scratch = Scratch()
+        own = str(scratch.path)
+        os.environ.update({**self._job.env, "TMPDIR": own, "JUPYTER_RUNTIME_DIR": own})
         tempfile.tempdir = None  # forget the folder that was found before
         began = time.monotonic()
         try:
@@ -72,7 +73,7 @@ class Keeper:
             end_descendants()
             return self._end(status, told, time.monotonic() - began)
         finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+            scratch.close()
 
     def _own(self) -> None:
         """A session, a log for its output, the children of its children, and an end with the launcher's."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from audit.build import cuda_toolchain
 from audit.build.fast_refusal import NotFast
 from audit.emulator import toolchain
-from audit.emulator.cache import fingerprint, made
+from audit.emulator.cache import fingerprint, is_whole, made
 
 PRELUDE = "prelude.h"
 _PRELUDE_TEXT = '#include "cufast/prelude.h"\n'
@@ -90,7 +90,7 @@ def header(folder: Path) -> Path:
 
 def header_now(folder: Path, beside: Path) -> Path:
     """The precompiled header if it is there, else a plain one written into `beside`: one build is faster without."""
-    if (finished := _header_folder(folder)).is_dir():
+    if is_whole(finished := _header_folder(folder)):
         return finished / PRELUDE
     (beside / PRELUDE).write_text(_PRELUDE_TEXT, encoding="utf-8")
     return beside / PRELUDE

@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 import re
-import tempfile
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from audit.funnel.collection import Collection, Item
 from audit.funnel.state import Passage
 from audit.importers import tables, writer
 from audit.importers.material import Given
+from audit.owned import Scratch
 
 IMPOSSIBLE = "impossible time"
 NO_CODE, NO_CLAIM, COPY = "no code", "the dataset marks it wrong", "the code of another row"
@@ -97,8 +97,8 @@ def _told(data: Dataset) -> dict[tuple[str, int], Passage]:
 
 def _make(folder: Path, *, text: str, name: str, given: Given) -> None:
     """Imports one row, as a file of its own, into a claim folder. Raises BadInput if something essential is missing."""
-    with tempfile.TemporaryDirectory(prefix="audit-") as scratch:
-        file = Path(scratch) / f"{name}.jsonl"
+    with Scratch() as scratch:
+        file = scratch / f"{name}.jsonl"
         file.write_text(text + "\n", encoding="utf-8", errors="surrogateescape")
         imported = importers.read([file], given=given)
     lacking = [str(one) for one in imported.missing if one.essential]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +22,30 @@ SCHEMA_FILE = Path(__file__).with_name("record.schema.json")
 
 
 def write(record: Record, path: Path) -> None:
-    """Replaces `path` in one step: a reader sees the old record or the new one, and a killed run leaves the old."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Replaces `path` in one step: a reader sees the old record or the new one, and a killed run leaves the old.
+
+    Raises:
+        BadInput: it cannot be written; says why. The old record is still there.
+    """
     text = json.dumps(record.model_dump(mode="json", by_alias=True), indent=1, allow_nan=False)
     waiting = path.with_name(f".{path.name}.{os.getpid()}")
-    with waiting.open("w", encoding="utf-8") as file:
-        file.write(text + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    waiting.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with waiting.open("w", encoding="utf-8") as file:
+            file.write(text + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        waiting.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            waiting.unlink()
+        raise BadInput(f"{path}: cannot be written ({error.strerror}); make room or choose another folder") from error
+
+
+def clear(path: Path) -> None:
+    """Removes what killed runs had begun to write there; nobody may be writing to `path` now."""
+    for waiting in path.parent.glob(f".{path.name}.*"):
+        waiting.unlink()
 
 
 def read(path: Path) -> Record:

@@ -24,6 +24,8 @@ Run = Literal["claim", "reference", "plant"]
 Step = Mapping[str, Any]
 """A run, the index of its case, and options; see `audit.worker.session`."""
 Answer = TypeVar("Answer")
+LARGEST_ITEM_BYTES = 16
+"""An element of complex128: no output has larger ones."""
 SHARES = ("repair",)
 """Roles that share a process where one exists: repairs are ours, and their every element is seen to be written. What is
 accused, and what must show its defect, gets the fresh process it asks for."""
@@ -84,7 +86,8 @@ class Call:
             SessionForged: the file does not hold what the session wrote.
         """
         try:
-            data = outputs.read(self.file, digest=self.event["digest"])
+            most = LARGEST_ITEM_BYTES * int(np.prod(self.event["shape"]))
+            data = outputs.read(self.file, digest=self.event["digest"], most_bytes=most)
         except Forged as seen:
             self.forged.append(str(seen))
             raise SessionForged(str(seen)) from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -13,6 +12,7 @@ from audit import claims, environment, judge
 from audit.build.devices import choose
 from audit.claims import ClaimFolder
 from audit.model import Record
+from audit.owned import Scratch
 from audit.pipeline import Audit, jobs, places
 from audit.progress import Progress
 from audit.selftest import controls
@@ -62,9 +62,9 @@ def _audited(folder: ClaimFolder, *, device: str, entropy: int, workers: Workers
     """The record after every stage that gives evidence; nothing is timed for a score."""
     with progress.stage("controls"):
         progress.say(f"{folder.claim.name}: {len(folder.claim.variant)} kernels")
-    with tempfile.TemporaryDirectory(prefix="audit-") as out:
+    with Scratch() as out:
         on = choose(device, folder.claim)
-        with Audit(folder, on, Path(out), entropy=entropy, workers=workers, progress=progress) as audit:
+        with Audit(folder, on, out, entropy=entropy, workers=workers, progress=progress) as audit:
             for stage in (audit.prepare, audit.review, audit.build, audit.verify, audit.confirm):
                 stage()
         return audit.record

@@ -61,7 +61,7 @@ def test_everything_it_started_ends_with_it(
     assert (end["returncode"], end["timed_out"], end["kernel_signal"]) == expected
     assert alive(unusual) == 0
     (scratch,) = [line.split()[1] for line in (tmp_path / "log").read_text().splitlines() if line.startswith("TMPDIR")]
-    assert scratch.startswith(f"{tempfile.gettempdir()}/audit-batch-")
+    assert scratch.startswith(f"{tempfile.gettempdir()}/audit-run-")
     assert not Path(scratch).exists()
 
 

@@ -15,6 +15,9 @@ from audit.worker.results import Results, Writer
 from audit.worker.teller import Teller
 from audit.worker.transcript import Forged
 
+BYTES = b"twelve bytes"
+DIGEST = hashlib.blake2b(BYTES, digest_size=outputs.DIGEST_BYTES).hexdigest()
+
 
 @pytest.fixture(scope="module")
 def teller() -> Teller:
@@ -26,7 +29,10 @@ def test_the_native_digest_is_that_of_the_bytes(teller: Teller, tmp_path: Path, 
     values = torch.arange(elements, dtype=torch.int32)
     digest = teller.keep(tmp_path / "0.bin", values)
     assert digest == hashlib.blake2b(values.numpy().tobytes(), digest_size=32).hexdigest()
-    assert outputs.read(tmp_path / "0.bin", digest=digest).tobytes() == values.numpy().tobytes()
+    read = outputs.read(tmp_path / "0.bin", digest=digest, most_bytes=4 * elements)
+    assert read.tobytes() == values.numpy().tobytes()
+        outputs.read(tmp_path / "0.bin", digest=digest, most_bytes=4 * elements).tobytes() == values.numpy().tobytes()
+    )
 
 
 def test_whatever_stood_there_before_is_replaced(teller: Teller, tmp_path: Path) -> None:
@@ -34,7 +40,7 @@ def test_whatever_stood_there_before_is_replaced(teller: Teller, tmp_path: Path)
     (tmp_path / "0.bin").symlink_to(tmp_path / "mine")
     digest = teller.keep(tmp_path / "0.bin", torch.ones(3))
     assert (tmp_path / "mine").read_text() == "kept"
-    assert outputs.read(tmp_path / "0.bin", digest=digest).size == 12
+    assert outputs.read(tmp_path / "0.bin", digest=digest, most_bytes=12).size == 12
 
 
 def test_an_output_that_cannot_be_written_raises(teller: Teller, tmp_path: Path) -> None:
@@ -42,31 +48,27 @@ def test_an_output_that_cannot_be_written_raises(teller: Teller, tmp_path: Path)
         teller.keep(tmp_path / "no" / "0.bin", torch.ones(3))
 
 
-def other(file: Path) -> None:
-    file.write_bytes(b"other")
+def sparse(file: Path) -> None:
+    file.touch()
+    os.truncate(file, 1 << 40)
 
 
-def link(file: Path) -> None:
-    file.rename(file.with_suffix(".old"))
-    file.symlink_to(file.with_suffix(".old"))
+PLACED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "nothing": (lambda _: None, "was taken away"),
+    "a pipe": (os.mkfifo, "is no plain file"),
+    "a folder": (Path.mkdir, "is no plain file"),
+    "a link to a device": (lambda file: file.symlink_to("/dev/zero"), "was taken away"),
+    "a terabyte": (sparse, "1099511627776 bytes long, more than any"),
+    "other bytes": (lambda file: file.write_bytes(BYTES.upper()), "holds other bytes"),
+}
 
 
-def pipe(file: Path) -> None:
-    file.unlink()
-    os.mkfifo(file)
-
-
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [(other, "other bytes"), (Path.unlink, "taken away"), (link, "taken away"), (pipe, "no plain file")],
-)
-def test_what_was_changed_since_is_forged(
-    teller: Teller, tmp_path: Path, change: Callable[[Path], None], why: str
-) -> None:
-    digest = teller.keep(tmp_path / "0.bin", torch.ones(3))
-    change(tmp_path / "0.bin")
-    with pytest.raises(Forged, match=why):
-        outputs.read(tmp_path / "0.bin", digest=digest)
+@pytest.mark.parametrize("placed", PLACED)
+def test_whatever_else_lies_there_is_forged(tmp_path: Path, placed: str) -> None:
+    place, words = PLACED[placed]
+    place(tmp_path / "0.bin")
+    with pytest.raises(Forged, match=words):
+        outputs.read(tmp_path / "0.bin", digest=DIGEST, most_bytes=len(BYTES))
 
 
 def test_results_are_found_where_they_start() -> None:

@@ -1,0 +1,11 @@
+"""Attack: a loop on the host that never ends.
+Wall: wall-clock limit of a session
+Outcome: contract error: did not finish within 2 s
+"""
+
+import torch
+
+
+def forward(x: torch.Tensor) -> torch.Tensor:
+    while True:
+        pass

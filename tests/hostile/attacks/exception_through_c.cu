@@ -1,0 +1,21 @@
+// Attack: throws a C++ exception through a function that lets none out.
+// Wall: the judge's process holds no claimed code
+// Outcome: contract error: SIGABRT
+#include <torch/extension.h>
+#include <cuda_runtime.h>
+
+static void leave(int code) noexcept { throw code; }
+
+__global__ void twice(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2.0f * x[i];
+}
+
+torch::Tensor forward(torch::Tensor x) {
+    auto y = torch::empty_like(x);
+    leave(0);
+    twice<<<(x.numel() + 63) / 64, 64>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.numel());
+    return y;
+}
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward); }

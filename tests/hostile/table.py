@@ -1,0 +1,76 @@
+"""docs/hostile.md: every attack, the wall that holds it, how it must end and how it last did.
+
+`python -m tests.hostile.table` takes what the last `make hostile` saw into `seen.json` and writes the page.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from audit import environment
+from tests.hostile.header import Attack, attacks
+
+ROOT = Path(__file__).resolve().parents[2]
+RUN = ROOT / "out/hostile"
+SEEN = Path(__file__).with_name("seen.json")
+PAGE = ROOT / "docs/hostile.md"
+MOST_CHARACTERS = 160
+INTRODUCTION = """# Attacks on the kit, and how each ended
+Every row is a file of `tests/hostile/attacks/`: a variant of one tiny claim that does what its row says, audited like
+any other by `make hostile`, beside an honest kernel and before one. For each is checked that it ends as its header
+says, that it is accused of nothing else, that the honest kernels are cleared, that the record is whole, and that
+nothing stays behind or was changed: processes, temporary files, shared memory, locks, cache entries, descriptors, the
+kit, reports, a home and other people's folders. An attack that gets through returns wrong values or says so, and its
+row fails.
+
+`cleared` is an attack that came to nothing: the kernel's right values counted. What is an error accuses nobody.
+This page is made by `python -m tests.hostile.table` from the headers and from what the last run saw.
+"""
+
+
+def main() -> None:
+    """Takes the last run's rows, where there are some, and writes the page."""
+    names = {attack.name for attack in attacks()}
+    rows = {_key(row): row for row in _stored()["rows"] if row["attack"] in names}
+    fresh = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RUN.glob("*.json"))]
+    rows |= {_key(row): row for row in fresh if row["attack"] in names}
+    machine = environment.describe(seeds=()).model_dump(mode="json") if fresh else _stored().get("environment")
+    told = {"environment": machine, "rows": [rows[key] for key in sorted(rows)]}
+    SEEN.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    PAGE.write_text(markdown(), encoding="utf-8")
+
+
+def markdown() -> str:
+    """The page, from the headers and the rows that are stored."""
+    seen = {_key(row): row["seen"] for row in _stored()["rows"]}
+    known = attacks()
+    parts = [INTRODUCTION]
+    for device in ("emulated", "cuda"):
+        asked = [attack for attack in known if (device, attack.name) in seen]
+        if asked:
+            parts.append(f"\n## On the {device} device: {len(asked)} attacks\n")
+            parts.append("| attack | tries | wall | must end as | was seen as |\n|---|---|---|---|---|\n")
+            parts += [_line(attack, device, seen[device, attack.name]) for attack in asked]
+    return "".join(parts)
+
+
+def _line(attack: Attack, device: str, seen: str) -> str:
+    cells = (attack.tries, attack.wall, str(attack.outcomes[device]), seen[:MOST_CHARACTERS])
+    return f"| `{attack.name}` | {' | '.join(cell.replace('|', '/') for cell in cells)} |\n"
+
+
+def _key(row: dict[str, Any]) -> tuple[str, str]:
+    return row["device"], row["attack"]
+
+
+def _stored() -> dict[str, Any]:
+    if not SEEN.is_file():
+        return {"rows": []}
+    stored: dict[str, Any] = json.loads(SEEN.read_text(encoding="utf-8"))
+    return stored
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""Every attack through a real audit: how it ends, that nothing is forged or lost, and that nobody after it notices."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from audit.model import Finding, Record
+from tests.hostile import leftovers
+from tests.hostile.conftest import ROOT, SECRET, Stage
+from tests.hostile.header import Attack, Outcome, attacks
+
+ATTACKS = attacks()
+SEEN = ROOT / "out/hostile"
+HONEST = "honest"
+MOST_CHARACTERS = 500_000
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+def test_attack(stage: Stage, attack: Attack) -> None:
+    if stage.device not in attack.outcomes:
+        pytest.skip(f"{attack.name} is not asked on {stage.device}")
+    claim, after = stage.claim(attack, attack.name), stage.claim(None, f"after_{attack.name}")
+    places = stage.guarded()
+    before = leftovers.look(places, stage.judge.pid)
+    started = time.monotonic()
+    record = stage.audit(claim)
+    seconds = time.monotonic() - started
+    assert leftovers.differences(before, places, stage.judge.pid) == []
+    check_outcome(record, attack.outcomes[stage.device], attack.name)
+    check_whole(record)
+    check_text(claim / "out/record.json")
+    later = stage.audit(after)
+    assert {rung.variant: rung.state for rung in later.ladder} == {"twice": "cleared", HONEST: "cleared"}
+    keep(attack, stage.device, record, seconds)
+
+
+def check_outcome(record: Record, want: Outcome, name: str) -> None:
+    """The attack ends as its header says, accused of nothing but that, and its neighbour is unaffected."""
+    states = {rung.role: rung.state for rung in record.ladder}
+    assert states["repair"] == "cleared", "the honest kernel beside it"
+    about = [one for one in record.findings if one.target == name]
+    told = [f"{one.probe} {one.outcome}: {one.summary}" for one in about if one.outcome not in ("pass", "skip")]
+    assert (states["claimed"] == "cleared") == (want.probe is None), told
+    assert want.outcome == "fail" or not [one for one in about if one.convicts], told
+    if want.probe is not None:
+        (finding,) = [one for one in about if one.probe == want.probe]
+        assert (finding.outcome, want.words in finding.summary) == (want.outcome, True), finding.summary
+    assert record.verdict.name in ("undecided", "wrong", "mistimed")
+
+
+def check_whole(record: Record) -> None:
+    """The audit went through to the verdict, and each variant was built and asked, or it is said why not."""
+    assert {one.probe for one in record.findings if one.target == HONEST} >= {"build", "contract", "agreement"}
+    assert record.environment.stages
+    assert record.ladder
+
+
+def check_text(path: Path) -> None:
+    """The record holds no word of what is secret, and not more of claimed code's words than anybody reads."""
+    text = path.read_text(encoding="utf-8")
+    assert SECRET not in text
+    assert len(text) < MOST_CHARACTERS
+
+
+def keep(attack: Attack, device: str, record: Record, seconds: float) -> None:
+    """What was seen, for `tests.hostile.table`."""
+    SEEN.mkdir(parents=True, exist_ok=True)
+    row = {"attack": attack.name, "device": device, "seen": _seen(record, attack, device), "seconds": round(seconds, 1)}
+    (SEEN / f"{device}-{attack.name}.json").write_text(json.dumps(row) + "\n", encoding="utf-8")
+
+
+def _seen(record: Record, attack: Attack, device: str) -> str:
+    probe = attack.outcomes[device].probe
+    found: list[Finding] = [one for one in record.findings if (one.target, one.probe) == (attack.name, probe)]
+    return found[0].summary if found else f"cleared; verdict {record.verdict.name}"
