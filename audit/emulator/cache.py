@@ -122,8 +122,9 @@ def _cleared(folder: Path) -> Path:
     """
     try:
         for old in list(folder.parent.iterdir()):
-            if _is_abandoned(old, own=folder):
-                _removed(old)
+            with suppress(FileNotFoundError):  # its maker finished between two looks at it
+                if _is_abandoned(old, own=folder):
+                    _removed(old)
         unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
         if folder.exists() or folder.is_symlink():
             folder.rename(unfinished / "damaged")  # in one step: a session may be reading it

@@ -31,8 +31,6 @@ def test_the_native_digest_is_that_of_the_bytes(teller: Teller, tmp_path: Path, 
     assert digest == hashlib.blake2b(values.numpy().tobytes(), digest_size=32).hexdigest()
     read = outputs.read(tmp_path / "0.bin", digest=digest, most_bytes=4 * elements)
     assert read.tobytes() == values.numpy().tobytes()
-        outputs.read(tmp_path / "0.bin", digest=digest, most_bytes=4 * elements).tobytes() == values.numpy().tobytes()
-    )
 
 
 def test_whatever_stood_there_before_is_replaced(teller: Teller, tmp_path: Path) -> None:
