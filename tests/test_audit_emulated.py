@@ -128,7 +128,7 @@ def test_a_killed_audit_leaves_a_record_that_says_incomplete(tmp_path: Path) -> 
     running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert running.stdout is not None
     for line in running.stdout:
-        if "verify" in line:
+        if line.split()[2:3] == ["verify"]:
             break
     running.kill()
     running.wait()
