@@ -59,7 +59,8 @@ def _ablation_row(variant: Variant, findings: Iterable[Finding], right: bool) ->
 def _in_words(side: object) -> str:
     if not isinstance(side, dict):
         return "no answer"
-    return "right" if side["right"] else "wrong"
+    right = side.get("right")
+    return {True: "right", False: "wrong"}.get(right, "no answer") if isinstance(right, bool) else "no answer"
 
 
 def _named(changes: tuple[str, ...]) -> str:

@@ -10,6 +10,11 @@ from typing import Any
 
 from audit.errors import BadInput
 
+MOST_KEYS, MOST_ITEMS = 2000, 20_000
+"""In one object or list of a record: a checker tells every one that is wrong, and millions of them fill a memory."""
+MOST_SAMPLES = 1_000_000
+SAMPLES = frozenset({"samples_ms", "blocks", "positions"})
+
 
 def size_of(path: Path, *, limit_bytes: int) -> int:
     """The size of a plain file in bytes.
@@ -59,19 +64,28 @@ def said_once(text: bytes, name: str) -> None:
     """Refuses a JSON document with a key twice in one object: two readers would read it as two documents.
 
     Args:
-        text: JSON that a strict reader took.
+        text: the document.
         name: what an error calls it.
 
     Raises:
-        BadInput: a key is there twice, or an integer has thousands of digits.
+        BadInput: no JSON, nested too deeply, a key twice, an object or a list of very many, or an integer of
+            thousands of digits.
     """
 
     def once(pairs: list[tuple[str, Any]]) -> None:
+        if len(pairs) > MOST_KEYS:
+            raise BadInput(f"{name}: an object of {len(pairs):,} keys; at most {MOST_KEYS:,} are read")
+        for key, value in pairs:
+            most = MOST_SAMPLES if key in SAMPLES else MOST_ITEMS
+            if isinstance(value, list) and len(value) > most:
+                raise BadInput(f"{name}: {key[:80]} is a list of {len(value):,}; at most {most:,} are read")
         if len({key for key, _ in pairs}) < len(pairs):
             twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
             raise BadInput(f"{name}: the key {twice[:80]!r} is there twice; a reader could take either")
 
     try:
         json.loads(text, object_pairs_hook=once)
+    except json.JSONDecodeError as error:
+        raise BadInput(f"{name}: not JSON: {error}") from error
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"{name}: not JSON that every reader takes ({type(error).__name__})") from error
+        raise BadInput(f"{name}: JSON that not every reader takes ({type(error).__name__})") from error

@@ -30,7 +30,7 @@ def line(text: str, *, limit: int = LINE_CHARACTERS) -> str:
 
 def row(text: str, *, limit: int = LINE_CHARACTERS) -> str:
     """As `line`, but blanks stay as they are: a line whose columns were set by us."""
-    return _shortened(_visible(text[: READ * limit]).rstrip(), limit, whole=len(text) <= READ * limit)
+    return _shortened(_visible(text[: READ * limit]), limit, whole=len(text) <= READ * limit)
 
 
 def block(text: str, *, limit: int = BLOCK_CHARACTERS) -> str:

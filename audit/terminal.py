@@ -25,7 +25,7 @@ def say(*lines: str, file: TextIO | None = None) -> None:
     stream = file or sys.stdout
     encoding = stream.encoding or "utf-8"
     for one in lines or ("",):
-        stream.write(plain.row(one, limit=MOST_CHARACTERS).encode(encoding, "replace").decode(encoding) + "\n")
+        stream.write(plain.row(one, limit=MOST_CHARACTERS).rstrip().encode(encoding, "replace").decode(encoding) + "\n")
     stream.flush()
 
 

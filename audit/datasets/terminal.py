@@ -38,8 +38,9 @@ def text(data: Dataset, answers: Sequence[Answer]) -> str:
 def table(shown: Table) -> list[str]:
     """Columns side by side; headings take several lines where they are longer than what stands under them."""
     rows = [[plain.line(cell) for cell in row] for row in shown.rows[:MOST_ROWS]]
-    widths = [_width(column, [row[place] for row in rows]) for place, column in enumerate(shown.columns)]
-    heads = [textwrap.wrap(column, width) for column, width in zip(shown.columns, widths, strict=True)]
+    columns = [plain.line(column) for column in shown.columns]
+    widths = [_width(column, [row[place] for row in rows]) for place, column in enumerate(columns)]
+    heads = [textwrap.wrap(column, width) for column, width in zip(columns, widths, strict=True)]
     tall = max(map(len, heads))
     heading = [[head[line - tall] if line - tall >= -len(head) else "" for head in heads] for line in range(tall)]
     lines = [_line(cells, widths, shown) for cells in (*heading, ["-" * width for width in widths], *rows)]

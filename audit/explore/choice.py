@@ -60,7 +60,7 @@ def devices(record: Record, variant: str) -> list[str]:
 def shapes(record: Record, variant: str, device: str) -> list[str]:
     """The shapes it was asked at on that device, each once, in their order."""
     finding = found(record, ASKED, variant, device)
-    return list(dict.fromkeys(quantities.shape(one["shape"]) for one in entries(finding, "shapes")))
+    return list(dict.fromkeys(quantities.shape(one["shape"]) for one in answers(finding)))
 
 
 def found(record: Record, probe: str, variant: str, device: str) -> Finding | None:
@@ -72,10 +72,26 @@ def found(record: Record, probe: str, variant: str, device: str) -> Finding | No
     return None
 
 
-def entries(finding: Finding | None, key: str) -> list[dict[str, Any]]:
-    """The entries of a list in the evidence of a finding; none where there are none."""
-    told = None if finding is None else finding.evidence.get(key)
-    return [entry for entry in told if isinstance(entry, dict)] if isinstance(told, list) else []
+def answers(finding: Finding | None) -> list[dict[str, Any]]:
+    """The answers at every shape and in every order, as the probe writes them; others say nothing to draw."""
+    told = None if finding is None else finding.evidence.get("shapes")
+    known = [entry for entry in told if isinstance(entry, dict)] if isinstance(told, list) else []
+    return [entry for entry in known if _is_answer(entry)]
+
+
+def _is_answer(entry: dict[str, Any]) -> bool:
+    shape, elements, wrong = entry.get("shape"), entry.get("elements", 0), entry.get("elements_wrong", 0)
+    sizes = list(shape.values()) if isinstance(shape, dict) else [None]
+    if not all(type(one) is int for one in (*sizes, elements, wrong)) or not isinstance(entry.get("order"), str):
+        return False
+    told = entry.get("right") is True or (entry.get("right") is False and _has_worst(entry))
+    return told and bool(0 <= wrong <= elements > 0)
+
+
+def _has_worst(entry: dict[str, Any]) -> bool:
+    """Whether a wrong answer names its worst element."""
+    values = (entry.get("expected"), entry.get("got"))
+    return isinstance(entry.get("index"), list) and all(isinstance(one, int | float | str) for one in values)
 
 
 def records(root: Path) -> dict[str, Path]:

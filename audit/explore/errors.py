@@ -9,7 +9,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Rectangle
 
 from audit.explore.absent import absent
-from audit.explore.choice import ASKED, Choice, entries, found
+from audit.explore.choice import ASKED, Choice, answers, found
 from audit.model import Record
 from audit.report.figures import canvas
 from audit.report.quantities import number, shape
@@ -24,7 +24,7 @@ DARK_FROM = 0.75
 def draw(record: Record, choice: Choice) -> Figure:
     """One cell a shape and order, the chosen shape framed; below it the worst element there, expected and got."""
     finding = found(record, ASKED, choice.variant, choice.device)
-    cells = {(shape(one["shape"]), str(one["order"])): one for one in entries(finding, "shapes")}
+    cells = {(shape(one["shape"]), str(one["order"])): one for one in answers(finding)}
     if not cells:
         why = finding.summary if finding else "not asked on this device"
         return absent(NAME, f"Errors of {choice.variant}: {why}.")

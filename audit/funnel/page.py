@@ -42,7 +42,7 @@ def text(funnel: FunnelState, items: Sequence[ItemState]) -> str:
         )
     lines += [f"  settled as {verdict} at {stage}: {number:,}" for stage, verdict, number in counts.by_verdict(items)]
     lines += [f"  left out, {why}: {number:,}" for why, number in counts.left_out(items)]
-    return "\n".join(lines)
+    return "\n".join(map(plain.row, lines))
 
 
 def build(funnel: FunnelState, items: Sequence[ItemState], figures: tuple[Figure, ...]) -> Report:

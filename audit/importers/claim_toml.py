@@ -27,6 +27,8 @@ def text(imported: Imported, *, name: str) -> str:
 def quoted(value: str) -> str:
     """A TOML basic string; whatever a reader would not see in it is escaped."""
     marked = value.replace("\\", "\\\\").replace('"', '\\"')
+    if marked.isascii() and marked.isprintable():
+        return f'"{marked}"'
     return '"' + "".join(_escaped(character) for character in marked) + '"'
 
 

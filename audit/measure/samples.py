@@ -9,6 +9,8 @@ from audit.measure.protocols import BEFORE_BLOCKS, BUSY, HOST_CLOCK, OURS, SPAN
 from audit.measure.statistics import Ratio, Series, ratio
 from audit.model import Measurement
 
+LEAST_MS = 1e-6
+"""A nanosecond: events tell half a microsecond. A time of zero is a time below this."""
 DISAGREEMENT = 1.25
 SLACK_MS = 0.05
 """Two clocks disagree where one says more than this factor of the other and this many milliseconds more: a launch and
@@ -50,8 +52,8 @@ def speedup(measurements: Iterable[Measurement], variant: str, baseline: str, pr
 
 
 def series(one: Measurement) -> Series:
-    """The samples as the statistics take them."""
-    return Series(one.samples_ms, one.blocks, one.positions)
+    """The samples as the statistics take them; one below what a clock can tell stands for just that."""
+    return Series(tuple(max(sample, LEAST_MS) for sample in one.samples_ms), one.blocks, one.positions)
 
 
 def clocks_disagree(measurements: Iterable[Measurement], variant: str) -> tuple[float, float] | None:

@@ -14,6 +14,8 @@ Shape = dict[str, PositiveInt]
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+\.(cu|py)$")]
 OriginalName = Annotated[str, Field(pattern=r"^original/[A-Za-z0-9_][A-Za-z0-9_.-]*$")]
 Role = Literal["claimed", "ablation", "thief", "repair", "rogue", "honest"]
+Published = Annotated[float, Field(ge=1e-9, le=1e12)]
+"""A time or a ratio somebody published; what lies outside is neither, and would overflow a quotient."""
 Precision = Literal["fp32", "tf32", "fp16", "bf16"]
 
 
@@ -32,7 +34,7 @@ class Speedup(Frozen):
     """A published ratio baseline time / kernel time on one GPU; `about` marks a rounded figure."""
 
     gpu: str
-    ratio: PositiveFloat
+    ratio: Published
     about: bool = False
 
 
@@ -40,8 +42,8 @@ class Observation(Frozen):
     """Times somebody published for the claimed kernel and its baseline on one GPU, in milliseconds."""
 
     gpu: str
-    kernel_ms: PositiveFloat
-    baseline_ms: PositiveFloat
+    kernel_ms: Published
+    baseline_ms: Published
     by: str
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import FailFast, Field, model_validator
 
 from audit.model.base import Frozen
 from audit.model.claim import Claim, Shape
 from audit.model.finding import DeviceKind, Finding
 
+LONGEST_MS = 1e9
+"""Eleven days."""
+Milliseconds = Annotated[float, Field(ge=0.0, le=LONGEST_MS)]
 SCHEMA = 2
 """History: 1 (2026-11) first published form; 2 (2026-11) findings name their device, a second device may stand beside
 the main one, samples know their block. A record of schema 1 is read as one of schema 2 that leaves these open."""
@@ -89,9 +92,9 @@ class Measurement(Frozen):
     variant: str
     shape: Shape
     protocol: str
-    samples_ms: tuple[float, ...] = Field(min_length=1)
-    blocks: tuple[int, ...] = ()
-    positions: tuple[int, ...] = ()
+    samples_ms: Annotated[tuple[Milliseconds, ...], FailFast()] = Field(min_length=1)
+    blocks: Annotated[tuple[int, ...], FailFast()] = ()
+    positions: Annotated[tuple[int, ...], FailFast()] = ()
     session: str = ""
 
     @model_validator(mode="after")
@@ -137,7 +140,7 @@ class Record(Frozen):
     device: Device
     beside: tuple[Device, ...] = ()
     environment: Environment
-    findings: tuple[Finding, ...] = ()
-    measurements: tuple[Measurement, ...] = ()
+    findings: Annotated[tuple[Finding, ...], FailFast()] = ()
+    measurements: Annotated[tuple[Measurement, ...], FailFast()] = ()
     ladder: tuple[Rung, ...] = ()
     verdict: Verdict = Verdict(name="incomplete", reasons=("the audit has not finished",))

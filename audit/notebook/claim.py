@@ -6,7 +6,7 @@ import difflib
 import re
 from pathlib import Path
 
-from audit import bundle, claims, plain
+from audit import bundle, claims, plain, terminal
 from audit.batch import parameters
 from audit.batch.folder import PARAMETERS
 from audit.build.devices import beside, choose
@@ -120,5 +120,5 @@ def report(audit: Audit, form: AuditForm) -> None:
 def finish(audit: Audit, form: OneAuditForm) -> None:
     """Ends the workers, writes the evidence as one zip and offers it; prints where it lies."""
     audit.close()
-    print(f"the same again: papermill -f {audit.out / PARAMETERS} {form.NOTEBOOK}.ipynb executed.ipynb")
+    terminal.say(f"the same again: papermill -f {audit.out / PARAMETERS} {form.NOTEBOOK}.ipynb executed.ipynb")
     offer(bundle.make(audit.out, claim=audit.folder.path), form)

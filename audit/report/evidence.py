@@ -10,6 +10,8 @@ from audit.report import quantities
 from audit.report.said import Told, listed, say
 
 SHOWN_ENTRIES = 2
+LARGEST = 1e100
+"""Any float32 and the product of two is below."""
 PROBES: dict[str, str] = {
     "floor": say("Published time against the hardware floor"),
     "build": say("Build"),
@@ -90,9 +92,11 @@ def find(record: Record, probe: str, target: str | None) -> Finding | None:
 
 
 def real(finding: Finding | None, key: str) -> float | None:
-    """A number of the evidence; None where it is absent or something else."""
+    """A number of the evidence; None where it is absent, something else, or too large to be drawn."""
     value = finding.evidence.get(key) if finding else None
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return value if abs(value) < LARGEST else None
 
 
 def claimed_ratio(record: Record, gpu: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from audit import clearing
+from audit import clearing, plain
 from audit.selftest.record import Answer, Row, SelfTest
 from audit.selftest.score import rates, shortfalls
 
@@ -22,7 +22,7 @@ def matrix(record: SelfTest) -> str:
     lines += [_line(row, probes, width=width) for row in record.rows]
     lines += ["", LEGEND, ""]
     lines += [f"{row.result}: {_place(row)}: {row.reason}" for row in record.rows if row.result not in QUIET]
-    return "\n".join([*lines, *summary(record)]) + "\n"
+    return "\n".join(plain.row(line) for line in (*lines, *summary(record))) + "\n"
 
 
 def summary(record: SelfTest) -> list[str]:

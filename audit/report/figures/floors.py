@@ -20,11 +20,13 @@ MARKS = (
     ("reported_kernel_ms", "reported kernel time", "X", "#C44E00"),
 )
 SIZES = {"memory_floor_ms": 130, "reported_kernel_ms": 95}
+DRAWN_MS = (1e-12, 1e12)
+"""What the axis has a place for."""
 
 
 def draw(record: Record) -> Figure | None:
     """One line a GPU; None if no GPU has a floor."""
-    found = [one for one in record.findings if one.probe == "floor" and evidence.real(one, "floor_ms")]
+    found = [one for one in record.findings if one.probe == "floor" and _ms(one, "floor_ms")]
     if not found:
         return None
     with canvas.style():
@@ -49,7 +51,7 @@ def _line(axis: Axes, height: int, finding: Finding) -> None:
     floor = evidence.real(finding, "floor_ms") or 1.0
     axis.axhline(height, color="#E4E4E4", linewidth=1, zorder=0)
     for key, name, mark, colour in MARKS:
-        value = evidence.real(finding, key)
+        value = _ms(finding, key)
         # Every mark is named once in the legend, with or without a value on the first line.
         place = ([value], [height]) if value else ([], [])
         # The matrix-unit floor is never under the memory floor and often on it: the memory mark is an open frame.
@@ -61,13 +63,19 @@ def _line(axis: Axes, height: int, finding: Finding) -> None:
         text = f"reported {milliseconds(reported)}, fp32 floor {milliseconds(floor)}"
     else:
         text = f"ratio only: baseline would need ≥ {milliseconds(evidence.real(finding, 'baseline_needed_ms'))}"
-    places = [value for key, *_ in MARKS if (value := evidence.real(finding, key))]
+    places = [value for key, *_ in MARKS if (value := _ms(finding, key))]
     axis.annotate(text, (max(places), height), xytext=(12, 0), textcoords="offset points", va="center", fontsize=9.5,
                   bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5})  # fmt: skip
 
 
+def _ms(finding: Finding, key: str) -> float | None:
+    """A time that an axis of logarithms has a place for."""
+    value = evidence.real(finding, key)
+    return float(value) if value is not None and DRAWN_MS[0] < value < DRAWN_MS[1] else None
+
+
 def _axes(axis: Axes, found: list[Finding], record: Record) -> None:
-    values = [value for one in found for key, *_ in MARKS if (value := evidence.real(one, key))]
+    values = [value for one in found for key, *_ in MARKS if (value := _ms(one, key))]
     axis.set_xscale("log")
     axis.set_xlim(min(values) / 1.6, max(values) * 45)
     axis.set_ylim(len(found) - 0.45, -0.55)

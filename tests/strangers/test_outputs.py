@@ -1,0 +1,215 @@
+"""One hostile text in every field of what a page is made from: the page has the elements it always has."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit import claims, explore, sheet
+from audit.batch import summary
+from audit.build.notes import failed_note
+from audit.bundle import derived, metadata
+from audit.claims import ClaimFolder
+from audit.errors import CompileError
+from audit.explore import choice as choices
+from audit.explore.panel import _escaped
+from audit.funnel import page as funnel_page
+from audit.importers import claim_toml, templates
+from audit.importers.imported import Figure, Imported, Missing, Original, Reference
+from audit.model import Record
+from audit.notebook import claim as cells
+from audit.notebook import preflight, results
+from audit.notebook.shown import table
+from audit.report import compare, html, portability
+from audit.selftest import page as selftest_page
+from audit.selftest.matrix import matrix
+from audit.selftest.record import SelfTest
+from tests.report.fixture import measured, triangular
+from tests.strangers.hostile import (
+    BROKEN,
+    HOSTILE,
+    Page,
+    columns_of,
+    entries,
+    funnel,
+    marked_up,
+    poisoned,
+    shown,
+    unseen,
+)  # fmt: skip
+
+KEPT = frozenset({
+    "sha256", "url", "file", "name", "precision", "probe", "outcome", "grade", "state", "fidelity", "published", "kind",
+    "dtype", "confidence", "variant", "order", "target", "role", "result", "control", "folder", "expected", "found",
+})  # fmt: skip
+
+
+def hostile_record(text: str = HOSTILE) -> Record:
+    document = poisoned(measured(triangular()).model_dump(mode="json", by_alias=True), text, KEPT)
+    document["device"]["name"] = text
+    document["claim"]["statement"]["source"]["url"] = f"javascript:alert(1)//{text}"
+    for one in document["measurements"]:
+        one["session"] = one["protocol"] = text
+    return Record.model_validate(document, strict=False)
+
+
+@pytest.fixture(scope="module")
+def record() -> Record:
+    return hostile_record()
+
+
+def inert(text: str) -> None:
+    """Markdown that holds the text and does nothing of it."""
+    assert not unseen(text)
+    assert not marked_up(text)
+    assert all(len(bars) == 1 for bars in columns_of(text))
+
+
+def same_page(hostile: str, plain_one: str) -> None:
+    """HTML with the elements, attributes and addresses it has of harmless texts."""
+    assert not unseen(hostile)
+    found, due = Page(hostile), Page(plain_one)
+    assert found.elements <= due.elements
+    assert found.leads <= due.leads
+
+
+def test_what_these_tests_look_for_is_found() -> None:
+    assert len(marked_up(HOSTILE)) > 8
+    assert len(unseen(HOSTILE)) > 8
+    assert {tag for tag, _ in Page(HOSTILE).elements} >= {"script", "img"}
+
+
+@pytest.mark.parametrize("text", BROKEN, ids=lambda text: ascii(text)[:20])
+def test_markdown_takes_any_text(text: str) -> None:
+    inert(shown(text))
+    assert "\n" not in shown(text)
+
+
+def test_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(summary.figures, "draw", lambda _: [])
+    made = {}
+    for name, text in (("hostile", HOSTILE), ("harmless", "x")):
+        folder = tmp_path / name
+        folder.mkdir()
+        summary.write(entries(text), folder, about={text: text})
+        made[name] = folder
+    pages = {name: (folder / "summary.html").read_text(encoding="utf-8") for name, folder in made.items()}
+    same_page(pages["hostile"], pages["harmless"])
+    inert((made["hostile"] / "summary.md").read_text(encoding="utf-8"))
+    assert json.loads((made["hostile"] / "summary.json").read_text())["claims"][0]["reason"] == HOSTILE
+
+
+def test_a_funnel() -> None:
+    made = {text: funnel_page.build(*funnel(text), ()) for text in (HOSTILE, "x")}
+    same_page(html.render(made[HOSTILE]), html.render(made["x"]))
+    from audit.report import markdown
+
+    inert(markdown.render(made[HOSTILE]))
+
+
+def test_records_side_by_side(record: Record, tmp_path: Path) -> None:
+    inert(compare.compare([record]))
+    inert(portability.CARRIES_OVER)
+    pages = {}
+    for name, one in (("hostile", record), ("harmless", hostile_record("x"))):
+        portability.write([one], tmp_path / name)
+        pages[name] = (tmp_path / name / "compare.html").read_text(encoding="utf-8")
+    same_page(pages["hostile"], pages["harmless"])
+    inert((tmp_path / "hostile" / "compare.md").read_text(encoding="utf-8"))
+
+
+def test_cells_of_a_notebook(record: Record, tmp_path: Path) -> None:
+    inert(results.card(record))
+    inert(results.ladder(record, tmp_path).partition("\n\n")[0])  # then a link to a file of ours
+    inert(table((HOSTILE, "b"), [(HOSTILE, HOSTILE)]))
+    check = preflight.Check("GPU", "ok", HOSTILE, HOSTILE)
+    inert(table(("", "Looked at", "Found", "What it means here"), [("✓", check.name, check.found, check.advice)]))
+
+
+def test_a_source_is_shown_as_the_compiler_reads_it(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(claims.KERNELS / "triangular_mm", tmp_path / "triangular_mm"))
+    loaded = claims.load(str(folder))
+    (folder / "claimed.cu").write_text(f"// {HOSTILE}\nint a; /*\u202e */ \n{'`' * 7}\n", encoding="utf-8")
+    told = str(cells.source(ClaimFolder(folder, loaded.audited)))
+    assert "⟨U+202E⟩" in told and "⟨U+001B⟩" in told
+    assert not unseen(told)
+    assert marked_up(told) == []
+    assert told.splitlines()[2].startswith("`" * 8)
+
+
+def test_pickers_and_figures_of_a_record(record: Record) -> None:
+    drawn = explore.figures(record, choices.first(record))
+    for figure in drawn:
+        assert not unseen(figure.alt + figure.caption)
+        assert not Page(_escaped(figure.caption)).elements
+
+
+def test_a_bundle_for_other_tools(record: Record) -> None:
+    crate = json.loads(metadata.crate(record, {"record.json": b""}))
+    (root,) = (one for one in crate["@graph"] if one["@id"] == "./")
+    assert "isBasedOn" not in root
+    assert json.loads(metadata.statement(record, {"record.json": b""}))["predicate"]["result"] == "FAILED"
+    rows = list(csv.reader(io.StringIO(derived.samples(record).decode())))
+    assert not unseen("".join(cell for row in rows for cell in row), allowed="")
+    assert {len(row) for row in rows} == {len(derived.COLUMNS)}
+
+
+@pytest.mark.parametrize(
+    "text", [*BROKEN, "-1+1", "@x", "＝1", "\t=1", "\r=1", " =1"], ids=lambda text: ascii(text)[:20]
+)
+def test_no_cell_is_a_formula(text: str) -> None:
+    ((cell, number),) = list(csv.reader(io.StringIO(sheet.text(("a", "b"), [(text, -1.5)]))))[1:]
+    assert not cell.startswith(sheet.FORMULA)
+    assert not unseen(cell, allowed="")
+    assert number == "-1.5"
+
+
+def test_a_self_test() -> None:
+    path = claims.KERNELS.parent / "reports" / "self_test" / "emulated.json"
+    document = poisoned(json.loads(path.read_text(encoding="utf-8")), HOSTILE, KEPT)
+    found = SelfTest.model_validate_json(json.dumps(document))
+    assert not unseen(matrix(found))
+    told = selftest_page.page([found])
+    assert not unseen(told)
+    assert "<script>" not in told.replace(matrix(found), "")
+
+
+def imported(text: str) -> Imported:
+    reference = Reference("module", {"file": text, "init_inputs": [text]})
+    return Imported(
+        format="archive", provenance=text, name="x", title=text, task=text, dtype="float32",
+        originals=(Original("a.py", b"", text),), claimed=None, reference=reference,
+        shapes=None, authors=text, published=None, url=text, baseline=text, flags=(text,), steps=(text,),
+        figures=(Figure(text, 1.0, "ratio", text, text),), missing=(Missing(text, text, text),), choices=(text,),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BROKEN, ids=lambda text: ascii(text)[:20])
+def test_an_imported_claim(text: str) -> None:
+    written = claim_toml.text(imported(text), name="x")
+    assert not unseen(written)
+    table = tomllib.loads(written)
+    whole = "".join("\ufffd" if "\ud800" <= letter < "\ue000" else letter for letter in text)
+    assert (table["title"], table["source"]["url"], table["speedup"][0]["gpu"]) == (whole, whole, whole)
+    assert set(table) == {"name", "title", "task", "dtype", "baseline", "source", "protocol", "speedup", "original"}
+    reference = imported(text).reference
+    assert reference is not None
+    source = templates.reference_py(reference, title=text)
+    body: dict[str, Any] = {}
+    compile(source, "reference.py", "exec")
+    exec(source.partition("from __future__")[0], body)  # the docstring alone
+    assert set(body) <= {"__builtins__", "__doc__"}
+
+
+def test_a_compilers_log_is_bounded_and_names_no_folder() -> None:
+    variant = claims.load("triangular_mm").claim.variant[0]
+    note = failed_note(variant, "O2", CompileError(f"/home/me/secret/a.cu: {HOSTILE} " * 10_000, rung="micro"))
+    assert len(note.log) <= 4000
+    assert "/home/me" not in note.log
