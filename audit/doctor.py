@@ -13,6 +13,7 @@ from importlib import metadata
 from pathlib import Path
 
 from audit.build import cuda_toolchain
+from audit.containment import tried
 
 LEAST_GXX = 10
 LEAST_TORCH = (2, 9)
@@ -30,7 +31,18 @@ class Check:
 
 def examine() -> list[Check]:
     """Every check, in the order a reader wants them."""
-    return [_python(), _torch(), _compiler(), _headers(), _parser(), _nvcc(), _gpu(), _gpu_audit(), _sanitizer()]
+    return [
+        _python(),
+        _torch(),
+        _compiler(),
+        _headers(),
+        _parser(),
+        _walls(),
+        _nvcc(),
+        _gpu(),
+        _gpu_audit(),
+        _sanitizer(),
+    ]
 
 
 def _python() -> Check:
@@ -66,6 +78,15 @@ def _parser() -> Check:
     version = _version("tree-sitter-cuda")
     advice = "" if version else "pip install tree-sitter tree-sitter-cuda"
     return Check("CUDA parser", "ok" if version else "!!", version or "absent", advice)
+
+
+def _walls() -> Check:
+    """The walls around claimed code, each tried; docs/containment.md says what happens without one."""
+    walls = tried.around_commands()
+    missing = [wall for wall in walls if not wall.up]
+    found = f"{len(walls) - len(missing)} of {len(walls)} walls around claimed code stand"
+    advice = "; ".join(f"{wall.name} missing: {wall.why}" for wall in missing)
+    return Check("containment", "--" if missing else "ok", found, advice)
 
 
 def _nvcc() -> Check:

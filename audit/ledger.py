@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from audit.model import BuildNote, Finding, Measurement, Record, store
+from audit.model import BuildNote, Finding, Measurement, Record, Wall, store
 
 MOMENT_S = 0.5
 
@@ -67,6 +67,11 @@ class Ledger:
         """Adds raw samples."""
         with self._lock:
             self.put(measurements=(*self.record.measurements, *measurements))
+
+    def put_walls(self, walls: tuple[Wall, ...]) -> None:
+        """Sets which walls stand around claimed code."""
+        with self._lock:
+            self.put(environment=self.record.environment.model_copy(update={"walls": walls}))
 
     def add_build(self, note: BuildNote) -> None:
         """Adds the note of a build."""

@@ -23,6 +23,7 @@ from audit.progress import Progress
 from audit.report.formats import USUAL, Form
 from audit.review import review_python, review_source
 from audit.site import Site
+from audit.worker import standing
 from audit.worker.pool import Workers
 
 MOST_JOBS = 16
@@ -118,6 +119,7 @@ class Audit:
             self._main.cost()
             if self._gives_times:
                 self._timing = self._main.beside(self._prepare_timing)
+            self._ledger.put_walls(standing.walls(self._workers))
             self._progress.say(f"float64 results for {', '.join(case.label for case in self._main.site.cases)}")
 
     def lint(self) -> None:
@@ -246,7 +248,9 @@ class Audit:
             say=self._progress.say,
             seed=self.seed,
             rounds=self._rounds,
-            process=self._open_processes.enter_context(self._workers.shared()),
+            process=self._open_processes.enter_context(
+                self._workers.shared(self._scratch.path, reads=[self.folder.reference.parent])
+            ),
         )
         session.prepare()
         return session

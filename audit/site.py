@@ -159,7 +159,9 @@ class Site:
 
     def _shared(self) -> AbstractContextManager[SharedProcess | None]:
         """One process for most sessions where starting one is dear: a CUDA context takes half a second."""
-        return self._workers.shared() if self.kind == "cuda" else nullcontext()
+        if self.kind != "cuda":
+            return nullcontext()
+        return self._workers.shared(self._scratch, reads=[self._folder.reference.parent])
 
     def _built(self, variant: Variant, level: str) -> BuiltVariant:
         built = self.device.build(self._folder.source_of(variant), variant, optimisation=level)

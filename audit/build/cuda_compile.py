@@ -1,24 +1,22 @@
-"""One run of torch's extension builder in a child process, with a time limit, told in the compiler's own words."""
+"""One run of torch's extension builder in a child process, inside the walls, told in the compiler's own words."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import signal
-import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from audit.build.cuda_toolchain import Toolchain
+from audit.containment import command
 from audit.errors import BadInput, CompileError
 
 BUILD_LIMIT_S = 600.0
 RUNG = "published"
-PACKAGE_ROOT = Path(__file__).resolve().parents[2]
+PYTHON = sys.executable
 _PLAIN_FLAG = re.compile(r"-[A-Za-z0-9_=+,.:-]+")
 _TARGET_FLAG = re.compile(r"arch|-code\b")
 _BUILDER_LINE = re.compile(r"\[\d+/\d+\]|FAILED:|ninja:|Error building|/\S+ -")
@@ -64,24 +62,15 @@ def run_child(module: str, request: dict[str, Any], *, env: dict[str, str], fold
     """Runs `python -m module request`; its exit code and what it said, without ninja's lines and folders.
 
     Raises:
-        CompileError: not done within `BUILD_LIMIT_S`; it and what it started are ended.
+        CompileError: not done within `BUILD_LIMIT_S`, or over a bound; it and what it started are ended.
     """
-    log = folder / "log"
-    with log.open("w", encoding="utf-8") as out:
-        child = subprocess.Popen(
-            [sys.executable, "-m", module, json.dumps(request)],
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            cwd=PACKAGE_ROOT,
-            env=env,
-            start_new_session=True,
-        )
-        late = _too_late(child)
-    words = compiler_words(log.read_text(encoding="utf-8", errors="replace"))
-    if late:
-        raise CompileError(f"error: the build did not end within {BUILD_LIMIT_S:g} s\n{words}", rung=RUNG)
-    return child.returncode, words
+    program = [PYTHON, "-m", module, json.dumps(request)]
+    beside = Path(request["source"]).parent  # the headers a source includes in quotes
+    done = command.run(program, folder=folder, limit_s=BUILD_LIMIT_S, reads=[beside], environment=env)
+    words = compiler_words(done.out + done.err)
+    if done.stopped:
+        raise CompileError(f"error: the build {done.stopped.removeprefix('it ')}\n{words}", rung=RUNG)
+    return done.code, words
 
 
 def environment(arch: str, toolchain: Toolchain) -> dict[str, str]:
@@ -96,17 +85,3 @@ def compiler_words(log: str) -> str:
     lines = [line for line in log.splitlines() if line.strip()]
     words = [line for line in lines if not _BUILDER_LINE.match(line)]
     return _FOLDERS.sub("", "\n".join(words or lines))
-
-
-def _too_late(child: subprocess.Popen[bytes]) -> bool:
-    """Waits for the child, then kills what is left of its process group; tells whether it was too slow."""
-    try:
-        child.wait(BUILD_LIMIT_S)
-        late = False
-    except subprocess.TimeoutExpired:
-        late = True
-    finally:
-        with suppress(ProcessLookupError):  # nobody is left of it
-            os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
-    return late

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -14,10 +13,12 @@ from pathlib import Path
 from audit.build.cuda_compile import RUNG, checked_flags, compile_module
 from audit.build.cuda_toolchain import Toolchain
 from audit.build.gpu import Gpu
+from audit.containment import command
 from audit.emulator.cache import fingerprint, made
 from audit.errors import CompileError
 
 MANIFEST = "built.json"
+_LISTING_LIMIT_S = 60.0
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 
 
@@ -106,6 +107,6 @@ def _files_read(source: Path) -> list[Path]:
 def _verified(library: Path, *, gpu: Gpu, toolchain: Toolchain) -> str:
     if toolchain.cuobjdump is None:
         return "target not verified: the toolkit has no cuobjdump"
-    command = [str(toolchain.cuobjdump), "--list-elf", str(library)]
-    listed = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-    return target_note(listed.stdout, gpu.compute_capability)
+    tool = [str(toolchain.cuobjdump), "--list-elf", str(library)]
+    listed = command.run(tool, folder=library.parent, limit_s=_LISTING_LIMIT_S)
+    return target_note(listed.out, gpu.compute_capability)

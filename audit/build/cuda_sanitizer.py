@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from audit.build.cuda_toolchain import Toolchain
+from audit.containment import command
 
 TRIAL = "import torch; torch.zeros(1, device='cuda'); torch.cuda.synchronize()"
 TRIAL_OPTIONS = ("--show-backtrace", "no", "--print-limit", "1", "--report-api-errors", "no")
@@ -20,12 +21,10 @@ def working_sanitizer(toolchain: Toolchain) -> Path | None:
     program = sanitizer(toolchain)
     if program is None:
         return None
-    command = [str(program), "--tool", "memcheck", *TRIAL_OPTIONS, sys.executable, "-c", TRIAL]
-    try:
-        trial = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TRIAL_LIMIT_S)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return program if trial.returncode == 0 and "ERROR SUMMARY: 0 errors" in trial.stdout else None
+    words = [str(program), "--tool", "memcheck", *TRIAL_OPTIONS, sys.executable, "-c", TRIAL]
+    with tempfile.TemporaryDirectory(prefix="audit-") as folder:  # inside the walls, as it is used
+        trial = command.run(words, folder=Path(folder), limit_s=TRIAL_LIMIT_S, network=True)
+    return program if trial.code == 0 and "ERROR SUMMARY: 0 errors" in trial.out else None
 
 
 def sanitizer(toolchain: Toolchain) -> Path | None:

@@ -7,7 +7,6 @@ The library is loaded by `audit.build.fast_load` in a worker. What the fast buil
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +22,7 @@ from audit.build.fast_nvrtc import NAMES
 from audit.build.fast_refusal import NotFast
 from audit.build.fast_symbols import Symbol, device_variables, offset_of, symbols
 from audit.build.fast_toolchain import FastToolchain
+from audit.containment import command
 from audit.emulator import cache, toolchain
 from audit.emulator.cache import fingerprint, made
 from audit.errors import BadInput, first_error
@@ -30,7 +30,6 @@ from audit.review.cuda_source import CudaSource, parse
 
 __all__ = ["FastBuild", "NotFast", "build", "prepare"]
 
-PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 DEVICE_LIMIT_S = 120.0
 MANIFEST = "fast.json"
 OPENER = "cufast_open"
@@ -159,7 +158,7 @@ class _Job:
         header = fast_toolchain.header_now(self._cache, folder)
         compile_ = [*self._tools.host_flags, "-include", str(header), "-c", "host.cpp", "-o", "host.o"]
         for arguments in (compile_, [*_LINK, "host.o", "-o", LIBRARY]):
-            succeeded, log = toolchain.compile_file(arguments, folder=folder)
+            succeeded, log = toolchain.compile_file(arguments, folder=folder, reads=[header.parent])
             if not succeeded:
                 raise NotFast(f"this host code: {first_error(log)}")
         (folder / "host.o").unlink()
@@ -177,15 +176,13 @@ class _Job:
             "expressions": [symbol.expression for symbol in wanted],
             "image": str(folder / IMAGE),
         }
-        command = [sys.executable, "-m", "audit.build.fast_nvrtc", json.dumps(request)]
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, check=False, cwd=PACKAGE_ROOT, timeout=DEVICE_LIMIT_S
-            )
-        except subprocess.TimeoutExpired:
-            raise NotFast(f"device code NVRTC needs over {DEVICE_LIMIT_S:g} s for") from None
-        if done.returncode:
-            raise NotFast(f"this device code: {first_error(done.stdout + done.stderr)}")
+        compiler = [sys.executable, "-m", "audit.build.fast_nvrtc", json.dumps(request)]
+        reads = [self._tools.nvrtc.parent, self._tools.nvrtc.resolve().parent, self._tools.cuda_include]
+        done = command.run(compiler, folder=folder, limit_s=DEVICE_LIMIT_S, reads=reads)
+        if done.stopped:
+            raise NotFast(f"this device code: the compiler {done.stopped.removeprefix('it ')}")
+        if done.code:
+            raise NotFast(f"this device code: {first_error(done.out + done.err)}")
         names: dict[str, str] = json.loads((folder / NAMES).read_text(encoding="utf-8"))
         return names
 

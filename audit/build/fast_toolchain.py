@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from audit.build import cuda_toolchain
 from audit.build.fast_refusal import NotFast
+from audit.containment import command
 from audit.emulator import toolchain
 from audit.emulator.cache import fingerprint, is_whole, made
 
@@ -111,9 +111,8 @@ def binding(folder: Path) -> Path:
 
 def listing(library: Path) -> str:
     """The symbol table of a library, demangled."""
-    command = ["nm", "-C", "--defined-only", str(library)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_LISTING_LIMIT_S)
-    return done.stdout
+    tool = ["nm", "-C", "--defined-only", str(library)]
+    return command.run(tool, folder=library.parent, limit_s=_LISTING_LIMIT_S).out
 
 
 def _header_folder(folder: Path) -> Path:

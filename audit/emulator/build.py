@@ -135,7 +135,7 @@ class _Job:
         (unfinished / "kernel.cpp").write_text(operators + self.translated, encoding="utf-8")
         arguments = [*toolchain.find().flags, *prepared.rung_flags(rung), f"-iquote{self.source_folder}"]
         arguments += ["-include", str(header), "-c", "kernel.cpp", "-o", "kernel.o"]
-        succeeded, log = toolchain.compile_file(arguments, folder=unfinished)
+        succeeded, log = toolchain.compile_file(arguments, folder=unfinished, reads=[header.parent, self.source_folder])
         if succeeded:  # linked by itself: the linker must not hear of -fsanitize=thread, the callbacks are our own
             succeeded, log = toolchain.compile_file([*_LINK, "kernel.o", "-o", "kernel.so"], folder=unfinished)
         return None if succeeded else log

@@ -9,9 +9,11 @@ import re
 import shutil
 import subprocess
 import sysconfig
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from audit.containment import command
 from audit.errors import AuditError
 
 INCLUDE = Path(__file__).parent / "include"
@@ -72,14 +74,15 @@ def python_include() -> Path | None:
     return folder if (folder / "Python.h").is_file() else None
 
 
-def compile_file(arguments: list[str], *, folder: Path) -> tuple[bool, str]:
-    """Run the compiler in a folder; whether it succeeded, and what it said."""
-    command = [find().compiler, *arguments]
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=_COMPILE_SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        return False, f"error: the compiler had not ended after {_COMPILE_SECONDS} s"
-    return done.returncode == 0, done.stderr.decode(errors="replace")
+def compile_file(arguments: list[str], *, folder: Path, reads: Sequence[Path] = ()) -> tuple[bool, str]:
+    """Run the compiler in a folder, inside the walls; whether it succeeded, and what it said.
+
+    It may read, besides what is installed, that folder and `reads`.
+    """
+    done = command.run([find().compiler, *arguments], folder=folder, limit_s=_COMPILE_SECONDS, reads=reads)
+    if done.stopped:
+        return False, f"error: the compiler {done.stopped.removeprefix('it ')}\n{done.err}"
+    return done.code == 0, done.err
 
 
 def _flags(compiler: str, torch: Path) -> tuple[str, ...]:
@@ -102,12 +105,12 @@ def _flags(compiler: str, torch: Path) -> tuple[str, ...]:
 
 
 def _accepts(compiler: str, option: str) -> bool:
-    command = [compiler, option, "-fsyntax-only", "-x", "c++", os.devnull]
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    trial = [compiler, option, "-fsyntax-only", "-x", "c++", os.devnull]
+    return subprocess.run(trial, capture_output=True, check=False).returncode == 0
 
 
-def _output(*command: str) -> str:
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+def _output(*words: str) -> str:
+    return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def _torch_folder() -> Path:

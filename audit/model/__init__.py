@@ -15,6 +15,7 @@ from audit.model.record import (
     Stage,
     Verdict,
     VerdictName,
+    Wall,
 )
 
 __all__ = [
@@ -41,4 +42,5 @@ __all__ = [
     "Variant",
     "Verdict",
     "VerdictName",
+    "Wall",
 ]

@@ -67,8 +67,19 @@ class Stage(Frozen):
     seconds: float
 
 
+class Wall(Frozen):
+    """One wall around claimed code, as a process inside found it; `why` says why it does not stand."""
+
+    name: str
+    up: bool
+    why: str = ""
+
+
 class Environment(Frozen):
-    """Machine, versions, flags and seeds: what somebody needs to do it again. Carries no path and no host name."""
+    """Machine, versions, flags and seeds: what somebody needs to do it again. Carries no path and no host name.
+
+    `walls` are those around the sessions that ran claimed code; empty in records made before they were tried.
+    """
 
     kit: str
     started_utc: str
@@ -80,6 +91,7 @@ class Environment(Frozen):
     seeds: tuple[int, ...] = ()
     builds: tuple[BuildNote, ...] = ()
     stages: tuple[Stage, ...] = ()
+    walls: tuple[Wall, ...] = ()
 
 
 class Measurement(Frozen):

@@ -198,7 +198,7 @@ class Target:
         fresh: bool = False,
     ) -> list[Call]:
         """Runs steps with options of their own, each about one of `cases`, otherwise as `session`."""
-        folder = Path(tempfile.mkdtemp(prefix=f"{self.variant.name}-", dir=self.folder))
+        shared = None if check or (fresh and self.variant.role not in SHARES) else self.shared
         needs_reference = any(step["run"] in ("reference", "plant") for step in steps)
         request = {
             **self.built.session_request(memory=memory, order=order, check=check),
@@ -208,10 +208,8 @@ class Target:
             "output_bytes": [case.expected.size * _item_bytes(case.dtype) for case in cases],
             "steps": [dict(step) for step in steps],
             "count_writes": check,
-            "folder": str(folder),
         }
-        alone = check or (fresh and self.variant.role not in SHARES)
-        reply = self._asked(request, shared=None if alone else self.shared)
+        reply, folder = self._asked(request, shared=shared)
         if reply.ending == "forged":
             self.forged.append(reply.detail)
             raise SessionForged(f"forged: {reply.detail}")
@@ -221,13 +219,20 @@ class Target:
             raise SessionBroken(f"{reply.ending} after {len(calls)} of {len(steps)} calls: {reply.detail}")
         return calls
 
-    def _asked(self, request: dict[str, Any], *, shared: SharedProcess | None) -> Reply:
-        """A session that breaks where others ran before is asked again where none did."""
+    def _asked(self, request: dict[str, Any], *, shared: SharedProcess | None) -> tuple[Reply, Path]:
+        """The reply, and where its outputs lie. A session that breaks where others ran before is asked again where none
+        did."""
         if shared is not None:
-            reply = shared.call("session", request, limit_s=self.built.limit_s)
-            if reply.finished or reply.ending in ("timed out", "forged"):
-                return reply
-        return self.workers.call("session", request, limit_s=self.built.limit_s)
+            reply, folder = self._asked_of(shared, request, above=shared.results)
+            if reply.finished or reply.ending in ("timed out", "stopped", "forged"):
+                return reply, folder
+        return self._asked_of(self.workers, request, above=self.folder)
+
+    def _asked_of(
+        self, process: Workers | SharedProcess, request: dict[str, Any], *, above: Path
+    ) -> tuple[Reply, Path]:
+        folder = Path(tempfile.mkdtemp(prefix=f"{self.variant.name}-", dir=above))
+        return process.call("session", {**request, "folder": str(folder)}, limit_s=self.built.limit_s), folder
 
 
 def largest_of(cases: Sequence[Case]) -> Case:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from audit.containment import tried
 from audit.model import BuildNote, Device, Record
 from audit.report.quantities import capability, number
 from audit.report.said import Told, listed, say
@@ -23,7 +24,7 @@ def environment(record: Record) -> Section:
         (say("Compiler"), env.compiler or say("none recorded")),
         (say("Seeds"), listed(", ", map(str, env.seeds)) if env.seeds else say("none recorded")),
     ]
-    tables = [_sources(record), *_builds(env.builds), *_stages(record)]
+    tables = [*_walls(record), _sources(record), *_builds(env.builds), *_stages(record)]
     logs = [
         (say("{variant}: {outcome}", variant=note.variant, outcome=Told(note.outcome)), Block(note.log))
         for note in env.builds
@@ -65,6 +66,20 @@ def _device(device: Device) -> str:
         name=Told(device.name),
         version=capability(device.compute_capability),
     )
+
+
+def _walls(record: Record) -> list[Table]:
+    """Which walls stood around what ran claimed code; nothing in a record from before they were tried."""
+    rows = tuple(
+        (
+            Code(wall.name),
+            Told(tried.WALLS.get(wall.name, wall.name)),
+            say("stands") if wall.up else say("missing: {why}", why=Told(wall.why)),
+        )
+        for wall in record.environment.walls
+    )
+    columns = (say("Wall"), say("What runs inside it"), say("On this machine"))
+    return [Table(say("Walls around claimed code, tried before any of it ran"), columns, rows)] if rows else []
 
 
 def _sources(record: Record) -> Table:

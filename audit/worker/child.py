@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import os
 import select
-import signal
 import socket
 import sys
 import tempfile
@@ -15,6 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import IO, Any, NoReturn
 
+from audit.containment import tree
+from audit.containment.usage import Usage
+from audit.containment.walls import Walls, enclose
 from audit.worker import requests
 from audit.worker.channel import Channel
 from audit.worker.teller import Teller
@@ -22,19 +24,25 @@ from audit.worker.transcript import Forged
 
 Serve = Callable[[dict[str, Any], Teller], Iterator[dict[str, Any]]]
 TAIL_BYTES = 4000
+LATE = "late"
 PR_SET_DUMPABLE = 4
 
 
 class Child:
-    """A fresh process with a process group of its own.
+    """A fresh process inside walls of its own; nothing it starts outlives it.
 
     Args:
         kinds: what serves a request, by its key `kind`.
         teller: what tells the events.
+        walls: what the process may do.
         hidden: descriptors the process must not have.
+        first: this process is the first of a namespace, see `tree.end_all`.
     """
 
-    def __init__(self, kinds: dict[str, Serve], teller: Teller, *, hidden: tuple[int, ...]) -> None:
+    def __init__(
+        self, kinds: dict[str, Serve], teller: Teller, walls: Walls, *, hidden: tuple[int, ...], first: bool
+    ) -> None:
+        self._first = first
         self._prints = tempfile.TemporaryFile()  # noqa: SIM115
         asked, self._ask = socket.socketpair()
         self._channel = Channel()
@@ -44,22 +52,24 @@ class Child:
             for inherited in (self._ask.fileno(), self._channel.fileno(), *hidden):
                 os.close(inherited)
             teller.open(self._channel.theirs.detach())
-            _live(kinds, asked, teller, self._prints)
+            _live(kinds, asked, teller, walls, self._prints)
         asked.close()
         self._channel.theirs.close()
+        self._usage = Usage(walls.limit, [*walls.writes, *walls.caches], self._prints)
 
     def serve(self, request: dict[str, Any], descriptors: Sequence[int] = ()) -> dict[str, Any]:
         """One session: the `lines` told, when each came (`arrived_s`, seconds of this process's clock since it was
         asked), whether it `finished`, `forged` (what was seen of a foreign hand, None for nothing) and `attested` (see
-        `Channel`). If not finished the process is over, with `signal` or `exit` or `timed_out`, and `prints`, the end
-        of what it printed."""
+        `Channel`). If not finished the process is over, with `signal` or `exit` or `timed_out` or `stopped` (which
+        bound it was over), and `prints`, the end of what it printed."""
         self._channel.start()
         self._ask.settimeout(request["limit_s"])
         with suppress(OSError):  # a kept process may have ended since, or take nothing; the watch sees it
             requests.send(self._ask, request, descriptors)
-        timed_out, forged = False, None
+        stopped, forged = None, None
+        deadline = time.monotonic() + request["limit_s"]
         try:
-            timed_out = self._watch(deadline=time.monotonic() + request["limit_s"])
+            stopped = self._watch(deadline=deadline)
         except Forged as seen:
             forged = str(seen)
         told = self._channel.transcript
@@ -69,11 +79,13 @@ class Child:
             "attested": self._channel.attested,
             "finished": told.served and forged is None,
             "forged": forged,
-            "timed_out": timed_out,
         }
+        if not answer["finished"] and stopped is None and forged is None and not _over_by(self._pid, deadline):
+            stopped = LATE
+        answer |= {"timed_out": stopped == LATE, "stopped": None if stopped == LATE else stopped}
         if answer["finished"]:
             return answer
-        status = self._collect(patient=not timed_out and forged is None)
+        status = self._collect()
         died = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
         left = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
         return {**answer, "signal": died, "exit": left, "prints": _tail(self._prints)}
@@ -81,26 +93,29 @@ class Child:
     def end(self) -> None:
         """Ends the process and everything it started."""
         if self._pid:
-            self._collect(patient=False)
+            self._collect()
 
-    def _watch(self, *, deadline: float) -> bool:
-        """Listens until the session was served, its process ended, or time ran out: True for that. Raises Forged."""
+    def _watch(self, *, deadline: float) -> str | None:
+        """Listens until the session was served, its process ended or closed its end, or `LATE`, or a bound it was over.
+        Raises Forged."""
         while not self._channel.transcript.served:
             if time.monotonic() > deadline:
-                return True
+                return LATE
+            if (over := self._usage.over()) is not None:
+                return over
             if select.select([self._channel], [], [], 0.05)[0]:
                 if not self._channel.take(deadline=deadline):
                     break
             elif _over(self._pid):
                 break
-        return False
+        return None
 
-    def _collect(self, *, patient: bool) -> int:
-        """The wait status; where the process has closed its pipe it is left the time to end by itself."""
-        if not patient:
-            _kill_group(self._pid)
+    def _collect(self) -> int:
+        """The wait status of the process, which has ended or is ended with all it started."""
+        if not _over(self._pid):
+            tree.strike(first=self._first)
         _, status = os.waitpid(self._pid, 0)
-        _kill_group(self._pid)
+        tree.end_all(first=self._first)
         self._pid = 0
         self._ask.close()
         self._channel.close()
@@ -112,7 +127,7 @@ def looked_at(allowed: bool) -> None:
     ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, int(allowed), 0, 0, 0)
 
 
-def _live(kinds: dict[str, Serve], asked: socket.socket, teller: Teller, prints: IO[bytes]) -> NoReturn:
+def _live(kinds: dict[str, Serve], asked: socket.socket, teller: Teller, walls: Walls, prints: IO[bytes]) -> NoReturn:
     """Serves until nobody asks any more; never returns. What a session raises ends the process."""
     code = 1
     try:
@@ -120,6 +135,7 @@ def _live(kinds: dict[str, Serve], asked: socket.socket, teller: Teller, prints:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(prints.fileno(), 1)
         os.dup2(prints.fileno(), 2)
+        enclose(walls)
         while (got := requests.receive(asked)) is not None:
             request, descriptors = got
             request |= dict(zip(("results",), descriptors, strict=False))
@@ -133,12 +149,13 @@ def _live(kinds: dict[str, Serve], asked: socket.socket, teller: Teller, prints:
         os._exit(code)
 
 
-def _kill_group(leader: int) -> None:
+def _over_by(pid: int, deadline: float) -> bool:
+    """Whether a process that no longer speaks has ended by then: it is left the time to do so by itself."""
+    process = os.pidfd_open(pid)
     try:
-        os.killpg(leader, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):  # nobody left, or the child had not called setsid yet
-        if not _over(leader):
-            os.kill(leader, signal.SIGKILL)
+        return bool(select.select([process], [], [], max(0.0, deadline - time.monotonic()))[0])
+    finally:
+        os.close(process)
 
 
 def _over(pid: int) -> bool:

@@ -9,8 +9,9 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,12 +20,14 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from audit.containment.surroundings import scrubbed
+from audit.emulator.cache import cache_folder
 from audit.errors import WorkerFailed
 from audit.worker import protocol, requests, sealed
 from audit.worker.results import Results
 from audit.worker.transcript import Forged
 
-Ending = Literal["finished", "raised", "crashed", "timed out", "forged"]
+Ending = Literal["finished", "raised", "crashed", "timed out", "stopped", "forged"]
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ class Workers:
         self._root.close()
 
     def call(self, kind: str, request: dict[str, Any], *, limit_s: float) -> Reply:
-        """Runs one session of that kind ("session", "oracle" or "timing") in a fresh process.
+        """Runs one session of that kind ("session", "oracle", "timing" or "trial") in a fresh process.
 
         Args:
             kind: the worker module that serves it.
@@ -96,11 +99,16 @@ class Workers:
             self._idle.put(zygote)
 
     @contextmanager
-    def shared(self) -> Iterator[SharedProcess]:
-        """One process for several sessions, where starting one costs much, as a CUDA context does."""
+    def shared(self, scratch: Path, *, reads: Iterable[Path]) -> Iterator[SharedProcess]:
+        """One process for several sessions, where starting one costs much, as a CUDA context does.
+
+        Args:
+            scratch: where its folders are made; the inputs of its sessions lie on the same file system.
+            reads: files and folders that any of its sessions needs besides its inputs.
+        """
         zygote = self._idle.get()
         try:
-            yield SharedProcess(zygote)
+            yield SharedProcess(zygote, Path(tempfile.mkdtemp(prefix="process-", dir=scratch)), reads)
         finally:
             with suppress(WorkerFailed):
                 zygote.ask({"release": True})
@@ -108,16 +116,44 @@ class Workers:
 
 
 class SharedProcess:
-    """Sessions one after another in one process, a new one where the last did not finish."""
+    """Sessions one after another in one process, a new one where the last did not finish.
 
-    def __init__(self, zygote: _Zygote) -> None:
+    What the process may see is settled when it starts, so its sessions get folders that hold for all.
+
+    Attributes:
+        results: where sessions leave files; each needs a folder below it.
+        caches: where a compiler may keep what it makes.
+    """
+
+    def __init__(self, zygote: _Zygote, folder: Path, reads: Iterable[Path]) -> None:
         self._zygote = zygote
         self._lock = threading.Lock()
+        self._inputs, self.results, self.caches = folder / "inputs", folder / "results", folder / "caches"
+        for each in (self._inputs, self.results, self.caches):
+            each.mkdir()
+        self._place = {
+            "reads": [str(path) for path in (self._inputs, *reads)],
+            "results": str(self.results),
+            "caches": str(self.caches),
+        }
 
     def call(self, kind: str, request: dict[str, Any], *, limit_s: float) -> Reply:
         """See `Workers.call`, but for the fresh process."""
-        with self._lock:
-            return _asked(self._zygote, {**request, "kind": kind, "limit_s": limit_s, "keep": True})
+        with self._lock, self._linked(request.get("inputs", [])) as inputs:
+            own = {**request, "inputs": inputs, "place": self._place, "kind": kind, "limit_s": limit_s, "keep": True}
+            return _asked(self._zygote, own)
+
+    @contextmanager
+    def _linked(self, inputs: Sequence[str]) -> Iterator[list[str]]:
+        """The inputs of one session, where the process sees them for as long as it lasts and no others."""
+        links = [self._inputs / f"{index}-{Path(file).name}" for index, file in enumerate(inputs)]
+        try:
+            for file, link in zip(inputs, links, strict=True):
+                link.hardlink_to(file)
+            yield [str(link) for link in links]
+        finally:
+            for link in links:
+                link.unlink(missing_ok=True)
 
 
 class _Root:
@@ -132,7 +168,7 @@ class _Root:
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
                 cwd=Path(__file__).resolve().parents[2],
-                env={**os.environ, "OMP_NUM_THREADS": "1"},
+                env={**scrubbed(os.environ), "OMP_NUM_THREADS": "1", "AUDIT_CACHE": str(cache_folder())},
             )
 
     def zygote(self) -> _Zygote:
@@ -199,6 +235,8 @@ def _ending(answer: dict[str, Any], limit_s: float) -> tuple[Ending, str]:
         return "finished", ""
     if answer["timed_out"]:
         return "timed out", f"did not finish within {limit_s:g} s"
+    if answer["stopped"]:
+        return "stopped", f"the session {answer['stopped']}"
     if answer["signal"]:
         return "crashed", f"the process died of {signal.Signals(answer['signal']).name}"
     last = answer["prints"].strip().splitlines()[-1:] or ["no message"]

@@ -23,6 +23,7 @@ _SESSION: TypeAdapter[Any] = TypeAdapter(told.Step)
 _ORACLE: TypeAdapter[Any] = TypeAdapter(told.Cost | told.Case)
 _VARIATIONS: TypeAdapter[Any] = TypeAdapter(told.Varied | told.Variation)
 _TIMING: TypeAdapter[Any] = TypeAdapter(told.Timing)
+_TRIAL: TypeAdapter[Any] = TypeAdapter(told.Trial)
 
 
 def checked(request: Request, lines: Sequence[str], *, finished: bool) -> tuple[Event, ...]:
@@ -131,10 +132,17 @@ def _timings(request: Request, events: Sequence[Event], finished: bool) -> None:
             raise Forged(f"event {place} names inputs there are none of")
 
 
+def _trial(request: Request, events: Sequence[Event], finished: bool) -> None:  # noqa: ARG001
+    """One event, about all walls at once."""
+    if len(events) > 1 or (finished and len(events) != 1):
+        raise Forged(f"{len(events)} events for one trial")
+
+
 Ordered = Callable[[Request, Sequence[Event], bool], None]
 KINDS: dict[str, tuple[TypeAdapter[Any], Ordered]] = {
     "session": (_SESSION, _steps),
     "oracle": (_ORACLE, _cases),
     "variations": (_VARIATIONS, _variations),
     "timing": (_TIMING, _timings),
+    "trial": (_TRIAL, _trial),
 }

@@ -33,6 +33,12 @@ class Told(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+class Trial(Told):
+    """See `containment.trial`."""
+
+    walls: Annotated[dict[Name, Name], Field(max_length=50)]
+
+
 class Launch(Told):
     """See the emulated runtime's launches and `kernel_trace`."""
 

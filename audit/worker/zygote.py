@@ -16,15 +16,25 @@ import sys
 
 import torch
 
+from audit.containment import native, places, tree, trial
+from audit.containment.namespaces import become_first
 from audit.worker import oracle, requests, session, timing
+from audit.worker.allowed import walls
 from audit.worker.child import Child, Serve, looked_at
 from audit.worker.teller import Teller
 
-KINDS: dict[str, Serve] = {"oracle": oracle.run, "session": session.run, "timing": timing.run}
+KINDS: dict[str, Serve] = {
+    "oracle": oracle.run,
+    "session": session.run,
+    "timing": timing.run,
+    "trial": lambda request, _: iter([{"walls": trial.run(request)}]),
+}
 
 
 def main() -> None:
-    """Forks a zygote for every pair of descriptors until the socket ends; those live until their requests end."""
+    """Forks a zygote for every pair of descriptors until the socket ends; nothing that was started lives longer."""
+    native.adopt_orphans()
+    places.system()  # looked up once, for every process forked from here
     looked_at(False)  # claimed code has no business with the descriptors of its parents
     torch.set_num_threads(1)
     teller = Teller(sys.argv[2])
@@ -33,18 +43,23 @@ def main() -> None:
     while True:
         _, descriptors, _, _ = socket.recv_fds(channel, 1, 2)
         if not descriptors:
-            return
+            break
         if os.fork() == 0:
+            native.die_with_parent(signal.SIGKILL)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             channel.close()
             _serve(descriptors[0], descriptors[1], teller)
             os._exit(0)
         for descriptor in descriptors:
             os.close(descriptor)
+    tree.end_all(first=False)
 
 
 def _serve(asked: int, replied: int, teller: Teller) -> None:
-    """Answers requests until there are no more."""
+    """Answers requests until there are no more, as the first process of a namespace where one is offered."""
+    looked_at(True)  # a user namespace is set up through files of its own that it must be able to open
+    first = become_first()
+    looked_at(False)
     replies = os.fdopen(replied, "w", encoding="utf-8")
     kept: Child | None = None
     asking = socket.socket(fileno=asked)
@@ -54,7 +69,7 @@ def _serve(asked: int, replied: int, teller: Teller) -> None:
         if "release" in request:
             answer = {"released": child is not None}
         else:
-            child = child or Child(KINDS, teller, hidden=(asked, replied))
+            child = child or Child(KINDS, teller, walls(request), hidden=(asked, replied), first=first)
             answer = child.serve(request, descriptors)
             if request["keep"] and answer["finished"]:
                 child, kept = None, child

@@ -65,9 +65,9 @@ def fake_builder(monkeypatch: pytest.MonkeyPatch, folder: Path, work: str) -> No
     script = folder / "child.py"
     script.write_text(CHILD.format(work=work))
     python = folder / "python"
-    python.write_text(f'#!/bin/sh\nshift 2\nexec "{cuda_compile.sys.executable}" {script} "$@"\n')
+    python.write_text(f'#!/bin/sh\nshift 2\nexec "{cuda_compile.PYTHON}" {script} "$@"\n')
     python.chmod(0o755)
-    monkeypatch.setattr(cuda_compile.sys, "executable", str(python))
+    monkeypatch.setattr(cuda_compile, "PYTHON", str(python))
 
 
 WRITES = "pathlib.Path(request['folder'], request['name'] + '.so').write_text('x')"

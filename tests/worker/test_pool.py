@@ -1,6 +1,6 @@
 """The trusted parent outlives whatever a session does."""
 
-import os
+import fcntl
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,17 +76,21 @@ def test_every_bad_end_is_told_and_the_next_session_is_unaffected(
 
 
 def test_a_child_left_behind_is_killed(workers: Workers, tmp_path: Path) -> None:
-    mark = tmp_path / "pid"
-    cost = f"p = subprocess.Popen(['sleep', '60']); open({str(mark)!r}, 'w').write(str(p.pid)); " + FINE
-    assert ask(workers, tmp_path, cost).finished
-    pid = int(mark.read_text())
-    for _ in range(50):
-        if not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text().split()[2]:
-            break
-        time.sleep(0.02)
-    else:
-        os.kill(pid, 0)
-        pytest.fail("the grandchild still runs")
+    held = tmp_path / "held"
+    leaves = f"import fcntl; held = open({str(held)!r}, 'w'); fcntl.flock(held, fcntl.LOCK_EX); "
+    leaves += "subprocess.Popen(['sleep', '60'], pass_fds=[held.fileno()], start_new_session=True); " + FINE
+    assert ask(workers, tmp_path, leaves).finished
+    assert is_free(held), "the grandchild still runs"
+
+
+def is_free(file: Path) -> bool:
+    """Whether nobody holds the lock on a file any more: numbers of processes inside a session say nothing outside."""
+    with file.open("r+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
 
 
 def test_prints_of_a_session_do_not_reach_the_protocol(workers: Workers, tmp_path: Path) -> None:
@@ -103,32 +107,34 @@ def test_a_baseline_that_reference_py_lacks_is_named(workers: Workers, tmp_path:
 
 
 def test_a_shared_process_serves_until_it_breaks_and_then_another_does(workers: Workers, tmp_path: Path) -> None:
-    tells_pid = "return {'pid': os.getpid(), 'bytes': 2}"
+    mark = "import fcntl; sys.held = open(os.path.join({!r}, 'held'), 'w'); fcntl.flock(sys.held, fcntl.LOCK_EX); "
+    tells = "return {'since': float(open('/proc/self/stat').read().split()[21]), 'bytes': 2}"
 
     def asked(cost: str, number: int) -> Reply:
         (tmp_path / str(number)).mkdir()
         (tmp_path / str(number) / "reference.py").write_text(REFERENCE.format(cost=cost))
         request = {**request_for(tmp_path), "reference": str(tmp_path / str(number) / "reference.py")}
-        return process.call("oracle", request, limit_s=20.0)
+        return process.call("oracle", {**request, "folder": str(process.results)}, limit_s=20.0)
 
-    with workers.shared() as process:
-        first, second = asked(tells_pid, 0), asked(tells_pid, 1)
+    with workers.shared(tmp_path, reads=[tmp_path]) as process:
+        first, second = asked(tells, 0), asked(tells, 1)
         broken = asked("os.kill(os.getpid(), signal.SIGSEGV)", 2)
-        third = asked(tells_pid, 3)
-    pids = [reply.events[0]["cost"]["pid"] for reply in (first, second, third)]
-    assert pids[0] == pids[1] != pids[2]
+        third = asked(mark.format(str(process.results)) + tells, 3)
+    since = [reply.events[0]["cost"]["since"] for reply in (first, second, third)]
+    assert since[0] == since[1] != since[2]
     assert (broken.ending, third.ending) == ("crashed", "finished")
-    assert not Path(f"/proc/{int(pids[2])}").exists(), "a released process is over"
+    assert is_free(process.results / "held"), "a released process is over"
     assert ask(workers, tmp_path, FINE).finished
 
 
 def test_a_kept_process_that_ended_by_itself_is_told_not_fatal(workers: Workers, tmp_path: Path) -> None:
     leaves = "import threading; threading.Timer(0.2, os._exit, (4,)).start(); " + FINE
     (tmp_path / "reference.py").write_text(REFERENCE.format(cost=leaves))
-    with workers.shared() as process:
-        assert process.call("oracle", request_for(tmp_path), limit_s=20.0).finished
+    with workers.shared(tmp_path, reads=[tmp_path]) as process:
+        request = {**request_for(tmp_path), "folder": str(process.results)}
+        assert process.call("oracle", request, limit_s=20.0).finished
         time.sleep(0.5)
-        assert process.call("oracle", request_for(tmp_path), limit_s=20.0).ending == "raised"
+        assert process.call("oracle", request, limit_s=20.0).ending == "raised"
     assert ask(workers, tmp_path, FINE).finished
 
 

@@ -1,0 +1,58 @@
+"""The kernel's interface where Python has no name for it: system calls by number, through ctypes. Numbers are those of
+Linux' `asm/unistd.h`, constants those of its `uapi` headers."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+
+MACHINE = platform.machine()
+KNOWN_MACHINES = ("x86_64", "aarch64")
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_LIBC.syscall.restype = ctypes.c_long
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
+
+
+def call(number: int, *arguments: object) -> int:
+    """A system call; integers are passed as longs. Raises OSError with what the kernel said."""
+    passed = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
+    return _checked(_LIBC.syscall(ctypes.c_long(number), *passed))
+
+
+def unshare(flags: int) -> None:
+    """New namespaces for this process, or for its children where the flag is CLONE_NEWPID. Raises OSError."""
+    _checked(_LIBC.unshare(ctypes.c_int(flags)))
+
+
+def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
+    """mount(2). Raises OSError."""
+    texts = [text.encode() for text in (source, target, kind)]
+    _checked(_LIBC.mount(*texts, ctypes.c_ulong(flags), options.encode()))
+
+
+def die_with_parent(signal_number: int) -> None:
+    """The kernel sends this process that signal when the thread that forked it ends."""
+    _prctl(_PR_SET_PDEATHSIG, signal_number)
+
+
+def adopt_orphans() -> None:
+    """Descendants whose parent ends become this process's children."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def renounce_privileges() -> None:
+    """No program this process starts gives it more rights than it has: what setuid and file capabilities would."""
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def _prctl(option: int, value: int) -> None:
+    zero = ctypes.c_ulong(0)
+    _checked(_LIBC.prctl(ctypes.c_int(option), ctypes.c_ulong(value), zero, zero, zero))
+
+
+def _checked(result: int) -> int:
+    if result < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return result

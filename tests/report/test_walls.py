@@ -1,0 +1,34 @@
+"""The report says which walls stood around claimed code and why others did not."""
+
+from __future__ import annotations
+
+import re
+
+from audit.containment import tried
+from audit.model import Record, Wall
+from audit.report import content, markdown
+from audit.report.translation import translated
+
+MISSING = "processes of the same user can be reached"
+
+
+def with_walls(record: Record) -> Record:
+    walls = tuple(Wall(name=name, up=name != "processes", why=MISSING if name == "processes" else "")
+                  for name in tried.WALLS)  # fmt: skip
+    return record.model_copy(update={"environment": record.environment.model_copy(update={"walls": walls})})
+
+
+def test_every_wall_has_a_row_and_a_missing_one_its_reason(record: Record) -> None:
+    text = markdown.render(content.build(with_walls(record), []))
+    for name, does in tried.WALLS.items():
+        assert re.search(rf"`{name}`.*{re.escape(does)}.*(stands|missing)", text), name
+    assert f"missing: {MISSING}" in text
+
+
+def test_in_japanese_too(record: Record) -> None:
+    text = markdown.render(translated(content.build(with_walls(record), []), "ja"))
+    assert "同じユーザーのプロセスに触れられます" in text and MISSING not in text
+
+
+def test_a_record_from_before_says_nothing_of_walls(record: Record) -> None:
+    assert "Walls around" not in markdown.render(content.build(record, []))
