@@ -33,6 +33,15 @@ def system() -> list[tuple[str, int]]:
     return [*read_only(readable), names, *((path, landlock.DEVICE | landlock.READ) for path in devices)]
 
 
+def of_processes() -> tuple[str, int]:
+    """The rule for `/proc`: a GPU's driver writes the names of its threads there, and no context starts without that.
+
+    Every process may have that where the kernel's own settings in it are closed, else only the one that asks.
+    """
+    closed = os.statvfs("/proc/sys").f_flag & os.ST_RDONLY
+    return "/proc" if closed else "/proc/self", landlock.READ | landlock.WRITE_FILE | landlock.TRUNCATE
+
+
 def read_only(paths: Iterable[str]) -> Iterator[tuple[str, int]]:
     """Rules that allow to read and run, each path once."""
     return ((path, landlock.READ) for path in dict.fromkeys(paths))

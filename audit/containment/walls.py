@@ -60,6 +60,7 @@ def enclose(walls: Walls) -> str:
     private = [home, *([namespaces.SHARED_MEMORY] if scratch else []), *walls.caches]
     rules = [
         *walls.rules,
+        places.of_processes(),
         *places.read_only(walls.reads),
         *((path, landlock.RESULTS) for path in walls.writes),
         *((path, landlock.SCRATCH) for path in private),

@@ -70,6 +70,13 @@ def test_passwords_and_raw_devices_stay_closed(tmp_path: Path) -> None:
             assert inside(Path(name).open, home=tmp_path) == "PermissionError"
 
 
+def test_a_thread_can_be_named_and_the_kernel_not_be_set(tmp_path: Path) -> None:
+    """A GPU's driver does the first before it makes a context."""
+    assert inside(lambda: Path("/proc/self/task", str(os.getpid()), "comm").write_text("named"), home=tmp_path) == 5
+    for name in ("/proc/sys/kernel/core_pattern", "/proc/sys/vm/drop_caches"):
+        assert inside(lambda at=name: Path(at).open("w").close(), home=tmp_path) == "PermissionError", name
+
+
 def test_its_own_temporary_files_are_gone_with_it(tmp_path: Path) -> None:
     def work() -> str:
         Path("scratch").write_text("x", encoding="utf-8")
