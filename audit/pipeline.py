@@ -73,7 +73,6 @@ class Audit:
         self.folder = folder
         self.out = out
         self._progress = progress
-        self._progress.plan(STAGES)
         self._rounds = rounds
         self.seed = secrets.randbits(62) if entropy is None else entropy
         self._scratch = Scratch()
@@ -113,7 +112,6 @@ class Audit:
 
     def prepare(self) -> None:
         """Starts all that can start, and returns when inputs and float64 results are there."""
-        self._progress.say(f"stages: {', '.join(self._progress.planned)}")
         with self._stage("prepare"):
             self._main.start(entropy=self.seed)
             self._main.cost()
@@ -197,6 +195,7 @@ class Audit:
 
     def run(self, form: Form = USUAL) -> Record:
         """All stages; the report in that form."""
+        self._progress.plan(STAGES)
         for stage in (self.prepare, self.lint, self.review, self.build, self.verify, self.measure, self.confirm,
                       self.judge):  # fmt: skip
             stage()

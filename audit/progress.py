@@ -37,13 +37,13 @@ class Progress:
 
     @property
     def running(self) -> str:
-        """The stage that runs; empty between two of them."""
+        """The stage that runs; empty where none does."""
         return self._stage
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Names the stage that runs in the body and keeps its wall-clock seconds in `stages`."""
-        ended = threading.Event()
+        before, ended = self._stage, threading.Event()
         ticker = threading.Thread(target=self._tick, args=(name, ended), daemon=True)
         self._stage, self._began = name, time.monotonic()
         self._watch(self)
@@ -54,12 +54,13 @@ class Progress:
             ended.set()
             ticker.join()
             self.stages.append((name, round(time.monotonic() - self._began, 2)))
-            self._stage = ""
+            self._stage = before
             self._watch(self)
 
     def plan(self, stages: Sequence[str]) -> None:
-        """The stages to come, in their order."""
+        """The stages to come, in their order, which are told."""
         self.planned = tuple(stages)
+        self.say(f"stages: {', '.join(stages)}")
 
     def expect(self, pieces: int) -> None:
         """So many more pieces of work are to be done; a piece is about as long as one answer of one probe."""

@@ -1,4 +1,4 @@
-"""A finished record without running anything, small builders for the judge's tests, and a disk that can be filled."""
+"""Which files run first; a finished record without running anything, small builders, and a disk that can be filled."""
 
 from __future__ import annotations
 
@@ -11,6 +11,19 @@ import pytest
 
 from audit import claims
 from audit.model import Device, Environment, Finding, Record
+
+LONGEST_FIRST = (
+    "probes/test_controls.py", "test_audit_emulated.py", "batch/test_ray.py", "notebook/test_runs.py",
+    "test_bad_kernels.py", "selftest/test_run.py", "batch/test_run.py", "test_inquiry.py", "emulator/test_build.py",
+    "importers/test_end_to_end.py", "funnel/test_stages.py", "worker/test_python_session.py", "worker/test_pool.py",
+)  # fmt: skip
+"""Files that keep a worker of pytest-xdist busy for long begin before the others, so that none is left over at the end
+while another worker has nothing to do; `make test` has xdist keep this order."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
 def finding(probe: str, outcome: str = "pass", *, target: str = "claimed", **more: Any) -> Finding:

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from audit import cli, doctor
+from tests.conftest import LONGEST_FIRST
 
 
 def test_list_names_the_claims(capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,3 +50,7 @@ def test_bad_usage_is_exit_2(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         cli.main(arguments)
     assert stop.value.code == 2
+
+
+def test_the_files_that_run_first_are_there() -> None:
+    assert [name for name in LONGEST_FIRST if not (Path(__file__).parent / name).is_file()] == []

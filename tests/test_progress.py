@@ -56,6 +56,15 @@ def test_a_quiet_stage_says_how_much_is_left_and_what_takes_so_long(monkeypatch:
     assert re.search(r"s  build    25% done, about \d+ s left; building claimed\.cu \(0 s\)\n", stream.getvalue())
 
 
+def test_a_stage_within_another_gives_its_name_back() -> None:
+    told = Progress(io.StringIO())
+    with told.stage("outer"):
+        with told.stage("inner"):
+            assert told.running == "inner"
+        assert told.running == "outer"
+    assert told.running == ""
+
+
 def test_whoever_watches_is_asked_as_a_stage_begins_and_ends() -> None:
     seen: list[str] = []
     told = Progress(io.StringIO(), watch=lambda own: seen.append(own.running))

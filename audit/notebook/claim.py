@@ -18,7 +18,7 @@ from audit.notebook.bar import bar
 from audit.notebook.form import AuditForm, OneAuditForm
 from audit.notebook.offered import offer
 from audit.notebook.shown import Markdown, table
-from audit.pipeline import Audit
+from audit.pipeline import STAGES, Audit
 from audit.progress import Progress
 from audit.report.formats import Form
 from audit.report.quantities import number
@@ -61,6 +61,7 @@ def opened(form: OneAuditForm, loaded: ClaimFolder, out: Path, **used: str | boo
     if form.network_off:
         network.cut()
     device = choose(form.device, loaded.claim)
+    progress = Progress(watch=bar(wanted=form.interactive))
     audit = Audit(
         loaded,
         device,
@@ -68,8 +69,9 @@ def opened(form: OneAuditForm, loaded: ClaimFolder, out: Path, **used: str | boo
         beside=beside(device),
         entropy=form.seed or None,
         rounds=form.rounds,
-        progress=Progress(watch=bar(wanted=form.interactive)),
+        progress=progress,
     )
+    progress.plan(STAGES)
     known = {"device": device.describe().kind, "seed": audit.seed, "out": "", "copy_to": "", "interactive": False}
     try:
         parameters.write({**form.model_dump(), **known, **used}, out / PARAMETERS)
