@@ -32,7 +32,7 @@ def test_doctor_runs_the_self_test_of_the_emulated_device(capsys: pytest.Capture
         (["run", "no_such_claim"], "known claims"),
         (["run", "triangular_mm", "--device", "emulated", "--out", "README.md/x"], "README.md/x: cannot be written"),
         (["report", "absent.json"], "absent.json: cannot be read"),
-        (["report", "README.md"], "README.md: not a record"),
+        (["report", "README.md"], "README.md: not JSON"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_2(
