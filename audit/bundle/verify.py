@@ -124,6 +124,6 @@ def _check_derived(record: Record, files: Mapping[str, bytes]) -> None:
 def _json(files: Mapping[str, bytes], name: str) -> object:
     try:
         value: object = json.loads(files[name])
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Unsound(f"{name} is not JSON: {error}") from error
     return value
