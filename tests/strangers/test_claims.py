@@ -18,8 +18,8 @@ from audit.model import Claim
 STATEMENT = (claims.KERNELS / "triangular_mm" / "claim.toml").read_text(encoding="utf-8")
 LINES = STATEMENT.splitlines(keepends=True)
 PIECES = st.sampled_from([
-    "[", "]", "[[variant]]\n", "{", "}", '"', '"""', "'", "=", ".", ",", "\n", "\\u0000", "\\U0010ffff", "\x00", "\x1b[2J",
-    "\u202e", "nan", "inf", "-0", "1e999", "9" * 50, "1979-05-27", "true", "../", "name = 1\n", "file = 'a.cu'\n", "#",
+    "[", "]", "[[variant]]\n", "{", "}", '"', '"""', "'", "=", ".", ",", "\n", "\\u0000", "\\U0010ffff", "\x00",
+    "\x1b[2J", "\u202e", "nan", "inf", "-0", "1e999", "9" * 50, "1979-05-27", "true", "../", "name = 1\n", "file = 'a.cu'\n", "#",
 ])  # fmt: skip
 
 
@@ -44,7 +44,7 @@ def test_a_file_is_a_plain_one_inside_the_folder(file: str, folder: Path, tmp_pa
     refused(folder, f"{file}: leads out of the folder")
     place.unlink()
     place.symlink_to("/dev/zero")
-    refused(folder, "leads out of the folder")
+    refused(folder, "leads out of the folder|no claim of this name")
     place.unlink()
     os.mkfifo(place)
     refused(folder, "no plain file|no claim of this name")
@@ -71,12 +71,13 @@ def test_files_are_few(folder: Path) -> None:
     refused(folder, "a claim has at most 400")
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["a=" + "[" * 3000, "a=" + "{b=" * 2000, "a=" + "1" * 5000, ".".join("a" * 20_000) + "=1", "x" * 300_000, "\0", "a=nan",
-     "a=" + "[" * 300 + "]" * 300, STATEMENT.replace("108.9", "1e308"), STATEMENT.replace("4096", "9" * 4000)],
-    ids=range(10),
+STATEMENTS = (
+    "a=" + "[" * 3000, "a=" + "{b=" * 2000, "a=" + "1" * 5000, ".".join("a" * 20_000) + "=1", "x" * 300_000, "\0", "a=nan",
+    "a=" + "[" * 300 + "]" * 300, STATEMENT.replace("108.9", "1e308"), STATEMENT.replace("4096", "9" * 4000),
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("text", STATEMENTS, ids=range(len(STATEMENTS)))
 def test_a_statement_no_reader_takes_is_one_sentence(text: str) -> None:
     with pytest.raises(BadInput) as error:
         claims.parse(text, "x")
