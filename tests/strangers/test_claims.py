@@ -19,7 +19,8 @@ STATEMENT = (claims.KERNELS / "triangular_mm" / "claim.toml").read_text(encoding
 LINES = STATEMENT.splitlines(keepends=True)
 PIECES = st.sampled_from([
     "[", "]", "[[variant]]\n", "{", "}", '"', '"""', "'", "=", ".", ",", "\n", "\\u0000", "\\U0010ffff", "\x00",
-    "\x1b[2J", "\u202e", "nan", "inf", "-0", "1e999", "9" * 50, "1979-05-27", "true", "../", "name = 1\n", "file = 'a.cu'\n", "#",
+    "\x1b[2J", "\u202e", "nan", "inf", "-0", "1e999", "9" * 50, "1979-05-27", "true", "../", "name = 1\n",
+    "file = 'a.cu'\n", "#",
 ])  # fmt: skip
 
 
@@ -72,8 +73,8 @@ def test_files_are_few(folder: Path) -> None:
 
 
 STATEMENTS = (
-    "a=" + "[" * 3000, "a=" + "{b=" * 2000, "a=" + "1" * 5000, ".".join("a" * 20_000) + "=1", "x" * 300_000, "\0", "a=nan",
-    "a=" + "[" * 300 + "]" * 300, STATEMENT.replace("108.9", "1e308"), STATEMENT.replace("4096", "9" * 4000),
+    "a=" + "[" * 3000, "a=" + "{b=" * 2000, "a=" + "1" * 5000, ".".join("a" * 20_000) + "=1", "x" * 300_000, "\0",
+    "a=nan", "a=" + "[" * 300 + "]" * 300, STATEMENT.replace("108.9", "1e308"), STATEMENT.replace("4096", "9" * 4000),
 )  # fmt: skip
 
 
