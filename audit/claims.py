@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,8 @@ from audit.model import AuditedClaim, Claim, Original, SourceFile, Variant
 
 MOST_BYTES, MOST_FILES = 4_000_000, 400
 """Of one source, and how many a claim may list."""
+MOST_STATED = 200_000
+"""Characters of a `claim.toml`; the longest published one has 6,105."""
 KERNELS = Path(__file__).resolve().parents[1] / "kernels"
 
 
@@ -83,18 +84,17 @@ def parse(text: str, where: str) -> Claim:
     Raises:
         BadInput: broken TOML, or an unknown or mistyped key.
     """
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{where}: not valid TOML: {error}") from error
+    if len(text) > MOST_STATED:
+        raise BadInput(f"{where}: {len(text):,} characters; a statement has at most {MOST_STATED:,}")
+    table = foreign.toml(text, where)
     try:
         return Claim.model_validate_json(json.dumps(table, allow_nan=False, default=str))
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"]) or "claim"
         raise BadInput(f"{where}: key {key}: {first['msg']}") from error
-    except ValueError as error:
-        raise BadInput(f"{where}: holds a number that is not finite") from error
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{where}: holds a number that is not finite, or is nested too deeply") from error
 
 
 def _source_file(folder: Path, file: str) -> SourceFile:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
+import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,9 @@ MOST_KEYS, MOST_ITEMS = 2000, 20_000
 """In one object or list of a record: a checker tells every one that is wrong, and millions of them fill a memory."""
 MOST_SAMPLES = 1_000_000
 SAMPLES = frozenset({"samples_ms", "blocks", "positions"})
+
+DOTTED = re.compile(r"""(?:[\w"'-]{1,80}[ \t]*\.[ \t]*){60}""")
+"""A TOML key of so many parts, which takes a reader a time that grows with their square."""
 
 
 def size_of(path: Path, *, limit_bytes: int) -> int:
@@ -89,3 +94,25 @@ def said_once(text: bytes, name: str) -> None:
         raise BadInput(f"{name}: not JSON: {error}") from error
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{name}: JSON that not every reader takes ({type(error).__name__})") from error
+
+
+def toml(text: str, name: str) -> dict[str, Any]:
+    """A TOML document.
+
+    Args:
+        text: the document.
+        name: what an error calls it.
+
+    Raises:
+        BadInput: no TOML, nested too deeply, or an integer of thousands of digits.
+    """
+    if DOTTED.search(text):
+        raise BadInput(f"{name}: nested too deeply: a key of 60 parts and more")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{name}: not valid TOML: {error}") from error
+    except RecursionError as error:
+        raise BadInput(f"{name}: nested too deeply to be read") from error
+    except ValueError as error:
+        raise BadInput(f"{name}: holds an integer of thousands of digits") from error

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from audit import claims
+from audit import claims, foreign
 from audit.bundle import derived, manifest, metadata
 from audit.bundle.archive import MOST_BYTES, fits, pack
 from audit.errors import BadInput
@@ -61,7 +61,9 @@ def sources(record: Record, folder: Path | None) -> dict[str, bytes]:
     place = folder or claims.KERNELS / name
     found = {}
     for one in record.claim.sources:
-        data = _bytes(place / one.file, f"; name the folder of the claim with --claim, as it was audited ({name})")
+        data = _bytes(
+            foreign.inside(place, one.file), f"; name the folder of the claim with --claim, as it was audited ({name})"
+        )
         if manifest.sha256(data) != one.sha256:
             raise BadInput(f"{place / one.file}: changed since the audit; name the folder as it was with --claim")
         found[f"{SOURCES}/{one.file}"] = data
@@ -78,9 +80,9 @@ def _reports(folder: Path) -> dict[str, bytes]:
 
 def _bytes(path: Path, advice: str = "") -> bytes:
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read ({error.strerror}){advice}") from error
+        return foreign.data(path, limit_bytes=MOST_BYTES)
+    except BadInput as error:
+        raise BadInput(f"{error}{advice}") from error
 
 
 def _write(target: Path, data: bytes) -> None:

@@ -9,8 +9,9 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from audit import __version__
+from audit import __version__, foreign
 from audit.bundle.archive import Unsound
+from audit.errors import BadInput
 from audit.model import Record, SourceFile, VerdictName
 from audit.model.base import Frozen
 
@@ -71,7 +72,10 @@ def _read(files: Mapping[str, bytes]) -> Manifest:
     if NAME not in files:
         raise Unsound(f"it has no {NAME}, so it is no bundle of this kit")
     try:
+        foreign.said_once(files[NAME], NAME)
         return Manifest.model_validate_json(files[NAME])
+    except BadInput as error:
+        raise Unsound(str(error)) from error
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the file"

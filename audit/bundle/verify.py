@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from audit import __version__, claims, judge
+from audit import __version__, claims, foreign, judge
 from audit.bundle import derived, manifest, metadata
 from audit.bundle.archive import MOST_BYTES, Unsound, unpack
 from audit.bundle.make import RECORD, SOURCES, STATEMENT
@@ -48,13 +48,7 @@ def verify(bundle: Path) -> Verified:
 
 
 def _data(bundle: Path) -> bytes:
-    try:
-        size = bundle.stat().st_size
-        if size > MOST_BYTES:
-            raise BadInput(f"{bundle}: {size:,} bytes; a bundle has at most {MOST_BYTES:,}")
-        return bundle.read_bytes()
-    except OSError as error:
-        raise BadInput(f"{bundle}: cannot be read ({error.strerror})") from error
+    return foreign.data(bundle, limit_bytes=MOST_BYTES)
 
 
 def _record(files: Mapping[str, bytes]) -> Record:
@@ -124,6 +118,6 @@ def _check_derived(record: Record, files: Mapping[str, bytes]) -> None:
 def _json(files: Mapping[str, bytes], name: str) -> object:
     try:
         value: object = json.loads(files[name])
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Unsound(f"{name} is not JSON: {error}") from error
     return value

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from pathlib import Path
 from typing import Literal
 
 from pydantic import PositiveFloat, PositiveInt, ValidationError
 
+from audit import foreign
 from audit.errors import BadInput
 from audit.importers import bounded
 from audit.model.base import Frozen
@@ -45,10 +45,10 @@ def read(path: Path) -> About:
         BadInput: no such file, too large, not TOML, or a key that does not belong there.
     """
     try:
-        table = tomllib.loads(bounded.source_text(path).decode("utf-8"))
+        table = foreign.toml(bounded.source_text(path).decode("utf-8"), str(path))
         return About.model_validate_json(json.dumps(table, default=str))
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{path}: not valid TOML: {error}") from error
+    except RecursionError as error:
+        raise BadInput(f"{path}: nested too deeply to be read") from error
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, PositiveFloat, model_validator
 
 from audit.model.base import Frozen
 
-Shape = dict[str, PositiveInt]
+Shape = dict[str, Annotated[int, Field(gt=0, le=1 << 40)]]
 """Named sizes of one problem, for example `{"N": 4096}`."""
 
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+\.(cu|py)$")]
@@ -80,7 +80,7 @@ class Variant(Frozen):
     role: Role
     technique: str
     precision: Precision = "fp32"
-    compute_capability: PositiveInt = 75
+    compute_capability: Annotated[int, Field(gt=0, le=1000)] = 75
     changes: tuple[str, ...] = ()
     probe: str | None = None
     tolerance: Tolerance | None = None

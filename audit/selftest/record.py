@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from pydantic import Field, ValidationError
 
+from audit import foreign
 from audit.errors import BadInput
 from audit.model import Device, Environment, Grade, Outcome
 from audit.model.base import Frozen
@@ -16,6 +17,7 @@ from audit.model.base import Frozen
 SCHEMA: Final = 1
 """History: 1 (2026-11) first form."""
 
+MOST_BYTES = 16 << 20
 Result = Literal["convicted", "flagged", "missed", "cleared", "falsely accused", "no answer", "skipped"]
 
 
@@ -96,9 +98,7 @@ def write(record: SelfTest, path: Path) -> None:
 def read(path: Path) -> SelfTest:
     """The record in `path`. Raises BadInput: no such file, or not a record of a self-test."""
     try:
-        return SelfTest.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
+        return SelfTest.model_validate_json(foreign.data(path, limit_bytes=MOST_BYTES))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the file"

@@ -25,7 +25,7 @@ from audit.importers import claim_toml, templates
 from audit.importers.imported import Figure, Imported, Missing, Original, Reference
 from audit.model import Record
 from audit.notebook import claim as cells
-from audit.notebook import preflight, results
+from audit.notebook import results
 from audit.notebook.shown import table
 from audit.report import compare, html, portability
 from audit.selftest import page as selftest_page
@@ -129,8 +129,6 @@ def test_cells_of_a_notebook(record: Record, tmp_path: Path) -> None:
     inert(results.card(record))
     inert(results.ladder(record, tmp_path).partition("\n\n")[0])  # then a link to a file of ours
     inert(table((HOSTILE, "b"), [(HOSTILE, HOSTILE)]))
-    check = preflight.Check("GPU", "ok", HOSTILE, HOSTILE)
-    inert(table(("", "Looked at", "Found", "What it means here"), [("✓", check.name, check.found, check.advice)]))
 
 
 def test_a_source_is_shown_as_the_compiler_reads_it(tmp_path: Path) -> None:
