@@ -23,7 +23,7 @@ from audit.model import BuildNote, Claim, Variant
 KEPT = ("PATH", "CUDA_HOME", "TORCH_CUDA_ARCH_LIST", "MAX_JOBS")
 """What of the builder's environment a session needs too: Triton and torch.compile look for programs there."""
 FOLDERS = {"TORCH_EXTENSIONS_DIR": "torch", "TRITON_CACHE_DIR": "triton", "TORCHINDUCTOR_CACHE_DIR": "inductor"}
-"""Where what is compiled during a session is kept, in the cache's folder `python`."""
+"""Where what is compiled during a session is kept, in a folder of the cache that is this source's alone."""
 CHILD = "audit.build.python_child"
 NOTHING: dict[str, Any] = {"loaded": False, "extensions": {}}
 
@@ -76,14 +76,17 @@ class PythonBuilder:
     def _loaded(self, request: dict[str, Any], place: Path | None) -> dict[str, Any]:
         """What `audit.worker.python_cuda.entry_of` takes."""
         told = environment(self.gpu.arch, self.toolchain)
-        folders = {name: str(self.cache / "python" / folder) for name, folder in FOLDERS.items()}
+        own = self.cache / "python" / f"kept-{fingerprint([request['source'], self.gpu.arch, self.toolchain.torch])}"
+        folders = {name: own / folder for name, folder in FOLDERS.items()}
+        for folder in folders.values():
+            folder.mkdir(parents=True, exist_ok=True)
         manifest = {} if place is None else json.loads((place / MANIFEST).read_text(encoding="utf-8"))
         return {
             "python": request["source"],
             "init_inputs": request["init_inputs"],
             "folder": str(place),
             "extensions": manifest.get("extensions"),
-            "environment": {name: told[name] for name in KEPT} | folders,
+            "environment": {name: told[name] for name in KEPT} | {name: str(one) for name, one in folders.items()},
         }
 
 

@@ -8,8 +8,9 @@ from os import cpu_count
 from pathlib import Path
 
 from audit.build import gpu
-from audit.emulator.cache import cache_folder, fingerprint
+from audit.emulator.cache import cache_folder, fingerprint, is_whole
 from audit.errors import BadInput
+from audit.measure import compiler_caches
 from audit.measure.state import not_timed
 from audit.model import Finding, Shape
 from audit.worker.pool import SharedProcess, Workers
@@ -20,10 +21,11 @@ LIMIT_S = 180.0
 
 @dataclass(frozen=True)
 class Ready:
-    """The compiled baselines a session can load quickly, and what is to say about the others."""
+    """The compiled baselines a session can load quickly from `store`, and what is to say about the others."""
 
     names: tuple[str, ...]
     findings: tuple[Finding, ...] = ()
+    store: Path | None = None
 
 
 def ahead(process: Workers | SharedProcess, *, reference: Path, shape: Shape, inputs: Path) -> Ready:
@@ -32,13 +34,23 @@ def ahead(process: Workers | SharedProcess, *, reference: Path, shape: Shape, in
     In a process that times later too, the compiler is then imported there. max-autotune times candidates while it
     compiles: beside other work on the GPU it may choose a slower one.
     """
-    mark = _mark(reference, shape)
+    store = _store(reference, shape)
+    with compiler_caches.place(process, scratch=inputs.parent) as (results, caches):
+        return _compiled(process, reference, inputs, store=store, results=results, caches=caches)
+
+
+def _compiled(
+    process: Workers | SharedProcess, reference: Path, inputs: Path, *, store: Path, results: Path, caches: Path
+) -> Ready:
     request = {
         "mode": "compiled",
         "reference": str(reference),
         "inputs": [str(inputs)],
         "compiled": list(AHEAD),
-        "compile_workers": 1 if mark.exists() else cpu_count() or 1,
+        "compile_workers": 1 if is_whole(store) else cpu_count() or 1,
+        "inductor": str(compiler_caches.brought(store, caches)),
+        "folder": str(results),
+        "caches": str(caches),
         "entry": "",
         "variants": [],
     }
@@ -47,16 +59,15 @@ def ahead(process: Workers | SharedProcess, *, reference: Path, shape: Shape, in
     reasons = {event["failed"]: event["why"] for event in reply.events if "failed" in event}
     missing = [name for name in AHEAD if name not in names]
     if not missing:
-        mark.parent.mkdir(parents=True, exist_ok=True)
-        mark.touch()
+        compiler_caches.keep(caches, store)
     ended = f"{reply.ending}: {reply.detail}"
-    return Ready(names, tuple(not_timed(f"baseline:{name}", reasons.get(name, ended)) for name in missing))
+    return Ready(names, tuple(not_timed(f"baseline:{name}", reasons.get(name, ended)) for name in missing), store)
 
 
-def _mark(reference: Path, shape: Shape) -> Path:
+def _store(reference: Path, shape: Shape) -> Path:
     try:
         chip = gpu.find().name
     except BadInput:
         chip = "unknown"
     parts: list[str | bytes] = [*AHEAD, reference.read_bytes(), repr(sorted(shape.items())), metadata.version("torch")]
-    return cache_folder() / "inductor" / f"ready-{fingerprint([*parts, chip])}"
+    return cache_folder() / "inductor" / fingerprint([*parts, chip])

@@ -10,7 +10,7 @@ from typing import Any
 
 from audit.build import gpu
 from audit.build.device import BuiltVariant
-from audit.measure import checks, compiled, protocols
+from audit.measure import checks, compiled, compiler_caches, protocols
 from audit.measure.comparison import PREFIX, strongest
 from audit.measure.outputs import verified
 from audit.measure.rotation import second_case
@@ -101,14 +101,17 @@ class Session:
 
     def exhibit(self, name: str, built: BuiltVariant) -> None:
         """A kernel under the published protocol alone, in a process of its own."""
-        request = {
-            "mode": "published",
-            "variants": [_loadable(name, built)],
-            "protocols": protocols.published(),
-            "inputs": [str(self.case.inputs)],
-        }
-        before = gpu.state()
-        reply = self._call(request, self.workers)
+        with compiler_caches.place(self.workers, scratch=self.case.inputs.parent) as (results, caches):
+            request = {
+                "mode": "published",
+                "variants": [_loadable(name, built, caches)],
+                "protocols": protocols.published(),
+                "inputs": [str(self.case.inputs)],
+                "folder": str(results),
+                "caches": str(caches),
+            }
+            before = gpu.state()
+            reply = self._call(request, self.workers)
         self._watched += [Watched(name, None, before), Watched(name, None, gpu.state())]
         self._keep(reply, "", what=f"{name}, as published")
 
@@ -126,11 +129,14 @@ class Session:
         """Returns the callable whose first call ended the process, if one did."""
         every = self.ready.names if self.ready else compiled.AHEAD
         ready = [one for one in every if baselines is None or one in baselines]
-        with tempfile.TemporaryDirectory(dir=self.case.inputs.parent) as folder:
+        # The profiler, which a session ends with, stays in its process: no second session is held there.
+        process = self.process if name == LADDER and self.process else self.workers
+        with compiler_caches.place(process, scratch=self.case.inputs.parent) as (folder, caches):
+            store = self.ready.store if self.ready else None
             cases = [self.case, *self.others]
             request = {
                 "mode": "interleaved",
-                "variants": [_loadable(variant, build) for variant, build in built.items()],
+                "variants": [_loadable(variant, build, caches) for variant, build in built.items()],
                 "baselines": None if baselines is None else [one for one in baselines if one not in ready],
                 "compiled": ready,
                 "inputs": [str(case.inputs) for case in cases],
@@ -139,17 +145,18 @@ class Session:
                 "rounds": self.rounds,
                 "seed": self.seed,
                 "kept_calls": KEPT_CALLS,
-                "folder": folder,
+                "folder": str(folder),
+                "caches": str(caches),
+                "inductor": str(compiler_caches.brought(store, caches)),
                 "shape": dict(self.case.shape),
                 "profile": PROFILED_CALLS,
                 "published": protocols.published() if baselines is None else [],
                 "ceilings": baselines is None,
             }
-            # The profiler, which a session ends with, stays in its process: no second session is held there.
-            reply = self._call(request, self.process if name == LADDER and self.process else self.workers)
+            reply = self._call(request, process)
             self._keep(reply, name, what=name)
             kept = [event for event in reply.events if "file" in event or "no_tensor" in event]
-            self._findings += verified(kept, cases, self.claim, Path(folder))
+            self._findings += verified(kept, cases, self.claim, folder)
         self._about(reply, name)
         trying = [event["trying"] for event in reply.events if "trying" in event]
         warmed = any("warmed" in event for event in reply.events)
@@ -212,5 +219,6 @@ def _rivals(session: Session, sound: Collection[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([EAGER, *(one.removeprefix(PREFIX) for one in best if one)]))
 
 
-def _loadable(name: str, built: BuiltVariant) -> dict[str, Any]:
-    return {"name": name, **built.session_request(memory="plain", order=built.orders[0], check=False)}
+def _loadable(name: str, built: BuiltVariant, caches: Path) -> dict[str, Any]:
+    request = {"name": name, **built.session_request(memory="plain", order=built.orders[0], check=False)}
+    return compiler_caches.private(request, caches)

@@ -11,7 +11,6 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from audit.emulator.cache import cache_folder
 from audit.worker.device import open_device
 from audit.worker.oracle import baselines_of, load_reference
 
@@ -68,12 +67,12 @@ def over(function: Callable[..., Any], sets: list[Inputs]) -> Indexed:
     return lambda place: function(*sets[place])
 
 
-def use_disk_cache(*, workers: int) -> None:
-    """Has torch.compile keep what it made beside the other builds, so that the next process need not make it again.
+def use_disk_cache(folder: str, *, workers: int) -> None:
+    """Has torch.compile keep what it made in that folder, and take from there what is in it.
 
     To be called before torch.compile is first used; `workers` is how many processes it compiles in.
     """
-    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache_folder() / "inductor"))
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = str(workers)
 
 

@@ -60,11 +60,16 @@ class Reply:
 
 
 class Workers:
-    """A pool of zygotes, one session at a time in each. Use as a context manager; safe to call from several threads."""
+    """A pool of zygotes, one session at a time in each. Use as a context manager; safe to call from several threads.
 
-    def __init__(self, size: int) -> None:
+    Args:
+        size: of the pool.
+        walled: False leaves sessions without walls, to measure what those cost; no command offers it.
+    """
+
+    def __init__(self, size: int, *, walled: bool = True) -> None:
         self._idle: queue.SimpleQueue[_Zygote] = queue.SimpleQueue()
-        self._root = _Root()
+        self._root = _Root(walled=walled)
         self._all = [self._root.zygote() for _ in range(size)]
         for zygote in self._all:
             self._idle.put(zygote)
@@ -132,7 +137,7 @@ class SharedProcess:
         for each in (self._inputs, self.results, self.caches):
             each.mkdir()
         self._place = {
-            "reads": [str(path) for path in (self._inputs, *reads)],
+            "reads": [str(path) for path in (self._inputs, cache_folder(), *reads)],
             "results": str(self.results),
             "caches": str(self.caches),
         }
@@ -159,11 +164,12 @@ class SharedProcess:
 class _Root:
     """The process that has imported torch; zygotes are forked from it, which takes milliseconds and little memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, walled: bool) -> None:
         self._channel, theirs = socket.socketpair()
+        told = [str(sealed.library()), *([] if walled else ["open"])]
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "audit.worker.zygote", str(theirs.fileno()), str(sealed.library())],
+                [sys.executable, "-m", "audit.worker.zygote", str(theirs.fileno()), *told],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],

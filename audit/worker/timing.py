@@ -11,6 +11,8 @@ Every request has `mode`, `reference` (path of reference.py), `inputs` (files of
 - "published": exhibits, each of `variants` under each of the `protocols`.
 - "compiled": makes the baselines `compiled` ahead, so that torch.compile finds them in its cache later;
   `compile_workers` is how many processes it may compile in.
+
+Where torch.compile is used, `inductor` is the folder of what it keeps, below `caches`, where compilers may write.
 """
 
 from __future__ import annotations
@@ -50,7 +52,9 @@ def run(request: dict[str, Any], teller: Teller) -> Events:
 
 def _interleaved(request: dict[str, Any], teller: Teller) -> Events:
     mark = _Mark()
-    callables.use_disk_cache(workers=1)  # what is in the cache needs no compiling, and more workers cost seconds
+    callables.use_disk_cache(
+        request["inductor"], workers=1
+    )  # what is in the cache needs no compiling, and more workers cost seconds
     sets = callables.load_inputs(request["inputs"])
     reference = load_reference(request["reference"])
     yield {"gpu": torch.cuda.get_device_name(0), "cost": reference.cost(request["shape"])}
@@ -143,7 +147,7 @@ def _published(request: dict[str, Any], _: Teller) -> Events:
 
 
 def _compiled(request: dict[str, Any], _: Teller) -> Events:
-    callables.use_disk_cache(workers=request["compile_workers"])
+    callables.use_disk_cache(request["inductor"], workers=request["compile_workers"])
     sets = callables.load_inputs(request["inputs"])
     reference = load_reference(request["reference"])
     makers = [(name, lambda name=name: callables.baseline(name, reference, sets)) for name in request["compiled"]]

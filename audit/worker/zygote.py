@@ -13,6 +13,7 @@ import os
 import signal
 import socket
 import sys
+from dataclasses import replace
 
 import torch
 
@@ -29,6 +30,8 @@ KINDS: dict[str, Serve] = {
     "timing": timing.run,
     "trial": lambda request, _: iter([{"walls": trial.run(request)}]),
 }
+OPEN = "open"
+"""The last argument where no walls are raised, which only `bench/containment.py` wants."""
 
 
 def main() -> None:
@@ -48,17 +51,17 @@ def main() -> None:
             native.die_with_parent(signal.SIGKILL)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             channel.close()
-            _serve(descriptors[0], descriptors[1], teller)
+            _serve(descriptors[0], descriptors[1], teller, walled=OPEN not in sys.argv)
             os._exit(0)
         for descriptor in descriptors:
             os.close(descriptor)
     tree.end_all(first=False)
 
 
-def _serve(asked: int, replied: int, teller: Teller) -> None:
+def _serve(asked: int, replied: int, teller: Teller, *, walled: bool) -> None:
     """Answers requests until there are no more, as the first process of a namespace where one is offered."""
     looked_at(True)  # a user namespace is set up through files of its own that it must be able to open
-    first = become_first()
+    first = walled and become_first()
     looked_at(False)
     replies = os.fdopen(replied, "w", encoding="utf-8")
     kept: Child | None = None
@@ -69,7 +72,9 @@ def _serve(asked: int, replied: int, teller: Teller) -> None:
         if "release" in request:
             answer = {"released": child is not None}
         else:
-            child = child or Child(KINDS, teller, walls(request), hidden=(asked, replied), first=first)
+            if child is None:
+                around = replace(walls(request), raised=walled)
+                child = Child(KINDS, teller, around, hidden=(asked, replied), first=first)
             answer = child.serve(request, descriptors)
             if request["keep"] and answer["finished"]:
                 child, kept = None, child

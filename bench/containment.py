@@ -1,0 +1,81 @@
+"""What the walls cost: a warm audit of triangular_mm on the emulated device with and without them, one after the other.
+
+Run it on an idle machine: `python bench/containment.py [PAIRS]`. Each pair is an audit inside the walls and one
+without, in changing order, each with workers of its own; seconds are wall clock, from asking for the workers to the
+verdict. The ratio is the median over the pairs. Writes `bench/results/containment.json` with the machine it came from.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from audit import claims, environment
+from audit.build.devices import choose
+from audit.pipeline import Audit, places
+from audit.progress import Progress
+from audit.worker import standing
+from audit.worker.pool import Workers
+
+RESULTS = Path(__file__).with_name("results") / "containment.json"
+CLAIM = "triangular_mm"
+SEED = 1
+PAIRS = 8
+AIM = 1.15
+
+
+def seconds_of(scratch: Path, *, walled: bool) -> float:
+    """Seconds of one audit, up to its verdict."""
+    folder = claims.load(CLAIM)
+    started = time.perf_counter()
+    out = Path(tempfile.mkdtemp(dir=scratch))
+    with (
+        Workers(places(1), walled=walled) as workers,
+        Audit(
+            folder,
+            choose("emulated", folder.claim),
+            out,
+            entropy=SEED,
+            workers=workers,
+            progress=Progress(io.StringIO()),
+        ) as audit,
+    ):
+        for stage in (audit.prepare, audit.lint, audit.review, audit.build, audit.verify, audit.confirm, audit.judge):
+            stage()
+        return time.perf_counter() - started
+
+
+def main() -> None:
+    """Measures, prints and stores."""
+    pairs = int(sys.argv[1]) if len(sys.argv) > 1 else PAIRS
+    rows = []
+    with tempfile.TemporaryDirectory() as scratch:
+        seconds_of(Path(scratch), walled=True)  # whatever is not compiled yet
+        for pair in range(pairs):
+            order = (True, False) if pair % 2 else (False, True)
+            seconds = {walled: seconds_of(Path(scratch), walled=walled) for walled in order}
+            rows.append({"walled_s": round(seconds[True], 3), "open_s": round(seconds[False], 3)})
+            print(f"{seconds[True]:7.2f} s inside the walls, {seconds[False]:7.2f} s without", flush=True)
+    with Workers(1) as workers:
+        walls = [wall.model_dump() for wall in standing.walls(workers)]
+    ratio = statistics.median([row["walled_s"] / row["open_s"] for row in rows])
+    print(f"ratio {ratio:.3f}, aim below {AIM}")
+    told = {
+        "ratio": round(ratio, 3),
+        "aim": AIM,
+        "pairs": rows,
+        "load": os.getloadavg(),
+        "walls": walls,
+        "environment": environment.describe(seeds=(SEED,)).model_dump(mode="json"),
+    }
+    RESULTS.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
