@@ -11,14 +11,15 @@ from pydantic import JsonValue
 
 from audit.measure.comparison import PREFIX, RANKS, TIMED_OUTPUTS, precision_of
 from audit.model import Claim, Finding, Tolerance
+from audit.probes import channel
 from audit.probes.compare import Comparison, compare
-from audit.probes.target import Call, Case
+from audit.probes.target import Call, Case, SessionForged
 
 THREADS = 8
 
 
 def verified(events: Sequence[dict[str, Any]], cases: Sequence[Case], claim: Claim, folder: Path) -> list[Finding]:
-    """One finding a callable about all of its kept outputs.
+    """One finding a callable about all of its kept outputs; where one was changed since, about that.
 
     Args:
         events: what the timing process told of each: `variant`, `inputs` (number of the case), `block`, `whole` (its
@@ -30,9 +31,14 @@ def verified(events: Sequence[dict[str, Any]], cases: Sequence[Case], claim: Cla
     with ThreadPoolExecutor(THREADS) as threads:
         results = list(threads.map(lambda event: _compared(event, cases, claim, folder), events))
     by_name: dict[str, list[tuple[dict[str, Any], Comparison | str]]] = {}
+    forged: dict[str, list[str]] = {}
     for event, result in zip(events, results, strict=True):
-        by_name.setdefault(event["variant"], []).append((event, result))
-    return [_finding(name, calls) for name, calls in by_name.items()]
+        if isinstance(result, SessionForged):
+            forged.setdefault(event["variant"], []).append(str(result))
+        else:
+            by_name.setdefault(event["variant"], []).append((event, result))
+    told = [_finding(name, calls) for name, calls in by_name.items() if name not in forged]
+    return [*told, *(channel.finding(name, seen) for name, seen in forged.items())]
 
 
 def tolerances(claim: Claim) -> Callable[[str], Tolerance]:
@@ -49,14 +55,21 @@ def tolerances(claim: Claim) -> Callable[[str], Tolerance]:
     return of
 
 
-def _compared(event: dict[str, Any], cases: Sequence[Case], claim: Claim, folder: Path) -> Comparison | str:
+def _compared(
+    event: dict[str, Any], cases: Sequence[Case], claim: Claim, folder: Path
+) -> Comparison | str | SessionForged:
+    """How one call's output compares, what else it is, or that its file was changed since."""
     if "no_tensor" in event:
         return f"returned no tensor but {event['no_tensor']}"
     expected = cases[event["inputs"]].expected
     if event["whole"] != list(expected.shape):
         return f"returned a tensor of shape {event['whole']}"
     want = expected if event["rows"] is None else expected[event["rows"]]
-    return compare(Call(event, folder / event["file"]).values(), want, tolerances(claim)(event["variant"]))
+    try:
+        got = Call(event, folder / event["file"]).values()
+    except SessionForged as seen:
+        return seen
+    return compare(got, want, tolerances(claim)(event["variant"]))
 
 
 def _finding(name: str, calls: list[tuple[dict[str, Any], Comparison | str]]) -> Finding:

@@ -22,6 +22,8 @@ ALONE = "CUDA events, L2 cold, alone"
 ALONE_HOT = "CUDA events, L2 hot, alone"
 BEFORE_BLOCKS = "do_bench, L2 flushed"
 """What stood for `OURS` in records of schema 1, whose callables were timed one after another."""
+CONTRADICTED = "contradicted by the clock of another process: "
+"""What the name of a protocol begins with whose times count no more, see `witness`."""
 
 BY_HOW = {"cold": OURS, "hot": HOT, "host": HOST_CLOCK}
 """The protocol of what an interleaved session tells."""

@@ -10,13 +10,14 @@ from typing import Any
 
 from audit.build import gpu
 from audit.build.device import BuiltVariant
-from audit.measure import checks, compiled, compiler_caches, protocols
+from audit.measure import checks, compiled, compiler_caches, protocols, witness
 from audit.measure.comparison import PREFIX, strongest
 from audit.measure.outputs import verified
 from audit.measure.rotation import second_case
 from audit.measure.state import Watched, clocks, not_timed, watched_blocks
 from audit.measure.told import measurements_of
 from audit.model import Claim, Finding, Measurement
+from audit.probes import channel
 from audit.probes.target import Case
 from audit.worker.pool import Reply, SharedProcess, Workers
 
@@ -167,13 +168,23 @@ class Session:
         return process.call("timing", asked, limit_s=TIMING_LIMIT_S)
 
     def _keep(self, reply: Reply, session: str, *, what: str) -> None:
-        """Samples, and what failed; says one line."""
-        self._measurements += measurements_of(reply.events, session=session, shape=self.case.shape)
+        """Samples, and what failed or speaks against them; says one line."""
+        reported = measurements_of(reply.events, session=session, shape=self.case.shape)
+        against = witness.about(reply, reported, target=self.claim.name)
+        self._measurements += witness.counted(reported, against)
+        self._findings += against
+        if reply.ending == "forged":
+            self._findings.append(channel.finding(self._suspect(what), [reply.detail]))
         self._findings += [not_timed(event["failed"], event["why"]) for event in reply.events if "failed" in event]
         if not reply.finished:
             self._findings.append(not_timed(what, f"{reply.ending}: {reply.detail}"))
         timed = {event["variant"] for event in reply.events if "samples_ms" in event}
         self.say(f"{what}: {len(timed)} callables timed" + ("" if reply.finished else f", then {reply.ending}"))
+
+    def _suspect(self, what: str) -> str:
+        """Whom a session tells of whose messages were forged: the claimed kernel, the only stranger there."""
+        claimed = self.claim.claimed
+        return claimed.name if claimed is not None else what
 
     def _about(self, reply: Reply, session: str) -> None:
         """Findings about a whole session."""

@@ -20,6 +20,6 @@ def finding(target: str, seen: Sequence[str]) -> Finding:
         target: the name of what the sessions were about.
         seen: one sentence a session.
     """
-    text = f"messages of a session that its own code did not send ({len(seen)} sessions): {seen[0]}"
-    text += "; nothing of such a session counts"
+    told = f"messages of a session that its own code did not send ({len(seen)} sessions): {seen[0]}"
+    text = f"{told}; nothing of such a session counts"
     return Finding(probe=NAME, target=target, outcome="error", summary=text, evidence={"seen": [*seen]})

@@ -48,7 +48,9 @@ PROBES: dict[str, str] = {
     "same_twice": say("One callable timed twice"),
     "l2_flush": say("Cold against hot cache"),
     "order_effect": say("Effect of the order in a block"),
+    "witness": say("Times by another process's clock"),
     "floor_here": say("Hardware floor of the GPU at hand"),
+    "channel": say("Messages of its sessions"),
 }
 
 

@@ -7,6 +7,10 @@ from audit.model import BuildNote, Device, Record
 from audit.report.quantities import capability, number
 from audit.report.said import Told, listed, say
 from audit.report.view import Block, Code, Section, Table
+from audit.worker import standing
+
+DOES = {**tried.WALLS, **standing.OF_THE_CHANNEL}
+"""What each wall does, by its name."""
 
 
 def environment(record: Record) -> Section:
@@ -73,7 +77,7 @@ def _walls(record: Record) -> list[Table]:
     rows = tuple(
         (
             Code(wall.name),
-            Told(tried.WALLS.get(wall.name, wall.name)),
+            Told(DOES.get(wall.name, wall.name)),
             say("stands") if wall.up else say("missing: {why}", why=Told(wall.why)),
         )
         for wall in record.environment.walls

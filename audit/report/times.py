@@ -7,7 +7,7 @@ from audit.judge import BASELINE
 from audit.measure import OURS, compared, strongest, wrong_baselines
 from audit.measure.ceilings import least_ms
 from audit.measure.comparison import AGAIN, PREFIX, Comparison, control, precision_of
-from audit.measure.protocols import HOT
+from audit.measure.protocols import CONTRADICTED, HOT
 from audit.measure.samples import found, median_ms, series
 from audit.measure.statistics import Ratio, interval, outliers
 from audit.model import Finding, Measurement, Record
@@ -66,7 +66,7 @@ def every(record: Record) -> Section:
             number(len(one.samples_ms)),
             number(outliers(one.samples_ms)),
             *(milliseconds(value) for value in (middle(one.samples_ms), min(one.samples_ms), max(one.samples_ms))),
-            say("exhibit only: not cleared") if _exhibit(record, one.variant) else say("counts"),
+            _standing(record, one),
         )
         for one in record.measurements
     )
@@ -143,6 +143,12 @@ def _control(session: str, name: str, value: Ratio) -> Said:
         word=Told(value.word),
         ratio=number(value.value),
     )
+
+
+def _standing(record: Record, one: Measurement) -> str:
+    if one.protocol.startswith(CONTRADICTED):
+        return say("exhibit only: contradicted")
+    return say("exhibit only: not cleared") if _exhibit(record, one.variant) else say("counts")
 
 
 def _counts(record: Record, one: Measurement) -> bool:

@@ -124,10 +124,12 @@ def _timings(request: Request, events: Sequence[Event], finished: bool) -> None:
     """Only callables of the request and our own names are spoken of, and sets of inputs there are."""
     known = {one["name"] for one in request["variants"]}
     for place, event in enumerate(events):
-        names = {event[key] for key in ("trying", "loaded", "failed", "warmed", "variant", "profiled") if key in event}
+        names = {event[key] for key in NAMING if key in event}
         foreign = sorted(name for name in names if name not in known and not name.startswith(told.OURS))
         if foreign:
             raise Forged(f"event {place} speaks of {foreign[0][:80]}, which the session was not asked to time")
+        if "witness" in event:
+            _witness(event, events[place - 1] if place else {}, place)
         if event.get("inputs", 0) >= len(request["inputs"]):
             raise Forged(f"event {place} names inputs there are none of")
 
@@ -138,6 +140,15 @@ def _trial(request: Request, events: Sequence[Event], finished: bool) -> None:  
         raise Forged(f"{len(events)} events for one trial")
 
 
+def _witness(event: Event, before: Event, place: int) -> None:
+    """The end of a callable's calls follows its beginning at once."""
+    begun = {**event, "at": "begin"}
+    if event["at"] == "end" and before != begun:
+        raise Forged(f"event {place} ends calls that nobody began")
+
+
+NAMING = ("trying", "loaded", "failed", "warmed", "variant", "profiled", "witness")
+"""Keys under which a timing session names a callable."""
 Ordered = Callable[[Request, Sequence[Event], bool], None]
 KINDS: dict[str, tuple[TypeAdapter[Any], Ordered]] = {
     "session": (_SESSION, _steps),

@@ -21,11 +21,12 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import torch
 
-from audit.worker import callables, ceilings, kernel_time, published
+from audit.worker import callables, ceilings, kernel_time, published, witness
 from audit.worker.blocks import LEAST_BLOCKS, Blocks, Plan
 from audit.worker.callables import PREFIX, Indexed
 from audit.worker.cuda import require_cuda
@@ -65,14 +66,20 @@ def _interleaved(request: dict[str, Any], teller: Teller) -> Events:
     stopwatch, choice = Stopwatch(), random.Random(request["seed"])
     kept = KeptOutputs(Path(request["folder"]), each=request["kept_calls"], choice=choice, write=teller.keep)
     blocks = Blocks(calls, sets=len(sets), stopwatch=stopwatch, kept=kept, choice=choice)
+    each_ms = {}
     for name in calls:
-        yield blocks.warm(name)
+        warmed = blocks.warm(name)
+        each_ms[name] = warmed["last_ms"]
+        yield warmed
     yield mark("warm up")
     again = blocks.fastest()
     blocks.repeat(again, f"{AGAIN}{again}")
     yield from _session(blocks, request)
     yield from kept.written()
     yield mark("blocks")
+    for name, call in calls.items():
+        yield from witness.told(name, call, each_ms=each_ms[name])
+    yield mark("witness")
     yield from _around(calls, request, stopwatch)
     yield mark("around")
 
@@ -143,7 +150,10 @@ def _published(request: dict[str, Any], _: Teller) -> Events:
     calls: dict[str, Indexed] = {}
     yield from _loaded(_variants(request, sets), calls)
     for name, function in calls.items():
-        yield from published.exhibit(name, function, request["protocols"])
+        exhibits = published.exhibit(name, function, request["protocols"])
+        yield from exhibits
+        if exhibits:
+            yield from witness.told(name, function, each_ms=median(exhibits[0]["samples_ms"]))
 
 
 def _compiled(request: dict[str, Any], _: Teller) -> Events:

@@ -147,6 +147,14 @@ class Gpu(Told):
     cost: Numbers
 
 
+class Witness(Told):
+    """See `witness`."""
+
+    witness: Name
+    at: Literal["begin", "end"]
+    calls: Annotated[int, Field(ge=1, le=10_000)]
+
+
 class Part(Told):
     """See `timing`: how long a part of a session took."""
 
@@ -278,6 +286,7 @@ class Profiled(Told):
 Timing = (
     Gpu
     | Part
+    | Witness
     | Trying
     | Failed
     | Loaded

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -107,9 +108,11 @@ def test_clocks_nobody_told_are_a_skip() -> None:
 
 
 def kept(folder: Path, name: str, values: np.ndarray[Any, Any], rows: list[int] | None = None) -> dict[str, Any]:
-    values.astype(np.float32).tofile(folder / f"{name}.bin")
+    data = values.astype(np.float32).tobytes()
+    (folder / f"{name}.bin").write_bytes(data)
+    digest = hashlib.blake2b(data, digest_size=32).hexdigest()
     return {"variant": name, "inputs": 0, "block": 7, "whole": [4, 4], "rows": rows, "file": f"{name}.bin",
-            "shape": list(values.shape), "dtype": "float32"}  # fmt: skip
+            "shape": list(values.shape), "dtype": "float32", "digest": digest}  # fmt: skip
 
 
 def test_outputs_of_timed_calls_are_compared_with_the_oracle(tmp_path: Path) -> None:
@@ -117,12 +120,14 @@ def test_outputs_of_timed_calls_are_compared_with_the_oracle(tmp_path: Path) -> 
     wrong[2, 1] = np.nan
     events = [kept(tmp_path, "shared_tiled", EXPECTED[[1, 3]], [1, 3]), kept(tmp_path, "claimed", wrong),
               {"variant": "thief", "inputs": 0, "block": 0, "no_tensor": "int"},
-              kept(tmp_path, "fixed_grid2d", EXPECTED) | {"whole": [2, 8]}]  # fmt: skip
+              kept(tmp_path, "fixed_grid2d", EXPECTED) | {"whole": [2, 8]},
+              kept(tmp_path, "rewritten", wrong) | {"digest": "0" * 64}]  # fmt: skip
     told = {one.target: one for one in verified(events, [case(tmp_path)], CLAIM, tmp_path)}
     assert told["shared_tiled"].outcome == "pass"
     assert told["claimed"].convicts
     assert "in block 7: 1 of 16 elements wrong; at [2, 1] expected 9, got nan" in told["claimed"].summary
     assert "returned no tensor but int" in told["thief"].summary
+    assert (told["rewritten"].probe, told["rewritten"].outcome) == ("channel", "error"), "neither right nor wrong"
     assert "shape [2, 8]" in told["fixed_grid2d"].summary
 
 

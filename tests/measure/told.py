@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,11 @@ def state(block: int, *, sm_mhz: int = 1980, reasons: int = 0, processes: int = 
 def session(request: dict[str, Any], **times_ms: float) -> list[dict[str, Any]]:
     """All events of an interleaved session; writes a right output for every callable."""
     folder = Path(request["folder"])
-    EXPECTED.astype(np.float32).tofile(folder / "right.bin")
+    data = EXPECTED.astype(np.float32).tobytes()
+    (folder / "right.bin").write_bytes(data)
     names = {name.replace("__", ":"): ms for name, ms in times_ms.items()}
     kept = {"inputs": 0, "block": 3, "whole": [4, 4], "rows": None, "shape": [4, 4], "dtype": "float32"}
+    kept |= {"digest": hashlib.blake2b(data, digest_size=32).hexdigest()}
     return [
         {"gpu": GPU, "cost": {"flops": 2e10, "bytes": 1e8}},
         {"part": "inputs", "seconds": 0.1},

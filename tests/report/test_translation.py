@@ -30,7 +30,8 @@ SENTENCES = [english for name, texts in FILES.items() if name != "report" for en
 WRITERS = (
     "lint.py clearing.py verdicts.py ladder.py ablation.py judge.py reconcile.py errors.py probes task measure "
     "review/rules review/launch_geometry.py review/source_findings.py build/notes.py worker/pool.py "
-    "worker/sanitizer_log.py containment/trial.py containment/usage.py"
+    "worker/sanitizer_log.py worker/transcript.py worker/protocol.py worker/channel.py worker/outputs.py "
+    "worker/standing.py containment/trial.py containment/usage.py"
 ).split()
 """The modules whose texts come into records as sentences."""
 NO_WRITERS = ("probe_table.py",)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from audit.containment import tried
 from audit.model import Record, Wall
-from audit.report import content, markdown
+from audit.report import content, markdown, provenance
 from audit.report.translation import translated
 
 MISSING = "processes of the same user can be reached"
@@ -14,13 +13,13 @@ MISSING = "processes of the same user can be reached"
 
 def with_walls(record: Record) -> Record:
     walls = tuple(Wall(name=name, up=name != "processes", why=MISSING if name == "processes" else "")
-                  for name in tried.WALLS)  # fmt: skip
+                  for name in provenance.DOES)  # fmt: skip
     return record.model_copy(update={"environment": record.environment.model_copy(update={"walls": walls})})
 
 
 def test_every_wall_has_a_row_and_a_missing_one_its_reason(record: Record) -> None:
     text = markdown.render(content.build(with_walls(record), []))
-    for name, does in tried.WALLS.items():
+    for name, does in provenance.DOES.items():
         assert re.search(rf"`{name}`.*{re.escape(does)}.*(stands|missing)", text), name
     assert f"missing: {MISSING}" in text
 
