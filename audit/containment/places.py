@@ -21,6 +21,8 @@ _SETTINGS = (
 _READ_DEVICES = ("/dev/random", "/dev/urandom")
 _DEVICES = ("null", "zero", "full", "nv*", "dxg")
 _LIBRARIES = ("site-packages", "dist-packages")
+_INSTALLED = "*.dist-info"
+"""What an installer leaves beside a package, wherever it put it."""
 _PACKAGES = ("torch", "numpy", "triton")
 
 
@@ -55,11 +57,15 @@ def _named_by_the_user() -> list[str]:
     return [str(path) for path in named if path.is_absolute() and path not in (Path("/"), Path("~").expanduser())]
 
 
+def _holds_packages(path: Path) -> bool:
+    return path.name in _LIBRARIES or (path.is_absolute() and next(path.glob(_INSTALLED), None) is not None)
+
+
 @cache
 def _pythons() -> tuple[str, ...]:
     """Python's own folders and those of installed packages; not the folders of anybody's work."""
     found = [sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.realpath(sys.executable)]
-    found += [os.path.realpath(path) for path in sys.path if Path(path).name in _LIBRARIES]
+    found += [os.path.realpath(path) for path in sys.path if _holds_packages(Path(path))]
     for name in _PACKAGES:
         spec = importlib.util.find_spec(name)
         found += [*spec.submodule_search_locations] if spec and spec.submodule_search_locations else []

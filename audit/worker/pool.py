@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import select
 import signal
 import socket
 import subprocess
@@ -12,7 +13,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -27,6 +28,8 @@ from audit.worker import protocol, requests, sealed
 from audit.worker.results import Results
 from audit.worker.transcript import Forged
 
+GRACE_S = 30.0
+"""So much later than a session's own limit a zygote must have answered."""
 Ending = Literal["finished", "raised", "crashed", "timed out", "stopped", "forged"]
 
 
@@ -68,7 +71,9 @@ class Workers:
 
     def __init__(self, size: int, *, walled: bool = True) -> None:
         self._idle: queue.SimpleQueue[_Zygote] = queue.SimpleQueue()
+        self._walled = walled
         self._root = _Root(walled=walled)
+        self._replacing = threading.Lock()
         self._all = [self._root.zygote() for _ in range(size)]
         for zygote in self._all:
             self._idle.put(zygote)
@@ -92,15 +97,26 @@ class Workers:
             kind: the worker module that serves it.
             request: JSON; see the module's docstring for its keys.
             limit_s: wall-clock seconds after which its process group is killed.
-
-        Raises:
-            WorkerFailed: the zygote itself died.
         """
         zygote = self._idle.get()
         try:
             return _asked(zygote, {**request, "kind": kind, "limit_s": limit_s, "keep": False})
+        except WorkerFailed as error:
+            zygote = self.another(zygote)
+            return Reply("crashed", (), str(error))
         finally:
             self._idle.put(zygote)
+
+    def another(self, dead: _Zygote) -> _Zygote:
+        """A zygote in place of one that was ended or stopped: where some wall is missing, a session can do that."""
+        dead.close()
+        with self._replacing:
+            if self._root.is_over():
+                self._root.close()
+                self._root = _Root(walled=self._walled)
+            zygote = self._root.zygote()
+            self._all = [one for one in self._all if one is not dead] + [zygote]
+        return zygote
 
     @contextmanager
     def shared(self, scratch: Path, *, reads: Iterable[Path]) -> Iterator[SharedProcess]:
@@ -110,13 +126,12 @@ class Workers:
             scratch: where its folders are made; the inputs of its sessions lie on the same file system.
             reads: files and folders that any of its sessions needs besides its inputs.
         """
-        zygote = self._idle.get()
+        folder = Path(tempfile.mkdtemp(prefix="process-", dir=scratch))
+        process = SharedProcess(self, self._idle.get(), folder, reads)
         try:
-            yield SharedProcess(zygote, Path(tempfile.mkdtemp(prefix="process-", dir=scratch)), reads)
+            yield process
         finally:
-            with suppress(WorkerFailed):
-                zygote.ask({"release": True})
-            self._idle.put(zygote)
+            self._idle.put(process.released())
 
 
 class SharedProcess:
@@ -129,7 +144,8 @@ class SharedProcess:
         caches: where a compiler may keep what it makes.
     """
 
-    def __init__(self, zygote: _Zygote, folder: Path, reads: Iterable[Path]) -> None:
+    def __init__(self, workers: Workers, zygote: _Zygote, folder: Path, reads: Iterable[Path]) -> None:
+        self._workers = workers
         self._zygote = zygote
         self._lock = threading.Lock()
         self._inputs, self.results, self.caches = folder / "inputs", folder / "results", folder / "caches"
@@ -145,7 +161,20 @@ class SharedProcess:
         """See `Workers.call`, but for the fresh process."""
         with self._lock, self._linked(request.get("inputs", [])) as inputs:
             own = {**request, "inputs": inputs, "place": self._place, "kind": kind, "limit_s": limit_s, "keep": True}
-            return _asked(self._zygote, own)
+            try:
+                return _asked(self._zygote, own)
+            except WorkerFailed as error:
+                self._zygote = self._workers.another(self._zygote)
+                return Reply("crashed", (), str(error))
+
+    def released(self) -> _Zygote:
+        """The zygote, once the process is over."""
+        with self._lock:
+            try:
+                self._zygote.ask({"release": True, "limit_s": 0.0})
+            except WorkerFailed:
+                self._zygote = self._workers.another(self._zygote)
+            return self._zygote
 
     @contextmanager
     def _linked(self, inputs: Sequence[str]) -> Iterator[list[str]]:
@@ -185,6 +214,10 @@ class _Root:
         os.close(replied)
         return _Zygote(asks, replies)
 
+    def is_over(self) -> bool:
+        """True if somebody has ended it."""
+        return self._process.poll() is not None
+
     def close(self) -> None:
         """Ends it; its zygotes must have been closed."""
         self._channel.close()
@@ -197,13 +230,21 @@ class _Zygote:
         self._replies = os.fdopen(replies, encoding="utf-8")
 
     def ask(self, request: dict[str, Any], descriptors: Sequence[int] = ()) -> dict[str, Any]:
+        """The reply to a request, which names its own `limit_s`.
+
+        Raises:
+            WorkerFailed: the zygote was ended, or keeps its own time limit no more.
+        """
         try:
             requests.send(self._asks, request, descriptors)
-            line = self._replies.readline()
-        except OSError as error:
-            raise WorkerFailed("the workers' parent process died; run the audit again") from error
-        if not line:
-            raise WorkerFailed("the workers' parent process died; run the audit again")
+            ready = select.select([self._replies], [], [], request["limit_s"] + GRACE_S)[0]
+            line = self._replies.readline() if ready else None
+        except OSError:
+            line = ""
+        if line is None:
+            raise WorkerFailed("the process that watches over the session was stopped")
+        if not line.endswith("\n"):
+            raise WorkerFailed("the process that watches over the session was ended")
         answer: dict[str, Any] = json.loads(line)
         return answer
 

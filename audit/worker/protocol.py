@@ -122,7 +122,7 @@ def _variation(event: Event, asked: dict[str, Any], names: set[str]) -> None:
 
 def _timings(request: Request, events: Sequence[Event], finished: bool) -> None:  # noqa: ARG001
     """Only callables of the request and our own names are spoken of, and sets of inputs there are."""
-    known = {one["name"] for one in request["variants"]}
+    known = {*(one["name"] for one in request["variants"]), *request.get("compiled", ())}
     for place, event in enumerate(events):
         names = {event[key] for key in NAMING if key in event}
         foreign = sorted(name for name in names if name not in known and not name.startswith(told.OURS))

@@ -11,10 +11,12 @@ from audit.emulator.rewrite import operator_headers, rewrite
 from audit.review.cuda_source import parse
 
 TOKENS = st.sampled_from([
-    "<<<", ">>>", "<<", ">>", "<", ">", "(", ")", "[", "]", "{", "}", ",", ";", "=", "::", "->", "*", "&", "#", "##", "\\\n",
+    "<<<", ">>>", "<<", ">>", "<", ">", "(", ")", "[", "]", "{", "}", ",", ";", "=", "::", "->", "*", "&", "#", "##",
+    "\\\n",
     "\n", "\n", " ", "'", '"', '"""', 'R"x(', ')x"', "/*", "*/", "//", "?:", "k", "k<1, 2>", "template <typename T>",
     "__global__ void k(", "__shared__ float s[4]", "extern __shared__ int d[]", "#define M(x) x<<<1, 1>>>(x)", "#if 0",
-    "#include <cuda.h>", "#endif", "torch::zeros(", ".type()", ".is_cuda()", "DeviceType::CUDA", 'Device("cuda:0")', "0",
+    "#include <cuda.h>", "#endif", "torch::zeros(", ".type()", ".is_cuda()", "DeviceType::CUDA", 'Device("cuda:0")',
+    "0",
     "AT_DISPATCH_FLOATING_TYPES(", "NULL", "return", "namespace n {", 'extern "C" {', "\u202e", "\u00e9", "\U0001f600",
     "\t", "\r\n", "\f", "float* x", "dim3", "operator()",
 ])  # fmt: skip

@@ -1,14 +1,18 @@
 """The trusted parent outlives whatever a session does."""
 
 import fcntl
+import os
+import signal
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from audit.worker import pool
 from audit.worker.pool import Reply, Workers
 
 REFERENCE = """
@@ -140,3 +144,40 @@ def test_a_kept_process_that_ended_by_itself_is_told_not_fatal(workers: Workers,
 
 def test_a_process_that_leaves_early_with_code_0_has_not_finished(workers: Workers, tmp_path: Path) -> None:
     assert ask(workers, tmp_path, "os._exit(0)").ending == "raised"
+
+
+@pytest.mark.parametrize(
+    ("number", "detail"), [("SIGKILL", "was ended"), ("SIGSTOP", "was stopped")], ids=["killed", "stopped"]
+)
+def test_a_parent_that_was_killed_or_stopped_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: str, detail: str
+) -> None:
+    monkeypatch.setattr(pool, "GRACE_S", 1.0)
+    with Workers(1) as own:
+        root = own._root._process.pid
+        zygote = _child_of(root)
+        os.kill(zygote, getattr(signal, number))
+        reply = ask(own, tmp_path, FINE, limit_s=1.0)
+        assert (reply.ending, reply.events) == ("crashed", ())
+        assert reply.detail == f"the process that watches over the session {detail}"
+        assert ask(own, tmp_path, FINE).finished
+        with suppress(ProcessLookupError):
+            os.kill(zygote, signal.SIGKILL)
+        os.kill(_child_of(root, but=zygote), signal.SIGKILL)
+        own._root._process.kill()
+        own._root._process.wait()
+        assert ask(own, tmp_path, FINE).ending == "crashed"
+        with own.shared() as process:
+            assert process.call("oracle", request_for(tmp_path), limit_s=20.0).finished
+
+
+def _child_of(pid: int, *, but: int = 0) -> int:
+    """The only living child; a zygote is forked a moment after it was asked for."""
+    for _ in range(200):
+        living = [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        states = {one: Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()[0] for one in living}
+        found = [one for one, state in states.items() if state not in "TZ" and one != but]
+        if found:
+            return found[0]
+        time.sleep(0.05)
+    raise AssertionError(f"{pid} has no child")

@@ -96,6 +96,9 @@ def test_a_timing_session_speaks_of_what_it_was_asked_to_time() -> None:
     samples = {"how": "cold", "samples_ms": [0.5], "blocks": [0], "positions": [0]}
     assert check(TIMING, {"variant": "claimed", **samples}, {"variant": "baseline:eager", **samples}) == 2
     refused("speaks of another, which", TIMING, {"variant": "another", **samples})
+    ahead = {**TIMING, "variants": [], "compiled": ["compile"]}
+    assert check(ahead, {"trying": "compile"}, {"loaded": "compile", "seconds": 1.0}) == 2
+    refused("speaks of compile, which", TIMING, {"trying": "compile"})
     refused("is none that a session tells", TIMING, {"variant": "claimed", **samples, "samples_ms": [-0.5]})
     kept = {"variant": "claimed", "inputs": 1, "block": 0, "no_tensor": "float"}
     refused("names inputs there are none of", TIMING, kept)

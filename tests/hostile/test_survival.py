@@ -1,0 +1,108 @@
+"""Machines that fail and audits that meet: full disks, folders that cannot be written, two at once, a judge killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from audit.model import store
+from tests.hostile.conftest import CLAIM, ROOT, VARIANT
+
+pytestmark = pytest.mark.hostile
+NAMESPACE = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--mount"]
+KILLS = 8
+
+
+def offered() -> bool:
+    """Whether this machine lets a test mount a small disk of its own."""
+    command = [*NAMESPACE, "mount", "-t", "tmpfs", "-o", "size=64k", "none", "/mnt"]
+    return (
+        shutil.which("unshare") is not None
+        and subprocess.run(command, check=False, capture_output=True).returncode == 0
+    )
+
+
+def claim(folder: Path, remark: str = "") -> Path:
+    """The honest claim; its kernel is one nobody has compiled where there is a remark."""
+    shutil.copytree(CLAIM, folder)
+    with (folder / "twice.cu").open("a", encoding="utf-8") as source:
+        source.write(f"// {remark}\n" if remark else "")
+    with (folder / "claim.toml").open("a", encoding="utf-8") as file:
+        file.write(VARIANT.format(file="twice.cu", role="claimed"))
+    return folder
+
+
+def command(folder: Path, out: Path) -> list[str]:
+    run = [sys.executable, "-m", "audit", "run", str(folder), "--device", "emulated"]
+    return [*run, "--out", str(out), "--formats", "markdown"]
+
+
+@pytest.mark.skipif(not offered(), reason="this machine lets nobody mount a small disk")
+@pytest.mark.parametrize(
+    ("which", "options"),
+    [
+        ("out", "size=16k"),
+        ("out", "ro"),
+        ("scratch", "size=16k"),
+        ("scratch", "ro"),
+        ("cache", "size=64k"),
+        ("cache", "ro"),
+    ],
+)
+def test_a_place_without_room_is_one_sentence_and_no_record_is_lost(tmp_path: Path, which: str, options: str) -> None:
+    places = {name: tmp_path / name for name in ("out", "scratch", "cache")}
+    for place in places.values():
+        place.mkdir()
+    mount = f"mount -t tmpfs -o {options} none {places[which]} && exec "
+    inside = mount + " ".join(command(claim(tmp_path / "claim", f"{which} {options}"), places["out"]))
+    own = {"TMPDIR": str(places["scratch"]), "AUDIT_CACHE": str(places["cache"])}
+    done = subprocess.run(
+        [*NAMESPACE, "sh", "-c", inside],
+        env={**os.environ, **own},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = done.stderr.strip().splitlines()
+    assert (done.returncode, len(told)) == (2, 1), done.stderr[-2000:]
+    assert told[0].startswith("audit: ")
+    assert "written" in told[0] or "can be made" in told[0]
+    if which != "out" and (places["out"] / "record.json").exists():
+        assert store.read(places["out"] / "record.json").verdict.name == "incomplete"
+
+
+def test_two_audits_of_one_claim_at_once(tmp_path: Path) -> None:
+    folder = claim(tmp_path / "claim", str(tmp_path))
+    outs = [tmp_path / name for name in ("one", "two")]
+    running = [subprocess.Popen(command(folder, out), cwd=ROOT, stdout=subprocess.DEVNULL) for out in outs]
+    while not (outs[0] / "record.json").exists():
+        time.sleep(0.05)
+    third = subprocess.run(command(folder, outs[0]), cwd=ROOT, capture_output=True, text=True, check=False)
+    assert third.returncode == 2
+    assert third.stderr == f"audit: {outs[0]}: another audit is writing there; choose another folder or wait for it\n"
+    assert [one.wait(timeout=100) for one in running] == [0, 0]
+    records = [store.read(out / "record.json") for out in outs]
+    assert [{rung.state for rung in record.ladder} for record in records] == [{"cleared"}, {"cleared"}]
+    assert sorted(note.from_cache for record in records for note in record.environment.builds) == [False, True]
+
+
+def test_a_judge_killed_at_any_moment_leaves_a_record_that_says_so(tmp_path: Path) -> None:
+    results = tmp_path / "kills.json"
+    subprocess.run(
+        [sys.executable, "bench/kills.py", str(KILLS), str(results)], cwd=ROOT, check=True, capture_output=True
+    )
+    told = json.loads(results.read_text(encoding="utf-8"))
+    assert told["summary"]["kills"] == KILLS
+    assert told["summary"]["unreadable"] == 0
+    assert told["summary"]["audits with a process left"] == 0
+    assert told["summary"]["after the next audit"] == {"folders": 0, "unfinished entries": 0}
+    known = {"no record yet", "incomplete", told["summary"]["verdict of a whole audit"]}
+    assert set(told["summary"]["records"]) <= known
