@@ -53,8 +53,8 @@ def shown(executed: Any) -> str:
 def batch(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     """The batch notebook over one claim, so that `audit_claim.ipynb` is run by it and need not be run again."""
     out = tmp_path_factory.mktemp("batch")
-    values = {"collection": "library_call", "device": "emulated", "out": str(out / "b"), **HEADLESS}
-    return out, execute("batch", out, **values)
+    values = {"collection": "library_call", "device": "emulated", "network_off": True, "out": str(out / "b")}
+    return out, execute("batch", out, **values, **HEADLESS)
 
 
 def test_a_batch_ends_in_its_summary(batch: tuple[Path, Any]) -> None:
@@ -78,7 +78,8 @@ def test_an_audit_ends_in_a_report_a_bundle_and_texts_to_share(batch: tuple[Path
     text = shown(nbformat.read(notebook, as_version=4))
     for words in ("**Verdict: overstated**", "NOT MEASURED", "SHA-256", "openreview.md", "✓", "⚠"):
         assert words in text, words
-    assert again(folder)["claim"] == str(ROOT / "kernels" / "library_call")
+    values = again(folder)
+    assert (values["claim"], values["network_off"]) == (str(ROOT / "kernels" / "library_call"), True)
     assert "papermill -f " in text
     assert "stages: prepare, lint, review, build" in text
     assert "text/html" not in text, "nobody watches, so no bar is drawn"
