@@ -1,12 +1,13 @@
 """What the notebooks call: one function a cell, so that a notebook holds no code worth testing."""
 
 from audit.notebook.batch import BatchForm, batch, summary
-from audit.notebook.claim import ClaimForm, changes, finish, report, source, start
+from audit.notebook.claim import ClaimForm, finish, report, start
 from audit.notebook.compare import CompareForm, compare, offer_page
 from audit.notebook.explore import ExploreForm, panel, record, stills
 from audit.notebook.kernel import KernelForm, start_kernel
 from audit.notebook.preflight import preflight
 from audit.notebook.results import card, figures, ladder, share
+from audit.notebook.sources import changes, source
 
 __all__ = [
     "BatchForm",

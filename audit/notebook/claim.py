@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 from pathlib import Path
 
-from audit import bundle, claims, plain, terminal
+from audit import bundle, claims, terminal
 from audit.batch import parameters
 from audit.batch.folder import PARAMETERS
 from audit.build.devices import beside, choose
@@ -17,19 +15,11 @@ from audit.notebook import network
 from audit.notebook.bar import bar
 from audit.notebook.form import AuditForm, OneAuditForm
 from audit.notebook.offered import offer
-from audit.notebook.shown import Markdown, table
 from audit.pipeline import STAGES, Audit
 from audit.progress import Progress
 from audit.report.formats import Form
-from audit.report.quantities import number
 
 FORMATS = ("md", "html", "comment", "openreview")
-MOST_SHOWN = 200_000
-"""Characters of a source in a cell."""
-UNMODIFIED = {
-    "verbatim": "the published text, compiled unmodified",
-    "reconstruction": "our reconstruction of the published mechanism, compiled unmodified",
-}
 
 
 class ClaimForm(OneAuditForm):
@@ -79,39 +69,6 @@ def opened(form: OneAuditForm, loaded: ClaimFolder, out: Path, **used: str | boo
         audit.close()
         raise BadInput(f"{out / PARAMETERS}: cannot be written ({error.strerror}); choose another folder") from error
     return audit
-
-
-def source(folder: ClaimFolder) -> Markdown:
-    """The claimed source with its SHA-256, as the audit compiles it."""
-    claim, claimed = folder.claim, folder.claim.claimed
-    if claimed is None:
-        return Markdown("This folder holds no claimed kernel.")
-    digest = next(one.sha256 for one in folder.audited.sources if one.file == claimed.file)
-    text = _seen(folder.source_of(claimed).read_text(encoding="utf-8"))
-    fence = "`" * (3 + max(map(len, re.findall("`+", text)), default=0))
-    language = "python" if claimed.file.endswith(".py") else "cuda"
-    head = f"`{claimed.file}`: {UNMODIFIED[claim.source.fidelity]}. SHA-256 `{digest}`"
-    return Markdown(f"{head}\n\n{fence}{language}\n{text.rstrip()}\n{fence}")
-
-
-def _seen(text: str) -> str:
-    """The source as a compiler reads it: what an editor hides is named, and a very long one ends with what is left."""
-    told = plain.told(text[:MOST_SHOWN])
-    left = len(text) - MOST_SHOWN
-    return told if left <= 0 else f"{told}\n… and {left:,} more characters in the file"
-
-
-def changes(folder: ClaimFolder) -> Markdown:
-    """Every ablation against the claimed source: what it changes and in how many lines."""
-    claimed = folder.claim.claimed
-    rows = []
-    for variant in folder.claim.variant:
-        if claimed is not None and variant.role == "ablation":
-            before, after = (folder.source_of(one).read_text(encoding="utf-8") for one in (claimed, variant))
-            lines = [line[0] for line in difflib.ndiff(before.splitlines(), after.splitlines())]
-            counts = (number(lines.count("-")), number(lines.count("+")))
-            rows.append((variant.file, " and ".join(variant.changes), *counts))
-    return table(("File", "Changes against the claimed source", "Lines removed", "Lines added"), rows, numeric=(2, 3))
 
 
 def report(audit: Audit, form: AuditForm) -> None:

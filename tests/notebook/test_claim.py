@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 
 import pytest
@@ -31,15 +32,22 @@ def test_the_claimed_source_with_its_hash() -> None:
     assert notebook.source(claims.load("controls")) == "This folder holds no claimed kernel."
 
 
-def test_what_each_ablation_changes() -> None:
-    told = notebook.changes(claims.load("triangular_mm")).splitlines()
-    assert len(told) == 2 + 3
-    (grid,) = [line for line in told if "ablation\\_grid2d.cu" in line]
+def test_what_each_variant_of_ours_changes() -> None:
+    folder = claims.load("triangular_mm")
+    told = notebook.changes(folder)
+    rows = [line for line in told.splitlines() if line.startswith("| ")]
+    ours = [one.file for one in folder.claim.variant if one.role in ("ablation", "repair")]
+    assert len(rows) == 2 + len(ours)
+    (grid,) = [line for line in rows if "ablation\\_grid2d.cu" in line]
     assert "2-D grid" in grid
     removed, added = (int(cell) for cell in grid.strip("| ").split("|")[-2:])
     assert 0 < removed <= 20
     assert 0 < added <= 20
-    assert notebook.changes(claims.load("library_call")) == "None."
+    assert re.findall(r"<summary>(.*) against claimed\.cu</summary>", told) == ours
+    (shown,) = re.findall(r"ablation_grid2d\.cu against .*?```diff\n(.*?)\n```", told, re.DOTALL)
+    signs = [line[0] for line in shown.splitlines()]
+    assert (signs.count("-"), signs.count("+")) == (removed, added)
+    assert notebook.changes(claims.load("controls")) == "None."
 
 
 def test_the_card_and_the_ladder(h100: Record, tmp_path: Path) -> None:
