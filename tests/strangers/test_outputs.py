@@ -24,8 +24,8 @@ from audit.funnel import page as funnel_page
 from audit.importers import claim_toml, templates
 from audit.importers.imported import Figure, Imported, Missing, Original, Reference
 from audit.model import Record
-from audit.notebook import claim as cells
 from audit.notebook import results
+from audit.notebook import sources as cells
 from audit.notebook.shown import table
 from audit.report import compare, html, portability
 from audit.selftest import page as selftest_page
@@ -140,6 +140,10 @@ def test_a_source_is_shown_as_the_compiler_reads_it(tmp_path: Path) -> None:
     assert not unseen(told)
     assert marked_up(told) == []
     assert told.splitlines()[2].startswith("`" * 8)
+    changed = str(cells.changes(ClaimFolder(folder, loaded.audited)))
+    assert "⟨U+202E⟩" in changed
+    assert not unseen(changed)
+    assert "`" * 8 + "diff\n" in changed
 
 
 def test_pickers_and_figures_of_a_record(record: Record) -> None:
