@@ -21,11 +21,11 @@ DOTTED = re.compile(r"""(?:[\w"'-]{1,80}[ \t]*\.[ \t]*){60}""")
 """A TOML key of so many parts, which takes a reader a time that grows with their square."""
 
 
-def size_of(path: Path, *, limit_bytes: int) -> int:
+def size_of(path: Path, *, limit_bytes: int, empty: bool = False) -> int:
     """The size of a plain file in bytes.
 
     Raises:
-        BadInput: it is missing, no plain file, empty, or larger than the limit.
+        BadInput: it is missing, no plain file, larger than the limit, or empty unless it may be.
     """
     try:
         status = path.stat()
@@ -35,18 +35,18 @@ def size_of(path: Path, *, limit_bytes: int) -> int:
         raise BadInput(f"{path}: no plain file; name the file to read")
     if status.st_size > limit_bytes:
         raise BadInput(f"{path}: {status.st_size:,} bytes; at most {limit_bytes:,} are read; cut it into smaller files")
-    if not status.st_size:
+    if not status.st_size and not empty:
         raise BadInput(f"{path}: the file is empty")
     return status.st_size
 
 
-def data(path: Path, *, limit_bytes: int) -> bytes:
+def data(path: Path, *, limit_bytes: int, empty: bool = False) -> bytes:
     """The bytes of a plain file.
 
     Raises:
         BadInput: as `size_of`, or it cannot be read.
     """
-    size_of(path, limit_bytes=limit_bytes)
+    size_of(path, limit_bytes=limit_bytes, empty=empty)
     try:
         return path.read_bytes()
     except OSError as error:

@@ -80,7 +80,7 @@ def _reports(folder: Path) -> dict[str, bytes]:
 
 def _bytes(path: Path, advice: str = "") -> bytes:
     try:
-        return foreign.data(path, limit_bytes=MOST_BYTES)
+        return foreign.data(path, limit_bytes=MOST_BYTES, empty=True)
     except BadInput as error:
         raise BadInput(f"{error}{advice}") from error
 

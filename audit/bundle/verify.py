@@ -48,7 +48,7 @@ def verify(bundle: Path) -> Verified:
 
 
 def _data(bundle: Path) -> bytes:
-    return foreign.data(bundle, limit_bytes=MOST_BYTES)
+    return foreign.data(bundle, limit_bytes=MOST_BYTES, empty=True)
 
 
 def _record(files: Mapping[str, bytes]) -> Record:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from audit.emulator import rewrite_shared
 from audit.emulator.edits import Edit, apply
 from audit.review.cuda_source import CudaSource, Launch
+from audit.review.launches import MOST
 from audit.review.token_scan import matching, split_commas
 from audit.review.unsupported import is_refused_header
 
@@ -95,7 +97,7 @@ def _host_expressions(source: CudaSource) -> Iterator[Edit]:
     for match in _DEVICE_NAME.finditer(source.code):
         if source.masked[match.start()] == source.code[match.start()]:
             yield Edit(*match.span("changed"), '"cpu"')
-    for match in _DISPATCH.finditer(source.masked):
+    for match in islice(_DISPATCH.finditer(source.masked), MOST):
         closing = matching(source.masked, match.end() - 1)
         for start, end in split_commas(source.masked, match.end(), closing)[:4] if closing > 0 else ():
             if called := _TYPE_CALL.search(source.masked[start:end]):

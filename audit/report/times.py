@@ -8,7 +8,7 @@ from audit.measure import OURS, compared, strongest, wrong_baselines
 from audit.measure.ceilings import least_ms
 from audit.measure.comparison import AGAIN, PREFIX, Comparison, control, precision_of
 from audit.measure.protocols import CONTRADICTED, HOT
-from audit.measure.samples import found, median_ms, series
+from audit.measure.samples import LEAST_MS, found, median_ms, series
 from audit.measure.statistics import Ratio, interval, outliers
 from audit.model import Finding, Measurement, Record
 from audit.report import evidence, waterfall
@@ -185,4 +185,4 @@ def _floor_here(record: Record) -> Finding | None:
 
 
 def _share(least: float | None, median: float) -> str:
-    return UNKNOWN if least is None else f"{number(100 * least / median)} %"
+    return UNKNOWN if least is None else f"{number(100 * least / max(median, LEAST_MS))} %"

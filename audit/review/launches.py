@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from tree_sitter import Node
 
@@ -12,6 +13,8 @@ from audit.review.token_scan import Macro, Masked, macro_at, matching, matching_
 _SPACE_BACK = re.compile(r"(?:\s|\\\r?\n)*\Z")
 _WORD_BACK = re.compile(r"(?:\w|##)+\Z")
 _LONGEST = 1000  # characters of a launch configuration
+MOST = 2000
+"""Each is looked for with all others around it; files that people write have a few dozen."""
 _KEYWORDS = frozenset({"return", "else", "do", "if", "while", "for", "switch", "case", "typename"})
 
 
@@ -47,9 +50,9 @@ class Launch:
 
 
 def find(views: Masked, macros: tuple[Macro, ...], nodes: tuple[Node, ...]) -> tuple[Launch, ...]:
-    """Every launch in order. A `<<<` that opens no complete launch is left out."""
-    found = {launch.configuration_start: launch for node in nodes if (launch := _of_node(node, views))}
-    for match in re.finditer("<<<", views.masked):
+    """Every launch in order, of very many the first. A `<<<` that opens no complete launch is left out."""
+    found = {launch.configuration_start: launch for node in nodes[:MOST] if (launch := _of_node(node, views))}
+    for match in islice(re.finditer("<<<", views.masked), MOST):
         if match.end() not in found and (launch := _of_tokens(match.start(), views, macros)):
             found[match.end()] = launch
     return tuple(sorted(found.values(), key=lambda launch: launch.start))

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from audit.review.cuda_grammar import without_attributes
-from audit.review.launches import one_line
+from audit.review.launches import MOST, one_line
 from audit.review.token_scan import Macro, Masked, blank_directives, macro_at, matching, split_commas
 
 _QUALIFIERS = r"static|extern|volatile|inline|thread_local|__device__|__shared__"
@@ -54,7 +55,7 @@ def find(views: Masked, macros: tuple[Macro, ...]) -> tuple[SharedDeclaration, .
     plain = without_attributes(views.masked)
     flat = blank_directives(plain)
     found: list[SharedDeclaration] = []
-    for match in re.finditer(r"\b__shared__\b", plain):
+    for match in islice(re.finditer(r"\b__shared__\b", plain), MOST):
         macro = macro_at(macros, match.start())
         floor = max(macro.body_start if macro else 0, found[-1].end if found else 0)
         view = plain if macro else flat

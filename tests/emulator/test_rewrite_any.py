@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from audit.emulator.rewrite import operator_headers, rewrite
 from audit.review.cuda_source import parse
+from audit.review.launches import MOST
 
 TOKENS = st.sampled_from([
     "<<<", ">>>", "<<", ">>", "<", ">", "(", ")", "[", "]", "{", "}", ",", ";", "=", "::", "->", "*", "&", "#", "##",
@@ -66,7 +67,6 @@ def test_lines_without_a_launch_stay(lines: list[str]) -> None:
         assert launched or made[number] == line
 
 
-def test_a_long_row_of_launches_takes_no_time_that_grows_with_its_square() -> None:
-    assert rewritten("<<<" * 20_000).count("<<<") == 20_000
-    many = "void h() {\n" + "k<<<1, 1>>>(x);\n" * 2000 + "}\n"
-    assert rewritten(many).count("cuemu::launch") == 2000
+def test_of_very_many_launches_the_first_are_read() -> None:
+    many = "void h() {\n" + "k<<<1, 1>>>(x);\n" * (MOST + 5) + "}\n"
+    assert rewritten(many).count("cuemu::launch") == MOST
