@@ -26,7 +26,6 @@ from audit.containment.surroundings import homes, scrubbed
 HELD = "held"
 _DETACH = 17
 _PTRACE = {"x86_64": 101, "aarch64": 117}
-_NOBODY = 65534
 _WITHOUT_RESERVE = 0x4000
 _OUTLIVES_S = 20.0
 
@@ -102,7 +101,7 @@ def _limits(request: dict[str, Any]) -> str | None:
 def _privileges(_: dict[str, Any]) -> str | None:
     own = Path(os.environ["HOME"]) / "own"
     own.touch()
-    return None if _refused(lambda: os.chown(own, _NOBODY, _NOBODY)) else "root's rights could not be given up"
+    return None if _refused(lambda: os.chown(own, os.getuid() + 1, -1)) else "root's rights could not be given up"
 
 
 def _environment(_: dict[str, Any]) -> str | None:
