@@ -5,6 +5,7 @@ import pytest
 from audit import clearing, judge
 from audit.measure import OURS
 from audit.model import Finding, Measurement, Record
+from audit.probes import channel
 from tests.conftest import finding, order_finding
 
 RIGHT = [finding(probe) for probe in clearing.CORRECTNESS]
@@ -37,6 +38,8 @@ def replaced(probe: str, outcome: str, **more: str) -> list[Finding]:
         ([*RIGHT, finding("kernels_ran", "fail", grade="hint")], "undecided"),
         ([*replaced("order", "fail"), finding("kernels_ran", "fail")], "wrong"),
         ([finding("build", "error"), finding("floor", "fail", target="T4")], "undecided"),
+        ([*RIGHT, finding("channel", "error"), finding("floor", "fail", target="T4")], "undecided"),
+        ([*replaced("coverage", "fail"), finding("channel", "error")], "wrong"),
     ],
 )
 def test_verdicts(record: Record, findings: list[Finding], name: str) -> None:
@@ -52,6 +55,11 @@ def test_what_is_missing_is_named(record: Record) -> None:
     assert any("agreement" in text for text in judged(record, replaced("agreement", "error")).verdict.missing)
     assert any("order: not asked" in text for text in judged(record, RIGHT[:2]).verdict.missing)
     assert judged(record, [finding("build", "error")]).verdict.missing == ("a build: build error",)
+
+
+def test_messages_of_a_foreign_hand_keep_a_variant_from_being_cleared(record: Record) -> None:
+    (missing,) = judged(record, [*RIGHT, channel.finding("claimed", ["an event was told twice"])]).verdict.missing
+    assert missing.startswith("channel: messages of a session that its own code did not send (1x)")
 
 
 BLOCKS = tuple(range(12))

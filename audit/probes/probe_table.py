@@ -30,7 +30,7 @@ ELSEWHERE: dict[str, str] = {
     "seed replay, answers kept in files": "inputs come from the entropy of the day, drawn in another process",
     "heap scan for the reference": "no session holds the reference or its result but those of `order` and `inherited`",
     "patched timers and checks": "times come from a process of the kit's own, comparisons from the judge's process",
-    "output streams, exit codes and result files faked": "a session tells over its own pipe; nobody reads its prints",
+    "output streams, exit codes and result files faked": "what a session tells is sealed; nobody reads its prints",
     "harness sniffing": "every probe calls through the same session, and so do the timings",
     "cheating while timed": "outputs of timed calls drawn at random are compared too, see `timed_outputs`",
     "degenerate task": "strawmen must fail the task at its own tolerance (`audit/task/`), else it is vacuous",

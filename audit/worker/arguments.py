@@ -11,6 +11,8 @@ PADDING = 3
 """Elements between the rows of a padded view."""
 OFFSET = 64
 """Elements before a view with a storage offset: a multiple of every vector a kernel may load at once."""
+MOST_CHARACTERS = 4000
+"""Of what claimed code says when it raises."""
 Upload = Callable[[torch.Tensor], torch.Tensor]
 
 
@@ -77,9 +79,9 @@ def copy_all(buffers: list[Any], values: list[Any]) -> None:
 
 
 def named(error: Exception) -> str:
-    """The error's type and first line; torch appends advice and a stack of its own."""
+    """The error's type and the beginning of its first line; torch appends advice and a stack of its own."""
     lines = str(error).strip().splitlines() or ["no message"]
-    return f"{type(error).__name__}: {lines[0]}"
+    return f"{type(error).__name__}: {lines[0]}"[:MOST_CHARACTERS]
 
 
 def as_bytes(tensor: torch.Tensor) -> torch.Tensor:

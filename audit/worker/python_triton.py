@@ -8,6 +8,8 @@ from typing import Any
 
 INTERPRET = "TRITON_INTERPRET"
 FAILED = "interpreter-failed"
+MOST_CHARACTERS = 4000
+"""Of what the interpreter says."""
 
 
 class Interpreted:
@@ -63,7 +65,7 @@ class Interpreted:
 def _failed(kernel: str, line: int | None, error: BaseException | None) -> dict[str, Any]:
     return {
         "kind": FAILED,
-        "message": f"Triton's interpreter raised {type(error).__name__}: {error}",
+        "message": f"Triton's interpreter raised {type(error).__name__}: {str(error)[:MOST_CHARACTERS]}",
         "kernel": kernel,
         "line": line,
         "library_offset": None,

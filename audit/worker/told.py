@@ -10,7 +10,7 @@ OPTIONS = ("into", "fresh", "layout", "stream", "snapshot", "times", "hold", "of
 OURS = ("baseline:", "control:", "ceiling:", "profiler")
 """What names of ours begin with in a timing session."""
 MOST = 2**53
-MOST_SAMPLES, MOST_LISTED = 100_000, 100_000
+MOST_SAMPLES, MOST_LISTED, MOST_ROWS = 100_000, 500_000, 1 << 23
 Text = Annotated[str, Field(max_length=100_000)]
 Name = Annotated[str, Field(max_length=1000)]
 Count = Annotated[int, Field(ge=0, le=MOST)]
@@ -250,7 +250,7 @@ class Kept(Told):
     inputs: Count
     block: Count
     whole: Sizes
-    rows: Counts | None
+    rows: Annotated[list[Count], Field(max_length=MOST_ROWS)] | None
     dtype: Name
     file: Annotated[str, Field(pattern=r"^timed[0-9]{1,6}\.bin$")]
     shape: Sizes

@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from audit.measure import checks, samples, state, statistics, timing
+from audit.measure import checks, samples, state, statistics, timing, witness
 from audit.worker import blocks, stopwatch
+from audit.worker import witness as witnessed
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = " ".join((ROOT / "docs" / "measurement.md").read_text(encoding="utf-8").split())
@@ -35,6 +36,9 @@ def test_the_figures_are_those_of_the_bench() -> None:
 
 def test_the_rules_are_those_of_the_code() -> None:
     for told in (
+        f"{witnessed.SPAN_MS:g} ms of each callable or {witnessed.MOST} calls",
+        f"over {witness.FACTOR:g} times the reported time, {witness.SLACK_MS:g} ms more a call",
+        f"{witness.LATE_MS:g} ms more together",
         f"for {blocks.WARM_MOST_S:g} s or {blocks.WARM_MOST_CALLS} calls",
         f"over {samples.DISAGREEMENT:g} times the events and {samples.SLACK_MS:g} ms",
         f"{100 * samples.OUTSIDE_PROFILE:.0f} % and {samples.PROFILE_SLACK_MS:g} ms either way",

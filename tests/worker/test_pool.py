@@ -181,3 +181,46 @@ def _child_of(pid: int, *, but: int = 0) -> int:
             return found[0]
         time.sleep(0.05)
     raise AssertionError(f"{pid} has no child")
+
+
+FORGING = """
+def cost(shape):
+    for number in range(3, 512):
+        try:
+            os.write(number, {message!r})
+        except OSError:
+            pass
+    return {{"flops": 1, "bytes": 2}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("message", "seen"),
+    [
+        (b'{"served": true}\n', "bytes came that are no message of a session"),
+        (b"A" + bytes(7) + (1).to_bytes(8, "little"), "before the last one was used"),
+        (b"M" + bytes(71), "a message came without a key"),
+        (b"!h", "a session was started within a session"),
+    ],
+)
+def test_whatever_else_speaks_for_a_session_is_forged(
+    workers: Workers, tmp_path: Path, message: bytes, seen: str
+) -> None:
+    (tmp_path / "reference.py").write_text(REFERENCE.format(cost=FINE) + FORGING.format(message=message))
+    reply = workers.call("oracle", request_for(tmp_path), limit_s=20.0)
+    assert (reply.ending, reply.events) == ("forged", ())
+    assert seen in reply.detail
+    assert ask(workers, tmp_path, FINE).finished
+
+
+def test_the_parent_stamps_every_event_and_sees_where_keys_are_asked_for(workers: Workers, tmp_path: Path) -> None:
+    reply = ask(workers, tmp_path, "time.sleep(0.2); " + FINE)
+    assert len(reply.arrived_s) == len(reply.events) == 2
+    assert 0.2 < reply.arrived_s[0] < reply.arrived_s[1] < 20.0
+    assert reply.attested or not Path("/proc/self/syscall").exists()
+
+
+def test_a_result_that_cannot_be_told_ends_the_session(workers: Workers, tmp_path: Path) -> None:
+    reply = ask(workers, tmp_path, "return {'flops': float('nan'), 'bytes': 2}")
+    assert (reply.ending, reply.events) == ("raised", ())
+    assert "not JSON compliant" in reply.detail

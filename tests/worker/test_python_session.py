@@ -173,3 +173,9 @@ def forward(x): return x * 2
 def test_seeding_does_not_reach_for_a_gpu_that_is_only_posed_for(workers: Workers, tmp_path: Path) -> None:
     reply = asked(workers, tmp_path, SEEDS)
     assert reply.finished, reply.detail
+
+
+def test_a_function_of_the_kit_that_a_source_replaces_is_told(workers: Workers, tmp_path: Path) -> None:
+    text = "import sys\nsys.modules['audit.worker.session'].differing = lambda *_: 0\ndef forward(x): return x * 2"
+    reply = asked(workers, tmp_path, text)
+    assert reply.events[0]["replaced"] == ["audit.worker.session.differing"]
