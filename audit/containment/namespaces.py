@@ -17,6 +17,8 @@ _RECURSIVELY, _PRIVATE = 1 << 14, 1 << 18
 _OF_THE_KERNEL = ("bus", "fs", "irq", "sys", "sysrq-trigger")
 """What in `/proc` is the whole machine's and not a process's."""
 SHARED_MEMORY = "/dev/shm"
+CACHES = f"{SHARED_MEMORY}/caches"
+"""Where a process with shared memory of its own finds its compilers' folder, whatever that is called outside."""
 
 
 def become_first() -> bool:
@@ -54,6 +56,20 @@ def own_scratch(size: int) -> bool:
         native.unshare(_NEW_MOUNTS)
         native.mount("none", "/", "", _RECURSIVELY | _PRIVATE)
         native.mount("tmpfs", SHARED_MEMORY, "tmpfs", _NO_SETUID | _NO_DEVICES, f"size={size},mode=1777")
+    except OSError:
+        return False
+    return True
+
+
+def show_caches(folder: str) -> bool:
+    """Shows that folder at `CACHES` too, in shared memory of this process's own: compilers keep absolute paths.
+
+    Returns:
+        Whether it is there.
+    """
+    try:
+        Path(CACHES).mkdir()
+        native.mount(folder, CACHES, "", _BIND)
     except OSError:
         return False
     return True

@@ -56,6 +56,8 @@ def enclose(walls: Walls) -> str:
     if not walls.raised:
         return tempfile.gettempdir()
     scratch = namespaces.own_scratch(walls.limit.scratch)
+    if scratch and walls.caches:
+        namespaces.show_caches(walls.caches[0])
     networked = walls.network and _has_own_network()
     home = _moved_in(namespaces.SHARED_MEMORY if scratch else walls.home)
     limits.set_limits(walls.limit, processor_s=walls.processor_s)

@@ -48,8 +48,9 @@ def brought(store: Path | None, caches: Path) -> Path:
 
 
 def keep(caches: Path, store: Path) -> None:
-    """Stores what torch.compile made; only to be called before the process has loaded claimed code."""
-    made(store, lambda unfinished: copy_files(caches / INDUCTOR, unfinished / INDUCTOR))
+    """Stores what torch.compile made, if anything; only to be called before the process has loaded claimed code."""
+    if any((caches / INDUCTOR).iterdir()):
+        made(store, lambda unfinished: copy_files(caches / INDUCTOR, unfinished / INDUCTOR))
 
 
 def private(request: dict[str, Any], caches: Path) -> dict[str, Any]:

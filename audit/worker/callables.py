@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from audit.containment import namespaces
 from audit.worker.device import open_device
 from audit.worker.oracle import baselines_of, load_reference
 
@@ -70,9 +72,16 @@ def over(function: Callable[..., Any], sets: list[Inputs]) -> Indexed:
 def use_disk_cache(folder: str, *, workers: int) -> None:
     """Has torch.compile keep what it made in that folder, and take from there what is in it.
 
-    To be called before torch.compile is first used; `workers` is how many processes it compiles in.
+    What it keeps names its own folder. So that is only taken where every session sees it by the same name; elsewhere
+    torch.compile begins anew, in another folder.
+
+    Args:
+        folder: below those in which compilers may write.
+        workers: how many processes torch.compile uses.
     """
-    os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
+    own = Path(folder)
+    shown = Path(namespaces.CACHES) / own.name
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(shown if shown.is_dir() else own.with_name(f"{own.name}-anew"))
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = str(workers)
 
 

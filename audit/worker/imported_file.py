@@ -6,6 +6,7 @@ What the file asks to be made on a GPU is made on the CPU, so that inputs never 
 from __future__ import annotations
 
 import ast
+import itertools
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ from torch.overrides import TorchFunctionMode
 from audit.worker.python_guise import CudaGuise
 
 Sizes = Mapping[str, int]
+
+_numbers = itertools.count()
 
 
 class ImportedFile:
@@ -43,8 +46,10 @@ class ImportedFile:
         chosen = dict(sizes or {})
         key = tuple(sorted(chosen.items()))
         if key not in self._made:
+            name = f"imported_task_{next(_numbers)}"
             with _named_modules(self._beside):
-                self._made[key] = _loaded(self._path, chosen, name="imported_task")
+                self._made[key] = _loaded(self._path, chosen, name=name)
+            sys.modules[name] = self._made[key]  # torch.compile imports the modules of what it traces
         return self._made[key]
 
 
