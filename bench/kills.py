@@ -21,14 +21,14 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from audit import claims, environment
+from audit import environment
 from audit.containment import native, tree
 from audit.emulator import prepared
 from audit.errors import BadInput
 from audit.model import store
 
 RESULTS = Path(__file__).with_name("results") / "kills.json"
-KEPT_VARIANTS = 2
+SMALL = Path(__file__).parents[1] / "tests/hostile/claim"
 LATER = 1.1
 """The moments are drawn from an audit's time and a tenth more, so that some audits are through."""
 PATIENCE_S = 10.0
@@ -61,10 +61,10 @@ class Ground:
 
     def audit(self, name: str) -> subprocess.Popen[bytes]:
         """An audit of a claimed kernel of its own, which writes to a folder of that name."""
-        (self.claim / "claimed.cu").write_text(f"{self._copied}// {name}\n", encoding="utf-8")
+        (self.claim / "twice.cu").write_text(f"{self._copied}// {name}\n", encoding="utf-8")
         place = {"TMPDIR": str(self.temporary), "AUDIT_CACHE": str(self.cache)}
         command = [sys.executable, "-m", "audit", "run", str(self.claim), "--device", "emulated"]
-        command += ["--out", str(self.root / name), "--formats", "markdown"]
+        command += ["--out", str(self.root / name), "--formats", "md"]
         quiet = subprocess.DEVNULL
         return subprocess.Popen(
             command, env={**os.environ, **place}, stdout=quiet, stderr=quiet, start_new_session=True
@@ -77,12 +77,11 @@ class Ground:
         return len(list(self.temporary.iterdir())), len(unfinished)
 
     def _claim(self) -> str:
-        shutil.copytree(claims.KERNELS / "triangular_mm", self.claim)
-        text = (self.claim / "claim.toml").read_text(encoding="utf-8")
-        head, *variants = text.split("[[variant]]")
-        kept = [f"[[variant]]{variant}" for variant in variants[:KEPT_VARIANTS]]
-        (self.claim / "claim.toml").write_text(head + "".join(kept), encoding="utf-8")
-        return (self.claim / "claimed.cu").read_text(encoding="utf-8")
+        shutil.copytree(SMALL, self.claim)
+        with (self.claim / "claim.toml").open("a", encoding="utf-8") as file:
+            file.write('[[variant]]\nfile = "twice.cu"\nrole = "claimed"\ntechnique = "none"\n')
+            file.write('[[variant]]\nfile = "honest.py"\nrole = "repair"\ntechnique = "none"\n')
+        return (self.claim / "twice.cu").read_text(encoding="utf-8")
 
 
 def kill(ground: Ground, name: str, *, after_s: float) -> Kill:

@@ -21,7 +21,7 @@ RUNTIME_SOURCES = Path(__file__).parent / "runtime"
 
 _LEAST_VERSION = 11
 _OPTIONAL = ("--param=tsan-distinguish-volatile=1", "--param=tsan-instrument-func-entry-exit=0")
-_COMPILE_SECONDS = 600
+COMPILE_LIMIT_S = 600
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def compile_file(arguments: list[str], *, folder: Path, reads: Sequence[Path] = 
 
     It may read, besides what is installed, that folder and `reads`.
     """
-    done = command.run([find().compiler, *arguments], folder=folder, limit_s=_COMPILE_SECONDS, reads=reads)
+    done = command.run([find().compiler, *arguments], folder=folder, limit_s=COMPILE_LIMIT_S, reads=reads)
     if done.stopped:
         return False, f"error: the compiler {done.stopped.removeprefix('it ')}\n{done.err}"
     return done.code == 0, done.err

@@ -29,6 +29,7 @@ CLAIM = Path(__file__).with_name("claim")
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "hostile_secret_1f9c"
 AUDIT_LIMIT_S = 100.0
+PATIENT_S = 20.0
 VARIANT = '\n[[variant]]\nfile = "{file}"\nrole = "{role}"\ntechnique = "an attack, or none"\n'
 
 
@@ -89,12 +90,12 @@ class Stage:
             file.write(VARIANT.format(file="honest.py", role="repair"))
         return folder
 
-    def audit(self, claim: Path) -> Record:
-        """The record; fails the test if the audit did not go through, and if the judge is gone or stuck."""
+    def audit(self, claim: Path, *, limit_s: float = PATIENT_S) -> Record:
+        """The record of an audit whose sessions may last so long; fails the test if there is none that went through."""
         assert self.judge.stdin is not None
         assert self.judge.stdout is not None
         out = claim / "out"
-        self.judge.stdin.write(json.dumps({"claim": str(claim), "out": str(out)}) + "\n")
+        self.judge.stdin.write(json.dumps({"claim": str(claim), "out": str(out), "limit_s": limit_s}) + "\n")
         self.judge.stdin.flush()
         ready = select.select([self.judge.stdout], [], [], AUDIT_LIMIT_S)[0]
         line = self.judge.stdout.readline() if ready else ""

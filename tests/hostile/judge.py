@@ -1,7 +1,8 @@
 """A judge in a process of its own, which an attack may well hit: audits what it is asked for, always with one pool.
 
-`python -m tests.hostile.judge DEVICE` reads one JSON request a line, `claim` and `out`, both folders, and answers each
-with a line: `{"failed": null}` or the one sentence the audit failed with. The record is in `out`.
+`python -m tests.hostile.judge DEVICE` reads one JSON request a line: the folders `claim` and `out` and `limit_s` of a
+session. It answers each with a line: `{"failed": null}` or the one sentence the audit failed with. The record is in
+`out`.
 """
 
 from __future__ import annotations
@@ -16,18 +17,20 @@ from typing import Any
 from audit import claims
 from audit.build.device import AuditDevice
 from audit.build.emulated import EmulatedDevice
+from audit.emulator import toolchain
 from audit.errors import AuditError
 from audit.model import Claim
 from audit.pipeline import Audit, places
 from audit.progress import Progress
 from audit.worker.pool import Workers
 
-SESSION_LIMIT_S, KERNEL_LIMIT_S = 2.0, 1.0
-CUDA_LIMIT_S = 20.0
+KERNEL_LIMIT_S = 1.0
+COMPILE_LIMIT_S = 30
 
 
 def main() -> None:
     """Answers until nobody asks any more."""
+    toolchain.COMPILE_LIMIT_S = COMPILE_LIMIT_S
     with Workers(places(1)) as workers:
         for line in sys.stdin:
             request = json.loads(line)
@@ -39,9 +42,9 @@ def main() -> None:
             print(json.dumps(answer), flush=True)
 
 
-def _audit(request: dict[str, str], workers: Workers) -> None:
+def _audit(request: dict[str, Any], workers: Workers) -> None:
     folder = claims.load(request["claim"])
-    device = _device(sys.argv[1], folder.claim)
+    device = _device(sys.argv[1], folder.claim, request["limit_s"])
     with Audit(
         folder, device, Path(request["out"]), entropy=3, workers=workers, progress=Progress(io.StringIO())
     ) as one:
@@ -49,15 +52,15 @@ def _audit(request: dict[str, str], workers: Workers) -> None:
             stage()
 
 
-def _device(kind: str, claim: Claim) -> AuditDevice:
-    """The device of that kind, with less patience than usual."""
+def _device(kind: str, claim: Claim, limit_s: float) -> AuditDevice:
+    """The device of that kind, with as much patience as asked for."""
     if kind == "emulated":
-        return EmulatedDevice(session_limit_s=SESSION_LIMIT_S, kernel_limit_s=KERNEL_LIMIT_S)
+        return EmulatedDevice(session_limit_s=limit_s, kernel_limit_s=KERNEL_LIMIT_S)
     from audit.build.cuda import CudaDevice  # it needs a GPU
 
     class Impatient(CudaDevice):
         def build(self, *of: Any, **how: Any) -> Any:
-            return replace(super().build(*of, **how), limit_s=CUDA_LIMIT_S)
+            return replace(super().build(*of, **how), limit_s=limit_s)
 
     return Impatient(claim)
 

@@ -33,10 +33,10 @@ This page is made by `python -m tests.hostile.table` from the headers and from w
 def main() -> None:
     """Takes the last run's rows, where there are some, and writes the page."""
     names = {attack.name for attack in attacks()}
-    rows = {_key(row): row for row in _stored()["rows"] if row["attack"] in names}
+    rows = {_key(row): row for row in stored()["rows"] if row["attack"] in names}
     fresh = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RUN.glob("*.json"))]
     rows |= {_key(row): row for row in fresh if row["attack"] in names}
-    machine = environment.describe(seeds=()).model_dump(mode="json") if fresh else _stored().get("environment")
+    machine = environment.describe(seeds=()).model_dump(mode="json") if fresh else stored().get("environment")
     told = {"environment": machine, "rows": [rows[key] for key in sorted(rows)]}
     SEEN.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(markdown(), encoding="utf-8")
@@ -44,7 +44,7 @@ def main() -> None:
 
 def markdown() -> str:
     """The page, from the headers and the rows that are stored."""
-    seen = {_key(row): row["seen"] for row in _stored()["rows"]}
+    seen = {_key(row): row["seen"] for row in stored()["rows"]}
     known = attacks()
     parts = [INTRODUCTION]
     for device in ("emulated", "cuda"):
@@ -65,11 +65,12 @@ def _key(row: dict[str, Any]) -> tuple[str, str]:
     return row["device"], row["attack"]
 
 
-def _stored() -> dict[str, Any]:
+def stored() -> dict[str, Any]:
+    """The rows of the last run and the machine they were seen on."""
     if not SEEN.is_file():
         return {"rows": []}
-    stored: dict[str, Any] = json.loads(SEEN.read_text(encoding="utf-8"))
-    return stored
+    told: dict[str, Any] = json.loads(SEEN.read_text(encoding="utf-8"))
+    return told
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 
@@ -10,12 +11,13 @@ import pytest
 
 from audit.model import Finding, Record
 from tests.hostile import leftovers
-from tests.hostile.conftest import ROOT, SECRET, Stage
+from tests.hostile.conftest import PATIENT_S, ROOT, SECRET, Stage
 from tests.hostile.header import Attack, Outcome, attacks
 
 ATTACKS = attacks()
 SEEN = ROOT / "out/hostile"
 HONEST = "honest"
+LATE = re.compile(r"did not finish within (\d+) s")
 MOST_CHARACTERS = 500_000
 
 
@@ -28,7 +30,7 @@ def test_attack(stage: Stage, attack: Attack) -> None:
     places = stage.guarded()
     before = leftovers.look(places, stage.judge.pid)
     started = time.monotonic()
-    record = stage.audit(claim)
+    record = stage.audit(claim, limit_s=patience(attack.outcomes[stage.device]))
     seconds = time.monotonic() - started
     assert leftovers.differences(before, places, stage.judge.pid) == []
     check_outcome(record, attack.outcomes[stage.device], attack.name)
@@ -37,6 +39,12 @@ def test_attack(stage: Stage, attack: Attack) -> None:
     later = stage.audit(after)
     assert {rung.variant: rung.state for rung in later.ladder} == {"twice": "cleared", HONEST: "cleared"}
     keep(attack, stage.device, record, seconds)
+
+
+def patience(want: Outcome) -> float:
+    """Seconds of a session: few where the attack ends by them alone."""
+    match = LATE.search(want.words)
+    return float(match[1]) if match else PATIENT_S
 
 
 def check_outcome(record: Record, want: Outcome, name: str) -> None:

@@ -41,7 +41,7 @@ def claim(folder: Path, remark: str = "") -> Path:
 
 def command(folder: Path, out: Path) -> list[str]:
     run = [sys.executable, "-m", "audit", "run", str(folder), "--device", "emulated"]
-    return [*run, "--out", str(out), "--formats", "markdown"]
+    return [*run, "--out", str(out), "--formats", "md"]
 
 
 @pytest.mark.skipif(not offered(), reason="this machine lets nobody mount a small disk")

@@ -167,7 +167,7 @@ def test_a_parent_that_was_killed_or_stopped_is_replaced(
         own._root._process.kill()
         own._root._process.wait()
         assert ask(own, tmp_path, FINE).ending == "crashed"
-        with own.shared() as process:
+        with own.shared(tmp_path, reads=[tmp_path]) as process:
             assert process.call("oracle", request_for(tmp_path), limit_s=20.0).finished
 
 

@@ -1,0 +1,9 @@
+// Attack: includes a device that never comes to its end.
+// Wall: compiler: it reads what a source needs, and has so much memory and wall clock
+// Outcome: build error
+#include <torch/extension.h>
+#include "/dev/zero"
+
+torch::Tensor forward(torch::Tensor x) { return x * 2; }
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward); }
