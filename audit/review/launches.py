@@ -13,7 +13,7 @@ from audit.review.token_scan import Macro, Masked, macro_at, matching, matching_
 _SPACE_BACK = re.compile(r"(?:\s|\\\r?\n)*\Z")
 _WORD_BACK = re.compile(r"(?:\w|##)+\Z")
 _LONGEST = 1000  # characters of a launch configuration
-MOST = 2000
+MOST = 500
 """Each is looked for with all others around it; files that people write have a few dozen."""
 _KEYWORDS = frozenset({"return", "else", "do", "if", "while", "for", "switch", "case", "typename"})
 
