@@ -44,6 +44,14 @@ class Walls:
     raised: bool = True
 
 
+def prepare() -> None:
+    """Works out ahead what is the same for every process that is forked from this one."""
+    places.system()
+    bounds.of_this_machine()
+    with suppress(KeyError):  # a machine whose numbers of system calls are not known
+        filters.program(native.MACHINE, network=False)
+
+
 def enclose(walls: Walls) -> str:
     """Raises the walls around this process, which has one thread, and moves it into its home.
 

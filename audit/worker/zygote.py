@@ -17,8 +17,9 @@ from dataclasses import replace
 
 import torch
 
-from audit.containment import native, places, tree, trial
+from audit.containment import native, tree, trial
 from audit.containment.namespaces import become_first
+from audit.containment.walls import prepare as prepare_walls
 from audit.worker import oracle, requests, session, timing
 from audit.worker.allowed import walls
 from audit.worker.child import Child, Serve, looked_at
@@ -37,7 +38,7 @@ OPEN = "open"
 def main() -> None:
     """Forks a zygote for every pair of descriptors until the socket ends; nothing that was started lives longer."""
     native.adopt_orphans()
-    places.system()  # looked up once, for every process forked from here
+    prepare_walls()  # once, for every process forked from here
     looked_at(False)  # claimed code has no business with the descriptors of its parents
     torch.set_num_threads(1)
     teller = Teller(sys.argv[2])

@@ -155,7 +155,8 @@ def test_a_parent_that_was_killed_or_stopped_is_replaced(
     monkeypatch.setattr(pool, "GRACE_S", 1.0)
     with Workers(1) as own:
         root = own._root._process.pid
-        zygote = _child_of(root)
+        assert ask(own, tmp_path, FINE).finished
+        zygote = _zygote_of(root)
         os.kill(zygote, getattr(signal, number))
         reply = ask(own, tmp_path, FINE, limit_s=1.0)
         assert (reply.ending, reply.events) == ("crashed", ())
@@ -163,24 +164,43 @@ def test_a_parent_that_was_killed_or_stopped_is_replaced(
         assert ask(own, tmp_path, FINE).finished
         with suppress(ProcessLookupError):
             os.kill(zygote, signal.SIGKILL)
-        os.kill(_child_of(root, but=zygote), signal.SIGKILL)
+        os.kill(_zygote_of(root, but=zygote), signal.SIGKILL)
         own._root._process.kill()
         own._root._process.wait()
         assert ask(own, tmp_path, FINE).ending == "crashed"
         with own.shared(tmp_path, reads=[tmp_path]) as process:
-            assert process.call("oracle", request_for(tmp_path), limit_s=20.0).finished
+            request = {**request_for(tmp_path), "folder": str(process.results)}
+            assert process.call("oracle", request, limit_s=20.0).finished
 
 
-def _child_of(pid: int, *, but: int = 0) -> int:
-    """The only living child; a zygote is forked a moment after it was asked for."""
+def _zygote_of(root: int, *, but: int = 0) -> int:
+    """The one that watches over sessions: the last of its line, whose first ones only wait for it."""
     for _ in range(200):
-        living = [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-        states = {one: Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()[0] for one in living}
-        found = [one for one, state in states.items() if state not in "TZ" and one != but]
+        waiting, last = [root], []
+        while waiting:
+            each = waiting.pop()
+            children = _children(each)
+            waiting += children
+            last += [] if children else [each]
+        found = [one for one in last if one not in (root, but) and _state(one) not in "TZ"]
         if found:
             return found[0]
         time.sleep(0.05)
-    raise AssertionError(f"{pid} has no child")
+    raise AssertionError(f"{root} has no zygote")
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except FileNotFoundError:  # it has ended
+        return []
+
+
+def _state(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return "Z"
 
 
 FORGING = """
