@@ -34,7 +34,9 @@ def up(name: str) -> None:
 
 
 def test_around_sessions_stand_the_walls_that_stand_around_commands(workers: Workers) -> None:
-    assert standing.walls(workers) == tried.around_commands()
+    of_sessions = standing.walls(workers)
+    assert of_sessions[: len(tried.WALLS)] == tried.around_commands()
+    assert [one.name for one in of_sessions[len(tried.WALLS) :]] == ["keys"], "which is a session's alone"
 
 
 def test_a_session_sees_no_token_and_no_other_file_of_the_audit(workers: Workers, tmp_path: Path) -> None:
