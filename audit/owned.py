@@ -12,7 +12,8 @@ import os
 import secrets
 import shutil
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from audit.errors import BadInput
@@ -21,6 +22,22 @@ PREFIX = "audit-run-"
 """Temporary folders of this name are locked by their owner while it lives; who finds one unlocked removes it."""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 """What a full or read-only file system answers."""
+
+
+@contextmanager
+def room(where: Path) -> Iterator[None]:
+    """Says in one sentence that a file system was full, or could not be written, in the body.
+
+    Raises:
+        BadInput: it was; `where` is named where the system names no file.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        named = error.filename or where
+        raise BadInput(f"{named}: cannot be written ({error.strerror}); make room and run it again") from error
 
 
 class Hold:

@@ -18,7 +18,7 @@ from audit.inquiry import Inquiry
 from audit.ledger import Ledger
 from audit.measure import Session
 from audit.model import Record, Stage, Variant, store
-from audit.owned import FULL, Hold, Scratch
+from audit.owned import Hold, Scratch, room
 from audit.progress import Progress
 from audit.report.formats import USUAL, Form
 from audit.review import review_python, review_source
@@ -213,16 +213,14 @@ class Audit:
         Raises:
             BadInput: the disk is full, or was made read-only.
         """
-        try:
-            with self._progress.stage(name):
-                yield
-        except BaseException as error:
-            if name != "report":
-                self._report_what_is_known()
-            if not isinstance(error, OSError) or error.errno not in FULL:
+        with room(self.out):
+            try:
+                with self._progress.stage(name):
+                    yield
+            except BaseException:
+                if name != "report":
+                    self._report_what_is_known()
                 raise
-            where = error.filename or self.out
-            raise BadInput(f"{where}: cannot be written ({error.strerror}); make room and run it again") from error
         self._ledger.flush()
 
     def _report_what_is_known(self) -> None:
@@ -232,7 +230,8 @@ class Audit:
             report.render(self.record, self.out)
 
     def _open(self, device: AuditDevice) -> Inquiry:
-        scratch = Path(tempfile.mkdtemp(dir=self._scratch.path))
+        with room(self._scratch.path):
+            scratch = Path(tempfile.mkdtemp(dir=self._scratch.path))
         site = Site(self.folder, device, workers=self._workers, scratch=scratch, keep=self._ledger.add_build)
         order = sorted(self.folder.claim.variant, key=lambda variant: variant.role != "claimed")
         return Inquiry(site, order, ledger=self._ledger, progress=self._progress, jobs=jobs())
