@@ -148,7 +148,13 @@ def test_compiling_ahead_tells_what_could_not(tmp_path: Path, monkeypatch: pytes
 
 def test_what_was_compiled_before_is_loaded_by_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
-    workers = StandIn(compiled=lambda _: [{"loaded": name, "seconds": 1.0} for name in compiled.AHEAD])
+
+    def compiles(request: dict[str, Any]) -> list[dict[str, Any]]:
+        there = [file.name for file in Path(request["inductor"]).iterdir()]
+        (Path(request["inductor"]) / f"code{len(there)}").write_text("made")
+        return [{"loaded": name, "seconds": 1.0} for name in compiled.AHEAD]
+
+    workers = StandIn(compiled=compiles)
     for _ in range(2):
         told = compiled.ahead(cast(Workers, workers), reference=FOLDER.reference, shape={"N": 4}, inputs=tmp_path / "i")
         assert (told.names, told.findings) == (compiled.AHEAD, ())
