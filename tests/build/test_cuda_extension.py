@@ -6,6 +6,7 @@ import pytest
 
 from audit.build import cuda_compile, cuda_extension, gpu
 from audit.build.cuda_toolchain import Toolchain, ninja_folder
+from audit.emulator.cache import SEAL
 from audit.errors import BadInput, CompileError
 
 H100 = gpu.Gpu("NVIDIA H100", 90, "580", 81559, (13, 0))
@@ -80,7 +81,7 @@ def test_a_build_is_made_once_and_leaves_only_itself(monkeypatch: pytest.MonkeyP
     first = cuda_extension.build(source, ("-O3",), gpu=H100, toolchain=TOOLS, cache=cache)
     again = cuda_extension.build(source, ("-O3",), gpu=H100, toolchain=TOOLS, cache=cache)
     assert (first.from_cache, again.from_cache, first.library) == (False, True, again.library)
-    assert {path.name for path in first.library.parent.iterdir()} == {f"{first.module}.so", "built.json"}
+    assert {path.name for path in first.library.parent.iterdir()} == {f"{first.module}.so", "built.json", SEAL}
     assert first.flags == ("-O3", "TORCH_CUDA_ARCH_LIST=9.0")
     assert first.module.isidentifier()
 
@@ -108,7 +109,7 @@ def test_a_build_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch, tm
     source = tmp_path / "k.cu"
     source.write_text("x")
     fake_builder(monkeypatch, tmp_path, "time.sleep(60)")
-    with pytest.raises(CompileError, match=r"did not end within 0\.5 s"):
+    with pytest.raises(CompileError, match=r"had not ended after 0\.5 s"):
         cuda_extension.build(source, (), gpu=H100, toolchain=TOOLS, cache=tmp_path / "cache")
 
 

@@ -150,7 +150,8 @@ def test_what_was_compiled_before_is_loaded_by_one_process(tmp_path: Path, monke
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
 
     def compiles(request: dict[str, Any]) -> list[dict[str, Any]]:
-        (Path(request["inductor"]) / "made").touch()
+        there = [file.name for file in Path(request["inductor"]).iterdir()]
+        (Path(request["inductor"]) / f"code{len(there)}").write_text("made")
         return [{"loaded": name, "seconds": 1.0} for name in compiled.AHEAD]
 
     workers = StandIn(compiled=compiles)

@@ -1,0 +1,55 @@
+"""What compilers keep is copied into a session's own folder: nothing a session writes there is seen by another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from audit.measure import compiler_caches
+from audit.worker.pool import Workers
+
+
+def test_only_files_and_folders_are_copied(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    (source / "inner").mkdir(parents=True)
+    (source / "inner/code").write_text("kept")
+    (tmp_path / "secret").write_text("token")
+    (source / "link").symlink_to(tmp_path / "secret")
+    (source / "folder").symlink_to(tmp_path)
+    compiler_caches.copy_files(source, tmp_path / "target")
+    copied = sorted(path.relative_to(tmp_path / "target").as_posix() for path in (tmp_path / "target").rglob("*"))
+    assert copied == ["inner", "inner/code"]
+    compiler_caches.copy_files(tmp_path / "absent", tmp_path / "nothing")
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_session_gets_what_is_stored_and_cannot_change_it(tmp_path: Path) -> None:
+    first, second, store = tmp_path / "first", tmp_path / "second", tmp_path / "store"
+    first.mkdir()
+    second.mkdir()
+    (compiler_caches.brought(store, first) / "code").write_text("made")
+    compiler_caches.keep(first, store)
+    own = compiler_caches.brought(store, second) / "code"
+    assert own.read_text() == "made"
+    own.write_text("spoiled")
+    assert (store / compiler_caches.INDUCTOR / "code").read_text() == "made"
+
+
+def test_a_variants_own_caches_are_replaced_by_copies(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "kernel").write_text("made")
+    request = {"name": "claimed", "device": {"environment": {"TRITON_CACHE_DIR": str(kept), "PATH": "/usr/bin"}}}
+    told = compiler_caches.private(request, tmp_path / "caches")["device"]["environment"]
+    assert told["PATH"] == "/usr/bin" and told["TRITON_CACHE_DIR"] != str(kept)
+    assert (Path(told["TRITON_CACHE_DIR"]) / "kernel").read_text() == "made"
+    assert compiler_caches.private({"name": "a", "device": {}}, tmp_path) == {"name": "a", "device": {}}
+
+
+def test_a_fresh_process_gets_folders_that_go_with_its_session(tmp_path: Path) -> None:
+    with compiler_caches.place(cast(Workers, None), scratch=tmp_path) as (results, caches):
+        assert results.is_dir() and caches.is_dir() and results != caches
+    with pytest.raises(StopIteration):
+        next(tmp_path.iterdir())
