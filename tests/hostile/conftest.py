@@ -102,7 +102,7 @@ class Stage:
         line = self.judge.stdout.readline() if ready else ""
         if not line:
             self._again()
-            pytest.fail(f"the judge {'has ended' if ready else f'does not answer'}: {self.log()}")
+            pytest.fail(f"the judge {'has ended' if ready else 'does not answer'}: {self.log()}")
         failed: str | None = json.loads(line)["failed"]
         if failed is not None:
             pytest.fail(f"the audit ended with {failed}")

@@ -1,5 +1,5 @@
 """Attack: puts a link to a secret in the place of one output, and one to an endless device in that of another.
-Wall: the judge opens outputs as plain files of at most their shape's length, and never waits for one
+Wall: landlock: a session leaves plain files only; the judge opens nothing else, and never waits for one
 Outcome: channel error
 """
 

@@ -1,5 +1,5 @@
 """Attack: puts a pipe in the place of an output, so that whoever opens it waits for ever.
-Wall: the judge opens outputs as plain files of at most their shape's length, and never waits for one
+Wall: landlock: a session leaves plain files only; the judge opens nothing else, and never waits for one
 Outcome: channel error
 """
 
