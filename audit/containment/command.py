@@ -15,6 +15,7 @@ from typing import IO
 from audit.containment import bounds, places
 from audit.containment.launch import LATE
 from audit.containment.surroundings import scrubbed
+from audit.owned import Scratch
 
 LAUNCHER = "audit.containment.launch"
 NEVER_ENDED = -1
@@ -62,7 +63,7 @@ def run(
     own = scrubbed(os.environ if environment is None else environment)
     own["PYTHONPATH"] = os.pathsep.join([str(places.KIT.parent), *filter(None, [own.get("PYTHONPATH")])])
     with (
-        tempfile.TemporaryDirectory(prefix="audit-") as home,
+        Scratch() as home,
         tempfile.TemporaryFile() as out,
         tempfile.TemporaryFile() as err,
     ):
@@ -73,7 +74,7 @@ def run(
             "caches": [str(folder)],
             "network": network,
             "rules": places.system(),
-            "home": home,
+            "home": str(home),
             "limit": asdict(bounds.of_this_machine()),
             "limit_s": limit_s,
         }

@@ -6,7 +6,6 @@ import fcntl
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +14,7 @@ from typing import Any
 
 from audit.containment import command, trial
 from audit.model import Wall
+from audit.owned import Scratch
 
 LIMIT_S = 20.0
 WALLS: Mapping[str, str] = {
@@ -45,18 +45,15 @@ def tried(ask: Ask) -> tuple[Wall, ...]:
     Args:
         ask: runs `trial.run` with a request inside the walls and returns what that returned. Raises TrialFailed.
     """
-    with (
-        tempfile.TemporaryDirectory(prefix="audit-") as outside,
-        tempfile.TemporaryDirectory(prefix="audit-") as inside,
-    ):
-        secret = Path(outside) / "secret"
+    with Scratch() as outside, Scratch() as inside:
+        secret = outside / "secret"
         secret.write_text("not for claimed code", encoding="utf-8")
-        request = {"outside": os.getpid(), "secret": str(secret), "elsewhere": outside, "folder": inside}
+        request = {"outside": os.getpid(), "secret": str(secret), "elsewhere": str(outside), "folder": str(inside)}
         try:
             found = dict(ask(request))
         except TrialFailed as failure:
             found = dict.fromkeys(WALLS, failure.why)
-        if not _is_free(Path(inside) / trial.HELD):
+        if not _is_free(inside / trial.HELD):
             found["namespace"] = "a process outlived the session that started it"
     return tuple(
         Wall(name=name, up=not found.get(name, "not tried"), why=found.get(name, "not tried")) for name in WALLS
