@@ -14,8 +14,8 @@ _NEW_PROCESSES, _NEW_NETWORK = 0x20000000, 0x40000000
 _NO_SETUID, _NO_DEVICES, _NO_EXECUTION = 2, 4, 8
 _READ_ONLY, _REMOUNT, _BIND = 1, 1 << 5, 1 << 12
 _RECURSIVELY, _PRIVATE = 1 << 14, 1 << 18
-_OF_THE_KERNEL = ("bus", "fs", "irq", "sys", "sysrq-trigger")
-"""What in `/proc` is the whole machine's and not a process's."""
+_CLOSED = ("1", "bus", "fs", "irq", "sys", "sysrq-trigger")
+"""What in `/proc` is the namespace's first process's, which watches over the others, or the whole machine's."""
 SHARED_MEMORY = "/dev/shm"
 CACHES = f"{SHARED_MEMORY}/caches"
 """Where a process with shared memory of its own finds its compilers' folder, whatever that is called outside."""
@@ -105,15 +105,15 @@ def _found(stands: int) -> None:
         native.mount("proc", "/proc", "proc", _NO_SETUID | _NO_DEVICES | _NO_EXECUTION)
     except OSError:
         os._exit(1)
-    _close_the_kernels()
+    _close_what_is_others()
     os.write(stands, b"1")
     os.close(stands)
 
 
-def _close_the_kernels() -> None:
-    """The machine's own settings in the new `/proc` are for reading, whatever the user's rights to them."""
+def _close_what_is_others() -> None:
+    """Settings in the new `/proc` that are not a session's own are for reading, whatever the user's rights to them."""
     kept = _NO_SETUID | _NO_DEVICES | _NO_EXECUTION
-    for place in (f"/proc/{name}" for name in _OF_THE_KERNEL):
+    for place in (f"/proc/{name}" for name in _CLOSED):
         with suppress(OSError):  # not on this machine; who asks whether they are closed looks
             native.mount(place, place, "", _BIND | _RECURSIVELY)
             native.mount("none", place, "", _BIND | _REMOUNT | _READ_ONLY | kept)

@@ -1,5 +1,5 @@
 """Attack: opens the kernel's settings for writing: what runs where a program crashes, and the restart key.
-Wall: landlock: nothing below /proc and /sys can be written
+Wall: landlock, and a /proc of its own in which the settings of the kernel and of its parent are for reading
 Outcome: cleared
 """
 
