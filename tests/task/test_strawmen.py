@@ -89,8 +89,8 @@ def test_a_reference_that_breaks_gives_no_answer(tmp_path: Path, workers: Worker
     found = asked(tmp_path, workers, "x @ x")
     assert found.outcome == "pass"
     reference.write_text("raise RuntimeError('gone')")
-    (tmp_path / "0.inputs.pt").touch()
-    case = Case({"N": 1}, tmp_path / "0.inputs.pt", np.ones((1, 1)), "float32")
+    (tmp_path / "none.inputs.pt").touch()
+    case = Case({"N": 1}, tmp_path / "none.inputs.pt", np.ones((1, 1)), "float32")
     target = SimpleNamespace(
         claim=claims.load("triangular_mm").claim,
         cases=(case,),
