@@ -25,7 +25,8 @@ _AF_UNIX = 1
 _NEW_NAMESPACES = 0x7E020000
 """The flags of clone(2) that ask for namespaces: CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET."""
 _CLONE3 = 435
-_REFUSED_EVERYWHERE = (425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442)
+_IO_URING_SETUP = 425
+_REFUSED_EVERYWHERE = (_IO_URING_SETUP, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442)
 """io_uring_*, open_tree, move_mount, fs*, pidfd_getfd, mount_setattr: numbers all machines share."""
 _REFUSED = {
     "acct": (163, 89), "add_key": (248, 217), "adjtimex": (159, 171), "bpf": (321, 280), "chroot": (161, 51),
@@ -68,10 +69,7 @@ _MACHINES = {
 def program(machine: str, *, network: bool = False) -> bytes:
     """The filter for that machine; with `network` sockets of every family are allowed. KeyError for an unknown one."""
     own = _MACHINES[machine]
-    code = [_op(_LOAD, _ARCHITECTURE_AT), _op(_EQUAL, own.audit_architecture, 1, 0), _op(_RETURN, _REFUSE)]
-    code += [_op(_LOAD, _NUMBER_AT)]
-    if own.foreign_from is not None:  # the x32 numbers would be another way to every call
-        code += [_op(_AT_LEAST, own.foreign_from, 0, 1), _op(_RETURN, _REFUSE)]
+    code = _native_calls_only(own)
     if not network:
         code += _looked_at(own.socket, _op(_EQUAL, _AF_UNIX, 0, 1), _ALLOW, _REFUSE)
         code += [_op(_EQUAL, own.connect, 0, 1), _op(_RETURN, _REFUSE)]  # services of this machine: agents, containers
@@ -84,14 +82,31 @@ def program(machine: str, *, network: bool = False) -> bytes:
     return b"".join([*code, _op(_RETURN, _ALLOW)])
 
 
-def install(*, network: bool = False) -> None:
-    """Puts the filter around this thread and what it starts, for good. Raises OSError where the kernel refuses."""
-    code = program(native.MACHINE, network=network)
+@cache
+def offline(machine: str) -> bytes:
+    """A filter that refuses sockets to other machines and leaves all else open. KeyError for an unknown machine."""
+    own = _MACHINES[machine]
+    code = _native_calls_only(own) + _looked_at(own.socket, _op(_EQUAL, _AF_UNIX, 0, 1), _ALLOW, _REFUSE)
+    code += [_op(_EQUAL, _IO_URING_SETUP, 0, 1), _op(_RETURN, _REFUSE)]  # another way to a socket
+    return b"".join([*code, _op(_RETURN, _ALLOW)])
+
+
+def install(code: bytes) -> None:
+    """Puts a filter around this thread and what it starts, for good. Raises OSError where the kernel refuses."""
     text = ctypes.create_string_buffer(code, len(code))
     filled = struct.pack("@HP", len(code) // 8, ctypes.addressof(text))
     native.renounce_privileges()
     number = _MACHINES[native.MACHINE].seccomp
     native.call(number, _SET_MODE_FILTER, _WITHOUT_MITIGATION, ctypes.create_string_buffer(filled, len(filled)))
+
+
+def _native_calls_only(own: _Machine) -> list[bytes]:
+    """What every filter begins with: the number of a call of this machine's own kind, or it is refused."""
+    code = [_op(_LOAD, _ARCHITECTURE_AT), _op(_EQUAL, own.audit_architecture, 1, 0), _op(_RETURN, _REFUSE)]
+    code += [_op(_LOAD, _NUMBER_AT)]
+    if own.foreign_from is not None:  # the x32 numbers would be another way to every call
+        code += [_op(_AT_LEAST, own.foreign_from, 0, 1), _op(_RETURN, _REFUSE)]
+    return code
 
 
 def _looked_at(number: int, test: bytes, then: int, otherwise: int) -> list[bytes]:

@@ -83,7 +83,7 @@ def enclose(walls: Walls) -> str:
         with suppress(OSError):
             landlock.restrict(rules, tcp=networked)
     with suppress(OSError, KeyError):
-        filters.install(network=networked)
+        filters.install(filters.program(native.MACHINE, network=networked))
     return home
 
 
