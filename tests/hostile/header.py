@@ -2,8 +2,8 @@
 
 A `.py` says it in its docstring, a `.cu` in the comment lines it begins with; a field may go on over several lines.
 An outcome is `cleared`, where the attack comes to nothing and the kernel's right values count, or a finding about the
-attack, `<probe> <outcome>`, with words of its summary behind a colon where that matters. `Outcome on cuda:` stands
-where the attack is also run on a GPU.
+attack, `<probe> <outcome>`, with words of its summary behind a colon where that matters. It holds for every device, but
+for a GPU where `Outcome on cuda:` says how it ends there.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Attack:
-    """One file of `attacks/`; `outcomes` by the kind of device it runs on."""
+    """One file of `attacks/`; `outcomes` by the kind of device."""
 
     path: Path
     tries: str
@@ -66,8 +66,8 @@ def read(path: Path) -> Attack:
     missing = [name for name in FIELDS if name not in fields]
     if missing:
         raise ValueError(f"{path.name}: its header lacks {', '.join(missing)}")
-    named = {"emulated": "Outcome", "cuda": ON_CUDA}
-    outcomes = {kind: _outcome(fields[name], path) for kind, name in named.items() if name in fields}
+    everywhere = fields["Outcome"]
+    outcomes = {"emulated": _outcome(everywhere, path), "cuda": _outcome(fields.get(ON_CUDA, everywhere), path)}
     return Attack(path, fields["Attack"], fields["Wall"], outcomes)
 
 
