@@ -3,7 +3,7 @@
 A `.py` says it in its docstring, a `.cu` in the comment lines it begins with; a field may go on over several lines.
 An outcome is `cleared`, where the attack comes to nothing and the kernel's right values count, or a finding about the
 attack, `<probe> <outcome>`, with words of its summary behind a colon where that matters. It holds for every device, but
-for a GPU where `Outcome on cuda:` says how it ends there.
+for a GPU where `Outcome on cuda:` says how it ends there, or that it is `not asked`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 FOLDER = Path(__file__).with_name("attacks")
 FIELDS = ("Attack", "Wall", "Outcome")
 ON_CUDA = "Outcome on cuda"
+NOT_ASKED = "not asked"
 CLEARED = "cleared"
 _FIELD = re.compile(rf"^({'|'.join((*FIELDS, ON_CUDA))}): *(.+)$")
 _OUTCOME = re.compile(r"^(?P<probe>[a-z_]+) (?P<outcome>pass|fail|skip|error)(?:: (?P<words>.+))?$")
@@ -66,8 +67,8 @@ def read(path: Path) -> Attack:
     missing = [name for name in FIELDS if name not in fields]
     if missing:
         raise ValueError(f"{path.name}: its header lacks {', '.join(missing)}")
-    everywhere = fields["Outcome"]
-    outcomes = {"emulated": _outcome(everywhere, path), "cuda": _outcome(fields.get(ON_CUDA, everywhere), path)}
+    told = {"emulated": fields["Outcome"], "cuda": fields.get(ON_CUDA, fields["Outcome"])}
+    outcomes = {kind: _outcome(text, path) for kind, text in told.items() if text != NOT_ASKED}
     return Attack(path, fields["Attack"], fields["Wall"], outcomes)
 
 

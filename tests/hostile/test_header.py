@@ -11,7 +11,7 @@ FOUND = "// Attack: a\n// Wall: b\n// Outcome: contract error: no message\n// Ou
 
 
 def test_every_attack_says_what_it_tries_what_holds_it_and_how_it_ends() -> None:
-    assert all(one.tries and one.wall for one in attacks())
+    assert all(one.tries and one.wall and "emulated" in one.outcomes for one in attacks())
 
 
 def test_a_docstring_and_comment_lines_are_read_alike(tmp_path: Path) -> None:
@@ -20,6 +20,8 @@ def test_a_docstring_and_comment_lines_are_read_alike(tmp_path: Path) -> None:
     one, two = read(tmp_path / "one.py"), read(tmp_path / "two.cu")
     assert (one.name, one.tries) == ("one", "reads a file.")
     assert one.outcomes == dict.fromkeys(("emulated", "cuda"), Outcome(None, "cleared"))
+    (tmp_path / "one.py").write_text(CLEARED.replace("cleared", "cleared\nOutcome on cuda: not asked"))
+    assert read(tmp_path / "one.py").outcomes == {"emulated": Outcome(None, "cleared")}
     assert two.outcomes == {
         "emulated": Outcome("contract", "error", "no message"),
         "cuda": Outcome("build", "skip"),
