@@ -37,6 +37,23 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_a_folder_that_another_audit_cleared_before_it_was_locked_is_made_anew(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, taken = tempfile.mkdtemp, []
+
+    def cleared_once(prefix: str) -> str:
+        path = made(prefix=prefix)
+        if not taken:
+            taken.append(path)
+            Path(path).rmdir()
+        return path
+
+    monkeypatch.setattr(tempfile, "mkdtemp", cleared_once)
+    with Scratch() as folder:
+        assert folder.is_dir() and [str(folder)] != taken
+
+
 def test_a_folder_stays_while_its_owner_lives_and_goes_with_the_next_audit(scratch: Path) -> None:
     (scratch / "out").mkdir()
     owner = subprocess.Popen([sys.executable, "-c", OWNER, str(scratch / "out")], stdout=subprocess.PIPE, text=True)
