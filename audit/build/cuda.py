@@ -56,15 +56,10 @@ class CudaVariant:
         """See `BuiltVariant`. Threads run in the GPU's own order; a checked call runs under the checker."""
         if order not in self.orders:
             raise ValueError(f"a GPU has no thread order {order}; known: {', '.join(self.orders)}")
-        return {
-            "device": {
-                "kind": "cuda_checked" if check else "cuda",
-                **self.loaded,
-                "memory": memory,
-                "pattern": POISONS.get(memory),
-                "sanitizer": str(self.sanitizer),
-            }
-        }
+        settings = {"kind": "cuda", **self.loaded, "memory": memory, "pattern": POISONS.get(memory)}
+        if check:  # nobody else gets the checker's network and files
+            settings |= {"kind": "cuda_checked", "sanitizer": str(self.sanitizer)}
+        return {"device": settings}
 
     def located(self, report: dict[str, Any]) -> dict[str, Any]:
         """See `BuiltVariant`. The access checker names no offsets, so there is nothing to place."""

@@ -62,9 +62,10 @@ def descriptors() -> int:
 
 
 def _memory() -> int:
-    """Physical bytes, or the control group's limit where that is lower."""
+    """Physical bytes, or the control group's limit or the user's (`ulimit -d`) where that is lower."""
     least = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for file in map(Path, _CGROUP_LIMITS):
         text = file.read_text(encoding="ascii").strip() if file.is_file() else "max"
         least = min(least, int(text)) if text.isdigit() else least
-    return least
+    own = resource.getrlimit(resource.RLIMIT_DATA)[0]
+    return least if own == resource.RLIM_INFINITY else min(least, own)

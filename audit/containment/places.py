@@ -19,7 +19,8 @@ _SETTINGS = (
     "protocols", "python3", "services", "timezone",
 )  # fmt: skip
 _READ_DEVICES = ("/dev/random", "/dev/urandom")
-_DEVICES = ("null", "zero", "full", "nv*", "dxg")
+_DEVICES = ("null", "zero", "full", "nvidia*", "nvhost*", "nvmap", "nvgpu*", "dxg")
+"""GPUs on servers, on Tegra boards (nvhost, nvmap, nvgpu) and under WSL (dxg); other names with nv are disks."""
 _LIBRARIES = ("site-packages", "dist-packages")
 _INSTALLED = "*.dist-info"
 """What an installer leaves beside a package, wherever it put it."""
@@ -30,9 +31,13 @@ def system() -> list[tuple[str, int]]:
     """The rules of `landlock.restrict` that hold for every session and compiler of this process."""
     readable = [*_SYSTEM, *(f"/etc/{name}" for name in _SETTINGS), *_READ_DEVICES, *_pythons(), str(KIT)]
     readable += _named_by_the_user()
-    devices = [str(path) for pattern in _DEVICES for path in Path("/dev").glob(pattern)]
     names = (str(KIT.parent), landlock.READ_DIR)  # no contents; Python finds no package in a folder it cannot list
-    return [*read_only(readable), names, *((path, landlock.DEVICE | landlock.READ) for path in devices)]
+    return [*read_only(readable), names, *((path, landlock.DEVICE | landlock.READ) for path in devices())]
+
+
+def devices(folder: Path = Path("/dev")) -> list[str]:
+    """The devices that everything contained may use: GPUs, and what reads as nothing."""
+    return [str(path) for pattern in _DEVICES for path in folder.glob(pattern)]
 
 
 def of_processes() -> tuple[str, int]:

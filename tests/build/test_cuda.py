@@ -82,6 +82,7 @@ def test_accesses_are_checked_where_the_checker_works() -> None:
     asked = checked.session_request(memory="plain", order="forward", check=True)["device"]
     assert checked.checks_accesses
     assert (asked["kind"], asked["sanitizer"]) == ("cuda_checked", "/opt/compute-sanitizer")
+    assert "sanitizer" not in checked.session_request(memory="plain", order="forward", check=False)["device"]
 
 
 def test_poisons_are_those_of_the_emulated_device() -> None:

@@ -28,8 +28,9 @@ from tests.hostile.leftovers import Places
 CLAIM = Path(__file__).with_name("claim")
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "hostile_secret_1f9c"
-AUDIT_LIMIT_S = 100.0
+AUDIT_LIMIT_S = {"emulated": 100.0, "cuda": 400.0}
 PATIENT_S = 20.0
+COMPILE_LIMIT_S = 30.0
 VARIANT = '\n[[variant]]\nfile = "{file}"\nrole = "{role}"\ntechnique = "an attack, or none"\n'
 
 
@@ -90,14 +91,23 @@ class Stage:
             file.write(VARIANT.format(file="honest.py", role="repair"))
         return folder
 
-    def audit(self, claim: Path, *, limit_s: float = PATIENT_S) -> Record:
-        """The record of an audit whose sessions may last so long; fails the test if there is none that went through."""
+    def audit(
+        self,
+        claim: Path,
+        *,
+        limit_s: float = PATIENT_S,
+        compile_limit_s: float = COMPILE_LIMIT_S,
+        published: bool = False,
+    ) -> Record:
+        """The record of an audit; fails the test if there is none that went through. See `tests.hostile.judge`."""
         assert self.judge.stdin is not None
         assert self.judge.stdout is not None
         out = claim / "out"
-        self.judge.stdin.write(json.dumps({"claim": str(claim), "out": str(out), "limit_s": limit_s}) + "\n")
+        limits = {"limit_s": limit_s, "compile_limit_s": compile_limit_s}
+        request = {"claim": str(claim), "out": str(out), "published": published, **limits}
+        self.judge.stdin.write(json.dumps(request) + "\n")
         self.judge.stdin.flush()
-        ready = select.select([self.judge.stdout], [], [], AUDIT_LIMIT_S)[0]
+        ready = select.select([self.judge.stdout], [], [], AUDIT_LIMIT_S[self.device])[0]
         line = self.judge.stdout.readline() if ready else ""
         if not line:
             self._again()

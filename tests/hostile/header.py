@@ -2,8 +2,8 @@
 
 A `.py` says it in its docstring, a `.cu` in the comment lines it begins with; a field may go on over several lines.
 An outcome is `cleared`, where the attack comes to nothing and the kernel's right values count, or a finding about the
-attack, `<probe> <outcome>`, with words of its summary behind a colon where that matters. `Outcome on cuda:` stands
-where the attack is also run on a GPU.
+attack, `<probe> <outcome>`, with words of its summary behind a colon where that matters. It holds for every device, but
+for a GPU where `Outcome on cuda:` says how it ends there, or that it is `not asked`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 FOLDER = Path(__file__).with_name("attacks")
 FIELDS = ("Attack", "Wall", "Outcome")
 ON_CUDA = "Outcome on cuda"
+NOT_ASKED = "not asked"
 CLEARED = "cleared"
 _FIELD = re.compile(rf"^({'|'.join((*FIELDS, ON_CUDA))}): *(.+)$")
 _OUTCOME = re.compile(r"^(?P<probe>[a-z_]+) (?P<outcome>pass|fail|skip|error)(?:: (?P<words>.+))?$")
@@ -37,7 +38,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Attack:
-    """One file of `attacks/`; `outcomes` by the kind of device it runs on."""
+    """One file of `attacks/`; `outcomes` by the kind of device."""
 
     path: Path
     tries: str
@@ -66,8 +67,8 @@ def read(path: Path) -> Attack:
     missing = [name for name in FIELDS if name not in fields]
     if missing:
         raise ValueError(f"{path.name}: its header lacks {', '.join(missing)}")
-    named = {"emulated": "Outcome", "cuda": ON_CUDA}
-    outcomes = {kind: _outcome(fields[name], path) for kind, name in named.items() if name in fields}
+    told = {"emulated": fields["Outcome"], "cuda": fields.get(ON_CUDA, fields["Outcome"])}
+    outcomes = {kind: _outcome(text, path) for kind, text in told.items() if text != NOT_ASKED}
     return Attack(path, fields["Attack"], fields["Wall"], outcomes)
 
 

@@ -1,7 +1,8 @@
 """A judge in a process of its own, which an attack may well hit: audits what it is asked for, always with one pool.
 
-`python -m tests.hostile.judge DEVICE` reads one JSON request a line: the folders `claim` and `out` and `limit_s` of a
-session. It answers each with a line: `{"failed": null}` or the one sentence the audit failed with. The record is in
+`python -m tests.hostile.judge DEVICE` reads one JSON request a line: the folders `claim` and `out`, the limits of a
+session and of a compiler (`limit_s`, `compile_limit_s`), and whether the claimed source is for the `published` build
+alone. It answers each with a line: `{"failed": null}` or the one sentence the audit failed with. The record is in
 `out`.
 """
 
@@ -9,12 +10,15 @@ from __future__ import annotations
 
 import io
 import json
+import resource
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from audit import claims
+from audit.build import cuda_compile, fast
+from audit.build.cuda import CudaDevice
 from audit.build.device import AuditDevice
 from audit.build.emulated import EmulatedDevice
 from audit.emulator import toolchain
@@ -25,15 +29,28 @@ from audit.progress import Progress
 from audit.worker.pool import Workers
 
 KERNEL_LIMIT_S = 1.0
-COMPILE_LIMIT_S = 30
+MEMORY = 3 << 30
+"""Bytes an emulated audit may use: so little that a machine of any size is at the bound within seconds."""
+
+
+class Untimed(Audit):
+    """No times: torch.compile alone would take longer than everything that is asked here."""
+
+    @property
+    def _gives_times(self) -> bool:
+        return False
 
 
 def main() -> None:
     """Answers until nobody asks any more."""
-    toolchain.COMPILE_LIMIT_S = COMPILE_LIMIT_S
+    if sys.argv[1] == "emulated":
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    else:
+        fast.prepare()  # no audit is to have it made in the background, where it looks like something left behind
     with Workers(places(1)) as workers:
         for line in sys.stdin:
             request = json.loads(line)
+            toolchain.COMPILE_LIMIT_S = cuda_compile.BUILD_LIMIT_S = request["compile_limit_s"]
             try:
                 _audit(request, workers)
                 answer = {"failed": None}
@@ -44,27 +61,30 @@ def main() -> None:
 
 def _audit(request: dict[str, Any], workers: Workers) -> None:
     folder = claims.load(request["claim"])
-    device = _device(sys.argv[1], folder.claim, request["limit_s"])
-    with Audit(
+    limit_s = request["limit_s"]
+    device: AuditDevice = EmulatedDevice(session_limit_s=limit_s, kernel_limit_s=KERNEL_LIMIT_S)
+    if sys.argv[1] == "cuda":
+        device = Gpu(folder.claim, limit_s=limit_s, published=request["published"])
+    with Untimed(
         folder, device, Path(request["out"]), entropy=3, workers=workers, progress=Progress(io.StringIO())
     ) as one:
         for stage in (one.prepare, one.lint, one.review, one.build, one.verify, one.confirm, one.judge):
             stage()
 
 
-def _device(kind: str, claim: Claim, limit_s: float) -> AuditDevice:
-    """The device of that kind, with as much patience as asked for."""
-    if kind == "emulated":
-        return EmulatedDevice(session_limit_s=limit_s, kernel_limit_s=KERNEL_LIMIT_S)
-    from audit.build.cuda import CudaDevice  # it needs a GPU
+class Gpu(CudaDevice):
+    """A GPU with as much patience as asked for; a published build takes a minute, and only what ends there has one."""
 
-    class Impatient(CudaDevice):
-        levels = replace(CudaDevice.levels, published=None)  # which takes a minute an attack
+    def __init__(self, claim: Claim, *, limit_s: float, published: bool) -> None:
+        super().__init__(claim)
+        self._limit_s = limit_s
+        self.levels = self.levels if published else replace(self.levels, published=None)
 
-        def build(self, *of: Any, **how: Any) -> Any:
-            return replace(super().build(*of, **how), limit_s=limit_s)
+    def prepare(self) -> None:
+        """Nothing: what builds share was made before the first audit, and no access is checked."""
 
-    return Impatient(claim)
+    def build(self, *of: Any, **how: Any) -> Any:
+        return replace(super().build(*of, **how), limit_s=self._limit_s)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from audit import environment
 from tests.hostile.header import Attack, attacks
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,8 +35,7 @@ def main() -> None:
     rows = {_key(row): row for row in stored()["rows"] if row["attack"] in names}
     fresh = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RUN.glob("*.json"))]
     rows |= {_key(row): row for row in fresh if row["attack"] in names}
-    machine = environment.describe(seeds=()).model_dump(mode="json") if fresh else stored().get("environment")
-    told = {"environment": machine, "rows": [rows[key] for key in sorted(rows)]}
+    told = {"rows": [rows[key] for key in sorted(rows)]}
     SEEN.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(markdown(), encoding="utf-8")
 
@@ -50,7 +48,9 @@ def markdown() -> str:
     for device in ("emulated", "cuda"):
         asked = [attack for attack in known if (device, attack.name) in seen]
         if asked:
-            parts.append(f"\n## On the {device} device: {len(asked)} attacks\n")
+            parts.append(
+                f"\n## On the {device} device: {len(asked)} attacks\nSeen on {', '.join(_machines(device))}.\n\n"
+            )
             parts.append("| attack | tries | wall | must end as | was seen as |\n|---|---|---|---|---|\n")
             parts += [_line(attack, device, seen[device, attack.name]) for attack in asked]
     return "".join(parts)
@@ -61,12 +61,16 @@ def _line(attack: Attack, device: str, seen: str) -> str:
     return f"| `{attack.name}` | {' | '.join(cell.replace('|', '/') for cell in cells)} |\n"
 
 
+def _machines(device: str) -> list[str]:
+    return sorted({row["machine"] for row in stored()["rows"] if row["device"] == device})
+
+
 def _key(row: dict[str, Any]) -> tuple[str, str]:
     return row["device"], row["attack"]
 
 
 def stored() -> dict[str, Any]:
-    """The rows of the last run and the machine they were seen on."""
+    """The rows of the last run on each device."""
     if not SEEN.is_file():
         return {"rows": []}
     told: dict[str, Any] = json.loads(SEEN.read_text(encoding="utf-8"))

@@ -11,13 +11,19 @@ import pytest
 
 from audit.model import Finding, Record
 from tests.hostile import leftovers
-from tests.hostile.conftest import PATIENT_S, ROOT, SECRET, Stage
+from tests.hostile.conftest import ROOT, SECRET, Stage
 from tests.hostile.header import Attack, Outcome, attacks
 
 ATTACKS = attacks()
 SEEN = ROOT / "out/hostile"
 HONEST = "honest"
-LATE = re.compile(r"did not finish within (\d+) s")
+LET_THROUGH = "let through"
+"""What an attack raises that found no wall."""
+LATE = {
+    "limit_s": re.compile(r"did not finish within (\d+) s"),
+    "compile_limit_s": re.compile(r"not ended after (\d+) s"),
+}
+"""The words of an outcome that says which limit ended the attack, and after how many seconds."""
 MOST_CHARACTERS = 500_000
 
 
@@ -26,14 +32,15 @@ MOST_CHARACTERS = 500_000
 def test_attack(stage: Stage, attack: Attack) -> None:
     if stage.device not in attack.outcomes:
         pytest.skip(f"{attack.name} is not asked on {stage.device}")
+    want = attack.outcomes[stage.device]
     claim, after = stage.claim(attack, attack.name), stage.claim(None, f"after_{attack.name}")
     places = stage.guarded()
     before = leftovers.look(places, stage.judge.pid)
     started = time.monotonic()
-    record = stage.audit(claim, limit_s=patience(attack.outcomes[stage.device]))
+    record = stage.audit(claim, **patience(want), published=want.probe == "build")
     seconds = time.monotonic() - started
     assert leftovers.differences(before, places, stage.judge.pid) == []
-    check_outcome(record, attack.outcomes[stage.device], attack.name)
+    check_outcome(record, want, attack.name)
     check_whole(record)
     check_text(claim / "out/record.json")
     later = stage.audit(after)
@@ -41,10 +48,10 @@ def test_attack(stage: Stage, attack: Attack) -> None:
     keep(attack, stage.device, record, seconds)
 
 
-def patience(want: Outcome) -> float:
-    """Seconds of a session: few where the attack ends by them alone."""
-    match = LATE.search(want.words)
-    return float(match[1]) if match else PATIENT_S
+def patience(want: Outcome) -> dict[str, float]:
+    """The limits of a session and of a compiler that an attack which ends by them alone has for itself."""
+    found = {name: words.search(want.words) for name, words in LATE.items()}
+    return {name: float(match[1]) for name, match in found.items() if match}
 
 
 def check_outcome(record: Record, want: Outcome, name: str) -> None:
@@ -53,6 +60,7 @@ def check_outcome(record: Record, want: Outcome, name: str) -> None:
     assert states["repair"] == "cleared", "the honest kernel beside it"
     about = [one for one in record.findings if one.target == name]
     told = [f"{one.probe} {one.outcome}: {one.summary}" for one in about if one.outcome not in ("pass", "skip")]
+    assert not [one for one in told if LET_THROUGH in one]
     assert (states["claimed"] == "cleared") == (want.probe is None), told
     assert want.outcome == "fail" or not [one for one in about if one.convicts], told
     if want.probe is not None:
@@ -78,7 +86,9 @@ def check_text(path: Path) -> None:
 def keep(attack: Attack, device: str, record: Record, seconds: float) -> None:
     """What was seen, for `tests.hostile.table`."""
     SEEN.mkdir(parents=True, exist_ok=True)
-    row = {"attack": attack.name, "device": device, "seen": _seen(record, attack, device), "seconds": round(seconds, 1)}
+    machine = record.device.name if device == "cuda" else record.environment.machine
+    row = {"attack": attack.name, "device": device, "machine": machine, "seconds": round(seconds, 1)}
+    row["seen"] = _seen(record, attack, device)
     (SEEN / f"{device}-{attack.name}.json").write_text(json.dumps(row) + "\n", encoding="utf-8")
 
 

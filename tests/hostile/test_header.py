@@ -18,7 +18,10 @@ def test_a_docstring_and_comment_lines_are_read_alike(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text(CLEARED)
     (tmp_path / "two.cu").write_text(FOUND)
     one, two = read(tmp_path / "one.py"), read(tmp_path / "two.cu")
-    assert (one.name, one.tries, one.outcomes) == ("one", "reads a file.", {"emulated": Outcome(None, "cleared")})
+    assert (one.name, one.tries) == ("one", "reads a file.")
+    assert one.outcomes == dict.fromkeys(("emulated", "cuda"), Outcome(None, "cleared"))
+    (tmp_path / "one.py").write_text(CLEARED.replace("cleared", "cleared\nOutcome on cuda: not asked"))
+    assert read(tmp_path / "one.py").outcomes == {"emulated": Outcome(None, "cleared")}
     assert two.outcomes == {
         "emulated": Outcome("contract", "error", "no message"),
         "cuda": Outcome("build", "skip"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from audit.build.cuda import CudaVariant
+from audit.model import BuildNote
 from audit.worker.allowed import walls
 
 SESSION: dict[str, Any] = {
@@ -47,6 +49,14 @@ def test_a_process_for_several_sessions_opens_what_holds_for_all() -> None:
     around = walls({**SESSION, "keep": True, "place": place})
     assert around.reads[:2] == ["/p/inputs", "/cache"] and "/scratch/0.inputs.pt" not in around.reads
     assert (around.writes, around.caches, around.processor_s) == (["/p/results"], ["/p/caches"], None)
+
+
+def test_a_session_on_a_gpu_gets_neither_a_network_nor_the_folder_beside_the_kit() -> None:
+    note = BuildNote(variant="k", optimisation="fast", outcome="built", header_set="fast",
+                     compiler=None, flags=(), seconds=1.0, from_cache=False)  # fmt: skip
+    built = CudaVariant(note, {"library": "/cache/fast/k-1/host.so", "module": "", "binding": None})
+    around = walls({**SESSION, **built.session_request(memory="plain", order="forward", check=False)})
+    assert (around.reads, around.network) == (["/scratch/0.inputs.pt", "/cache/fast/k-1"], False)
 
 
 def test_the_access_checker_gets_a_network_of_its_own() -> None:

@@ -1,6 +1,7 @@
 // Attack: has the assembler put a file of the user's home into the library.
-// Wall: the emulated device takes no assembly, hidden behind a macro or not
+// Wall: the emulated device takes no assembly, hidden behind a macro or not; landlock: the assembler cannot read there
 // Outcome: build skip: inline assembly
+// Outcome on cuda: build error
 #include <torch/extension.h>
 
 #define PUT __asm__

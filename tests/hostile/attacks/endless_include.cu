@@ -1,6 +1,7 @@
 // Attack: includes a device that never comes to its end.
 // Wall: compiler: it reads what a source needs, and has so much memory and wall clock
-// Outcome: build error
+// Outcome: build error: GiB of memory
+// Outcome on cuda: build error
 #include <torch/extension.h>
 #include "/dev/zero"
 

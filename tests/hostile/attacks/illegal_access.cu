@@ -1,7 +1,7 @@
 // Attack: a kernel that writes far outside every allocation, which ends a CUDA context for all that comes later in it.
 // Wall: a session has a process of its own
 // Outcome: memory_access fail
-// Outcome on cuda: contract error: illegal memory access
+// Outcome on cuda: contract fail: illegal memory access
 #include <torch/extension.h>
 #include <cuda_runtime.h>
 

@@ -1,6 +1,7 @@
 """Attack: takes memory and writes to all of it, 18 GB at most.
 Wall: memory: a session may have so much
-Outcome: contract error
+Outcome: contract error: GiB of memory
+Outcome on cuda: not asked
 """
 
 import mmap

@@ -17,7 +17,7 @@ def descriptors(pid: int) -> list[Path]:
 
 
 def forward(x: torch.Tensor) -> torch.Tensor:
-    want = (x.double() * 2).numpy().tobytes()
+    want = (x.double().cpu() * 2).numpy().tobytes()
     for file in Path("@SCRATCH@").rglob("*.f64"):
         raise RuntimeError(f"let through: {file.name}")
     for one in [*descriptors(os.getpid()), *descriptors(int(Path("/proc/self/stat").read_text().split()[3]))]:

@@ -1,7 +1,6 @@
 // Attack: calls itself until the stack is at its end.
 // Wall: the judge's process holds no claimed code
 // Outcome: contract error: SIGSEGV
-// Outcome on cuda: contract error: SIGSEGV
 #include <torch/extension.h>
 #include <cuda_runtime.h>
 
