@@ -10,14 +10,14 @@ from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from audit import environment, judge, lint, measure, report
+from audit import atomic, environment, judge, lint, measure, report
 from audit.build.device import AuditDevice, BuiltVariant
 from audit.claims import ClaimFolder
 from audit.errors import AuditError, BadInput
 from audit.inquiry import Inquiry
 from audit.ledger import Ledger
 from audit.measure import Session
-from audit.model import Record, Stage, Variant, store
+from audit.model import Record, Stage, Variant
 from audit.owned import Hold, Scratch, room
 from audit.progress import Progress
 from audit.report.formats import USUAL, Form
@@ -270,7 +270,7 @@ def _hold(out: Path) -> Hold:
     try:
         out.mkdir(parents=True, exist_ok=True)
         hold = Hold(out)
-        store.clear(out / RECORD)
+        atomic.clear(out / RECORD)
     except OSError as error:
         raise BadInput(f"{out}: cannot be written ({error.strerror}); choose another folder") from error
     return hold

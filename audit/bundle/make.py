@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
-from audit import claims, foreign
+from audit import atomic, claims, foreign
 from audit.bundle import derived, manifest, metadata
 from audit.bundle.archive import MOST_BYTES, fits, pack
 from audit.errors import BadInput
@@ -86,13 +84,7 @@ def _bytes(path: Path, advice: str = "") -> bytes:
 
 
 def _write(target: Path, data: bytes) -> None:
-    """In one step, so that nobody finds half a bundle."""
-    waiting = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        waiting.write_bytes(data)
-        waiting.replace(target)
+        atomic.write(target, data)
     except OSError as error:
-        with suppress(OSError):
-            waiting.unlink(missing_ok=True)
         raise BadInput(f"{target}: cannot be written ({error.strerror}); name another file with --out") from error
