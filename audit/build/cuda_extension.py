@@ -14,7 +14,7 @@ from audit.build.cuda_compile import RUNG, checked_flags, compile_module
 from audit.build.cuda_toolchain import Toolchain
 from audit.build.gpu import Gpu
 from audit.containment import command
-from audit.emulator import source_files
+from audit.emulator import included
 from audit.emulator.cache import fingerprint, made
 from audit.errors import CompileError
 
@@ -80,7 +80,7 @@ def build(source: Path, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchai
 def build_key(source: Path, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchain) -> str:
     """Names everything the module depends on: sources, flags, target, torch, its CUDA, nvcc and Python."""
     data = source.read_bytes()
-    headers = source_files.headers(source, data.decode("utf-8", errors="replace"))
+    headers = included.headers(source, data.decode("utf-8", errors="replace"))
     files = [source.name, data, *(part for header in headers for part in header)]
     made_by = [gpu.arch, toolchain.torch, str(toolchain.torch_cuda), toolchain.nvcc, sys.version.split()[0]]
     return fingerprint([*files, *flags, *made_by])

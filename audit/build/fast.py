@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from audit import foreign
 from audit.build import fast_toolchain
 from audit.build.fast_device import device_text
 from audit.build.fast_flags import Flags, translated
@@ -23,7 +24,7 @@ from audit.build.fast_refusal import NotFast
 from audit.build.fast_symbols import Symbol, device_variables, offset_of, symbols
 from audit.build.fast_toolchain import FastToolchain
 from audit.containment import command
-from audit.emulator import cache, source_files, toolchain
+from audit.emulator import cache, toolchain
 from audit.emulator.cache import fingerprint, made
 from audit.errors import first_error
 from audit.review.cuda_source import CudaSource, parse
@@ -98,7 +99,7 @@ def build(
     """
     started = time.monotonic()
     own = cache_folder or cache.cache_folder()
-    source = parse(source_files.text_of(source_path))
+    source = parse(foreign.text(source_path))
     if "__global__" not in source.masked:
         raise NotFast("a source that defines no kernel")
     tools = fast_toolchain.find()

@@ -13,7 +13,6 @@ from audit.model import Record, store
 
 RECORD = "record.json"
 SOURCES = "sources"
-STATEMENT = "claim.toml"
 REPORTS = (".md", ".html", ".pdf", ".ipynb", ".csv", ".yaml")
 """Endings of what an audit leaves beside its record: the executed notebook, its tables and its parameters included."""
 PICTURES = ("figures/*.png",)

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from audit.emulator import prepared, source_files, toolchain
+from audit import foreign
+from audit.emulator import included, prepared, toolchain
 from audit.emulator.cache import cache_folder, fingerprint, made
 from audit.emulator.prepared import Rung, prepare
 from audit.emulator.rewrite import operator_headers, rewrite
@@ -82,13 +83,13 @@ def build(
     if optimisation not in _SLOWER:
         raise ValueError(f"unknown optimisation {optimisation}; known: {', '.join(_SLOWER)}")
     tell = progress or (lambda _: None)
-    text = source_files.text_of(source_path)
+    text = foreign.text(source_path)
     source = parse(text)
     for construct in unsupported(source):
         raise Unsupported(construct.construct, line=construct.line)
     translated = rewrite(source, name=source_path.name, compute_capability=compute_capability)
     translated = _SLOWER[optimisation] + translated
-    beside = [part for header in source_files.headers(source_path, text) for part in header]
+    beside = [part for header in included.headers(source_path, text) for part in header]
     key = fingerprint([_RECIPE, *toolchain.find().identity, *_LINK, prepared.headers_hash(), translated, *beside])
     target = (cache or cache_folder()) / "kernels" / f"{source_path.stem[:40]}-{key}"
     job = _Job(source, translated, source_path.resolve().parent, target, tell, cache)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from audit.emulator import source_files
+from audit.emulator import included
 from audit.errors import Unsupported
 
 
 def headers(folder: Path, *names: str) -> list[tuple[str, bytes]]:
     text = "".join(f'#include "{name}"\n' for name in names)
-    return source_files.headers(folder / "claimed.cu", text)
+    return included.headers(folder / "claimed.cu", text)
 
 
 def test_headers_of_headers_are_found_once_whatever_they_are_called(tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ def test_what_cannot_be_read_is_left_to_the_compiler(name: str, tmp_path: Path) 
 def test_headers_are_bounded_together(tmp_path: Path) -> None:
     for name in ("a.h", "b.h"):
         with (tmp_path / name).open("wb") as file:
-            file.truncate(source_files.MOST_BYTES // 2 + 1)
+            file.truncate(included.MOST_BYTES // 2 + 1)
     assert len(headers(tmp_path, "a.h")) == 1
     with pytest.raises(Unsupported, match="more than 67,108,864 bytes of headers"):
         headers(tmp_path, "a.h", "b.h")

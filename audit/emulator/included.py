@@ -1,4 +1,4 @@
-"""What a compiled file depends on: the text of its source, and the headers that are included in quotes."""
+"""The headers that a source includes in quotes: a compiled file depends on them as on the source itself."""
 
 from __future__ import annotations
 
@@ -6,21 +6,11 @@ import re
 import stat
 from pathlib import Path
 
-from audit.errors import BadInput, Unsupported
+from audit.errors import Unsupported
 
 MOST_BYTES = 64 << 20
 """Of all headers of a source together."""
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
-
-
-def text_of(source: Path) -> str:
-    """The text of a source. Raises BadInput: it is missing or is no UTF-8."""
-    try:
-        return source.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise BadInput(f"{source}: there is no such source") from None
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{source}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
 
 
 def headers(source: Path, text: str) -> list[tuple[str, bytes]]:
