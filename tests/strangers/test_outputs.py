@@ -27,7 +27,7 @@ from audit.model import Record
 from audit.notebook import results
 from audit.notebook import sources as cells
 from audit.notebook.shown import table
-from audit.report import compare, html, portability
+from audit.report import compare, html, markdown, portability
 from audit.selftest import page as selftest_page
 from audit.selftest.matrix import matrix
 from audit.selftest.record import SelfTest
@@ -109,8 +109,6 @@ def test_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_funnel() -> None:
     made = {text: funnel_page.build(*funnel(text), ()) for text in (HOSTILE, "x")}
     same_page(html.render(made[HOSTILE]), html.render(made["x"]))
-    from audit.report import markdown
-
     inert(markdown.render(made[HOSTILE]))
 
 
