@@ -69,25 +69,26 @@ class Audit:
         workers: Workers | None = None,
         progress: Progress,
     ) -> None:
-        self._hold = _hold(out)
         self.folder = folder
         self.out = out
         self._progress = progress
         self._rounds = rounds
         self.seed = secrets.randbits(62) if entropy is None else entropy
-        self._scratch = Scratch()
-        first = Record(
-            claim=folder.audited,
-            device=device.describe(),
-            beside=tuple(other.describe() for other in beside),
-            environment=environment.describe(seeds=(self.seed,)),
-        )
-        command = f"audit run {folder.claim.name} --device {first.device.kind} --seed {self.seed}"
-        self._ledger = Ledger(first, out / RECORD, command=command)
-        self._open_processes = ExitStack()
-        self._workers = workers or self._open_processes.enter_context(Workers(places(1 + len(beside))))
-        self._main = self._open(device)
-        self._beside = [self._open(other) for other in beside]
+        with ExitStack() as opened:  # what was opened is given back where something behind it cannot be
+            opened.callback(_hold(out).close)
+            self._scratch = opened.enter_context(Scratch())
+            first = Record(
+                claim=folder.audited,
+                device=device.describe(),
+                beside=tuple(other.describe() for other in beside),
+                environment=environment.describe(seeds=(self.seed,)),
+            )
+            command = f"audit run {folder.claim.name} --device {first.device.kind} --seed {self.seed}"
+            self._ledger = Ledger(first, out / RECORD, command=command)
+            self._workers = workers or opened.enter_context(Workers(places(1 + len(beside))))
+            self._main = self._open(device)
+            self._beside = [self._open(other) for other in beside]
+            self._opened = opened.pop_all()
         self._timing: Future[Session] | None = None
         progress.expect(A_TIMING if self._gives_times else 0)
 
@@ -106,9 +107,7 @@ class Audit:
         """Ends the workers and removes what they left; the record stays."""
         for inquiry in (self._main, *self._beside):
             inquiry.close()
-        self._open_processes.close()
-        self._scratch.close()
-        self._hold.close()
+        self._opened.close()
 
     def prepare(self) -> None:
         """Starts all that can start, and returns when inputs and float64 results are there."""
@@ -230,8 +229,8 @@ class Audit:
             report.render(self.record, self.out)
 
     def _open(self, device: AuditDevice) -> Inquiry:
-        with room(self._scratch.path):
-            scratch = Path(tempfile.mkdtemp(dir=self._scratch.path))
+        with room(self._scratch):
+            scratch = Path(tempfile.mkdtemp(dir=self._scratch))
         site = Site(self.folder, device, workers=self._workers, scratch=scratch, keep=self._ledger.add_build)
         order = sorted(self.folder.claim.variant, key=lambda variant: variant.role != "claimed")
         return Inquiry(site, order, ledger=self._ledger, progress=self._progress, jobs=jobs())
@@ -246,8 +245,8 @@ class Audit:
             say=self._progress.say,
             seed=self.seed,
             rounds=self._rounds,
-            process=self._open_processes.enter_context(
-                self._workers.shared(self._scratch.path, reads=[self.folder.reference.parent])
+            process=self._opened.enter_context(
+                self._workers.shared(self._scratch, reads=[self.folder.reference.parent])
             ),
         )
         session.prepare()

@@ -50,7 +50,7 @@ def build(source: Path, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchai
         CompileError: refused, not for this GPU, or not done in time.
         Unsupported: the headers it includes are too large.
     """
-    checked_flags(flags)
+    flags = checked_flags(flags)
     key = build_key(source, flags, gpu=gpu, toolchain=toolchain)
     module, place = f"audited_{key}", cache / "cuda" / key
     started = time.monotonic()
