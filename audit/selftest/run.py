@@ -51,7 +51,7 @@ def run(device: str, *, root: Path = claims.KERNELS, entropy: int | None = None,
     rows = [one for folder, record in zip(asked, records, strict=True) for one in _rows(root, folder, record)]
     return SelfTest(
         device=first.device,
-        environment=environment.describe(seeds=(seed,)),
+        environment=environment.describe(seeds=(seed,)).model_copy(update={"walls": first.environment.walls}),
         seconds=round(time.monotonic() - started, 1),
         checks=checks,
         rows=tuple(rows),
