@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -10,15 +9,15 @@ from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from audit import atomic, environment, judge, lint, measure, report
+from audit import environment, judge, lint, measure, report
 from audit.build.device import AuditDevice, BuiltVariant
 from audit.claims import ClaimFolder
-from audit.errors import AuditError, BadInput
-from audit.inquiry import Inquiry
-from audit.ledger import Ledger
+from audit.errors import AuditError
+from audit.inquiry import Inquiry, jobs, places
+from audit.ledger import RECORD, Ledger, taken
 from audit.measure import Session
 from audit.model import Record, Stage, Variant
-from audit.owned import Hold, Scratch, room
+from audit.owned import Scratch, room
 from audit.progress import Progress
 from audit.report.formats import USUAL, Form
 from audit.review import review_python, review_source
@@ -26,21 +25,9 @@ from audit.site import Site
 from audit.worker import standing
 from audit.worker.pool import Workers
 
-MOST_JOBS = 16
 STAGES = ("prepare", "lint", "review", "build", "verify", "measure", "confirm", "judge", "report")
 A_TIMING = 20
 """Pieces of work that the timing session counts as, in the progress."""
-RECORD = "record.json"
-
-
-def jobs() -> int:
-    """Variants at work at once on one device."""
-    return max(1, min(os.cpu_count() or 1, MOST_JOBS))
-
-
-def places(devices: int) -> int:
-    """Worker processes that audits on so many devices need at once, so that none waits for another for ever."""
-    return (jobs() + 2) * devices
 
 
 class Audit:
@@ -71,11 +58,10 @@ class Audit:
     ) -> None:
         self.folder = folder
         self.out = out
-        self._progress = progress
-        self._rounds = rounds
+        self._progress, self._rounds = progress, rounds
         self.seed = secrets.randbits(62) if entropy is None else entropy
         with ExitStack() as opened:  # what was opened is given back where something behind it cannot be
-            opened.callback(_hold(out).close)
+            opened.callback(taken(out).close)
             self._scratch = opened.enter_context(Scratch())
             first = Record(
                 claim=folder.audited,
@@ -262,14 +248,3 @@ class Audit:
         times = measure.times(self._timing.result(), built, cleared=cleared, baselines=baselines)
         self._ledger.add(one.model_copy(update={"device": site.kind}) for one in times.findings)
         self._ledger.add_times(times.measurements)
-
-
-def _hold(out: Path) -> Hold:
-    """The folder of results, made and taken; what an audit that was killed there had half written is removed."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        hold = Hold(out)
-        atomic.clear(out / RECORD)
-    except OSError as error:
-        raise BadInput(f"{out}: cannot be written ({error.strerror}); choose another folder") from error
-    return hold

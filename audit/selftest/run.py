@@ -11,9 +11,10 @@ from pathlib import Path
 from audit import claims, environment, judge
 from audit.build.devices import choose
 from audit.claims import ClaimFolder
+from audit.inquiry import jobs, places
 from audit.model import Record
 from audit.owned import Scratch
-from audit.pipeline import Audit, jobs, places
+from audit.pipeline import Audit
 from audit.progress import Progress
 from audit.selftest import controls
 from audit.selftest.record import Check, Row, SelfTest
