@@ -24,12 +24,9 @@ _FOLDERS = re.compile(r"(?:/[\w.+@-]+)+/")
 
 
 def checked_flags(flags: Sequence[str]) -> tuple[str, ...]:
-    """The flags, each of which reaches nvcc as written.
+    """The flags. Raises BadInput for one that would not reach nvcc as written.
 
     torch drops its own target for any flag with "arch" in it, a folder's name included, and hands flags to a shell.
-
-    Raises:
-        BadInput: one would not.
     """
     for flag in flags:
         if _TARGET_FLAG.search(flag):
