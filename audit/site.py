@@ -16,8 +16,9 @@ from audit.claims import ClaimFolder
 from audit.errors import AuditError, BadInput, CompileError, Unsupported
 from audit.model import BuildNote, Finding, Shape, Variant
 from audit.probes import builds_agree, channel, oldest_code, variations
+from audit.probes.called import Case
 from audit.probes.runner import ask_all, seen_again
-from audit.probes.target import Case, Target
+from audit.probes.target import Target
 from audit.worker.pool import SharedProcess, Workers
 
 ORACLE_LIMIT_S = 300.0

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from audit import atomic
 from audit.batch import states
 from audit.batch.classify import LOG, RECORD
 from audit.batch.collection import Item
@@ -84,7 +85,7 @@ class BatchFolder:
         """Writes an entry."""
         path = self.path / entry.name / states.NAME
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace(path, (entry.model_dump_json(by_alias=True, indent=1) + "\n").encode())
+        atomic.write(path, (entry.model_dump_json(by_alias=True, indent=1) + "\n").encode())
 
     def _holds(self, kept: Entry, item: Item) -> bool:
         return (kept.sources, kept.parameters, kept.notebook_sha256) == (item.sources, item.values, self._notebook)
@@ -115,19 +116,6 @@ def held(path: Path, *, resume: bool) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-def replace(path: Path, data: bytes) -> None:
-    """Writes a file in one step and to the disk."""
-    waiting = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with waiting.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        waiting.replace(path)
-    finally:
-        waiting.unlink(missing_ok=True)
 
 
 def _empty(place: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from audit import terminal
+from audit import claims, terminal
 from audit.build import cuda_toolchain
 from audit.errors import BadInput
 from audit.funnel import collection, page
@@ -47,7 +47,7 @@ def execute(  # noqa: PLR0913  # the options of the command
 
 
 def _collection(path: Path, out: Path, *, gpu: str | None, unit: str | None) -> Collection:
-    if path.is_dir() and any(path.glob(f"*/{collection.STATEMENT}")):
+    if path.is_dir() and claims.names(path):
         return collection.of_folder(path)
     from audit.funnel import rows  # pandas takes half a second that a folder of claims need not wait
 

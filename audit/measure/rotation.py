@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from audit.probes.target import Case
+from audit.probes.called import Case
 from audit.worker.pool import Workers
 
 LIMIT_S = 300.0

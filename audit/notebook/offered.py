@@ -32,7 +32,9 @@ def offer(file: Path, form: WritingForm) -> None:
         try:
             terminal.say(f"copied to {shutil.copy(file, form.copy_to)}")
         except OSError as error:
-            raise BadInput(f"parameter copy_to: {form.copy_to}: cannot be written ({error.strerror})") from error
+            raise BadInput(
+                f"parameter copy_to: {form.copy_to}: cannot be written ({error.strerror or error})"
+            ) from error
     if form.interactive and "google.colab" in sys.modules:
         from google.colab import files
 

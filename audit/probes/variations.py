@@ -10,8 +10,9 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from audit.errors import AuditError
+from audit.probes.called import Case
 from audit.probes.compare import Array
-from audit.probes.target import Case, Target, largest_of, middle_of
+from audit.probes.target import Target, largest_of, middle_of
 from audit.worker.pool import Reply, Workers
 
 LIMIT_S = 300.0

@@ -11,6 +11,7 @@ import pytest
 
 from audit import bundle, cli
 from audit.batch import states
+from audit.batch.engine import python_path
 from audit.batch.states import Entry
 from audit.model import store
 from tests.batch import tiny
@@ -155,3 +156,10 @@ def test_an_interrupted_batch_goes_on_where_it_was(tmp_path: Path, capsys: pytes
     assert {name: entry.state for name, entry in after.items()} == {
         "good1": "finished", "good2": "finished", "hangs3": "timed out",
     }  # fmt: skip
+
+
+def test_children_find_this_package_first_and_then_what_this_process_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", "/one:/two")
+    assert python_path() == f"{tiny.ROOT}:/one:/two"
+    monkeypatch.delenv("PYTHONPATH")
+    assert python_path() == str(tiny.ROOT)

@@ -63,7 +63,7 @@ def test_syntax_error_stays_on_the_first_rung_and_names_the_line(tmp_path):
 
 
 def test_bad_sources(tmp_path):
-    with pytest.raises(BadInput, match="no such source"):
+    with pytest.raises(BadInput, match="cannot be read"):
         build(tmp_path / "none.cu")
     (tmp_path / "latin.cu").write_bytes(b"// caf\xe9\n")
     with pytest.raises(BadInput, match="not UTF-8 at byte 6"):

@@ -23,8 +23,9 @@ from audit.build.device import AuditDevice
 from audit.build.emulated import EmulatedDevice
 from audit.emulator import toolchain
 from audit.errors import AuditError
+from audit.inquiry import places
 from audit.model import Claim
-from audit.pipeline import Audit, places
+from audit.pipeline import Audit
 from audit.progress import Progress
 from audit.worker.pool import Workers
 

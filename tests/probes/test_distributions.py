@@ -12,7 +12,7 @@ import numpy as np
 from audit import claims
 from audit.build.emulated import EmulatedDevice
 from audit.pipeline import Audit
-from audit.probes.target import Case
+from audit.probes.called import Case
 from audit.probes.variations import BY_VALUE, MOST_BYTES, groups_of
 from audit.progress import Progress
 

@@ -81,9 +81,7 @@ def test_any_mutation_of_a_record_is_judged_or_refused(changes: list[tuple[list[
 
 
 @settings(max_examples=100, deadline=None, derandomize=True, database=None)
-@given(
-    st.recursive(VALUES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3)), TEXTS
-)
+@given(TREES, TEXTS)
 def test_what_a_finding_takes_every_reader_takes(value: Any, text: str) -> None:
     try:
         finding = Finding(probe="p", target="t", outcome="pass", summary=text, evidence={"value": value})

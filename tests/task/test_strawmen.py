@@ -13,7 +13,8 @@ import torch
 
 from audit import claims, task
 from audit.model import Claim, Finding
-from audit.probes.target import Case, Target
+from audit.probes.called import Case
+from audit.probes.target import Target
 from audit.worker.pool import Workers
 
 REFERENCE = """
