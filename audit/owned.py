@@ -91,11 +91,12 @@ class Scratch:
                 raise BadInput(
                     f"no temporary folder can be made ({error.strerror}); set TMPDIR to a folder with room"
                 ) from error
-            self._descriptor = _opened(self.path)
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX)
-            if self.path.is_dir():  # nobody took it for abandoned before it was locked
-                return
-            os.close(self._descriptor)
+            with suppress(FileNotFoundError):  # somebody took it for abandoned before it was open
+                self._descriptor = _opened(self.path)
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+                if self.path.is_dir():  # nor before it was locked
+                    return
+                os.close(self._descriptor)
 
     def __enter__(self) -> Path:
         return self.path

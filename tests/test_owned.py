@@ -56,6 +56,23 @@ def test_a_folder_stays_while_its_owner_lives_and_goes_with_the_next_audit(scrat
     assert [path.name for path in scratch.iterdir()] == ["out"]
 
 
+def test_a_folder_taken_for_abandoned_before_its_owner_has_it_open_is_made_again(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, mkdtemp = [], tempfile.mkdtemp
+
+    def made_while_another_clears(prefix: str) -> str:
+        made.append(mkdtemp(prefix=prefix))
+        if len(made) == 1:
+            clear_abandoned()
+        return made[-1]
+
+    monkeypatch.setattr(tempfile, "mkdtemp", made_while_another_clears)
+    with Scratch() as mine:
+        assert mine.is_dir()
+        assert [str(mine)] == made[1:]
+
+
 def test_the_same_process_may_take_its_folder_again(tmp_path: Path) -> None:
     first, second = Hold(tmp_path), Hold(tmp_path)
     first.close()

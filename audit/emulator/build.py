@@ -31,6 +31,7 @@ _MISSING = re.compile(
     r"error: .*(?:not a member of|has not been declared|was not declared|does not name a|No such file|incomplete type"
     r"|is not a class|expected constructor|no matching function)"
 )
+_LISTS = "at::ITensorListRef"
 _TORCH_NAME = re.compile(r"\b(?:torch|at|c10|py|pybind11|ATen)\b|TORCH_|\bAT_|PYBIND11|cuemu::Convert")
 
 
@@ -150,9 +151,13 @@ def _next_rung(rung: Rung, log: str) -> Rung | None:
 
 
 def _operator_includes(source: CudaSource) -> str:
-    folder = toolchain.find().torch / "include/ATen/ops"
-    names = [name for name in operator_headers(source) if (folder / f"{name}.h").is_file()]
-    return "".join(f"#include <ATen/ops/{name}.h>\n" for name in names)
+    """Headers of the operators it calls, which need the lists of tensors that the micro rung leaves out if one does."""
+    folder = toolchain.find().torch / "include"
+    names = [f"ATen/ops/{name}.h" for name in operator_headers(source)]
+    headers = [name for name in names if (folder / name).is_file()]
+    if any(_LISTS in (folder / name).read_text(encoding="utf-8") for name in headers):
+        headers.insert(0, "ATen/core/IListRef.h")
+    return "".join(f"#include <{name}>\n" for name in headers)
 
 
 def _recorded(folder: Path, runtime: Path) -> EmulatedBuild:

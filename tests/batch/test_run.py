@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,15 @@ def test_a_full_disk_stops_the_batch_and_loses_nothing(
     assert {entry.state for entry in entries(small_disk / "out").values()} == {"finished"}
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """What is started here can be interrupted, also where a shell started these tests in the background, deaf to it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_batch_goes_on_where_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("good1", "good2", "hangs3"):
         tiny.claim(tmp_path / "claims", name)

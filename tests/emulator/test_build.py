@@ -33,7 +33,8 @@ def source(folder: Path, text: str = GOOD, name: str = "k.cu") -> Path:
 
 
 def test_micro_rung_reaches_any_operator_and_is_cached(tmp_path):
-    path = source(tmp_path, GOOD + f"// {tmp_path}\n")
+    lines = "  at::OptionalDeviceGuard guard(at::device_of(in));\n  out = at::cat({out, in});\n  return"
+    path = source(tmp_path, GOOD.replace("  return", lines) + f"// {tmp_path}\n")
     first, second = build(path), build(path)
     assert first.rung == "micro"
     assert not first.from_cache
