@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -61,9 +62,9 @@ class CudaVariant:
             settings |= {"kind": "cuda_checked", "sanitizer": str(self.sanitizer)}
         return {"device": settings}
 
-    def located(self, report: dict[str, Any]) -> dict[str, Any]:
+    def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """See `BuiltVariant`. The access checker names no offsets, so there is nothing to place."""
-        return report
+        return [*reports]
 
 
 class CudaDevice:

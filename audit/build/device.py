@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -47,8 +48,8 @@ class BuiltVariant(Protocol):
     def session_request(self, *, memory: str, order: str, check: bool) -> dict[str, Any]:
         """The part of a session request that says what to load and how the device behaves."""
 
-    def located(self, report: dict[str, Any]) -> dict[str, Any]:
-        """A report of the device with `line` filled in from debug information where it was unknown."""
+    def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Reports of the device with `line` filled in from debug information where it was unknown."""
 
 
 @dataclass(frozen=True)

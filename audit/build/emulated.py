@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from audit.build.device import BuiltVariant, Levels
 from audit.emulator.build import EmulatedBuild, build, prepare
 from audit.emulator.patterns import POISON_NAN, POISON_NUMBER
-from audit.emulator.symbols import resolve
+from audit.emulator.symbols import located
 from audit.model import BuildNote, Claim, Device, Shape, Variant
 
 SEED = 20250220
@@ -79,11 +80,9 @@ class EmulatedVariant:
             }
         }
 
-    def located(self, report: dict[str, Any]) -> dict[str, Any]:
+    def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """See `BuiltVariant`."""
-        if report["line"] is not None or report["library_offset"] is None:
-            return report
-        return {**report, "line": resolve(self.library.library, [report["library_offset"]])[0]}
+        return located(reports, self.library.library)
 
 
 @dataclass(frozen=True)

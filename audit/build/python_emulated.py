@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +17,7 @@ from audit.emulator.build import EmulatedBuild, build
 from audit.emulator.cache import cache_folder, made
 from audit.emulator.patterns import POISON_NAN, POISON_NUMBER
 from audit.emulator.prepared import runtime
-from audit.emulator.symbols import resolve
+from audit.emulator.symbols import located
 from audit.errors import Unsupported
 from audit.model import BuildNote, Variant
 
@@ -97,12 +98,10 @@ class EmulatedPython:
             }
         }
 
-    def located(self, report: dict[str, Any]) -> dict[str, Any]:
+    def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """See `BuiltVariant`. With several extensions an offset alone does not say which it is in."""
-        if report["line"] is not None or report["library_offset"] is None or not self.exact_lines:
-            return report
-        (library,) = self.libraries.values()
-        return {**report, "line": resolve(library.library, [report["library_offset"]])[0]}
+        exact = [one.library for one in self.libraries.values()] if self.exact_lines else []
+        return located(reports, exact[0]) if exact else [*reports]
 
 
 def build_python(

@@ -27,7 +27,7 @@ def run(target: Target) -> Finding:
         raise Unsupported("checks of every memory access")
     case = target.middle
     (call,) = target.session(["claim"], cases=[case], check=True)
-    reports = [target.built.located(report) for report in call.reports if report["kind"] not in NOT_ACCESSES]
+    reports = target.built.located([report for report in call.reports if report["kind"] not in NOT_ACCESSES])
     evidence: dict[str, JsonValue] = {
         "shape": dict(case.shape),
         "reports": [{key: report[key] for key in ("kind", "message", "line", "kernel", "count")} for report in reports],

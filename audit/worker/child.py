@@ -103,11 +103,13 @@ class Child:
                 return LATE
             if (over := self._usage.over()) is not None:
                 return over
-            if select.select([self._channel], [], [], 0.05)[0]:
-                if not self._channel.take(deadline=deadline):
+            if select.select([self._channel], [], [], self._channel.pause_s)[0]:
+                if not self._channel.take():
                     break
             elif _over(self._pid):
                 break
+            else:
+                self._channel.look()
         return None
 
     def _collect(self) -> int:

@@ -59,7 +59,12 @@ class Transcript:
     @property
     def keys_asked(self) -> int:
         """How often a key was asked for."""
-        return self._sequence + (self._key is not None)
+        return self._sequence + self.key_is_out
+
+    @property
+    def key_is_out(self) -> bool:
+        """Whether a key was asked for whose message has not come."""
+        return self._key is not None
 
     def feed(self, datagram: bytes) -> bytes | None:
         """Takes one datagram; returns the grant where it asked for one.

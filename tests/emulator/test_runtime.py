@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from audit.emulator.build import build
-from audit.emulator.symbols import resolve
+from audit.emulator.symbols import located
 from tests.emulator.child import FOLDER, run
 
 SOURCE = FOLDER / "bad_kernels.cu"
@@ -65,7 +65,7 @@ def test_bad_is_reported_and_its_twin_is_not(name, outcomes, bad_kernels):
     reports, after = outcomes[f"{name} True"]
     assert {each["kind"] for each in reports} == kinds
     assert after == error
-    lines = [each["line"] or resolve(bad_kernels.library, [each["library_offset"]])[0] for each in reports]
+    lines = [each["line"] for each in located(reports, bad_kernels.library)]
     assert not kinds or any(line and text in LINES[line - 1] for line in lines), lines
 
 
