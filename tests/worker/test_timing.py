@@ -1,5 +1,6 @@
 """The timing process: what it can be asked, what it keeps, and what it says where there is no GPU."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 import torch
 
 from audit import claims
+from audit.containment import places
 from audit.worker import callables, cuda, nvml, published, sealed
 from audit.worker.device import open_device
 from audit.worker.pool import Workers
@@ -90,6 +92,18 @@ def test_what_was_compiled_ahead_is_loaded_while_precision_is_as_it_was_then(tmp
         if name == "baseline:eager_tf32":
             make()(0)
     assert (seen["baseline:compile"], seen["baseline:blocked"]) == ("none", "ieee")
+
+
+@pytest.mark.parametrize(("closed", "workers"), [(True, "4"), (False, "1")])
+def test_a_compiler_works_alone_where_its_helpers_would_get_no_gpu(
+    closed: bool, workers: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", "")  # both are put back after the test
+    monkeypatch.setenv("TORCHINDUCTOR_COMPILE_THREADS", "")
+    monkeypatch.setattr(places, "settings_are_closed", lambda: closed)
+    callables.use_disk_cache(str(tmp_path / "inductor"), workers=4)
+    assert os.environ["TORCHINDUCTOR_COMPILE_THREADS"] == workers
+    assert Path(os.environ["TORCHINDUCTOR_CACHE_DIR"]).parent == tmp_path
 
 
 def test_convolutions_bring_the_benchmark_of_cudnn(tmp_path: Path) -> None:
