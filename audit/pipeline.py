@@ -39,6 +39,7 @@ class Audit:
         out: folder for the record and the report.
         beside: devices that give evidence too; what they cannot build or answer blocks nothing.
         entropy: the seed of the inputs; None draws one.
+        timed: False measures no times, and compiles nothing for them; a device that gives none is never timed.
         rounds: the least number of blocks of a timing session; None leaves it to the session.
         workers: processes that several audits share, and that are not ended with this one.
         progress: where it tells what it does.
@@ -52,6 +53,7 @@ class Audit:
         *,
         beside: Sequence[AuditDevice] = (),
         entropy: int | None = None,
+        timed: bool = True,
         rounds: int | None = None,
         workers: Workers | None = None,
         progress: Progress,
@@ -75,6 +77,7 @@ class Audit:
             self._main = self._open(device)
             self._beside = [self._open(other) for other in beside]
             self._opened = opened.pop_all()
+        self._gives_times = timed and first.device.kind == "cuda"
         self._timing: Future[Session] | None = None
         progress.expect(A_TIMING if self._gives_times else 0)
 
@@ -186,10 +189,6 @@ class Audit:
             stage()
         self.report(form)
         return self.record
-
-    @property
-    def _gives_times(self) -> bool:
-        return self._main.site.kind == "cuda"
 
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:

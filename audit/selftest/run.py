@@ -65,7 +65,9 @@ def _audited(folder: ClaimFolder, *, device: str, entropy: int, workers: Workers
         progress.say(f"{folder.claim.name}: {len(folder.claim.variant)} kernels")
     with Scratch() as out:
         on = choose(device, folder.claim)
-        with Audit(folder, on, out / "record", entropy=entropy, workers=workers, progress=progress) as audit:
+        with Audit(
+            folder, on, out / "record", entropy=entropy, timed=False, workers=workers, progress=progress
+        ) as audit:
             for stage in (audit.prepare, audit.review, audit.build, audit.verify, audit.confirm):
                 stage()
         return audit.record
