@@ -14,9 +14,10 @@ from audit.build.device import AuditDevice, BuiltVariant
 from audit.claims import ClaimFolder
 from audit.errors import AuditError
 from audit.inquiry import Inquiry, jobs, places
-from audit.ledger import RECORD, Ledger, taken
+from audit.ledger import Ledger, taken
 from audit.measure import Session
 from audit.model import Record, Stage, Variant
+from audit.model.store import RECORD
 from audit.owned import Scratch, room
 from audit.progress import Progress
 from audit.report.formats import USUAL, Form
