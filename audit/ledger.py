@@ -10,9 +10,9 @@ from pathlib import Path
 from audit import atomic
 from audit.errors import BadInput
 from audit.model import BuildNote, Finding, Measurement, Record, Wall, store
+from audit.model.store import RECORD
 from audit.owned import Hold
 
-RECORD = "record.json"
 MOMENT_S = 0.5
 
 

@@ -14,9 +14,9 @@ from audit.build.device import AuditDevice, BuiltVariant
 from audit.claims import ClaimFolder
 from audit.errors import AuditError
 from audit.inquiry import Inquiry, jobs, places
-from audit.ledger import RECORD, Ledger, taken
+from audit.ledger import Ledger, taken
 from audit.measure import Session
-from audit.model import Record, Stage, Variant
+from audit.model import Record, Stage, Variant, store
 from audit.owned import Scratch, room
 from audit.progress import Progress
 from audit.report.formats import USUAL, Form
@@ -72,7 +72,7 @@ class Audit:
                 environment=environment.describe(seeds=(self.seed,)),
             )
             command = f"audit run {folder.claim.name} --device {first.device.kind} --seed {self.seed}"
-            self._ledger = Ledger(first, out / RECORD, command=command)
+            self._ledger = Ledger(first, out / store.RECORD, command=command)
             self._workers = workers or opened.enter_context(Workers(places(1 + len(beside))))
             self._main = self._open(device)
             self._beside = [self._open(other) for other in beside]

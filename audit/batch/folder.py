@@ -13,12 +13,13 @@ from pathlib import Path
 
 from audit import atomic
 from audit.batch import states
-from audit.batch.classify import LOG, RECORD
+from audit.batch.classify import LOG
 from audit.batch.collection import Item
 from audit.batch.parameters import Values
 from audit.batch.states import Entry
 from audit.errors import BadInput
 from audit.model import store
+from audit.model.store import RECORD
 
 LOCK = ".lock"
 WAIT_S = 40.0

@@ -10,8 +10,8 @@ from audit.bundle import derived, manifest, metadata
 from audit.bundle.archive import MOST_BYTES, fits, pack
 from audit.errors import BadInput
 from audit.model import Record, store
+from audit.model.store import RECORD
 
-RECORD = "record.json"
 SOURCES = "sources"
 REPORTS = (".md", ".html", ".pdf", ".ipynb", ".csv", ".yaml")
 """Endings of what an audit leaves beside its record: the executed notebook, its tables and its parameters included."""

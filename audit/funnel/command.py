@@ -12,6 +12,7 @@ from audit.funnel.collection import Collection
 from audit.funnel.run import Funnel
 from audit.funnel.stage import Stage
 from audit.funnel.stages import STAGES
+from audit.owned import room
 from audit.progress import Progress
 
 CLAIMS = "claims"
@@ -37,10 +38,14 @@ def execute(  # noqa: PLR0913  # the options of the command
         seed: of all inputs.
         gpu: the GPU of rows that name none.
         unit: of their times.
+
+    Raises:
+        BadInput: the folder cannot be written, or as `Funnel`; what was asked before is kept.
     """
-    funnel = Funnel(_collection(path, out, gpu=gpu, unit=unit), out, resume=resume, seed=seed)
-    funnel.run(stages_for(device), progress=Progress())
-    written = page.write(funnel.state, list(funnel.items.values()), out)
+    with room(out):
+        funnel = Funnel(_collection(path, out, gpu=gpu, unit=unit), out, resume=resume, seed=seed)
+        funnel.run(stages_for(device), progress=Progress())
+        written = page.write(funnel.state, list(funnel.items.values()), out)
     terminal.say("", *page.text(funnel.state, list(funnel.items.values())).splitlines())
     terminal.say(f"wrote {', '.join(str(file) for file in written)}")
     return 0

@@ -14,6 +14,8 @@ from audit.model.record import Record
 
 MOST_BYTES = 16 << 20
 """Of one record; the largest published one has 0.8 MB, 621 findings and 1,544 samples."""
+RECORD = "record.json"
+"""What the file of a record is called, in the folder of its audit and in a bundle."""
 SCHEMA_FILE = Path(__file__).with_name("record.schema.json")
 
 

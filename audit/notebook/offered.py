@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 import urllib.request
+from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -39,6 +40,22 @@ def offer(file: Path, form: WritingForm) -> None:
         from google.colab import files
 
         files.download(str(file))
+
+
+def offer_folder(folder: Path, form: WritingForm) -> None:
+    """The folder as one zip beside it, offered.
+
+    Raises:
+        BadInput: it cannot be written, or not be copied.
+    """
+    target = Path(f"{folder}.zip")
+    try:
+        shutil.make_archive(str(folder), "zip", folder)
+    except OSError as error:
+        with suppress(OSError):
+            target.unlink()
+        raise BadInput(f"{target}: cannot be written ({error.strerror or error}); make room") from error
+    offer(target, form)
 
 
 def uploaded(form: WritingForm) -> list[Path]:

@@ -16,6 +16,7 @@ from audit.probes.target import Target, largest_of, middle_of
 from audit.worker.pool import Reply, Workers
 
 LIMIT_S = 300.0
+"""Of a process that computes right results."""
 ALWAYS = ("other", "moved", "discriminating", "inputs")
 BY_VALUE = ("distributions", "nonfinite")
 """Groups of questions about values, which need no large case; beside a GPU the emulated device asks them at its own."""

@@ -150,7 +150,7 @@ def test_the_page_says_what_was_settled_where_and_shows_names_only(tmp_path: Pat
     funnel.run(stages, progress=silent())
     states = list(funnel.items.values())
     written = page.write(funnel.state, states, tmp_path)
-    assert [file.name for file in written] == ["funnel.md", "funnel.html"]
+    assert [file.name for file in written] == ["funnel.md", "funnel.html", "funnel.png"]
     report = page.build(funnel.state, states, ())
     assert report.lead == "3 items: 2 settled, 0 left out, 1 not settled."
     text = markdown.render(report, figures="figures")
