@@ -29,7 +29,7 @@ _RECIPE = "2"  # part of every cache key; counts changes to the way this module 
 
 _MISSING = re.compile(
     r"error: .*(?:not a member of|has not been declared|was not declared|does not name a|No such file|incomplete type"
-    r"|is not a class|expected constructor|no matching function)"
+    r"|is not a class|expected constructor|no matching function|invalid initialization of reference)"
 )
 _LISTS = "at::ITensorListRef"
 _TORCH_NAME = re.compile(r"\b(?:torch|at|c10|py|pybind11|ATen)\b|TORCH_|\bAT_|PYBIND11|cuemu::Convert")

@@ -24,6 +24,8 @@ at::Tensor forward(at::Tensor in) {
 }
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward); }
 """
+UNASKED = "CHECK(std::set<int>{1}.count(1) && std::unordered_set<int>{1}.count(1)) << std::thread().joinable();"
+"""What is there though a source includes nothing but torch's extension.h."""
 
 
 def source(folder: Path, text: str = GOOD, name: str = "k.cu") -> Path:
@@ -33,7 +35,8 @@ def source(folder: Path, text: str = GOOD, name: str = "k.cu") -> Path:
 
 
 def test_micro_rung_reaches_any_operator_and_is_cached(tmp_path):
-    lines = "  at::OptionalDeviceGuard guard(at::device_of(in));\n  out = at::cat({out, in});\n  return"
+    lines = "  at::OptionalDeviceGuard guard(at::device_of(in));\n  out = at::cat({out, in});\n"
+    lines += f"  {UNASKED}\n  return"
     path = source(tmp_path, GOOD.replace("  return", lines) + f"// {tmp_path}\n")
     first, second = build(path), build(path)
     assert first.rung == "micro"

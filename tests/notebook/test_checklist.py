@@ -33,6 +33,7 @@ from audit.notebook.shown import MOST_ROWS, table
 from audit.pages import stamps
 from audit.pipeline import Audit
 from audit.progress import Progress
+from audit.worker.pool import Workers
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = {"notebook": "audit_claim", "where": "Tesla T4", "runtime": "", "date": "2026-11-21", "seconds": 61.4}
@@ -139,13 +140,13 @@ def test_row_20_a_machine_it_is_not_known_for(monkeypatch: pytest.MonkeyPatch) -
         pass
 
 
-def test_row_22_an_audit_that_breaks_off_leaves_its_report(tmp_path: Path) -> None:
+def test_row_22_an_audit_that_breaks_off_leaves_its_report(tmp_path: Path, workers: Workers) -> None:
     place = shutil.copytree(claims.KERNELS / "library_call", tmp_path / "library_call")
     text = (place / "reference.py").read_text(encoding="utf-8")
     (place / "reference.py").write_text(f"{text}\nraise MemoryError('no room')\n", encoding="utf-8")
     out = tmp_path / "out"
     folder = claims.load(str(place))
-    with Audit(folder, EmulatedDevice(), out, progress=Progress(io.StringIO())) as audit:
+    with Audit(folder, EmulatedDevice(), out, workers=workers, progress=Progress(io.StringIO())) as audit:
         audit.review()
         with pytest.raises(BadInput, match=r"reference\.py: .*no room"):
             audit.prepare()

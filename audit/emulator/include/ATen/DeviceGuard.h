@@ -7,7 +7,16 @@
 #include <ATen/core/Tensor.h>
 #include <c10/core/DeviceGuard.h>
 
+// What those headers bring along without a name of torch's, and sources use unasked.
+#include <c10/util/Logging.h>
+#include <sys/time.h>
+#include <condition_variable>
 #include <optional>
+#include <semaphore>
+#include <set>
+#include <thread>
+#include <typeindex>
+#include <unordered_set>
 
 namespace at {
 

@@ -6,6 +6,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/TensorOptions.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/empty_strided.h>
