@@ -18,7 +18,7 @@ test: $(READY)
 	@$(RUN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 hostile: $(READY)
-	@$(RUN)/python -m pytest -n 2 -m hostile tests/hostile
+	@$(RUN)/python -m pytest -n 2 -m hostile tests/hostile/test_survival.py tests/hostile/test_attacks.py
 	@$(RUN)/python -m tests.hostile.table
 
 self-test: $(READY)

@@ -57,7 +57,7 @@ class _Machine:
     foreign_from: int | None
 
 
-_MACHINES = {
+MACHINES = {
     "x86_64": _Machine(
         0, 0xC000003E, socket=41, connect=42, clone=56, prlimit=302, seccomp=317, foreign_from=0x40000000
     ),
@@ -68,7 +68,7 @@ _MACHINES = {
 @cache
 def program(machine: str, *, network: bool = False) -> bytes:
     """The filter for that machine; with `network` sockets of every family are allowed. KeyError for an unknown one."""
-    own = _MACHINES[machine]
+    own = MACHINES[machine]
     code = _native_calls_only(own)
     if not network:
         code += _looked_at(own.socket, _op(_EQUAL, _AF_UNIX, 0, 1), _ALLOW, _REFUSE)
@@ -85,7 +85,7 @@ def program(machine: str, *, network: bool = False) -> bytes:
 @cache
 def offline(machine: str) -> bytes:
     """A filter that refuses sockets to other machines and leaves all else open. KeyError for an unknown machine."""
-    own = _MACHINES[machine]
+    own = MACHINES[machine]
     code = _native_calls_only(own) + _looked_at(own.socket, _op(_EQUAL, _AF_UNIX, 0, 1), _ALLOW, _REFUSE)
     code += [_op(_EQUAL, _IO_URING_SETUP, 0, 1), _op(_RETURN, _REFUSE)]  # another way to a socket
     return b"".join([*code, _op(_RETURN, _ALLOW)])
@@ -96,7 +96,7 @@ def install(code: bytes) -> None:
     text = ctypes.create_string_buffer(code, len(code))
     filled = struct.pack("@HP", len(code) // 8, ctypes.addressof(text))
     native.renounce_privileges()
-    number = _MACHINES[native.MACHINE].seccomp
+    number = MACHINES[native.MACHINE].seccomp
     native.call(number, _SET_MODE_FILTER, _WITHOUT_MITIGATION, ctypes.create_string_buffer(filled, len(filled)))
 
 

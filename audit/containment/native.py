@@ -8,7 +8,6 @@ import os
 import platform
 
 MACHINE = platform.machine()
-KNOWN_MACHINES = ("x86_64", "aarch64")
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _LIBC.syscall.restype = ctypes.c_long
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38

@@ -13,6 +13,10 @@ MOST_ELEMENTS = 1 << 22
 """Of a larger output that many elements are kept, as whole rows chosen at random."""
 
 
+_detach, _cpu = torch.Tensor.detach, torch.Tensor.cpu
+"""Taken before claimed code may put others in their place."""
+
+
 class KeptOutputs:
     """A random sample of the timed calls of every callable; each timed call has the same chance to be in it.
 
@@ -41,16 +45,20 @@ class KeptOutputs:
         return chosen
 
     def keep(self, name: str, slot: int, output: Any, *, inputs: int, block: int) -> None:
-        """Copies the output of a call over set `inputs` of the inputs to the host."""
+        """Copies the output of a call over set `inputs` of the inputs to the host.
+
+        A subclass of torch's tensor is told as none: it may compute what it holds when it is read, after the clock.
+        """
         kept = self._kept.setdefault(name, [{}] * self._each)
         told = {"variant": name, "inputs": inputs, "block": block}
-        if not isinstance(output, torch.Tensor):
+        if type(output) is not torch.Tensor:
             kept[slot] = {**told, "no_tensor": type(output).__name__}
             return
         rows = self._rows(output)
-        part = output.detach() if rows is None else output.detach()[torch.tensor(rows, device=output.device)]
+        whole = _detach(output)
+        part = whole if rows is None else whole[torch.tensor(rows, device=output.device)]
         dtype = str(output.dtype).removeprefix("torch.")
-        kept[slot] = {**told, "whole": list(output.shape), "rows": rows, "dtype": dtype, "part": part.cpu()}
+        kept[slot] = {**told, "whole": list(output.shape), "rows": rows, "dtype": dtype, "part": _cpu(part)}
 
     def written(self) -> list[dict[str, Any]]:
         """Writes what is kept; one event a call, with the name of its file."""

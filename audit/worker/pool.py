@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import os
 import queue
-import select
 import signal
-import socket
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,15 +15,13 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from audit.containment.surroundings import scrubbed
 from audit.emulator.cache import cache_folder
 from audit.errors import WorkerFailed
-from audit.worker import protocol, requests, sealed
+from audit.worker import protocol
+from audit.worker.parents import Root, Zygote
 from audit.worker.results import Results
 from audit.worker.transcript import Forged
 
-GRACE_S = 30.0
-"""So much later than a session's own limit a zygote must have answered."""
 Ending = Literal["finished", "raised", "crashed", "timed out", "stopped", "forged"]
 
 
@@ -70,9 +62,9 @@ class Workers:
     """
 
     def __init__(self, size: int, *, walled: bool = True) -> None:
-        self._idle: queue.SimpleQueue[_Zygote] = queue.SimpleQueue()
+        self._idle: queue.SimpleQueue[Zygote] = queue.SimpleQueue()
         self._walled = walled
-        self._root = _Root(walled=walled)
+        self._root = Root(walled=walled)
         self._replacing = threading.Lock()
         self._all = [self._root.zygote() for _ in range(size)]
         for zygote in self._all:
@@ -107,13 +99,13 @@ class Workers:
         finally:
             self._idle.put(zygote)
 
-    def another(self, dead: _Zygote) -> _Zygote:
+    def another(self, dead: Zygote) -> Zygote:
         """A zygote in place of one that was ended or stopped: where some wall is missing, a session can do that."""
         dead.close()
         with self._replacing:
             if self._root.is_over():
                 self._root.close()
-                self._root = _Root(walled=self._walled)
+                self._root = Root(walled=self._walled)
             zygote = self._root.zygote()
             self._all = [one for one in self._all if one is not dead] + [zygote]
         return zygote
@@ -144,7 +136,7 @@ class SharedProcess:
         caches: where a compiler may keep what it makes.
     """
 
-    def __init__(self, workers: Workers, zygote: _Zygote, folder: Path, reads: Iterable[Path]) -> None:
+    def __init__(self, workers: Workers, zygote: Zygote, folder: Path, reads: Iterable[Path]) -> None:
         self._workers = workers
         self._zygote = zygote
         self._lock = threading.Lock()
@@ -167,7 +159,7 @@ class SharedProcess:
                 self._zygote = self._workers.another(self._zygote)
                 return Reply("crashed", (), str(error))
 
-    def released(self) -> _Zygote:
+    def released(self) -> Zygote:
         """The zygote, once the process is over."""
         with self._lock:
             try:
@@ -189,71 +181,7 @@ class SharedProcess:
                 link.unlink(missing_ok=True)
 
 
-class _Root:
-    """The process that has imported torch; zygotes are forked from it, which takes milliseconds and little memory."""
-
-    def __init__(self, *, walled: bool) -> None:
-        self._channel, theirs = socket.socketpair()
-        told = [str(sealed.library()), *([] if walled else ["open"])]
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "audit.worker.zygote", str(theirs.fileno()), *told],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                cwd=Path(__file__).resolve().parents[2],
-                env={**scrubbed(os.environ), "OMP_NUM_THREADS": "1", "AUDIT_CACHE": str(cache_folder())},
-            )
-
-    def zygote(self) -> _Zygote:
-        """A new one; requests written before it exists wait for it."""
-        asked, asks = socket.socketpair()
-        replies, replied = os.pipe()
-        with asked:
-            socket.send_fds(self._channel, [b"z"], [asked.fileno(), replied])
-        os.close(replied)
-        return _Zygote(asks, replies)
-
-    def is_over(self) -> bool:
-        """True if somebody has ended it."""
-        return self._process.poll() is not None
-
-    def close(self) -> None:
-        """Ends it; its zygotes must have been closed."""
-        self._channel.close()
-        self._process.wait()
-
-
-class _Zygote:
-    def __init__(self, asks: socket.socket, replies: int) -> None:
-        self._asks = asks
-        self._replies = os.fdopen(replies, encoding="utf-8")
-
-    def ask(self, request: dict[str, Any], descriptors: Sequence[int] = ()) -> dict[str, Any]:
-        """The reply to a request, which names its own `limit_s`.
-
-        Raises:
-            WorkerFailed: the zygote was ended, or keeps its own time limit no more.
-        """
-        try:
-            requests.send(self._asks, request, descriptors)
-            ready = select.select([self._replies], [], [], request["limit_s"] + GRACE_S)[0]
-            line = self._replies.readline() if ready else None
-        except OSError:
-            line = ""
-        if line is None:
-            raise WorkerFailed("the process that watches over the session was stopped")
-        if not line.endswith("\n"):
-            raise WorkerFailed("the process that watches over the session was ended")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
-
-    def close(self) -> None:
-        self._asks.close()
-        self._replies.close()
-
-
-def _asked(zygote: _Zygote, request: dict[str, Any]) -> Reply:
+def _asked(zygote: Zygote, request: dict[str, Any]) -> Reply:
     if request["kind"] != "oracle":
         return _reply(zygote.ask(request), request)
     results = Results()

@@ -8,6 +8,7 @@ where replies go. The second is the native library that sessions tell their even
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -37,6 +38,7 @@ OPEN = "open"
 
 def main() -> None:
     """Forks a zygote for every pair of descriptors until the socket ends; nothing that was started lives longer."""
+    gc.freeze()  # no session that collects garbage looks at all of torch, nor copies its pages
     native.adopt_orphans()
     prepare_walls()  # once, for every process forked from here
     looked_at(False)  # claimed code has no business with the descriptors of its parents

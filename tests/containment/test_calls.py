@@ -77,7 +77,7 @@ def test_threads_programs_pipes_and_local_sockets_work(tmp_path: Path) -> None:
     assert inside(work, home=tmp_path) == ["thread", "program", "socket"]
 
 
-@pytest.mark.parametrize("machine", native.KNOWN_MACHINES)
+@pytest.mark.parametrize("machine", filters.MACHINES)
 def test_every_jump_of_the_program_stays_inside_it(machine: str) -> None:
     for network in (False, True):
         code = filters.program(machine, network=network)

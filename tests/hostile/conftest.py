@@ -49,7 +49,8 @@ class Stage:
         kit = Path(audit.__file__).parent
         guarded = (kit, *(self.folders[name] for name in ("home", "reports", "others")))
         self.places = Places(guarded, self.folders["scratch"], self.folders["cache"])
-        self._share_prepared()
+        if device == "emulated":
+            self._share_prepared()
         self._listen()
         self.start()
 

@@ -29,7 +29,7 @@ FILES = {path.stem: catalogue.texts(path) for path in TEXTS.glob("*.toml")}
 SENTENCES = [english for name, texts in FILES.items() if name != "report" for english in texts]
 WRITERS = (
     "lint.py clearing.py verdicts.py ladder.py ablation.py judge.py reconcile.py errors.py probes task measure "
-    "review/rules review/launch_geometry.py review/source_findings.py build/notes.py worker/pool.py "
+    "review/rules review/launch_geometry.py review/source_findings.py build/notes.py worker/pool.py worker/parents.py "
     "worker/sanitizer_log.py worker/transcript.py worker/protocol.py worker/channel.py worker/outputs.py "
     "worker/standing.py containment/trial.py containment/usage.py"
 ).split()

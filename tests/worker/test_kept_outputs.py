@@ -51,3 +51,13 @@ def test_what_is_no_tensor_is_told() -> None:
     kept = KeptOutputs(Path(), each=1, choice=random.Random(3), write=written)
     kept.keep("claim", 0, 3.5, inputs=0, block=0)
     assert kept.written() == [{"variant": "claim", "inputs": 0, "block": 0, "no_tensor": "float"}]
+
+
+def test_a_tensor_that_may_compute_when_it_is_read_is_none() -> None:
+    class Lazy(torch.Tensor):
+        def detach(self) -> torch.Tensor:
+            return torch.ones(3)
+
+    kept = KeptOutputs(Path(), each=1, choice=random.Random(3), write=written)
+    kept.keep("claim", 0, torch.zeros(3).as_subclass(Lazy), inputs=0, block=0)
+    assert kept.written() == [{"variant": "claim", "inputs": 0, "block": 0, "no_tensor": "Lazy"}]

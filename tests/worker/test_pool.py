@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from audit.worker import pool
+from audit.worker import parents
 from audit.worker.pool import Reply, Workers
 
 REFERENCE = """
@@ -152,7 +152,7 @@ def test_a_process_that_leaves_early_with_code_0_has_not_finished(workers: Worke
 def test_a_parent_that_was_killed_or_stopped_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: str, detail: str
 ) -> None:
-    monkeypatch.setattr(pool, "GRACE_S", 1.0)
+    monkeypatch.setattr(parents, "GRACE_S", 1.0)
     with Workers(1) as own:
         root = own._root._process.pid
         assert ask(own, tmp_path, FINE).finished
@@ -171,6 +171,15 @@ def test_a_parent_that_was_killed_or_stopped_is_replaced(
         with own.shared(tmp_path, reads=[tmp_path]) as process:
             request = {**request_for(tmp_path), "folder": str(process.results)}
             assert process.call("oracle", request, limit_s=20.0).finished
+
+
+def test_a_root_that_was_stopped_is_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parents, "GRACE_S", 0.2)
+    own = Workers(1)
+    process = own._root._process
+    process.send_signal(signal.SIGSTOP)
+    own.close()
+    assert process.returncode == -signal.SIGKILL
 
 
 def _zygote_of(root: int, *, but: int = 0) -> int:
