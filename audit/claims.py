@@ -14,10 +14,11 @@ from audit import foreign
 from audit.errors import BadInput
 from audit.model import AuditedClaim, Claim, Original, SourceFile, Variant
 
-MOST_BYTES, MOST_FILES = 4_000_000, 400
-"""Of one source, and how many a claim may list."""
+MOST_FILES = 400
+"""A claim may list so many."""
 MOST_STATED = 200_000
 """Characters of a `claim.toml`; the longest published one has 6,105."""
+STATEMENT = "claim.toml"
 KERNELS = Path(__file__).resolve().parents[1] / "kernels"
 
 
@@ -39,13 +40,13 @@ class ClaimFolder:
         return self.path / "reference.py"
 
     def source_of(self, variant: Variant) -> Path:
-        """The variant's `.cu` file."""
+        """The variant's file."""
         return self.path / variant.file
 
 
 def names(root: Path = KERNELS) -> list[str]:
     """The claims in `root`, sorted: every folder with a `claim.toml`."""
-    return sorted(path.parent.name for path in root.glob("*/claim.toml"))
+    return sorted(path.parent.name for path in root.glob(f"*/{STATEMENT}"))
 
 
 def load(name_or_path: str, *, root: Path = KERNELS) -> ClaimFolder:
@@ -56,10 +57,13 @@ def load(name_or_path: str, *, root: Path = KERNELS) -> ClaimFolder:
             or text that is not UTF-8.
     """
     folder = _folder(name_or_path, root)
-    claim = parse(_text(folder, "claim.toml"), f"{folder.name}/claim.toml")
+    statement = _text(folder, STATEMENT)
+    claim = parse(statement, f"{folder.name}/{STATEMENT}")
     kept: list[Variant | Original] = [*claim.variant, *claim.original]
     _few(kept, folder)
-    sources = tuple(_source_file(folder, file) for file in ("claim.toml", "reference.py", *(one.file for one in kept)))
+    texts = {file: _text(folder, file) for file in ("reference.py", *(one.file for one in claim.variant))}
+    texts |= {one.file: _text(folder, one.file, limit_bytes=foreign.DOCUMENT_BYTES) for one in claim.original}
+    sources = tuple(_source_file(file, text) for file, text in {STATEMENT: statement, **texts}.items())
     hashes = {source.file: source.sha256 for source in sources}
     for one in kept:
         if one.sha256 not in (None, hashes[one.file]):
@@ -72,7 +76,7 @@ def load(name_or_path: str, *, root: Path = KERNELS) -> ClaimFolder:
 
 def _folder(name_or_path: str, root: Path) -> Path:
     for folder in (root / name_or_path, Path(name_or_path)):
-        if (folder / "claim.toml").is_file():
+        if (folder / STATEMENT).is_file():
             return folder.resolve()
     known = ", ".join(names(root)) or "none"
     raise BadInput(f"{name_or_path}: no claim of this name and no folder with a claim.toml; known claims: {known}")
@@ -97,8 +101,8 @@ def parse(text: str, where: str) -> Claim:
         raise BadInput(f"{where}: holds a number that is not finite, or is nested too deeply") from error
 
 
-def _source_file(folder: Path, file: str) -> SourceFile:
-    data = _text(folder, file).encode()
+def _source_file(file: str, text: str) -> SourceFile:
+    data = text.encode()
     return SourceFile(file=file, sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
 
 
@@ -107,12 +111,8 @@ def _few(kept: Sequence[Variant | Original], folder: Path) -> None:
         raise BadInput(f"{folder.name}/claim.toml: {len(kept):,} files; a claim has at most {MOST_FILES}")
 
 
-def _text(folder: Path, file: str) -> str:
-    where = f"{folder.name}/{file}"
+def _text(folder: Path, file: str, *, limit_bytes: int = foreign.SOURCE_BYTES) -> str:
     path = foreign.inside(folder, file)
     if not path.exists():
-        raise BadInput(f"{where}: the file is missing; claim.toml lists it or every claim needs it")
-    try:
-        return foreign.data(path, limit_bytes=MOST_BYTES).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{where}: not UTF-8 at byte {error.start}; save it as UTF-8") from error
+        raise BadInput(f"{folder.name}/{file}: the file is missing; claim.toml lists it or every claim needs it")
+    return foreign.text(path, limit_bytes=limit_bytes)

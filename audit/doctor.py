@@ -14,8 +14,8 @@ from pathlib import Path
 
 from audit.build import cuda_toolchain
 from audit.containment import tried
+from audit.emulator import toolchain
 
-LEAST_GXX = 10
 LEAST_TORCH = (2, 9)
 
 
@@ -60,12 +60,13 @@ def _torch() -> Check:
 
 
 def _compiler() -> Check:
-    line = _first_line(["g++", "--version"])
+    line = _first_line([toolchain.compiler_name(), "--version"])
+    needed = f"g++ {toolchain.LEAST_GXX} or newer"
     if line is None:
-        return Check("g++", "!!", "absent", "install g++ 10 or newer: without it only source review and lint answer")
+        return Check("g++", "!!", "absent", f"install {needed}: without it only source review and lint answer")
     found = re.search(r"(\d+)\.\d+", line)
-    good = found is not None and int(found[1]) >= LEAST_GXX
-    return Check("g++", "ok" if good else "!!", line, "" if good else "g++ 10 or newer is needed (C++20)")
+    good = found is not None and int(found[1]) >= toolchain.LEAST_GXX
+    return Check("g++", "ok" if good else "!!", line, "" if good else f"{needed} is needed")
 
 
 def _headers() -> Check:

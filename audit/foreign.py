@@ -12,6 +12,8 @@ from typing import Any
 
 from audit.errors import BadInput
 
+SOURCE_BYTES, DOCUMENT_BYTES = 4_000_000, 64 << 20
+"""The most of one source text; of what holds more than a source, a notebook with its outputs or a table."""
 MOST_KEYS, MOST_ITEMS = 2000, 20_000
 """In one object or list of a record: a checker tells every one that is wrong, and millions of them fill a memory."""
 MOST_SAMPLES = 1_000_000
@@ -51,6 +53,18 @@ def data(path: Path, *, limit_bytes: int, empty: bool = False) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def text(path: Path, *, limit_bytes: int = SOURCE_BYTES, empty: bool = False) -> str:
+    """The text of a plain file in UTF-8, a source where no other limit is given.
+
+    Raises:
+        BadInput: as `data`, or not UTF-8.
+    """
+    try:
+        return data(path, limit_bytes=limit_bytes, empty=empty).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from error
 
 
 def inside(folder: Path, file: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
@@ -16,8 +17,19 @@ from audit.progress import Progress
 from audit.site import Site
 
 Result = TypeVar("Result")
+MOST_JOBS = 16
 A_BUILD = 20
 """Pieces of work that a build counts as, in the progress, where an answer of a probe counts as one."""
+
+
+def jobs() -> int:
+    """Variants at work at once on one device."""
+    return max(1, min(os.cpu_count() or 1, MOST_JOBS))
+
+
+def places(devices: int) -> int:
+    """Worker processes that audits on so many devices need at once, so that none waits for another for ever."""
+    return (jobs() + 2) * devices
 
 
 class Inquiry:

@@ -7,7 +7,11 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from audit import atomic
+from audit.errors import BadInput
 from audit.model import BuildNote, Finding, Measurement, Record, Wall, store
+from audit.model.store import RECORD
+from audit.owned import Hold
 
 MOMENT_S = 0.5
 
@@ -80,3 +84,18 @@ class Ledger:
             compiler = note.compiler or environment.compiler
             told = environment.model_copy(update={"builds": (*environment.builds, note), "compiler": compiler})
             self.put(environment=told)
+
+
+def taken(out: Path) -> Hold:
+    """The folder of results, made and taken; what an audit that was killed there had half written is removed.
+
+    Raises:
+        BadInput: it cannot be written, or another audit is writing there.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        hold = Hold(out)
+        atomic.clear(out / RECORD)
+    except OSError as error:
+        raise BadInput(f"{out}: cannot be written ({error.strerror}); choose another folder") from error
+    return hold

@@ -91,10 +91,10 @@ class Scratch:
                 raise BadInput(
                     f"no temporary folder can be made ({error.strerror}); set TMPDIR to a folder with room"
                 ) from error
-            with suppress(FileNotFoundError):  # somebody took it for abandoned before it was locked: another one
+            with suppress(FileNotFoundError):  # somebody took it for abandoned before it was open
                 self._descriptor = _opened(self.path)
                 fcntl.flock(self._descriptor, fcntl.LOCK_EX)
-                if self.path.is_dir():
+                if self.path.is_dir():  # nor before it was locked
                     return
                 os.close(self._descriptor)
 

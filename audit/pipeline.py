@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -13,12 +12,12 @@ from pathlib import Path
 from audit import environment, judge, lint, measure, report
 from audit.build.device import AuditDevice, BuiltVariant
 from audit.claims import ClaimFolder
-from audit.errors import AuditError, BadInput
-from audit.inquiry import Inquiry
-from audit.ledger import Ledger
+from audit.errors import AuditError
+from audit.inquiry import Inquiry, jobs, places
+from audit.ledger import Ledger, taken
 from audit.measure import Session
 from audit.model import Record, Stage, Variant, store
-from audit.owned import Hold, Scratch, room
+from audit.owned import Scratch, room
 from audit.progress import Progress
 from audit.report.formats import USUAL, Form
 from audit.review import review_python, review_source
@@ -26,21 +25,9 @@ from audit.site import Site
 from audit.worker import standing
 from audit.worker.pool import Workers
 
-MOST_JOBS = 16
 STAGES = ("prepare", "lint", "review", "build", "verify", "measure", "confirm", "judge", "report")
 A_TIMING = 20
 """Pieces of work that the timing session counts as, in the progress."""
-RECORD = "record.json"
-
-
-def jobs() -> int:
-    """Variants at work at once on one device."""
-    return max(1, min(os.cpu_count() or 1, MOST_JOBS))
-
-
-def places(devices: int) -> int:
-    """Worker processes that audits on so many devices need at once, so that none waits for another for ever."""
-    return (jobs() + 2) * devices
 
 
 class Audit:
@@ -52,6 +39,7 @@ class Audit:
         out: folder for the record and the report.
         beside: devices that give evidence too; what they cannot build or answer blocks nothing.
         entropy: the seed of the inputs; None draws one.
+        timed: False measures no times, and compiles nothing for them; a device that gives none is never timed.
         rounds: the least number of blocks of a timing session; None leaves it to the session.
         workers: processes that several audits share, and that are not ended with this one.
         progress: where it tells what it does.
@@ -65,29 +53,31 @@ class Audit:
         *,
         beside: Sequence[AuditDevice] = (),
         entropy: int | None = None,
+        timed: bool = True,
         rounds: int | None = None,
         workers: Workers | None = None,
         progress: Progress,
     ) -> None:
-        self._hold = _hold(out)
         self.folder = folder
         self.out = out
-        self._progress = progress
-        self._rounds = rounds
+        self._progress, self._rounds = progress, rounds
         self.seed = secrets.randbits(62) if entropy is None else entropy
-        self._scratch = Scratch()
-        first = Record(
-            claim=folder.audited,
-            device=device.describe(),
-            beside=tuple(other.describe() for other in beside),
-            environment=environment.describe(seeds=(self.seed,)),
-        )
-        command = f"audit run {folder.claim.name} --device {first.device.kind} --seed {self.seed}"
-        self._ledger = Ledger(first, out / RECORD, command=command)
-        self._open_processes = ExitStack()
-        self._workers = workers or self._open_processes.enter_context(Workers(places(1 + len(beside))))
-        self._main = self._open(device)
-        self._beside = [self._open(other) for other in beside]
+        with ExitStack() as opened:  # what was opened is given back where something behind it cannot be
+            opened.callback(taken(out).close)
+            self._scratch = opened.enter_context(Scratch())
+            first = Record(
+                claim=folder.audited,
+                device=device.describe(),
+                beside=tuple(other.describe() for other in beside),
+                environment=environment.describe(seeds=(self.seed,)),
+            )
+            command = f"audit run {folder.claim.name} --device {first.device.kind} --seed {self.seed}"
+            self._ledger = Ledger(first, out / store.RECORD, command=command)
+            self._workers = workers or opened.enter_context(Workers(places(1 + len(beside))))
+            self._main = self._open(device)
+            self._beside = [self._open(other) for other in beside]
+            self._opened = opened.pop_all()
+        self._gives_times = timed and first.device.kind == "cuda"
         self._timing: Future[Session] | None = None
         progress.expect(A_TIMING if self._gives_times else 0)
 
@@ -106,9 +96,7 @@ class Audit:
         """Ends the workers and removes what they left; the record stays."""
         for inquiry in (self._main, *self._beside):
             inquiry.close()
-        self._open_processes.close()
-        self._scratch.close()
-        self._hold.close()
+        self._opened.close()
 
     def prepare(self) -> None:
         """Starts all that can start, and returns when inputs and float64 results are there."""
@@ -202,10 +190,6 @@ class Audit:
         self.report(form)
         return self.record
 
-    @property
-    def _gives_times(self) -> bool:
-        return self._main.site.kind == "cuda"
-
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:
         """A stage of the progress; what it found is on disk when it ends. One that breaks off leaves a report too.
@@ -230,8 +214,8 @@ class Audit:
             report.render(self.record, self.out)
 
     def _open(self, device: AuditDevice) -> Inquiry:
-        with room(self._scratch.path):
-            scratch = Path(tempfile.mkdtemp(dir=self._scratch.path))
+        with room(self._scratch):
+            scratch = Path(tempfile.mkdtemp(dir=self._scratch))
         site = Site(self.folder, device, workers=self._workers, scratch=scratch, keep=self._ledger.add_build)
         order = sorted(self.folder.claim.variant, key=lambda variant: variant.role != "claimed")
         return Inquiry(site, order, ledger=self._ledger, progress=self._progress, jobs=jobs())
@@ -246,8 +230,8 @@ class Audit:
             say=self._progress.say,
             seed=self.seed,
             rounds=self._rounds,
-            process=self._open_processes.enter_context(
-                self._workers.shared(self._scratch.path, reads=[self.folder.reference.parent])
+            process=self._opened.enter_context(
+                self._workers.shared(self._scratch, reads=[self.folder.reference.parent])
             ),
         )
         session.prepare()
@@ -263,14 +247,3 @@ class Audit:
         times = measure.times(self._timing.result(), built, cleared=cleared, baselines=baselines)
         self._ledger.add(one.model_copy(update={"device": site.kind}) for one in times.findings)
         self._ledger.add_times(times.measurements)
-
-
-def _hold(out: Path) -> Hold:
-    """The folder of results, made and taken; what an audit that was killed there had half written is removed."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        hold = Hold(out)
-        store.clear(out / RECORD)
-    except OSError as error:
-        raise BadInput(f"{out}: cannot be written ({error.strerror}); choose another folder") from error
-    return hold

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+BLANKS = "\t\n\r\u2028\u2029"
+"""Hidden characters that a reader sees as a blank."""
 LINE_CHARACTERS = 1000
 BLOCK_CHARACTERS = 4000
 READ = 16
@@ -48,12 +50,8 @@ def _visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     kept = TERMINAL_ESCAPE.sub("", text)
-    shown = "".join(" " if letter in "\t\n\r\u2028\u2029" else letter for letter in kept if _kept(letter))
-    return PILE.sub(r"\1", shown)
-
-
-def _kept(letter: str) -> bool:
-    return letter in "\t\n\r\u2028\u2029" or is_seen(letter)
+    shown = (" " if letter in BLANKS else letter for letter in kept if letter in BLANKS or is_seen(letter))
+    return PILE.sub(r"\1", "".join(shown))
 
 
 def is_seen(letter: str) -> bool:

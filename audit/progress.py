@@ -28,7 +28,8 @@ class Progress:
         self._stream = stream or sys.stdout
         self._watch = watch or (lambda _: None)
         self._started = self._last = time.monotonic()
-        self._stage, self._began = "", self._started
+        self._stage, self._at_work = "", 0
+        self._busy_s, self._busy_since = 0.0, self._started
         self._lock = threading.Lock()
         self._doing: dict[str, float] = {}
         self._expected = self._done = 0
@@ -42,10 +43,14 @@ class Progress:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Names the stage that runs in the body and keeps its wall-clock seconds in `stages`."""
-        before, ended = self._stage, threading.Event()
+        """Names the stage that runs in the body and keeps its wall-clock seconds in `stages`.
+
+        One may run within another, and several in threads of their own.
+        """
+        before, began, ended = self._stage, time.monotonic(), threading.Event()
         ticker = threading.Thread(target=self._tick, args=(name, ended), daemon=True)
-        self._stage, self._began = name, time.monotonic()
+        self._stage = name
+        self._count(1)
         self._watch(self)
         ticker.start()
         try:
@@ -53,7 +58,8 @@ class Progress:
         finally:
             ended.set()
             ticker.join()
-            self.stages.append((name, round(time.monotonic() - self._began, 2)))
+            self.stages.append((name, round(time.monotonic() - began, 2)))
+            self._count(-1)
             self._stage = before
             self._watch(self)
 
@@ -86,8 +92,8 @@ class Progress:
         """How much is done and how long the rest may take at the pace so far; empty where nothing is expected."""
         if not self._expected:
             return ""
-        spent = sum(seconds for _, seconds in self.stages)
-        spent += time.monotonic() - self._began if self._stage else 0.0
+        with self._lock:
+            spent = self._busy_s + (time.monotonic() - self._busy_since if self._at_work else 0.0)
         rest = f"about {spent * (1 - self.share) / self.share:.0f} s left" if self.share else "no pace known yet"
         return f"{self.share:.0%} done" if self.share == 1 else f"{self.share:.0%} done, {rest}"
 
@@ -108,6 +114,13 @@ class Progress:
         finally:
             with self._lock:
                 self._doing.pop(what, None)
+
+    def _count(self, stages: int) -> None:
+        """So many stages more run; time in which any does counts once, and time between them, in a notebook, never."""
+        with self._lock:
+            now = time.monotonic()
+            self._busy_s += now - self._busy_since if self._at_work else 0.0
+            self._at_work, self._busy_since = self._at_work + stages, now
 
     def _tick(self, name: str, ended: threading.Event) -> None:
         while not ended.wait(LOOK_S):

@@ -16,11 +16,10 @@ from audit.claims import ClaimFolder
 from audit.errors import AuditError, BadInput, CompileError, Unsupported
 from audit.model import BuildNote, Finding, Shape, Variant
 from audit.probes import builds_agree, channel, oldest_code, variations
+from audit.probes.called import Case
 from audit.probes.runner import ask_all, seen_again
-from audit.probes.target import Case, Target
+from audit.probes.target import Target
 from audit.worker.pool import SharedProcess, Workers
-
-ORACLE_LIMIT_S = 300.0
 
 
 class Site:
@@ -72,7 +71,7 @@ class Site:
             "folder": str(self._scratch),
             "device": "cuda" if self.kind == "cuda" else "cpu",
         }
-        reply = self._workers.call("oracle", request, limit_s=ORACLE_LIMIT_S)
+        reply = self._workers.call("oracle", request, limit_s=variations.LIMIT_S)
         if not reply.finished:
             raise BadInput(f"{self._folder.path.name}/reference.py: {reply.ending}: {reply.detail}")
         for event in reply.events[1:]:

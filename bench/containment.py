@@ -18,7 +18,8 @@ from pathlib import Path
 
 from audit import claims, environment
 from audit.build.devices import choose
-from audit.pipeline import Audit, places
+from audit.inquiry import places
+from audit.pipeline import Audit
 from audit.progress import Progress
 from audit.worker import standing
 from audit.worker.pool import Workers

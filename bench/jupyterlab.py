@@ -30,6 +30,7 @@ from typing import Any
 from tornado.websocket import websocket_connect
 
 from audit import environment
+from audit.batch.engine import python_path
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench" / "results" / "jupyterlab.json"
@@ -123,7 +124,7 @@ def started(command: list[str], says: str) -> Iterator[str]:
     """A process, once its standard error says that; ended with the body."""
     with tempfile.TemporaryFile("w+") as log:
         process = subprocess.Popen(
-            command, stdout=log, stderr=log, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}
+            command, stdout=log, stderr=log, cwd=ROOT, env={**os.environ, "PYTHONPATH": python_path()}
         )
         try:
             yield _said(process, log, says)

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from audit import __version__
+from audit.batch.engine import python_path
 from audit.notebook import preflight
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,7 +46,7 @@ def run(name: str, device: str, scratch: Path) -> dict[str, Any]:
         str(source),
         str(scratch / "done.ipynb"),
     ]
-    environment = {**os.environ, "AUDIT_CACHE": str(scratch / "cache"), "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "AUDIT_CACHE": str(scratch / "cache"), "PYTHONPATH": python_path()}
     began, own, busy = time.perf_counter(), _own_s(), _busy_s()
     subprocess.run(command, check=True, cwd=source.parent, env=environment)
     seconds, used, all_used = time.perf_counter() - began, _own_s() - own, _busy_s() - busy

@@ -26,7 +26,7 @@ from audit import claims, measure  # noqa: E402
 from audit.build import fast, gpu  # noqa: E402
 from audit.build.cuda import flags_of  # noqa: E402
 from audit.measure.statistics import Series, ratio  # noqa: E402
-from audit.probes.target import Case  # noqa: E402
+from audit.probes.called import Case  # noqa: E402
 from audit.worker import callables, kernel_time  # noqa: E402
 from audit.worker.blocks import COLD, Blocks, Plan  # noqa: E402
 from audit.worker.callables import Indexed  # noqa: E402

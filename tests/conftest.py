@@ -11,6 +11,7 @@ import pytest
 
 from audit import claims
 from audit.model import Device, Environment, Finding, Record
+from audit.worker.pool import Workers
 
 LONGEST_FIRST = (
     "probes/test_controls.py", "test_audit_emulated.py", "batch/test_ray.py", "notebook/test_runs.py",
@@ -36,6 +37,15 @@ def order_finding(target: str, claim_first: bool, reference_first: bool) -> Find
     evidence = {"claim_first": {"right": claim_first}, "reference_first": {"right": reference_first}}
     outcome = "pass" if claim_first and reference_first else "fail"
     return finding("order", outcome, target=target, evidence=evidence)
+
+
+@pytest.fixture(scope="session")
+def workers() -> Iterator[Workers]:
+    """What an audit of one device needs of processes: a pool of its own costs each the seconds of importing torch."""
+    from audit.pipeline import places
+
+    with Workers(places(1)) as pool:
+        yield pool
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from audit.build.emulated import EmulatedDevice
 from audit.model import Finding, Record
 from audit.pipeline import Audit
 from audit.progress import Progress
+from audit.worker.pool import Workers
 
 HEAD = """#include <torch/extension.h>
 #include <cuda_runtime.h>
@@ -66,7 +67,7 @@ shapes = { claimed = { N = 1000 }, others = [], emulated = [{ N = 1 }, { N = 100
 
 
 @pytest.fixture(scope="module")
-def record(tmp_path_factory: pytest.TempPathFactory) -> Record:
+def record(tmp_path_factory: pytest.TempPathFactory, workers: Workers) -> Record:
     folder = tmp_path_factory.mktemp("bad")
     text = CLAIM
     for name, parts in BAD.items():
@@ -75,7 +76,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Record:
     (folder / "claim.toml").write_text(text)
     (folder / "reference.py").write_text(REFERENCE)
     device = EmulatedDevice(session_limit_s=3.0, kernel_limit_s=1.0)
-    with Audit(claims.load(str(folder)), device, folder / "out", progress=Progress()) as audit:
+    with Audit(claims.load(str(folder)), device, folder / "out", workers=workers, progress=Progress()) as audit:
         return audit.run()
 
 

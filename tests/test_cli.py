@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from audit import cli, doctor
+from audit.emulator import toolchain
 from tests.conftest import LONGEST_FIRST
 
 
@@ -17,6 +18,17 @@ def test_doctor_says_what_each_lack_means(capsys: pytest.CaptureFixture[str]) ->
     for check in doctor.examine():
         assert check.name in printed
         assert check.mark == "ok" or check.advice, check.name
+
+
+@pytest.mark.parametrize(("least", "mark"), [(4, "ok"), (999, "!!")])
+def test_doctor_wants_the_compiler_that_the_emulated_device_wants(
+    least: int, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(toolchain, "LEAST_GXX", least)
+    monkeypatch.setattr(doctor.tried, "around_commands", lambda: [])
+    (compiler,) = [check for check in doctor.examine() if check.name == "g++"]
+    assert compiler.mark == mark
+    assert (f"g++ {least} or newer" in compiler.advice) == (mark == "!!")
 
 
 def test_doctor_runs_the_self_test_of_the_emulated_device(capsys: pytest.CaptureFixture[str]) -> None:

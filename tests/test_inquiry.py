@@ -17,6 +17,7 @@ from audit.errors import CompileError, Unsupported
 from audit.model import Finding, Record, Variant
 from audit.pipeline import Audit
 from audit.progress import Progress
+from audit.worker.pool import Workers
 
 FOLDER = claims.load("triangular_mm")
 NAMES = ("claimed", "fixed_grid2d")
@@ -68,11 +69,11 @@ class NothingFast(TwoWays):
         return super().build(source, variant, optimisation=optimisation)
 
 
-def audited(device: TwoWays, out: Path, *, names: tuple[str, ...] = NAMES) -> Record:
+def audited(device: TwoWays, out: Path, workers: Workers, *, names: tuple[str, ...] = NAMES) -> Record:
     kept = tuple(variant for variant in FOLDER.claim.variant if variant.name in names)
     statement = FOLDER.claim.model_copy(update={"variant": kept})
     folder = replace(FOLDER, audited=FOLDER.audited.model_copy(update={"statement": statement}))
-    with Audit(folder, device, out, entropy=3, progress=Progress(io.StringIO())) as audit:
+    with Audit(folder, device, out, entropy=3, workers=workers, progress=Progress(io.StringIO())) as audit:
         for stage in (audit.prepare, audit.build, audit.verify):
             stage()
         device.told.set()
@@ -86,8 +87,8 @@ def about(record: Record, target: str) -> dict[str, Finding]:
 
 
 @pytest.fixture(scope="module")
-def record(tmp_path_factory: pytest.TempPathFactory) -> Record:
-    return audited(TwoWays(), tmp_path_factory.mktemp("two"))
+def record(tmp_path_factory: pytest.TempPathFactory, workers: Workers) -> Record:
+    return audited(TwoWays(), tmp_path_factory.mktemp("two"), workers)
 
 
 def test_the_published_build_is_what_counts_and_confirms_the_first(record: Record) -> None:
@@ -111,10 +112,10 @@ def test_only_the_claimed_kernel_is_built_as_published(record: Record) -> None:
     assert "builds_agree" not in about(record, "fixed_grid2d")
 
 
-def test_the_code_for_the_oldest_gpu_is_compared_and_accuses_nobody(tmp_path: Path) -> None:
+def test_the_code_for_the_oldest_gpu_is_compared_and_accuses_nobody(tmp_path: Path, workers: Workers) -> None:
     device = OlderCode()
     device.told.set()
-    record = audited(device, tmp_path, names=("claimed", "fixed_grid2d", "thief"))
+    record = audited(device, tmp_path, workers, names=("claimed", "fixed_grid2d", "thief"))
     older = {name: about(record, name)["oldest_code"] for name in ("claimed", "fixed_grid2d", "thief")}
     assert {name: one.outcome for name, one in older.items()} == {
         "claimed": "pass", "fixed_grid2d": "fail", "thief": "skip",
@@ -128,26 +129,26 @@ def test_every_finding_names_its_device(record: Record) -> None:
     assert {one.device for one in record.findings} == {"emulated"}
 
 
-def test_a_published_build_that_fails_leaves_nothing_proved(tmp_path: Path) -> None:
-    record = audited(NothingPublished(), tmp_path)
+def test_a_published_build_that_fails_leaves_nothing_proved(tmp_path: Path, workers: Workers) -> None:
+    record = audited(NothingPublished(), tmp_path, workers)
     claimed = about(record, "claimed")
     assert record.verdict.name == "undecided"
     assert any("refused" in text for text in record.verdict.missing)
     assert not any(one.convicts for one in claimed.values())
 
 
-def test_a_published_build_that_is_there_already_is_asked_at_once(tmp_path: Path) -> None:
+def test_a_published_build_that_is_there_already_is_asked_at_once(tmp_path: Path, workers: Workers) -> None:
     device = TwoWays()
     device.told.set()
-    record = audited(device, tmp_path)
+    record = audited(device, tmp_path, workers)
     claimed = about(record, "claimed")
     assert record.verdict.name == "wrong"
     assert claimed["builds_agree"].outcome == "pass"
     assert [one.probe for one in record.findings if one.target == "claimed"].count("coverage") == 1
 
 
-def test_what_the_first_level_cannot_take_is_built_as_published(tmp_path: Path) -> None:
-    record = audited(NothingFast(), tmp_path)
+def test_what_the_first_level_cannot_take_is_built_as_published(tmp_path: Path, workers: Workers) -> None:
+    record = audited(NothingFast(), tmp_path, workers)
     assert record.verdict.name == "wrong"
     assert {rung.variant: rung.state for rung in record.ladder} == {"claimed": "convicted", "fixed_grid2d": "cleared"}
     refused = [note for note in record.environment.builds if note.outcome == "not supported"]

@@ -13,7 +13,7 @@ import audit
 
 ROOT = Path(audit.__file__).parent
 ORDER = (
-    "__init__ plain errors owned terminal foreign sheet "
+    "__init__ plain errors atomic owned terminal foreign sheet "
     "python_constants turn model gpus claims importers lint review containment emulator build worker probes task "
     "measure reconcile clearing verdicts ladder ablation judge bundle report datasets environment progress ledger site "
     "inquiry pipeline funnel selftest doctor batch explore notebook pages commands cli __main__"

@@ -15,6 +15,7 @@ import pytest
 from audit import claims
 from audit.build.emulated import EmulatedDevice
 from audit.errors import BadInput
+from audit.model import store
 from audit.owned import Hold, Scratch, clear_abandoned, remove
 from audit.pipeline import Audit
 from audit.progress import Progress
@@ -27,6 +28,7 @@ scratch, hold = Scratch(), Hold(Path(sys.argv[1]))
 print(scratch.path, flush=True)
 time.sleep(60)
 """
+TAKES = "import sys; from audit.owned import Hold; from pathlib import Path; Hold(Path(sys.argv[1]))"
 DEPTH = 200
 
 
@@ -35,23 +37,6 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
     return tmp_path
-
-
-def test_a_folder_that_another_audit_cleared_before_it_was_locked_is_made_anew(
-    scratch: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made, taken = tempfile.mkdtemp, []
-
-    def cleared_once(prefix: str) -> str:
-        path = made(prefix=prefix)
-        if not taken:
-            taken.append(path)
-            Path(path).rmdir()
-        return path
-
-    monkeypatch.setattr(tempfile, "mkdtemp", cleared_once)
-    with Scratch() as folder:
-        assert folder.is_dir() and [str(folder)] != taken
 
 
 def test_a_folder_stays_while_its_owner_lives_and_goes_with_the_next_audit(scratch: Path) -> None:
@@ -71,14 +56,31 @@ def test_a_folder_stays_while_its_owner_lives_and_goes_with_the_next_audit(scrat
     assert [path.name for path in scratch.iterdir()] == ["out"]
 
 
+def test_a_folder_taken_for_abandoned_before_its_owner_has_it_open_is_made_again(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, mkdtemp = [], tempfile.mkdtemp
+
+    def made_while_another_clears(prefix: str) -> str:
+        made.append(mkdtemp(prefix=prefix))
+        if len(made) == 1:
+            clear_abandoned()
+        return made[-1]
+
+    monkeypatch.setattr(tempfile, "mkdtemp", made_while_another_clears)
+    with Scratch() as mine:
+        assert mine.is_dir()
+        assert [str(mine)] == made[1:]
+
+
 def test_the_same_process_may_take_its_folder_again(tmp_path: Path) -> None:
     first, second = Hold(tmp_path), Hold(tmp_path)
     first.close()
-    check = f"from audit.owned import Hold; from pathlib import Path; Hold(Path({str(tmp_path)!r}))"
-    taken = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
+    other = [sys.executable, "-c", TAKES, str(tmp_path)]
+    taken = subprocess.run(other, capture_output=True, text=True, check=False)
     assert "another audit is writing there" in taken.stderr
     second.close()
-    assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
+    assert subprocess.run(other, check=False).returncode == 0
 
 
 def _too_deep(folder: Path) -> None:
@@ -108,6 +110,17 @@ def test_folders_of_any_depth_and_any_rights_are_removed_and_no_link_is_followed
     monkeypatch.setattr(shutil, "rmtree", _too_deep)
     remove(top)
     assert [path.name for path in tmp_path.rglob("*")] == ["others", "kept"]
+
+
+def test_an_audit_that_cannot_begin_gives_back_what_it_took(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise BadInput("record.json: cannot be written")
+
+    monkeypatch.setattr(store, "write", full)
+    with pytest.raises(BadInput):
+        Audit(claims.load("triangular_mm"), EmulatedDevice(), scratch / "out", progress=Progress())
+    assert [path.name for path in scratch.iterdir()] == ["out"]
+    assert subprocess.run([sys.executable, "-c", TAKES, str(scratch / "out")], check=False).returncode == 0
 
 
 def test_a_place_without_room_is_told_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,6 +34,24 @@ def test_the_rest_is_told_at_the_pace_so_far(half: Progress) -> None:
     assert half.left() == "100% done"
 
 
+def test_time_counts_once_where_stages_run_within_another_or_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(lines.time, "monotonic", lambda: now)
+    told = Progress(io.StringIO())
+    told.expect(2)
+    told.advance()
+    now = 200.0  # nobody ran the next cell
+    with told.stage("outer"):
+        now = 210.0
+        with told.stage("inner"), told.stage("beside"):
+            now = 220.0
+            assert told.left() == "50% done, about 20 s left"
+        now = 230.0
+    now = 400.0
+    assert told.left() == "50% done, about 30 s left"
+    assert dict(told.stages) == {"outer": 30.0, "inner": 10.0, "beside": 10.0}
+
+
 def test_nothing_is_foretold_without_a_pace_or_without_work() -> None:
     told = Progress(io.StringIO())
     assert told.left() == ""

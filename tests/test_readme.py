@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from audit import cli
+from audit.emulator.toolchain import LEAST_GXX
 from audit.report import gallery
 from audit.selftest import page
 from audit.selftest.record import read
@@ -41,6 +42,10 @@ def test_the_self_test_table_is_what_the_published_records_give() -> None:
 
 def test_the_table_of_claims_is_what_the_published_records_give() -> None:
     assert gallery.section() in README
+
+
+def test_the_compiler_it_asks_for_is_the_least_that_is_taken() -> None:
+    assert re.findall(r"g\+\+ (\d+) or newer", README) == [str(LEAST_GXX)]
 
 
 def test_files_and_commands_it_names_exist() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from audit import cli, notebook
 from audit.errors import BadInput
 from audit.model import store
+from audit.notebook.offered import offer_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = ROOT / "reports" / "library_call" / "emulated" / "record.json"
@@ -51,7 +53,7 @@ def test_a_read_only_folder(name: str, read_only: Path, capsys: pytest.CaptureFi
     one_sentence(capsys, out, "Read-only file system")
 
 
-@pytest.mark.parametrize("name", ["report", "bundle"])
+@pytest.mark.parametrize("name", ["report", "bundle", "compare", "lint", "funnel"])
 def test_a_full_disk(name: str, full: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = full / "out"
     assert cli.main([*map(str, COMMANDS[name]), "--out", str(out)]) == 2
@@ -65,3 +67,14 @@ def test_a_notebook_on_a_read_only_folder(read_only: Path) -> None:
         notebook.start(form)
     with pytest.raises(BadInput, match=r"ladder\.csv: cannot be written"):
         notebook.ladder(store.read(RECORD), read_only)
+    with pytest.raises(BadInput, match=r"out: cannot be written"):
+        notebook.compare(notebook.CompareForm.read(records=str(RECORD), out=str(read_only / "out")))
+
+
+def test_a_folder_that_cannot_be_packed(small_disk: Path) -> None:
+    out = small_disk / "batch"
+    out.mkdir()
+    (out / "log").write_bytes(os.urandom(35 << 20))
+    with pytest.raises(BadInput, match=r"batch\.zip: cannot be written \(No space left on device\)"):
+        offer_folder(out, notebook.CompareForm.read(interactive=False))
+    assert [path.name for path in small_disk.iterdir()] == ["batch"]

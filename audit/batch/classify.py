@@ -16,11 +16,12 @@ from audit.batch.collection import Item
 from audit.batch.states import End, State
 from audit.errors import BadInput
 from audit.model import VerdictName, store
+from audit.model.store import RECORD
 
 DEAD_KERNEL = 138
 """papermill's return code where the kernel died."""
 STARTING = ("Kernel died before replying", "Kernel didn't respond", "Address already in use", "No such kernel")
-RECORD, EXECUTED, LOG = "record.json", "executed.ipynb", "log.txt"
+EXECUTED, LOG = "executed.ipynb", "log.txt"
 FULL = f"[Errno {errno.ENOSPC}]"
 OUTSIDE = ("WorkerFailed", "MemoryError")
 """What the audit raises where something outside it failed."""

@@ -63,7 +63,7 @@ class LocalEngine:
             bufsize=0,
             start_new_session=True,
             pass_fds=[held],
-            env={**os.environ, **dict.fromkeys(THREADS, "1"), "PYTHONPATH": _path()},
+            env={**os.environ, **dict.fromkeys(THREADS, "1"), "PYTHONPATH": python_path()},
         )
 
     def start(self, job: Job) -> None:
@@ -115,8 +115,8 @@ class LocalEngine:
             yield told["id"], End.model_validate(told["end"])
 
 
-def _path() -> str:
-    """Where the launcher finds this package."""
+def python_path() -> str:
+    """PYTHONPATH for a child: where it finds this package, then whatever this process was told."""
     return os.pathsep.join(filter(None, (str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH"))))
 
 

@@ -11,13 +11,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from audit import atomic
 from audit.batch import states
-from audit.batch.classify import LOG, RECORD
+from audit.batch.classify import LOG
 from audit.batch.collection import Item
 from audit.batch.parameters import Values
 from audit.batch.states import Entry
 from audit.errors import BadInput
 from audit.model import store
+from audit.model.store import RECORD
 
 LOCK = ".lock"
 WAIT_S = 40.0
@@ -84,7 +86,7 @@ class BatchFolder:
         """Writes an entry."""
         path = self.path / entry.name / states.NAME
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace(path, (entry.model_dump_json(by_alias=True, indent=1) + "\n").encode())
+        atomic.write(path, (entry.model_dump_json(by_alias=True, indent=1) + "\n").encode())
 
     def _holds(self, kept: Entry, item: Item) -> bool:
         return (kept.sources, kept.parameters, kept.notebook_sha256) == (item.sources, item.values, self._notebook)
@@ -115,19 +117,6 @@ def held(path: Path, *, resume: bool) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-def replace(path: Path, data: bytes) -> None:
-    """Writes a file in one step and to the disk."""
-    waiting = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with waiting.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        waiting.replace(path)
-    finally:
-        waiting.unlink(missing_ok=True)
 
 
 def _empty(place: Path) -> None:

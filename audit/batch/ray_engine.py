@@ -14,11 +14,10 @@ from typing import Any
 import ray
 from ray.exceptions import RayError, RayTaskError
 
-from audit import __version__
+from audit import __version__, atomic
 from audit.batch import parameters
 from audit.batch.classify import EXECUTED, LOG
 from audit.batch.engine import LocalEngine
-from audit.batch.folder import replace
 from audit.batch.keeper import Job
 from audit.batch.parameters import Values
 from audit.batch.states import End
@@ -91,7 +90,7 @@ class RayEngine:
         for name, data in files.items():
             path = Path(job.log).parent / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            replace(path, data)
+            atomic.write(path, data)
         return job.id, End.model_validate(end)
 
 

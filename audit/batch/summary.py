@@ -12,10 +12,9 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from audit import sheet
+from audit import atomic, sheet
 from audit.batch import figures, states
 from audit.batch.classify import EXECUTED, LOG
-from audit.batch.folder import replace
 from audit.batch.states import MEANINGS, SEVERITY, Entry
 from audit.report import html, markdown
 from audit.report.templating import TEMPLATES
@@ -58,7 +57,7 @@ def write(entries: Sequence[Entry], folder: Path, *, about: dict[str, str]) -> l
     }
     paths = {folder / f"{NAME}.{ending}": text for ending, text in texts.items()}
     for path, text in paths.items():
-        replace(path, text.encode())
+        atomic.write(path, text.encode())
     return list(paths)
 
 

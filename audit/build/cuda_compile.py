@@ -23,8 +23,8 @@ _BUILDER_LINE = re.compile(r"\[\d+/\d+\]|FAILED:|ninja:|Error building|/\S+ -")
 _FOLDERS = re.compile(r"(?:/[\w.+@-]+)+/")
 
 
-def checked_flags(flags: Sequence[str]) -> None:
-    """Raises BadInput for a flag that would not reach nvcc as written.
+def checked_flags(flags: Sequence[str]) -> tuple[str, ...]:
+    """The flags. Raises BadInput for one that would not reach nvcc as written.
 
     torch drops its own target for any flag with "arch" in it, a folder's name included, and hands flags to a shell.
     """
@@ -33,6 +33,7 @@ def checked_flags(flags: Sequence[str]) -> None:
             raise BadInput(f"protocol.flags: {flag}: names a target; leave it out, the GPU at hand is the target")
         if not _PLAIN_FLAG.fullmatch(flag):
             raise BadInput(f"protocol.flags: {flag}: paths, quotes and blanks are not taken; one plain flag an entry")
+    return tuple(flags)
 
 
 def compile_module(

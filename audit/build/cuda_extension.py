@@ -14,12 +14,12 @@ from audit.build.cuda_compile import RUNG, checked_flags, compile_module
 from audit.build.cuda_toolchain import Toolchain
 from audit.build.gpu import Gpu
 from audit.containment import command
+from audit.emulator import included
 from audit.emulator.cache import fingerprint, made
 from audit.errors import CompileError
 
 MANIFEST = "built.json"
 _LISTING_LIMIT_S = 60.0
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,9 @@ def build(source: Path, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchai
     Raises:
         BadInput: a flag that names a target or a path.
         CompileError: refused, not for this GPU, or not done in time.
+        Unsupported: the headers it includes are too large.
     """
-    checked_flags(flags)
+    flags = checked_flags(flags)
     key = build_key(source, flags, gpu=gpu, toolchain=toolchain)
     module, place = f"audited_{key}", cache / "cuda" / key
     started = time.monotonic()
@@ -78,7 +79,9 @@ def build(source: Path, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchai
 
 def build_key(source: Path, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchain) -> str:
     """Names everything the module depends on: sources, flags, target, torch, its CUDA, nvcc and Python."""
-    files = [part for path in _files_read(source) for part in (path.name, path.read_bytes())]
+    data = source.read_bytes()
+    headers = included.headers(source, data.decode("utf-8", errors="replace"))
+    files = [source.name, data, *(part for header in headers for part in header)]
     made_by = [gpu.arch, toolchain.torch, str(toolchain.torch_cuda), toolchain.nvcc, sys.version.split()[0]]
     return fingerprint([*files, *flags, *made_by])
 
@@ -92,16 +95,6 @@ def target_note(listing: str, compute_capability: int) -> str:
         names = ", ".join(f"sm_{number}" for number in built)
         raise CompileError(f"error: built for {names}, not for sm_{compute_capability}", rung=RUNG)
     return ""
-
-
-def _files_read(source: Path) -> list[Path]:
-    """The source and, through any depth, the headers beside it that it includes in quotes."""
-    files = [source]
-    for path in files:
-        names = _INCLUDE.findall(path.read_text(encoding="utf-8", errors="replace"))
-        beside = [path.parent / name for name in names]
-        files += [header for header in beside if header.is_file() and header not in files]
-    return files
 
 
 def _verified(library: Path, *, gpu: Gpu, toolchain: Toolchain) -> str:

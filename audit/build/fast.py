@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from audit import foreign
 from audit.build import fast_toolchain
 from audit.build.fast_device import device_text
 from audit.build.fast_flags import Flags, translated
@@ -25,7 +26,7 @@ from audit.build.fast_toolchain import FastToolchain
 from audit.containment import command
 from audit.emulator import cache, toolchain
 from audit.emulator.cache import fingerprint, made
-from audit.errors import BadInput, first_error
+from audit.errors import first_error
 from audit.review.cuda_source import CudaSource, parse
 
 __all__ = ["FastBuild", "NotFast", "build", "prepare"]
@@ -98,7 +99,7 @@ def build(
     """
     started = time.monotonic()
     own = cache_folder or cache.cache_folder()
-    source = parse(_text(source_path))
+    source = parse(foreign.text(source_path))
     if "__global__" not in source.masked:
         raise NotFast("a source that defines no kernel")
     tools = fast_toolchain.find()
@@ -185,12 +186,3 @@ class _Job:
             raise NotFast(f"this device code: {first_error(done.out + done.err)}")
         names: dict[str, str] = json.loads((folder / NAMES).read_text(encoding="utf-8"))
         return names
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise BadInput(f"{path}: there is no such source") from None
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
-from audit import claims, foreign
+from audit import atomic, claims, foreign
 from audit.bundle import derived, manifest, metadata
 from audit.bundle.archive import MOST_BYTES, fits, pack
 from audit.errors import BadInput
 from audit.model import Record, store
+from audit.model.store import RECORD
 
-RECORD = "record.json"
 SOURCES = "sources"
-STATEMENT = "claim.toml"
 REPORTS = (".md", ".html", ".pdf", ".ipynb", ".csv", ".yaml")
 """Endings of what an audit leaves beside its record: the executed notebook, its tables and its parameters included."""
 PICTURES = ("figures/*.png",)
@@ -86,13 +83,7 @@ def _bytes(path: Path, advice: str = "") -> bytes:
 
 
 def _write(target: Path, data: bytes) -> None:
-    """In one step, so that nobody finds half a bundle."""
-    waiting = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        waiting.write_bytes(data)
-        waiting.replace(target)
+        atomic.write(target, data)
     except OSError as error:
-        with suppress(OSError):
-            waiting.unlink(missing_ok=True)
         raise BadInput(f"{target}: cannot be written ({error.strerror}); name another file with --out") from error

@@ -14,6 +14,7 @@ from typing import Any
 from audit import plain
 from audit.bundle.manifest import encoded, sha256
 from audit.model import Finding, Record
+from audit.model.store import RECORD
 
 CRATE = "ro-crate-metadata.json"
 STATEMENT = "test-result.json"
@@ -55,7 +56,7 @@ def crate(record: Record, files: Mapping[str, bytes]) -> bytes:
 def statement(record: Record, files: Mapping[str, bytes]) -> bytes:
     """An in-toto Statement v1 with a test-result predicate: the sources audited, and what every probe found of them."""
     subjects = [{"name": one.file, "digest": {"sha256": one.sha256}} for one in record.claim.sources]
-    configuration = {"name": "record.json", "digest": {"sha256": sha256(files["record.json"])}}
+    configuration = {"name": RECORD, "digest": {"sha256": sha256(files[RECORD])}}
     predicate = {
         "result": RESULTS.get(record.verdict.name, "WARNED"),
         "configuration": [configuration],

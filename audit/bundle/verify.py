@@ -10,10 +10,12 @@ from pathlib import Path
 from audit import __version__, claims, foreign, judge
 from audit.bundle import derived, manifest, metadata
 from audit.bundle.archive import MOST_BYTES, Unsound, unpack
-from audit.bundle.make import RECORD, SOURCES, STATEMENT
+from audit.bundle.make import SOURCES
 from audit.bundle.manifest import Manifest, sha256
+from audit.claims import STATEMENT
 from audit.errors import BadInput
 from audit.model import Record, store
+from audit.model.store import RECORD
 
 
 @dataclass(frozen=True)

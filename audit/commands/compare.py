@@ -7,7 +7,6 @@ from pathlib import Path
 
 from audit import terminal
 from audit.commands.subparsers import Subparsers
-from audit.errors import BadInput
 from audit.model import store
 from audit.report import compare, portability
 
@@ -25,9 +24,6 @@ def execute(options: argparse.Namespace) -> int:
     records = [store.read(path) for path in options.records]
     terminal.say(*compare.compare(records).splitlines())
     if options.out is not None:
-        try:
-            written = portability.write(records, options.out)
-        except OSError as error:
-            raise BadInput(f"{options.out}: cannot be written ({error.strerror}); choose another folder") from error
+        written = portability.write(records, options.out)
         terminal.say("", f"wrote {', '.join(str(path) for path in written)}")
     return 0

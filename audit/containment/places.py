@@ -45,8 +45,13 @@ def of_processes() -> tuple[str, int]:
 
     Every process may have that where the kernel's own settings in it are closed, else only the one that asks.
     """
-    closed = os.statvfs("/proc/sys").f_flag & os.ST_RDONLY
-    return "/proc" if closed else "/proc/self", landlock.READ | landlock.WRITE_FILE | landlock.TRUNCATE
+    place = "/proc" if settings_are_closed() else "/proc/self"
+    return place, landlock.READ | landlock.WRITE_FILE | landlock.TRUNCATE
+
+
+def settings_are_closed() -> bool:
+    """Whether the kernel's own settings are for reading alone; else no process that a session starts gets a GPU."""
+    return bool(os.statvfs("/proc/sys").f_flag & os.ST_RDONLY)
 
 
 def read_only(paths: Iterable[str]) -> Iterator[tuple[str, int]]:

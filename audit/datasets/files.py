@@ -10,9 +10,9 @@ from audit import sheet
 from audit.datasets.answer import Answer
 from audit.errors import BadInput
 from audit.report import html, markdown
+from audit.report.formats import FIGURES
 from audit.report.view import Figure, Report
 
-FIGURES = "figures"
 COLUMNS = ("file", "row", "which", "rule", "grade", "what for")
 
 

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from audit.emulator import prepared, toolchain
+from audit import foreign
+from audit.emulator import included, prepared, toolchain
 from audit.emulator.cache import cache_folder, fingerprint, made
 from audit.emulator.prepared import Rung, prepare
 from audit.emulator.rewrite import operator_headers, rewrite
-from audit.errors import BadInput, CompileError, Unsupported
+from audit.errors import CompileError, Unsupported
 from audit.review.cuda_source import CudaSource, parse
 from audit.review.unsupported import unsupported
 
@@ -26,11 +27,11 @@ _SLOWER = {"O2": "", "O0": '#pragma GCC optimize("O0")\n'}
 _LINK = ("-shared", "-Wl,-z,now")
 _RECIPE = "2"  # part of every cache key; counts changes to the way this module calls the compiler
 
-_QUOTED_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _MISSING = re.compile(
     r"error: .*(?:not a member of|has not been declared|was not declared|does not name a|No such file|incomplete type"
-    r"|is not a class|expected constructor|no matching function)"
+    r"|is not a class|expected constructor|no matching function|invalid initialization of reference)"
 )
+_LISTS = "at::ITensorListRef"
 _TORCH_NAME = re.compile(r"\b(?:torch|at|c10|py|pybind11|ATen)\b|TORCH_|\bAT_|PYBIND11|cuemu::Convert")
 
 
@@ -77,20 +78,20 @@ def build(
 
     Raises:
         BadInput: the source is missing or is no UTF-8.
-        Unsupported: it uses what the emulated device does not model.
+        Unsupported: it uses what the emulated device does not model, or its headers are too large.
         CompileError: no rung compiles it.
     """
     if optimisation not in _SLOWER:
         raise ValueError(f"unknown optimisation {optimisation}; known: {', '.join(_SLOWER)}")
     tell = progress or (lambda _: None)
-    text = _read(source_path)
+    text = foreign.text(source_path)
     source = parse(text)
     for construct in unsupported(source):
         raise Unsupported(construct.construct, line=construct.line)
     translated = rewrite(source, name=source_path.name, compute_capability=compute_capability)
     translated = _SLOWER[optimisation] + translated
-    parts = [_RECIPE, *toolchain.find().identity, *_LINK, prepared.headers_hash(), translated]
-    key = fingerprint([*parts, *_included(source_path, text)])
+    beside = [part for header in included.headers(source_path, text) for part in header]
+    key = fingerprint([_RECIPE, *toolchain.find().identity, *_LINK, prepared.headers_hash(), translated, *beside])
     target = (cache or cache_folder()) / "kernels" / f"{source_path.stem[:40]}-{key}"
     job = _Job(source, translated, source_path.resolve().parent, target, tell, cache)
     found = made(target, job.compile)
@@ -150,32 +151,13 @@ def _next_rung(rung: Rung, log: str) -> Rung | None:
 
 
 def _operator_includes(source: CudaSource) -> str:
-    folder = toolchain.find().torch / "include/ATen/ops"
-    names = [name for name in operator_headers(source) if (folder / f"{name}.h").is_file()]
-    return "".join(f"#include <ATen/ops/{name}.h>\n" for name in names)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise BadInput(f"{path}: there is no such source") from None
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
-
-
-def _included(path: Path, text: str) -> list[bytes]:
-    """Contents of the headers beside the source that it includes, and of those they include."""
-    seen: dict[Path, bytes] = {}
-    waiting = [path.parent / name for name in _QUOTED_INCLUDE.findall(text)]
-    while waiting:
-        each = waiting.pop().resolve()
-        if each in seen or not each.is_file():
-            continue
-        seen[each] = each.read_bytes()
-        names = _QUOTED_INCLUDE.findall(seen[each].decode(errors="replace"))
-        waiting += [each.parent / name for name in names]
-    return [seen[each] for each in sorted(seen)]
+    """Headers of the operators it calls, which need the lists of tensors that the micro rung leaves out if one does."""
+    folder = toolchain.find().torch / "include"
+    names = [f"ATen/ops/{name}.h" for name in operator_headers(source)]
+    headers = [name for name in names if (folder / name).is_file()]
+    if any(_LISTS in (folder / name).read_text(encoding="utf-8") for name in headers):
+        headers.insert(0, "ATen/core/IListRef.h")
+    return "".join(f"#include <{name}>\n" for name in headers)
 
 
 def _recorded(folder: Path, runtime: Path) -> EmulatedBuild:

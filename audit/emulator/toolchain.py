@@ -19,7 +19,7 @@ from audit.errors import AuditError
 INCLUDE = Path(__file__).parent / "include"
 RUNTIME_SOURCES = Path(__file__).parent / "runtime"
 
-_LEAST_VERSION = 11
+LEAST_GXX = 11
 _OPTIONAL = ("--param=tsan-distinguish-volatile=1", "--param=tsan-instrument-func-entry-exit=0")
 COMPILE_LIMIT_S = 600
 
@@ -51,13 +51,13 @@ class Toolchain:
 @functools.cache
 def find() -> Toolchain:
     """The compiler in $CXX or g++, and the installed torch. Raises AuditError saying what to install."""
-    compiler = shutil.which(os.environ.get("CXX") or "g++")
+    compiler, needed = shutil.which(compiler_name()), f"GNU g++ {LEAST_GXX} or newer"
     if compiler is None:
-        raise AuditError("no C++ compiler: the emulated device needs g++ 11 or newer (Debian: apt-get install g++)")
+        raise AuditError(f"no C++ compiler: the emulated device needs {needed} (Debian: apt-get install g++)")
     version = _output(compiler, "-dumpfullversion", "-dumpversion")
     gnu = version[:1].isdigit() and "clang" not in _output(compiler, "--version")
-    if not gnu or int(version.split(".")[0]) < _LEAST_VERSION:
-        raise AuditError(f"{compiler} {version}: the emulated device needs GNU g++ 11 or newer; set CXX to one")
+    if not gnu or int(version.split(".")[0]) < LEAST_GXX:
+        raise AuditError(f"{compiler} {version}: the emulated device needs {needed}; set CXX to one")
     torch = _torch_folder()
     return Toolchain(
         compiler=compiler,
@@ -66,6 +66,11 @@ def find() -> Toolchain:
         torch_version=_torch_version(torch),
         flags=_flags(compiler, torch),
     )
+
+
+def compiler_name() -> str:
+    """What $CXX names, or g++."""
+    return os.environ.get("CXX") or "g++"
 
 
 def python_include() -> Path | None:

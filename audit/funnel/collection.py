@@ -8,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from audit import foreign
+from audit.claims import STATEMENT
 from audit.errors import BadInput
 from audit.funnel.state import Passage
 
-STATEMENT = "claim.toml"
 UNREADABLE = "cannot be read"
 MOST_FILES, MOST_BYTES = 200, 64_000_000
 _ODD = re.compile(r"[^A-Za-z0-9_-]")
@@ -73,10 +74,11 @@ def _digest(folder: Path) -> str:
     digest = hashlib.sha256()
     size = 0
     for number, file in enumerate(sorted(one for one in folder.rglob("*") if one.is_file())):
-        size += file.stat().st_size
+        path = foreign.inside(folder, str(file.relative_to(folder)))
+        size += path.stat().st_size
         if number == MOST_FILES or size > MOST_BYTES:
             raise BadInput(f"more than {MOST_FILES} files or {MOST_BYTES:,} bytes; no claim folder has so many")
-        data = file.read_bytes()
+        data = foreign.data(path, limit_bytes=MOST_BYTES, empty=True)
         digest.update(f"{file.relative_to(folder)}\0{len(data)}\0".encode("utf-8", "surrogateescape") + data)
     return digest.hexdigest()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from audit import terminal
+from audit import claims, terminal
 from audit.build import cuda_toolchain
 from audit.errors import BadInput
 from audit.funnel import collection, page
@@ -12,6 +12,7 @@ from audit.funnel.collection import Collection
 from audit.funnel.run import Funnel
 from audit.funnel.stage import Stage
 from audit.funnel.stages import STAGES
+from audit.owned import room
 from audit.progress import Progress
 
 CLAIMS = "claims"
@@ -37,17 +38,21 @@ def execute(  # noqa: PLR0913  # the options of the command
         seed: of all inputs.
         gpu: the GPU of rows that name none.
         unit: of their times.
+
+    Raises:
+        BadInput: the folder cannot be written, or as `Funnel`; what was asked before is kept.
     """
-    funnel = Funnel(_collection(path, out, gpu=gpu, unit=unit), out, resume=resume, seed=seed)
-    funnel.run(stages_for(device), progress=Progress())
-    written = page.write(funnel.state, list(funnel.items.values()), out)
+    with room(out):
+        funnel = Funnel(_collection(path, out, gpu=gpu, unit=unit), out, resume=resume, seed=seed)
+        funnel.run(stages_for(device), progress=Progress())
+        written = page.write(funnel.state, list(funnel.items.values()), out)
     terminal.say("", *page.text(funnel.state, list(funnel.items.values())).splitlines())
     terminal.say(f"wrote {', '.join(str(file) for file in written)}")
     return 0
 
 
 def _collection(path: Path, out: Path, *, gpu: str | None, unit: str | None) -> Collection:
-    if path.is_dir() and any(path.glob(f"*/{collection.STATEMENT}")):
+    if path.is_dir() and claims.names(path):
         return collection.of_folder(path)
     from audit.funnel import rows  # pandas takes half a second that a folder of claims need not wait
 

@@ -10,7 +10,7 @@ from audit.funnel import counts
 from audit.funnel.stages import STAGES
 from audit.funnel.state import FunnelState, ItemState
 from audit.probes import PROBES
-from audit.report import html, markdown
+from audit.report import formats, html, markdown
 from audit.report.view import Code, Figure, Report, Section, Table
 
 MOST_SHOWN = 400
@@ -18,17 +18,16 @@ NONE_YET = "not yet"
 
 
 def write(funnel: FunnelState, items: Sequence[ItemState], out: Path) -> list[Path]:
-    """Writes `funnel.md` and `funnel.html`."""
+    """Writes `funnel.md`, `funnel.html` and their figure. Raises BadInput as `formats.write`."""
     from audit.funnel import figure  # matplotlib takes half a second that a resumed run may not need at once
 
     drawn = figure.draw(counts.by_stage(funnel, items))
     report = build(funnel, items, (drawn,))
-    (out / "figures").mkdir(exist_ok=True)
-    (out / "figures" / f"{drawn.name}.png").write_bytes(drawn.png)
-    texts = {out / "funnel.md": markdown.render(report, figures="figures"), out / "funnel.html": html.render(report)}
-    for path, text in texts.items():
-        path.write_text(text, encoding="utf-8", newline="\n")
-    return list(texts)
+    pages = {
+        "funnel.md": markdown.render(report, figures=formats.FIGURES).encode(),
+        "funnel.html": html.render(report).encode(),
+    }
+    return formats.write(pages, (drawn,), out)
 
 
 def text(funnel: FunnelState, items: Sequence[ItemState]) -> str:

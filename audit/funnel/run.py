@@ -15,7 +15,7 @@ from audit.funnel.collection import Collection, Item
 from audit.funnel.stage import Setting, Stage
 from audit.funnel.stages import STAGES
 from audit.funnel.state import FunnelState, ItemState, Passage, StageRun
-from audit.pipeline import places
+from audit.inquiry import places
 from audit.progress import Progress
 from audit.worker.pool import Workers
 

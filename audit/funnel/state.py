@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Literal
 
 from pydantic import ValidationError
 
+from audit import atomic
 from audit.errors import BadInput
 from audit.model.base import Frozen
 
@@ -98,12 +98,8 @@ class FunnelState(Frozen):
 
 def write(told: ItemState | FunnelState, path: Path) -> None:
     """Replaces `path` in one step."""
-    waiting = path.with_name(f".{path.name}.{os.getpid()}")
-    with waiting.open("w", encoding="utf-8") as file:
-        json.dump(told.model_dump(mode="json", exclude_defaults=True), file, indent=1, allow_nan=False)
-        file.flush()
-        os.fsync(file.fileno())
-    waiting.replace(path)
+    text = json.dumps(told.model_dump(mode="json", exclude_defaults=True), indent=1, allow_nan=False)
+    atomic.write(path, text.encode())
 
 
 def read_item(path: Path) -> ItemState:

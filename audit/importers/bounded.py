@@ -8,13 +8,12 @@ import zlib
 from pathlib import Path
 from typing import IO, Any
 
+from audit import foreign
 from audit.errors import BadInput
-from audit.foreign import size_of
+from audit.foreign import SOURCE_BYTES, size_of
 
 LIMIT_BYTES = 1 << 31
 """A table, and what a compressed one grows to."""
-SOURCE_LIMIT_BYTES = 4_000_000
-"""One source text, as for `audit review`."""
 LARGEST_RATIO = 200
 """Sources and logs shrink to a twentieth; a file that grows by this much is made to."""
 RATIO_FROM_BYTES = 16 << 20
@@ -53,13 +52,9 @@ def source_text(path: Path) -> bytes:
     """The bytes of one source file, UTF-8.
 
     Raises:
-        BadInput: as `size_of` with the limit for sources, or not UTF-8.
+        BadInput: as `foreign.data` with the limit for sources, or as `checked_text`.
     """
-    size_of(path, limit_bytes=SOURCE_LIMIT_BYTES)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
+    data = foreign.data(path, limit_bytes=SOURCE_BYTES)
     checked_text(data, where=str(path))
     return data
 
@@ -70,8 +65,8 @@ def checked_text(data: bytes, *, where: str) -> str:
     Raises:
         BadInput: too large, not UTF-8, or holds a NUL; `where` begins the sentence.
     """
-    if len(data) > SOURCE_LIMIT_BYTES:
-        raise BadInput(f"{where}: a source of {len(data):,} bytes; at most {SOURCE_LIMIT_BYTES:,} are imported")
+    if len(data) > SOURCE_BYTES:
+        raise BadInput(f"{where}: a source of {len(data):,} bytes; at most {SOURCE_BYTES:,} are imported")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -47,11 +47,7 @@ def _head(imported: Imported) -> str:
     lines += [f"MISSING, no audit without it: {one}" for one in imported.missing if one.essential]
     lines += [f"missing: {one}" for one in imported.missing if not one.essential]
     lines += [f"chosen by the importer: {choice}" for choice in imported.choices]
-    return "\n".join(f"# {_one_line(line)}" for line in lines)
-
-
-def _one_line(line: str) -> str:
-    return plain.line(line)
+    return "\n".join(f"# {plain.line(line)}" for line in lines)
 
 
 def _top(imported: Imported, name: str) -> str:
@@ -132,7 +128,7 @@ def hashed(data: bytes) -> str:
 
 
 def _table(head: str, keys: Mapping[str, str], *, said: str = "") -> str:
-    lines = [f"# {_one_line(said)}"] if said else []
+    lines = [f"# {plain.line(said)}"] if said else []
     return "\n".join([*lines, *([head] if head else []), *(f"{key} = {value}" for key, value in keys.items())])
 
 

@@ -18,7 +18,6 @@ from audit.importers.python_text import PythonText
 
 DEEPEST, MOST_FILES = 3, 2000
 MOST_TOLD = 10
-DOCUMENT_LIMIT_BYTES = 64 << 20
 _PACKED = (".zip", ".tar", ".tgz", ".tar.gz", ".7z", ".tar.xz")
 _TABLES = (".parquet", ".csv", ".jsonl", ".json", ".ndjson", ".gz")
 
@@ -128,9 +127,9 @@ class Material:
 
     def _document(self, name: str) -> dict[str, Any]:
         path = self.files[name]
-        foreign.size_of(path, limit_bytes=DOCUMENT_LIMIT_BYTES)
+        data = foreign.data(path, limit_bytes=foreign.DOCUMENT_BYTES)
         try:
-            text = path.read_bytes().decode("utf-8-sig")
+            text = data.decode("utf-8-sig")
             if name.endswith(".jsonl"):
                 lines = [(at, line) for at, line in enumerate(text.splitlines(), start=1) if line.strip()]
                 return {f"{name}:{at}": json.loads(line) for at, line in lines}
@@ -139,7 +138,7 @@ class Material:
             raise BadInput(f"{path}: line {error.lineno}, column {error.colno}: broken JSON ({error.msg})") from error
         except RecursionError as error:
             raise BadInput(f"{path}: JSON nested too deeply") from error
-        except (OSError, ValueError) as error:
+        except ValueError as error:
             raise BadInput(f"{path}: cannot be read as JSON ({type(error).__name__})") from error
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.errors import BadInput
-from audit.importers.bounded import SOURCE_LIMIT_BYTES
+from audit.foreign import SOURCE_BYTES
 from audit.importers.python_text import last_name, parsed
 
 KERNEL_MARK = "__global__"
@@ -60,8 +60,8 @@ def _text(source: Any, where: str) -> str:
     if not all(isinstance(line, str) for line in lines):
         raise BadInput(f"{where}: its source is no text")
     text = "".join(lines)
-    if len(text) > SOURCE_LIMIT_BYTES:
-        raise BadInput(f"{where}: {len(text):,} characters; at most {SOURCE_LIMIT_BYTES:,} are imported")
+    if len(text) > SOURCE_BYTES:
+        raise BadInput(f"{where}: {len(text):,} characters; at most {SOURCE_BYTES:,} are imported")
     return text
 
 

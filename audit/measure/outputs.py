@@ -12,8 +12,8 @@ from pydantic import JsonValue
 from audit.measure.comparison import PREFIX, RANKS, TIMED_OUTPUTS, precision_of
 from audit.model import Claim, Finding, Tolerance
 from audit.probes import channel
-from audit.probes.compare import Comparison, compare
-from audit.probes.target import Call, Case, SessionForged
+from audit.probes.called import Call, Case, SessionBroken, SessionForged
+from audit.probes.compare import Array, Comparison, compare
 
 THREADS = 8
 
@@ -58,18 +58,31 @@ def tolerances(claim: Claim) -> Callable[[str], Tolerance]:
 def _compared(
     event: dict[str, Any], cases: Sequence[Case], claim: Claim, folder: Path
 ) -> Comparison | str | SessionForged:
-    """How one call's output compares, what else it is, or that its file was changed since."""
+    """How one call's output compares, what else it is, or that it is not what was told of it."""
     if "no_tensor" in event:
         return f"returned no tensor but {event['no_tensor']}"
     expected = cases[event["inputs"]].expected
     if event["whole"] != list(expected.shape):
         return f"returned a tensor of shape {event['whole']}"
-    want = expected if event["rows"] is None else expected[event["rows"]]
     try:
+        want = _part(expected, event)
         got = Call(event, folder / event["file"]).values()
     except SessionForged as seen:
         return seen
+    except SessionBroken as seen:
+        return str(seen)
     return compare(got, want, tolerances(claim)(event["variant"]))
+
+
+def _part(expected: Array, event: dict[str, Any]) -> Array:
+    """What is right for the rows that were kept. Raises SessionForged where what was told of them does not fit."""
+    try:
+        part = expected if event["rows"] is None else expected[event["rows"]]
+    except IndexError:
+        raise SessionForged("rows of an output were told that it has not") from None
+    if event["shape"] != list(part.shape):
+        raise SessionForged("the kept part of an output has another shape than its rows")
+    return part
 
 
 def _finding(name: str, calls: list[tuple[dict[str, Any], Comparison | str]]) -> Finding:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from audit.probes.target import Case
+from audit.probes.called import Case
+from audit.probes.variations import LIMIT_S
 from audit.worker.pool import Workers
-
-LIMIT_S = 300.0
 
 
 def second_case(workers: Workers, *, reference: Path, like: Case, seed: int, folder: Path) -> Case | None:

@@ -18,7 +18,7 @@ from audit.measure.state import Watched, clocks, not_timed, watched_blocks
 from audit.measure.told import measurements_of
 from audit.model import Claim, Finding, Measurement
 from audit.probes import channel
-from audit.probes.target import Case
+from audit.probes.called import Case
 from audit.worker.pool import Reply, SharedProcess, Workers
 
 TIMING_LIMIT_S = 240.0

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from audit import foreign
+from audit import atomic, foreign
 from audit.errors import BadInput
 from audit.model.record import Record
 
 MOST_BYTES = 16 << 20
 """Of one record; the largest published one has 0.8 MB, 621 findings and 1,544 samples."""
+RECORD = "record.json"
+"""What the file of a record is called, in the folder of its audit and in a bundle."""
 SCHEMA_FILE = Path(__file__).with_name("record.schema.json")
 
 
@@ -26,24 +26,10 @@ def write(record: Record, path: Path) -> None:
         BadInput: it cannot be written; says why. The old record is still there.
     """
     text = json.dumps(record.model_dump(mode="json", by_alias=True), indent=1, allow_nan=False)
-    waiting = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with waiting.open("w", encoding="utf-8") as file:
-            file.write(text + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        waiting.replace(path)
+        atomic.write(path, (text + "\n").encode())
     except OSError as error:
-        with suppress(OSError):
-            waiting.unlink()
         raise BadInput(f"{path}: cannot be written ({error.strerror}); make room or choose another folder") from error
-
-
-def clear(path: Path) -> None:
-    """Removes what killed runs had begun to write there; nobody may be writing to `path` now."""
-    for waiting in path.parent.glob(f".{path.name}.*"):
-        waiting.unlink()
 
 
 def read(path: Path) -> Record:

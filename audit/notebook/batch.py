@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from audit.batch.states import Entry
 from audit.errors import BadInput
 from audit.notebook import form as forms
 from audit.notebook.form import AuditForm
-from audit.notebook.offered import offer
+from audit.notebook.offered import offer_folder
 from audit.notebook.shown import Markdown, table
 
 NAME = "batch"
@@ -49,7 +48,7 @@ def batch(form: BatchForm) -> Path:
         file.flush()
         code = _run(form, out, Path(file.name))
     terminal.say(f"exit code {code}: the worst state of any audit, whatever its verdict")
-    offer(Path(shutil.make_archive(str(out), "zip", out)), form)
+    offer_folder(out, form)
     return out
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from audit import bundle, claims, terminal
@@ -10,7 +9,7 @@ from audit.errors import BadInput
 from audit.model import Record, store
 from audit.notebook import form as forms
 from audit.notebook.form import WritingForm
-from audit.notebook.offered import offer, uploaded
+from audit.notebook.offered import offer_folder, uploaded
 from audit.notebook.shown import Markdown, Picture, table
 from audit.report import compare as tables
 from audit.report import portability
@@ -48,8 +47,7 @@ def compare(form: CompareForm) -> tuple[Markdown, list[Picture]]:
 
 def offer_page(form: CompareForm) -> None:
     """The folder of the page as one zip."""
-    out = forms.folder(form, NAME)
-    offer(Path(shutil.make_archive(str(out), "zip", out)), form)
+    offer_folder(forms.folder(form, NAME), form)
 
 
 def _files(form: CompareForm) -> list[Path]:

@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 import urllib.request
+from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -32,11 +33,29 @@ def offer(file: Path, form: WritingForm) -> None:
         try:
             terminal.say(f"copied to {shutil.copy(file, form.copy_to)}")
         except OSError as error:
-            raise BadInput(f"parameter copy_to: {form.copy_to}: cannot be written ({error.strerror})") from error
+            raise BadInput(
+                f"parameter copy_to: {form.copy_to}: cannot be written ({error.strerror or error})"
+            ) from error
     if form.interactive and "google.colab" in sys.modules:
         from google.colab import files
 
         files.download(str(file))
+
+
+def offer_folder(folder: Path, form: WritingForm) -> None:
+    """The folder as one zip beside it, offered.
+
+    Raises:
+        BadInput: it cannot be written, or not be copied.
+    """
+    target = Path(f"{folder}.zip")
+    try:
+        shutil.make_archive(str(folder), "zip", folder)
+    except OSError as error:
+        with suppress(OSError):
+            target.unlink()
+        raise BadInput(f"{target}: cannot be written ({error.strerror or error}); make room") from error
+    offer(target, form)
 
 
 def uploaded(form: WritingForm) -> list[Path]:

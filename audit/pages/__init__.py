@@ -35,12 +35,8 @@ def stale() -> list[Path]:
 def _notebooks() -> dict[Path, str]:
     """Every notebook with the choices of its form and the line about its last runs."""
     runs = stamps.read(ROOT)
-    names = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
-    places = {name: f"notebooks/{name}" for name in names}
-    return {
-        Path(place): stamps.filled(forms.filled(_text(place)), name=Path(name).stem, runs=runs)
-        for name, place in places.items()
-    }
+    places = [path.relative_to(ROOT) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+    return {place: stamps.filled(forms.filled(_text(str(place))), name=place.stem, runs=runs) for place in places}
 
 
 def _text(path: str) -> str:

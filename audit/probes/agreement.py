@@ -12,8 +12,9 @@ from pydantic import JsonValue
 
 from audit.model import Finding
 from audit.probes.answer import answer
+from audit.probes.called import Case, SessionBroken, value_calls
 from audit.probes.compare import Comparison, compare
-from audit.probes.target import Case, SessionBroken, Target, value_calls
+from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 
 NAME = "agreement"

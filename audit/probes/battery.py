@@ -13,8 +13,9 @@ from typing import Any
 
 from audit.model import Finding
 from audit.probes.answer import answer
+from audit.probes.called import Call, Case, value_calls
 from audit.probes.compare import Comparison, compare
-from audit.probes.target import Call, Case, Step, Target, value_calls
+from audit.probes.target import Step, Target
 from audit.probes.variations import DISCRIMINATING, Variation, Varied, wanted
 
 FEWEST_REPEATS, MORE_REPEATS = 24, 17

@@ -12,7 +12,8 @@ from pydantic import JsonValue
 
 from audit.model import Finding
 from audit.probes.answer import answer
-from audit.probes.target import Call, SessionBroken, Target
+from audit.probes.called import Call, SessionBroken
+from audit.probes.target import Target
 
 NAME = "builds_agree"
 

@@ -6,7 +6,8 @@ from pydantic import JsonValue
 
 from audit.model import Finding
 from audit.probes.answer import answer
-from audit.probes.target import Call, Case, SessionBroken, Target
+from audit.probes.called import Call, Case, SessionBroken
+from audit.probes.target import Target
 
 NAME = "contract"
 MECHANISMS = ("wrong type or device of the result", "lazy tensor subclass", "swallowed launch error", "illegal address")

@@ -14,7 +14,8 @@ from pydantic import JsonValue
 
 from audit.model import Finding
 from audit.probes.answer import answer
-from audit.probes.target import Call, Target, value_calls
+from audit.probes.called import Call, value_calls
+from audit.probes.target import Target
 
 NAME = "coverage"
 MECHANISMS = ("under-launch", "output never written", "no-op kernel")

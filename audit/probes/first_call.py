@@ -13,7 +13,8 @@ from audit.errors import Unsupported
 from audit.model import Finding
 from audit.probes.answer import answer
 from audit.probes.battery import at_middle
-from audit.probes.target import Call, SessionBroken, Target
+from audit.probes.called import Call, SessionBroken
+from audit.probes.target import Target
 from audit.probes.variations import OTHER, wanted
 
 NAME = "first_call"

@@ -6,7 +6,8 @@ import numpy as np
 
 from audit.model import Finding
 from audit.probes.answer import answer
-from audit.probes.target import Target, value_calls
+from audit.probes.called import value_calls
+from audit.probes.target import Target
 
 NAME = "inherited"
 MECHANISMS = ("stale memory", "no-op kernel")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from audit.model import Finding
 from audit.probes.answer import answer
-from audit.probes.target import Case, Run, SessionBroken, Target
+from audit.probes.called import Case, SessionBroken
+from audit.probes.target import Run, Target
 
 NAME = "inputs_intact"
 MECHANISMS = ("input mutation",)

@@ -17,7 +17,8 @@ from audit.build.python_source import PythonSource
 from audit.errors import Unsupported
 from audit.model import Finding, Grade
 from audit.probes.answer import answer
-from audit.probes.target import SessionBroken, Target
+from audit.probes.called import SessionBroken
+from audit.probes.target import Target
 from audit.review.cuda_source import parse
 
 NAME = "kernels_ran"

@@ -11,7 +11,8 @@ from pydantic import JsonValue
 from audit.model import Finding
 from audit.probes.answer import answer
 from audit.probes.battery import at_largest
-from audit.probes.target import Target, value_calls
+from audit.probes.called import value_calls
+from audit.probes.target import Target
 
 NAME = "late_writes"
 MECHANISMS = ("deferred write", "side stream that nobody waits for", "thread that writes after the timer")

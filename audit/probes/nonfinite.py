@@ -14,8 +14,9 @@ from audit.model import Finding
 from audit.probes import views
 from audit.probes.answer import answer
 from audit.probes.battery import Asked, at_middle, premise, too_large
+from audit.probes.called import value_calls
 from audit.probes.compare import bounds
-from audit.probes.target import Target, value_calls
+from audit.probes.target import Target
 
 NAME = "nonfinite"
 MECHANISMS = ("NaN passes", "infinity clamped")

@@ -14,8 +14,9 @@ from pydantic import JsonValue
 from audit.model import Finding
 from audit.probes import agreement
 from audit.probes.answer import answer
+from audit.probes.called import Call, SessionBroken, value_calls
 from audit.probes.compare import compare
-from audit.probes.target import Call, SessionBroken, Target, value_calls
+from audit.probes.target import Target
 
 NAME = "oldest_code"
 

@@ -10,8 +10,9 @@ from pydantic import JsonValue
 
 from audit.model import Finding, Grade
 from audit.probes.answer import answer
+from audit.probes.called import value_calls
 from audit.probes.compare import Comparison, compare
-from audit.probes.target import Target, value_calls
+from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 
 NAME = "order"

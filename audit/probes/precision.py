@@ -16,8 +16,9 @@ from audit.errors import Unsupported
 from audit.model import Finding
 from audit.probes.answer import answer
 from audit.probes.battery import at_largest, premise
+from audit.probes.called import value_calls
 from audit.probes.compare import Array, rms
-from audit.probes.target import Target, value_calls
+from audit.probes.target import Target
 from audit.probes.variations import wanted
 
 NAME = "precision"

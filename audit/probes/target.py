@@ -9,108 +9,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
 from audit.build.device import BuiltVariant
 from audit.errors import AuditError, Unsupported
-from audit.model import Claim, Shape, Tolerance, Variant
-from audit.probes.compare import Array
-from audit.worker import outputs
+from audit.model import Claim, Tolerance, Variant
+from audit.probes.called import Call, Case, SessionBroken, SessionForged, item_bytes
 from audit.worker.pool import Reply, SharedProcess, Workers
-from audit.worker.transcript import Forged
 
 Run = Literal["claim", "reference", "plant"]
 Step = Mapping[str, Any]
 """A run, the index of its case, and options; see `audit.worker.session`."""
 Answer = TypeVar("Answer")
-LARGEST_ITEM_BYTES = 16
-"""An element of complex128: no output has larger ones."""
 SHARES = ("repair",)
 """Roles that share a process where one exists: repairs are ours, and their every element is seen to be written. What is
 accused, and what must show its defect, gets the fresh process it asks for."""
-
-
-class SessionBroken(AuditError):
-    """A session ended before it answered the question; says how."""
-
-
-class SessionForged(SessionBroken):
-    """What a session told was not told by our own code; says what was seen."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """One problem: its sizes, the file with its inputs, what is right in float64, and the dtype it must come in."""
-
-    shape: Shape
-    inputs: Path
-    expected: Array
-    dtype: str
-
-    @property
-    def label(self) -> str:
-        """For people: `N=33`."""
-        return ", ".join(f"{name}={size}" for name, size in self.shape.items())
-
-
-@dataclass(frozen=True)
-class Call:
-    """One call in a session: the event the worker told and the raw output it left; `forged` takes what is seen of an
-    output that was changed since."""
-
-    event: dict[str, Any]
-    file: Path
-    forged: list[str] = field(default_factory=list, compare=False, repr=False)
-
-    @property
-    def raised(self) -> str | None:
-        """The Python exception the call raised, if any."""
-        message: str | None = self.event.get("raised")
-        return message
-
-    @property
-    def reports(self) -> list[dict[str, Any]]:
-        """What the device reported during the call."""
-        return list(self.event.get("reports", ()))
-
-    @property
-    def launches(self) -> list[dict[str, Any]]:
-        """The kernel launches of the call."""
-        return list(self.event.get("launches", ()))
-
-    def raw(self) -> npt.NDArray[np.uint8]:
-        """The output as bytes, one row per element: shape (elements, bytes per element).
-
-        Raises:
-            SessionForged: the file does not hold what the session wrote.
-        """
-        try:
-            most = LARGEST_ITEM_BYTES * int(np.prod(self.event["shape"]))
-            data = outputs.read(self.file, digest=self.event["digest"], most_bytes=most)
-        except Forged as seen:
-            self.forged.append(str(seen))
-            raise SessionForged(str(seen)) from None
-        return data.reshape(int(np.prod(self.event["shape"])), -1)
-
-    def words(self) -> npt.NDArray[Any]:
-        """The output's bits, one unsigned integer an element where there is one of that size, else its bytes."""
-        raw = self.raw()
-        size = raw.shape[1]
-        return raw.view(np.dtype(f"u{size}")).reshape(-1) if size in (1, 2, 4, 8) else raw
-
-    def same_bits(self, other: Call) -> bool:
-        """Whether both left the same bits, NaN like any other."""
-        return self.event["shape"] == other.event["shape"] and bool(np.array_equal(self.words(), other.words()))
-
-    def values(self) -> npt.NDArray[Any]:
-        """The output as numbers of its own type (bfloat16 as float32), in its own shape."""
-        data, dtype = self.raw(), self.event["dtype"]
-        if dtype == "bfloat16":
-            high = data.view(np.uint16).astype(np.uint32) << 16
-            return high.view(np.float32).reshape(self.event["shape"])
-        values: npt.NDArray[Any] = data.view(np.dtype(dtype)).reshape(self.event["shape"])
-        return values
 
 
 @dataclass(frozen=True)
@@ -205,7 +116,7 @@ class Target:
             "entry": self.claim.entry,
             "reference": str(self.reference) if needs_reference else None,
             "inputs": [str(case.inputs) for case in cases],
-            "output_bytes": [case.expected.size * _item_bytes(case.dtype) for case in cases],
+            "output_bytes": [case.expected.size * item_bytes(case.dtype) for case in cases],
             "steps": [dict(step) for step in steps],
             "count_writes": check,
         }
@@ -243,19 +154,6 @@ def largest_of(cases: Sequence[Case]) -> Case:
 def middle_of(cases: Sequence[Case]) -> Case:
     """A case of middle size."""
     return sorted(cases, key=lambda case: case.expected.size)[len(cases) // 2]
-
-
-def value_calls(calls: Iterable[Call], expected: Iterable[Array]) -> None:
-    """Raises SessionBroken unless every call returned a tensor of the expected shape; `contract` tells more."""
-    for call, want in zip(calls, expected, strict=True):
-        if call.raised is not None:
-            raise SessionBroken(f"the call raised {call.raised}")
-        if call.event.get("shape") != list(want.shape):
-            raise SessionBroken("the call returned no tensor of the expected shape; see contract")
-
-
-def _item_bytes(dtype: str) -> int:
-    return 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
 
 
 def _refuse_limits(calls: Iterable[Call]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from audit.probes.target import Case, Target
+from audit.probes.called import Case
+from audit.probes.target import Target
 
 CHANGES_VALUES = ("exited-lane-read", "warp-mask", "barrier-divergence", "race-shared", "race-global")
 """Undefined behaviour whose outcome here is one of many: lanes that take no part, and accesses nothing orders."""

@@ -10,11 +10,13 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from audit.errors import AuditError
+from audit.probes.called import Case
 from audit.probes.compare import Array
-from audit.probes.target import Case, Target, largest_of, middle_of
+from audit.probes.target import Target, largest_of, middle_of
 from audit.worker.pool import Reply, Workers
 
 LIMIT_S = 300.0
+"""Of a process that computes right results."""
 ALWAYS = ("other", "moved", "discriminating", "inputs")
 BY_VALUE = ("distributions", "nonfinite")
 """Groups of questions about values, which need no large case; beside a GPU the emulated device asks them at its own."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from audit.errors import BadInput
 from audit.model import Record
 from audit.report import content, formats
 from audit.report.formats import USUAL, Form
@@ -23,15 +22,5 @@ def render(record: Record, folder: Path, form: Form = USUAL) -> list[Path]:
     wanted = [formats.FORMATS[name] for name in formats.chosen(form.names)]
     drawn = figures.draw(record)
     source = formats.Source(content.build(record, drawn), form.language, record.environment.started_utc)
-    files = {folder / one.file(form.language): one.make(source) for one in wanted}
-    pictures = folder / formats.FIGURES
-    try:
-        pictures.mkdir(parents=True, exist_ok=True)
-        for name in figures.NAMES:
-            (pictures / f"{name}.png").unlink(missing_ok=True)
-        files |= {pictures / f"{figure.name}.png": figure.png for figure in drawn}
-        for path, made in files.items():
-            path.write_bytes(made)
-    except OSError as error:
-        raise BadInput(f"{folder}: cannot be written ({error.strerror}); make room, or name another folder") from error
-    return list(files)
+    pages = {one.file(form.language): one.make(source) for one in wanted}
+    return formats.write(pages, drawn, folder, stale=figures.NAMES)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from audit.errors import BadInput
 from audit.report import browser, html, markdown
 from audit.report.shortening import clipped, fitting
 from audit.report.translation import translated
-from audit.report.view import Report
+from audit.report.view import Figure, Report
 
 FIGURES = "figures"
 DEFAULT = ("md", "html")
@@ -107,3 +108,31 @@ FORMATS = {
     "openreview": Format("openreview", "md", _openreview),
     "pdf": Format("report", "pdf", _pdf),
 }
+
+
+def write(
+    pages: Mapping[str, bytes], figures: Collection[Figure], folder: Path, *, stale: Iterable[str] = ()
+) -> list[Path]:
+    """Writes pages and `figures/*.png` into a folder and returns their paths.
+
+    Args:
+        pages: by the names of their files.
+        figures: of the pages.
+        folder: is made where it is not there.
+        stale: names of figures of an earlier page, removed unless they are drawn now.
+
+    Raises:
+        BadInput: the folder cannot be written.
+    """
+    pictures = folder / FIGURES
+    files = {folder / name: data for name, data in pages.items()}
+    files |= {pictures / f"{one.name}.png": one.png for one in figures}
+    try:
+        pictures.mkdir(parents=True, exist_ok=True)
+        for name in stale:
+            (pictures / f"{name}.png").unlink(missing_ok=True)
+        for path, data in files.items():
+            path.write_bytes(data)
+    except OSError as error:
+        raise BadInput(f"{folder}: cannot be written ({error.strerror}); make room, or name another folder") from error
+    return list(files)

@@ -8,7 +8,7 @@ from pathlib import Path
 from audit.judge import BASELINE
 from audit.measure import compared
 from audit.model import Record
-from audit.report import claimed, evidence, html, markdown
+from audit.report import claimed, evidence, formats, html, markdown
 from audit.report.compare import fastest_cleared, floor_of, places, standing
 from audit.report.quantities import NOT_MEASURED, NOT_PUBLISHED, UNKNOWN, milliseconds, number, ratio
 from audit.report.view import Figure, Report, Section, Table
@@ -26,24 +26,18 @@ def write(records: Sequence[Record], folder: Path) -> list[Path]:
     """Writes `compare.md`, `compare.html` and the figure into `folder`; the same records give the same bytes.
 
     Raises:
-        BadInput: the records are of different claims, of different sources, or unfinished.
+        BadInput: the records are of different claims, of different sources, or unfinished, or as `formats.write`.
     """
     from audit.report.figures import portability  # matplotlib takes half a second that other commands need not wait
 
     drawn = portability.draw(records)
     figures = () if drawn is None else (drawn,)
     report = page(records, figures)
-    (folder / "figures").mkdir(parents=True, exist_ok=True)
-    files = {
-        folder / f"{NAME}.md": markdown.render(report, figures="figures"),
-        folder / f"{NAME}.html": html.render(report),
+    pages = {
+        f"{NAME}.md": markdown.render(report, figures=formats.FIGURES).encode(),
+        f"{NAME}.html": html.render(report).encode(),
     }
-    for path, text in files.items():
-        path.write_text(text, encoding="utf-8", newline="\n")
-    pictures = [folder / "figures" / f"{figure.name}.png" for figure in figures]
-    for path, figure in zip(pictures, figures, strict=True):
-        path.write_bytes(figure.png)
-    return [*files, *pictures]
+    return formats.write(pages, figures, folder)
 
 
 def page(records: Sequence[Record], figures: tuple[Figure, ...]) -> Report:

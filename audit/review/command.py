@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from audit import foreign
 from audit.errors import BadInput
 from audit.review import hints
 from audit.review.hints import Hint
 
 SCHEMA = 1
-LARGEST_BYTES = 4_000_000
 _CUDA = (".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".hpp", ".hxx", ".h")
 _READERS: dict[str, Callable[[str], list[Hint]]] = {**dict.fromkeys(_CUDA, hints.of_cuda), ".py": hints.of_python}
 
@@ -59,21 +59,9 @@ def _of_file(path: Path) -> list[Hint]:
     reader = _READERS.get(path.suffix)
     if reader is None and not path.is_dir():
         raise BadInput(f"{path}: neither CUDA C++ nor Python by its name; known endings: {', '.join(_READERS)}")
-    text = _text(path)
+    text = foreign.text(path, empty=True)
     try:
         return reader(text) if reader else []
     except SyntaxError as error:
         where = f" (line {error.lineno})" if error.lineno else ""
         raise BadInput(f"{path}: not valid Python{where}: {error.msg}") from error
-
-
-def _text(path: Path) -> str:
-    try:
-        size = path.stat().st_size
-        if size > LARGEST_BYTES and path.is_file():
-            raise BadInput(f"{path}: {size:,} bytes; a source of at most {LARGEST_BYTES:,} bytes can be reviewed")
-        return path.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from error

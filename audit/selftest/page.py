@@ -29,30 +29,43 @@ This page is printed by `python -m audit.selftest.page`, from the records in `re
 
 
 def section(records: Sequence[SelfTest]) -> str:
-    """The part of the README between the two markers, with them: one row a probe, one column a device."""
-    probes = sorted({row.probe for record in records for row in record.rows if row.role == "rogue" and row.probe})
-    rows = [(Code(probe), *(_caught(record, probe) for record in records)) for probe in probes]
-    honest = ("honest kernels cleared", *(_cleared(record) for record in records))
-    columns = ("Rogues caught by", *(record.device.name for record in records))
-    table = markdown.table(Table("", columns, (*rows, honest)))
-    return "\n".join([START, *(_sentence(record) for record in records), "", table, END])
+    """The part of the README between the two markers, with them: the rates of each device."""
+    return "\n".join([START, *(_sentence(record) for record in records), END])
 
 
 def page(records: Sequence[SelfTest]) -> str:
     """All of `docs/self_test.md`: what became of every rogue on every device, then every answer."""
-    parts = [HEAD, *(_sentence(record) for record in records), "", "## The rogues", _table(records, "rogue"), ""]
+    parts = [HEAD, *(_sentence(record) for record in records), "", "## By probe", _by_probe(records), ""]
+    parts += ["## The rogues", _table(records, "rogue"), ""]
     parts += ["## The honest kernels", _table(records, "honest"), ""]
     for record in records:
         parts += [f"## Every answer on {markdown.escape(record.device.name)}", f"```text\n{matrix(record)}```", ""]
     return "\n".join(parts).rstrip("\n") + "\n"
 
 
+def _by_probe(records: Sequence[SelfTest]) -> str:
+    """One row a probe, one column a device."""
+    probes = sorted({row.probe for record in records for row in record.rows if row.role == "rogue" and row.probe})
+    rows = [(Code(probe), *(_caught(record, probe) for record in records)) for probe in probes]
+    honest = ("honest kernels cleared", *(_cleared(record) for record in records))
+    columns = ("Rogues caught by", *(record.device.name for record in records))
+    return str(markdown.table(Table("", columns, (*rows, honest))))
+
+
 def _sentence(record: SelfTest) -> str:
     known = rates(record.rows)
     return (
         f"- {markdown.escape(record.device.name)}: {known.caught} of {known.existing} rogues caught by the probe made "
-        f"for them, {known.convicted} proved; {known.accused} of {known.honest} honest kernels accused"
+        f"for them, {known.convicted} proved; {known.accused} of {known.honest} honest kernels accused; "
+        f"{_walls(record)}"
     )
+
+
+def _walls(record: SelfTest) -> str:
+    walls = record.environment.walls
+    if not walls:
+        return "taken before claimed code ran inside walls"
+    return f"{sum(wall.up for wall in walls)} of {len(walls)} walls around claimed code stood"
 
 
 def _table(records: Sequence[SelfTest], role: str) -> str:

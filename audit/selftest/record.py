@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Final, Literal
 
 from pydantic import Field, ValidationError
 
-from audit import foreign
+from audit import atomic, foreign
 from audit.errors import BadInput
 from audit.model import Device, Environment, Grade, Outcome
 from audit.model.base import Frozen
@@ -86,11 +85,8 @@ def to_json(record: SelfTest) -> str:
 
 def write(record: SelfTest, path: Path) -> None:
     """Replaces `path` in one step. Raises BadInput if it cannot be written."""
-    waiting = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        waiting.write_text(to_json(record), encoding="utf-8")
-        waiting.replace(path)
+        atomic.write(path, to_json(record).encode())
     except OSError as error:
         raise BadInput(f"{path}: cannot be written ({error.strerror}); choose another file") from error
 

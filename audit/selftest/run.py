@@ -11,9 +11,10 @@ from pathlib import Path
 from audit import claims, environment, judge
 from audit.build.devices import choose
 from audit.claims import ClaimFolder
+from audit.inquiry import jobs, places
 from audit.model import Record
 from audit.owned import Scratch
-from audit.pipeline import Audit, jobs, places
+from audit.pipeline import Audit
 from audit.progress import Progress
 from audit.selftest import controls
 from audit.selftest.record import Check, Row, SelfTest
@@ -51,7 +52,7 @@ def run(device: str, *, root: Path = claims.KERNELS, entropy: int | None = None,
     rows = [one for folder, record in zip(asked, records, strict=True) for one in _rows(root, folder, record)]
     return SelfTest(
         device=first.device,
-        environment=environment.describe(seeds=(seed,)),
+        environment=environment.describe(seeds=(seed,)).model_copy(update={"walls": first.environment.walls}),
         seconds=round(time.monotonic() - started, 1),
         checks=checks,
         rows=tuple(rows),
@@ -64,7 +65,9 @@ def _audited(folder: ClaimFolder, *, device: str, entropy: int, workers: Workers
         progress.say(f"{folder.claim.name}: {len(folder.claim.variant)} kernels")
     with Scratch() as out:
         on = choose(device, folder.claim)
-        with Audit(folder, on, out / "record", entropy=entropy, workers=workers, progress=progress) as audit:
+        with Audit(
+            folder, on, out / "record", entropy=entropy, timed=False, workers=workers, progress=progress
+        ) as audit:
             for stage in (audit.prepare, audit.review, audit.build, audit.verify, audit.confirm):
                 stage()
         return audit.record

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from audit.containment import namespaces
+from audit.containment import namespaces, places
 from audit.worker.device import open_device
 from audit.worker.oracle import baselines_of, load_reference
 
@@ -77,12 +77,12 @@ def use_disk_cache(folder: str, *, workers: int) -> None:
 
     Args:
         folder: below those in which compilers may write.
-        workers: how many processes torch.compile uses.
+        workers: how many processes torch.compile uses, where they would get the GPU; elsewhere it works alone.
     """
     own = Path(folder)
     shown = Path(namespaces.CACHES) / own.name
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(shown if shown.is_dir() else own.with_name(f"{own.name}-anew"))
-    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = str(workers)
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = str(workers if places.settings_are_closed() else 1)
 
 
 def _graph(function: Callable[..., Any], sets: list[Inputs]) -> Indexed:

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from audit.worker import told
+from audit.worker import told, told_times
 from audit.worker.transcript import Forged
 
 Request = dict[str, Any]
@@ -22,7 +22,7 @@ MOST_EVENTS = 20_000
 _SESSION: TypeAdapter[Any] = TypeAdapter(told.Step)
 _ORACLE: TypeAdapter[Any] = TypeAdapter(told.Cost | told.Case)
 _VARIATIONS: TypeAdapter[Any] = TypeAdapter(told.Varied | told.Variation)
-_TIMING: TypeAdapter[Any] = TypeAdapter(told.Timing)
+_TIMING: TypeAdapter[Any] = TypeAdapter(told_times.Event)
 _TRIAL: TypeAdapter[Any] = TypeAdapter(told.Trial)
 
 
@@ -125,7 +125,7 @@ def _timings(request: Request, events: Sequence[Event], finished: bool) -> None:
     known = {*(one["name"] for one in request["variants"]), *request.get("compiled", ())}
     for place, event in enumerate(events):
         names = {event[key] for key in NAMING if key in event}
-        foreign = sorted(name for name in names if name not in known and not name.startswith(told.OURS))
+        foreign = sorted(name for name in names if name not in known and not name.startswith(told_times.OURS))
         if foreign:
             raise Forged(f"event {place} speaks of {foreign[0][:80]}, which the session was not asked to time")
         if "witness" in event:

@@ -53,15 +53,13 @@ def run(request: dict[str, Any], teller: Teller) -> Events:
 
 def _interleaved(request: dict[str, Any], teller: Teller) -> Events:
     mark = _Mark()
-    callables.use_disk_cache(
-        request["inductor"], workers=1
-    )  # what is in the cache needs no compiling, and more workers cost seconds
+    callables.use_disk_cache(request["inductor"], workers=1)  # what is there needs no compiling; more cost seconds
     sets = callables.load_inputs(request["inputs"])
     reference = load_reference(request["reference"])
     yield {"gpu": torch.cuda.get_device_name(0), "cost": reference.cost(request["shape"])}
     yield mark("inputs")
     calls: dict[str, Indexed] = {}
-    yield from _loaded(_makers(request, sets), calls)
+    yield from _loaded(makers(request, sets), calls)
     yield mark("load")
     stopwatch, choice = Stopwatch(), random.Random(request["seed"])
     kept = KeptOutputs(Path(request["folder"]), each=request["kept_calls"], choice=choice, write=teller.keep)
@@ -164,10 +162,15 @@ def _compiled(request: dict[str, Any], _: Teller) -> Events:
     yield from _loaded(makers, {})
 
 
-def _makers(request: dict[str, Any], sets: list[Any]) -> Iterable[tuple[str, Callable[[], Indexed]]]:
+def makers(request: dict[str, Any], sets: list[Any]) -> Iterable[tuple[str, Callable[[], Indexed]]]:
+    """What makes each callable of a request, the compiled baselines first.
+
+    One that allows TF32 while it runs leaves PyTorch's precision at "ieee" where it was "none". That does the same, but
+    torch.compile would not take what was compiled ahead.
+    """
     reference, every = callables.names(request["reference"], sets)
     chosen = every if request["baselines"] is None else request["baselines"]
-    for name in [*chosen, *request["compiled"]]:
+    for name in [*request["compiled"], *chosen]:
         yield f"{PREFIX}{name}", lambda name=name: callables.baseline(name, reference, sets)  # type: ignore[misc]
     yield from _variants(request, sets)
 

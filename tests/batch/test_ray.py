@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import time
 from collections.abc import Callable
@@ -12,6 +11,7 @@ import pytest
 
 from audit import bundle, cli
 from audit.batch import states
+from audit.batch.engine import python_path
 from audit.batch.keeper import Job
 from audit.errors import AuditError
 from tests.batch import tiny
@@ -44,7 +44,7 @@ def test_a_node_lost_in_mid_audit_costs_an_attempt_and_no_record(
     monkeypatch.setenv(tiny.MARK, str(mark))
     for name, value in QUIET.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tiny.ROOT), os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.setenv("PYTHONPATH", python_path())
     from ray.cluster_utils import Cluster
 
     for name in names:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from audit import bundle, cli
 from audit.batch import states
+from audit.batch.engine import python_path
 from audit.batch.states import Entry
 from audit.model import store
 from tests.batch import tiny
@@ -124,6 +126,15 @@ def test_a_full_disk_stops_the_batch_and_loses_nothing(
     assert {entry.state for entry in entries(small_disk / "out").values()} == {"finished"}
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """What is started here can be interrupted, also where a shell started these tests in the background, deaf to it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_batch_goes_on_where_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("good1", "good2", "hangs3"):
         tiny.claim(tmp_path / "claims", name)
@@ -155,3 +166,10 @@ def test_an_interrupted_batch_goes_on_where_it_was(tmp_path: Path, capsys: pytes
     assert {name: entry.state for name, entry in after.items()} == {
         "good1": "finished", "good2": "finished", "hangs3": "timed out",
     }  # fmt: skip
+
+
+def test_children_find_this_package_first_and_then_what_this_process_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", "/one:/two")
+    assert python_path() == f"{tiny.ROOT}:/one:/two"
+    monkeypatch.delenv("PYTHONPATH")
+    assert python_path() == str(tiny.ROOT)

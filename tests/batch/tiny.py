@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from audit import claims
+from audit.batch.engine import python_path
 
 ROOT = Path(__file__).resolve().parents[2]
 PARAMETERS = 'claim = "x"\ndevice = "auto"\nout = ""\ninteractive = True\nversion = "1"\nseconds = 0.5\n'
@@ -82,8 +83,8 @@ def batch(*arguments: object, **more: Any) -> subprocess.Popen[str]:
     """`audit batch` with those arguments, in a process of its own."""
     command = [sys.executable, "-m", "audit", "batch", *map(str, arguments)]
     return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        cwd=ROOT, **more,
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": python_path()}, **more,
     )  # fmt: skip
 
 

@@ -24,6 +24,8 @@ at::Tensor forward(at::Tensor in) {
 }
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward); }
 """
+UNASKED = "CHECK(std::set<int>{1}.count(1) && std::unordered_set<int>{1}.count(1)) << std::thread().joinable();"
+"""What is there though a source includes nothing but torch's extension.h."""
 
 
 def source(folder: Path, text: str = GOOD, name: str = "k.cu") -> Path:
@@ -33,7 +35,9 @@ def source(folder: Path, text: str = GOOD, name: str = "k.cu") -> Path:
 
 
 def test_micro_rung_reaches_any_operator_and_is_cached(tmp_path):
-    path = source(tmp_path, GOOD + f"// {tmp_path}\n")
+    lines = "  at::OptionalDeviceGuard guard(at::device_of(in));\n  out = at::cat({out, in});\n"
+    lines += f"  {UNASKED}\n  return"
+    path = source(tmp_path, GOOD.replace("  return", lines) + f"// {tmp_path}\n")
     first, second = build(path), build(path)
     assert first.rung == "micro"
     assert not first.from_cache
@@ -63,7 +67,7 @@ def test_syntax_error_stays_on_the_first_rung_and_names_the_line(tmp_path):
 
 
 def test_bad_sources(tmp_path):
-    with pytest.raises(BadInput, match="no such source"):
+    with pytest.raises(BadInput, match="cannot be read"):
         build(tmp_path / "none.cu")
     (tmp_path / "latin.cu").write_bytes(b"// caf\xe9\n")
     with pytest.raises(BadInput, match="not UTF-8 at byte 6"):

@@ -136,13 +136,21 @@ def test_a_collection_is_its_claim_folders_and_their_content(tmp_path: Path) -> 
     assert "/" not in key_of("../up")
 
 
+def test_a_link_out_of_a_claim_folder_is_not_read(tmp_path: Path) -> None:
+    claim(tmp_path / "collection", "a")
+    (tmp_path / "collection" / "a" / "log").symlink_to("/proc/kmsg")  # a plain file that is never at its end
+    told = of_folder(tmp_path / "collection").items[0].told
+    assert told is not None
+    assert told.reasons == ("a/log: leads out of the folder; put the file itself there",)
+
+
 def test_the_page_says_what_was_settled_where_and_shows_names_only(tmp_path: Path) -> None:
     stages = [Answering("lint", {"a": "<b>impossible"}).stage, Answering("emulated", {"b": "wrong"}).stage]
     funnel = Funnel(items("a", "b", "c"), tmp_path, resume=False)
     funnel.run(stages, progress=silent())
     states = list(funnel.items.values())
     written = page.write(funnel.state, states, tmp_path)
-    assert [file.name for file in written] == ["funnel.md", "funnel.html"]
+    assert [file.name for file in written] == ["funnel.md", "funnel.html", "funnel.png"]
     report = page.build(funnel.state, states, ())
     assert report.lead == "3 items: 2 settled, 0 left out, 1 not settled."
     text = markdown.render(report, figures="figures")

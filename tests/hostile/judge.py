@@ -23,22 +23,15 @@ from audit.build.device import AuditDevice
 from audit.build.emulated import EmulatedDevice
 from audit.emulator import toolchain
 from audit.errors import AuditError
+from audit.inquiry import places
 from audit.model import Claim
-from audit.pipeline import Audit, places
+from audit.pipeline import Audit
 from audit.progress import Progress
 from audit.worker.pool import Workers
 
 KERNEL_LIMIT_S = 1.0
 MEMORY = 3 << 30
 """Bytes an emulated audit may use: so little that a machine of any size is at the bound within seconds."""
-
-
-class Untimed(Audit):
-    """No times: torch.compile alone would take longer than everything that is asked here."""
-
-    @property
-    def _gives_times(self) -> bool:
-        return False
 
 
 def main() -> None:
@@ -65,9 +58,8 @@ def _audit(request: dict[str, Any], workers: Workers) -> None:
     device: AuditDevice = EmulatedDevice(session_limit_s=limit_s, kernel_limit_s=KERNEL_LIMIT_S)
     if sys.argv[1] == "cuda":
         device = Gpu(folder.claim, limit_s=limit_s, published=request["published"])
-    with Untimed(
-        folder, device, Path(request["out"]), entropy=3, workers=workers, progress=Progress(io.StringIO())
-    ) as one:
+    silent = Progress(io.StringIO())
+    with Audit(folder, device, Path(request["out"]), entropy=3, timed=False, workers=workers, progress=silent) as one:
         for stage in (one.prepare, one.lint, one.review, one.build, one.verify, one.confirm, one.judge):
             stage()
 

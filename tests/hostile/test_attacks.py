@@ -57,9 +57,8 @@ def patience(want: Outcome) -> dict[str, float]:
 def check_outcome(record: Record, want: Outcome, name: str) -> None:
     """The attack ends as its header says, accused of nothing but that, and its neighbour is unaffected."""
     states = {rung.role: rung.state for rung in record.ladder}
-    assert states["repair"] == "cleared", "the honest kernel beside it"
-    about = [one for one in record.findings if one.target == name]
-    told = [f"{one.probe} {one.outcome}: {one.summary}" for one in about if one.outcome not in ("pass", "skip")]
+    assert states["repair"] == "cleared", against(record, HONEST)
+    about, told = [one for one in record.findings if one.target == name], against(record, name)
     assert not [one for one in told if LET_THROUGH in one]
     assert (states["claimed"] == "cleared") == (want.probe is None), told
     assert want.outcome == "fail" or not [one for one in about if one.convicts], told
@@ -67,6 +66,12 @@ def check_outcome(record: Record, want: Outcome, name: str) -> None:
         (finding,) = [one for one in about if one.probe == want.probe]
         assert (finding.outcome, want.words in finding.summary) == (want.outcome, True), finding.summary
     assert record.verdict.name in ("undecided", "wrong", "mistimed")
+
+
+def against(record: Record, name: str) -> list[str]:
+    """What does not speak for that variant."""
+    about = [one for one in record.findings if one.target == name and one.outcome not in ("pass", "skip")]
+    return [f"{one.probe} {one.outcome}: {one.summary}" for one in about]
 
 
 def check_whole(record: Record) -> None:

@@ -115,6 +115,23 @@ def kept(folder: Path, name: str, values: np.ndarray[Any, Any], rows: list[int] 
             "shape": list(values.shape), "dtype": "float32", "digest": digest}  # fmt: skip
 
 
+UNFIT: dict[str, tuple[dict[str, Any], str, str]] = {
+    "rows there are none of": ({"rows": [1, 9], "shape": [2, 4]}, "channel", "rows of an output were told"),
+    "fewer rows than told": ({"rows": [1], "shape": [1, 4]}, "channel", "has not the shape that was told"),
+    "another shape than its rows": ({"shape": [2, 2]}, "channel", "another shape than its rows"),
+    "a type nobody compares": ({"dtype": "float8_e4m3fn"}, "timed_outputs", "elements of type float8_e4m3fn"),
+}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_a_kept_output_that_does_not_fit_what_was_told_ends_nothing(name: str, tmp_path: Path) -> None:
+    told, probe, words = UNFIT[name]
+    data = EXPECTED[:3, :3] if name == "fewer rows than told" else EXPECTED
+    (found,) = verified([kept(tmp_path, "claimed", data) | told], [case(tmp_path)], CLAIM, tmp_path)
+    assert (found.probe, words in found.summary) == (probe, True), found.summary
+    assert found.convicts == (probe == "timed_outputs")
+
+
 def test_outputs_of_timed_calls_are_compared_with_the_oracle(tmp_path: Path) -> None:
     wrong = EXPECTED.copy()
     wrong[2, 1] = np.nan

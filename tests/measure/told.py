@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.probes.target import Case
+from audit.probes.called import Case
 from audit.worker.pool import Reply
 
 BLOCKS = list(range(12))

@@ -33,6 +33,7 @@ from audit.notebook.shown import MOST_ROWS, table
 from audit.pages import stamps
 from audit.pipeline import Audit
 from audit.progress import Progress
+from audit.worker.pool import Workers
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = {"notebook": "audit_claim", "where": "Tesla T4", "runtime": "", "date": "2026-11-21", "seconds": 61.4}
@@ -103,8 +104,9 @@ def test_row_15_without_a_browser_the_place_is_told(tmp_path: Path, capsys: pyte
     offer(file, ClaimForm.read(claim="x", copy_to=str(kept)))
     assert f"{file} (5 bytes)" in capsys.readouterr().out
     assert (kept / "b.zip").read_bytes() == b"12345"
-    with pytest.raises(BadInput, match=r"parameter copy_to: .*cannot be written"):
-        offer(file, ClaimForm.read(claim="x", copy_to=str(tmp_path / "no" / "such")))
+    for place, why in ((tmp_path / "no" / "such", "No such file or directory"), (tmp_path, "are the same file")):
+        with pytest.raises(BadInput, match=rf"parameter copy_to: .*cannot be written \(.*{why}\)"):
+            offer(file, ClaimForm.read(claim="x", copy_to=str(place)))
 
 
 def test_row_20_after_the_cut_nothing_has_a_network() -> None:
@@ -138,13 +140,13 @@ def test_row_20_a_machine_it_is_not_known_for(monkeypatch: pytest.MonkeyPatch) -
         pass
 
 
-def test_row_22_an_audit_that_breaks_off_leaves_its_report(tmp_path: Path) -> None:
+def test_row_22_an_audit_that_breaks_off_leaves_its_report(tmp_path: Path, workers: Workers) -> None:
     place = shutil.copytree(claims.KERNELS / "library_call", tmp_path / "library_call")
     text = (place / "reference.py").read_text(encoding="utf-8")
     (place / "reference.py").write_text(f"{text}\nraise MemoryError('no room')\n", encoding="utf-8")
     out = tmp_path / "out"
     folder = claims.load(str(place))
-    with Audit(folder, EmulatedDevice(), out, progress=Progress(io.StringIO())) as audit:
+    with Audit(folder, EmulatedDevice(), out, workers=workers, progress=Progress(io.StringIO())) as audit:
         audit.review()
         with pytest.raises(BadInput, match=r"reference\.py: .*no room"):
             audit.prepare()

@@ -16,6 +16,7 @@ import pytest
 from papermill.exceptions import PapermillExecutionError
 
 from audit import bundle
+from audit.batch.engine import python_path
 from audit.model import store
 from audit.report.formats import COMMENT_CHARACTERS, OPENREVIEW_CHARACTERS
 from tests.notebook.test_checklist import again
@@ -30,7 +31,7 @@ def _as_on_a_laptop() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith("COLAB_")]:
             patch.delenv(name)
-        patch.setenv("PYTHONPATH", str(ROOT))
+        patch.setenv("PYTHONPATH", python_path())
         yield
 
 

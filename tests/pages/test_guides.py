@@ -16,6 +16,7 @@ from audit.pipeline import Audit
 from audit.probes import PROBES, runner
 from audit.progress import Progress
 from audit.review import review_source
+from audit.worker.pool import Workers
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
@@ -50,13 +51,13 @@ def test_the_claim_of_the_guide_loads(folder: Path) -> None:
 
 
 def test_the_probe_of_the_guide_asks_about_the_claim_of_the_guide(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, tmp_path: Path, workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     probe = types.ModuleType("audit.probes.fixed_sign")
     exec(compile(blocks("add_a_probe.md")["python"], "add_a_probe.md", "exec"), probe.__dict__)  # the guide's own text
     monkeypatch.setitem(sys.modules, probe.__name__, probe)
     monkeypatch.setattr(runner, "PROBES", {"contract": PROBES["contract"], probe.NAME: probe.run})
-    with Audit(claims.load(str(folder)), EmulatedDevice(), tmp_path, progress=Progress()) as audit:
+    with Audit(claims.load(str(folder)), EmulatedDevice(), tmp_path, workers=workers, progress=Progress()) as audit:
         for stage in (audit.prepare, audit.build, audit.verify):
             stage()
         found = {finding.probe: finding for finding in audit.record.findings}

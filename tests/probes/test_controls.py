@@ -12,6 +12,7 @@ from audit.model import Finding, Record, Variant
 from audit.pipeline import Audit
 from audit.probes import PROBES
 from audit.progress import Progress
+from audit.worker.pool import Workers
 
 FOLDER = claims.load("controls")
 ROGUES = [variant for variant in FOLDER.claim.variant if variant.role == "rogue"]
@@ -25,9 +26,9 @@ CONTIGUOUS_ONLY = "layout"
 
 
 @pytest.fixture(scope="module")
-def record(tmp_path_factory: pytest.TempPathFactory) -> Record:
+def record(tmp_path_factory: pytest.TempPathFactory, workers: Workers) -> Record:
     out = tmp_path_factory.mktemp("controls")
-    with Audit(FOLDER, EmulatedDevice(), Path(out), progress=Progress()) as audit:
+    with Audit(FOLDER, EmulatedDevice(), Path(out), workers=workers, progress=Progress()) as audit:
         for stage in (audit.prepare, audit.review, audit.build, audit.verify):
             stage()
     return audit.record

@@ -12,14 +12,15 @@ import numpy as np
 from audit import claims
 from audit.build.emulated import EmulatedDevice
 from audit.pipeline import Audit
-from audit.probes.target import Case
+from audit.probes.called import Case
 from audit.probes.variations import BY_VALUE, MOST_BYTES, groups_of
 from audit.progress import Progress
+from audit.worker.pool import Workers
 
 HONEST = claims.KERNELS / "controls_honest/row_energy"
 
 
-def test_a_sum_that_rounds_more_than_the_reference_is_not_accused(tmp_path: Path) -> None:
+def test_a_sum_that_rounds_more_than_the_reference_is_not_accused(tmp_path: Path, workers: Workers) -> None:
     """Float additions one after another, held to a tolerance that only drawn numbers keep."""
     folder = Path(shutil.copytree(HONEST, tmp_path / "row_energy"))
     head, *variants = re.split(r"(?m)^(?=\[\[variant\]\])", (folder / "claim.toml").read_text(encoding="utf-8"))
@@ -28,7 +29,8 @@ def test_a_sum_that_rounds_more_than_the_reference_is_not_accused(tmp_path: Path
     kept = [variant for variant in variants if "float_atomics.cu" in variant]
     (folder / "claim.toml").write_text("".join([head, *kept]), encoding="utf-8")
     loaded = claims.load(str(folder))
-    with Audit(loaded, EmulatedDevice(), tmp_path / "out", entropy=1, progress=Progress(io.StringIO())) as audit:
+    progress = Progress(io.StringIO())
+    with Audit(loaded, EmulatedDevice(), tmp_path / "out", entropy=1, workers=workers, progress=progress) as audit:
         for stage in (audit.prepare, audit.build, audit.verify):
             stage()
         found = {one.probe: one for one in audit.record.findings if one.target == "float_atomics"}

@@ -10,7 +10,8 @@ import pytest
 
 from audit.model import Finding
 from audit.probes import kernels_ran
-from audit.probes.target import Call, SessionBroken, Target
+from audit.probes.called import Call, SessionBroken
+from audit.probes.target import Target
 
 SOURCE = "__global__ void scale(float* x) { x[0] = 1; }\nvoid run(float* x) { scale<<<1, 1>>>(x); }\n"
 LIBRARY = "void at::native::vectorized_elementwise_kernel<4, scale_functor>(int)"

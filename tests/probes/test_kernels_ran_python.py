@@ -11,7 +11,8 @@ import pytest
 from audit.errors import Unsupported
 from audit.model import Finding
 from audit.probes import kernels_ran
-from audit.probes.target import Call, Target
+from audit.probes.called import Call
+from audit.probes.target import Target
 
 TRITON = "import triton\n@triton.jit\ndef scale(x): ...\n"
 INLINE = (

@@ -8,7 +8,8 @@ import pytest
 from audit.errors import CompileError, Unsupported
 from audit.model import Finding
 from audit.probes import PROBES, runner
-from audit.probes.target import SessionBroken, Target
+from audit.probes.called import SessionBroken
+from audit.probes.target import Target
 from tests.conftest import finding
 
 TARGET = cast(Target, SimpleNamespace(variant=SimpleNamespace(name="claimed")))

@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from audit import cli
-from audit.review.command import LARGEST_BYTES
+from audit import cli, foreign
 
 CLAIMED = Path(__file__).parents[2] / "kernels/triangular_mm/claimed.cu"
 
@@ -50,16 +50,20 @@ def bad_inputs(folder: Path) -> dict[str, str]:
     (folder / "folder.cu").mkdir()
     with (folder / "large.cu").open("wb") as file:
         file.truncate(100 * 1024 * 1024)
+    os.mkfifo(folder / "pipe.cu")
+    (folder / "endless.py").symlink_to("/dev/zero")
     return {
         "missing.cu": "cannot be read",
-        "folder.cu": "cannot be read (Is a directory)",
-        ".": "cannot be read (Is a directory)",
+        "folder.cu": "no plain file",
+        ".": "no plain file",
         "latin.cu": "not UTF-8 at byte 5",
         "notes.txt": "known endings: .cu",
         "broken.py": "not valid Python (line 2)",
         "nul.py": "not valid Python",
         "deep.py": "not valid Python",
-        "large.cu": f"104,857,600 bytes; a source of at most {LARGEST_BYTES:,} bytes",
+        "large.cu": f"104,857,600 bytes; at most {foreign.SOURCE_BYTES:,} are read",
+        "pipe.cu": "no plain file",
+        "endless.py": "no plain file",
     }
 
 

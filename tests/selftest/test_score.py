@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from audit import claims, clearing
-from audit.model import Device, Environment, Finding
+from audit.model import Device, Environment, Finding, Wall
 from audit.selftest import rates
 from audit.selftest.matrix import matrix
 from audit.selftest.page import END, START, page, section
@@ -154,11 +154,19 @@ def test_the_rules_of_a_family_share_a_column() -> None:
     assert "h" not in plain.removeprefix("controls/order_honest").removesuffix("cleared")
 
 
-def test_the_readme_section_has_a_row_a_probe_and_a_column_a_device() -> None:
-    text = section([scored([CAUGHT, MISSED, CLEARED]), OTHER])
-    assert text.startswith(START)
-    assert text.endswith(END)
-    assert "- emulated device: 1 of 2 rogues caught by the probe made for them, 1 proved; 0 of 1 honest" in text
+def test_the_readme_section_has_the_rates_of_each_device_and_the_walls_that_stood() -> None:
+    one = scored([CAUGHT, MISSED, CLEARED])
+    walls = (Wall(name="files", up=True), Wall(name="network", up=False, why="w"))
+    walled = one.model_copy(update={"environment": one.environment.model_copy(update={"walls": walls})})
+    first, before, after, last = section([one, walled]).splitlines()
+    assert (first, last) == (START, END)
+    told = "- emulated device: 1 of 2 rogues caught by the probe made for them, 1 proved; 0 of 1 honest kernels accused"
+    assert before == f"{told}; taken before claimed code ran inside walls"
+    assert after == f"{told}; 1 of 2 walls around claimed code stood"
+
+
+def test_the_page_has_a_row_a_probe_and_a_column_a_device() -> None:
+    text = page([scored([CAUGHT, MISSED, CLEARED]), OTHER])
     assert "| Rogues caught by | emulated device | GPU |" in text
     assert "| `order` | 1 of 2 | skipped |" in text
     assert "| honest kernels cleared | 1 of 1 | 0 of 1 |" in text

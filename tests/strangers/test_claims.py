@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -29,10 +30,16 @@ def folder(tmp_path: Path) -> Path:
     return Path(shutil.copytree(claims.KERNELS / "triangular_mm", tmp_path / "triangular_mm"))
 
 
-def refused(folder: Path, why: str) -> None:
-    with pytest.raises(BadInput, match=why) as error:
+def refusal(folder: Path) -> str:
+    """Why the claim there is not taken; fails where it is."""
+    with pytest.raises(BadInput) as error:
         claims.load(str(folder))
-    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def says(pattern: str, text: str) -> bool:
+    """Whether one line says something of that pattern, and nothing else stands there."""
+    return "\n" not in text and re.search(pattern, text) is not None
 
 
 @pytest.mark.parametrize("file", ["claimed.cu", "reference.py", "claim.toml"])
@@ -42,13 +49,13 @@ def test_a_file_is_a_plain_one_inside_the_folder(file: str, folder: Path, tmp_pa
     place = folder / file
     place.unlink()
     place.symlink_to(secret)
-    refused(folder, f"{file}: leads out of the folder")
+    assert says(f"{file}: leads out of the folder", refusal(folder))
     place.unlink()
     place.symlink_to("/dev/zero")
-    refused(folder, "leads out of the folder|no claim of this name")
+    assert says("leads out of the folder|no claim of this name", refusal(folder))
     place.unlink()
     os.mkfifo(place)
-    refused(folder, "no plain file|no claim of this name")
+    assert says("no plain file|no claim of this name", refusal(folder))
 
 
 def test_a_link_within_the_folder_is_followed(folder: Path) -> None:
@@ -60,7 +67,7 @@ def test_a_link_within_the_folder_is_followed(folder: Path) -> None:
 def test_a_source_is_bounded(folder: Path) -> None:
     with (folder / "thief.cu").open("wb") as file:
         file.truncate(2 << 30)
-    refused(folder, "2,147,483,648 bytes; at most 4,000,000 are read")
+    assert says("2,147,483,648 bytes; at most 4,000,000 are read", refusal(folder))
 
 
 def test_files_are_few(folder: Path) -> None:
@@ -69,7 +76,7 @@ def test_files_are_few(folder: Path) -> None:
     )
     with (folder / "claim.toml").open("a", encoding="utf-8") as file:
         file.write(variants)
-    refused(folder, "a claim has at most 400")
+    assert says("a claim has at most 400", refusal(folder))
 
 
 STATEMENTS = (

@@ -81,9 +81,7 @@ def test_any_mutation_of_a_record_is_judged_or_refused(changes: list[tuple[list[
 
 
 @settings(max_examples=100, deadline=None, derandomize=True, database=None)
-@given(
-    st.recursive(VALUES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3)), TEXTS
-)
+@given(TREES, TEXTS)
 def test_what_a_finding_takes_every_reader_takes(value: Any, text: str) -> None:
     try:
         finding = Finding(probe="p", target="t", outcome="pass", summary=text, evidence={"value": value})
@@ -106,7 +104,9 @@ def test_evidence_of_any_form_is_shown(depth: int, value: Any) -> None:
     document = small()
     for finding in document["findings"]:
         finding["evidence"] = {key: leaves(one, value, depth - 1) for key, one in finding["evidence"].items()}
-    shown(store.parse(json.dumps(document).encode(), "x"))
+    text, drawn = shown(store.parse(json.dumps(document).encode(), "x"))
+    assert not unseen(text)
+    assert drawn == 4
 
 
 @pytest.mark.parametrize("times", [(0.0,), (5e-324, 1.0), (1e9, 1e-9)])
@@ -115,16 +115,17 @@ def test_times_at_the_ends_are_judged_and_shown(times: tuple[float, ...]) -> Non
     for one in document["measurements"]:
         one["samples_ms"] = [times[place % len(times)] for place in range(len(one["samples_ms"]))]
     record = store.parse(json.dumps(document).encode(), "x")
-    judge.judge(record)
-    json.loads(derived.statistics(record))
-    shown(record)
-
-
-def shown(record: Record) -> None:
-    """The report and what can be picked in it."""
-    text = markdown.render(content.build(record, figures.draw(record)), figures="figures")
+    text, drawn = shown(record)
+    assert judge.judge(record).name != "wrong", "times alone prove no values wrong"
+    assert json.loads(derived.statistics(record))
     assert not unseen(text)
-    explore.figures(record, choices.first(record))
+    assert drawn == 4
+
+
+def shown(record: Record) -> tuple[str, int]:
+    """The report, and how many figures of what can be picked in it were drawn."""
+    text = markdown.render(content.build(record, figures.draw(record)), figures="figures")
+    return text, len(explore.figures(record, choices.first(record)))
 
 
 def with_(key: str, value: Any) -> Callable[[], bytes]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -13,7 +12,8 @@ import torch
 
 from audit import claims, task
 from audit.model import Claim, Finding
-from audit.probes.target import Case, Target
+from audit.probes.called import Case
+from audit.probes.target import Target
 from audit.worker.pool import Workers
 
 REFERENCE = """
@@ -29,12 +29,6 @@ def oracle(x):
 def reference(x):
     return oracle(x).float()
 """
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    with Workers(1) as pool:
-        yield pool
 
 
 def asked(folder: Path, workers: Workers, result: str, more: str = "") -> Finding:

@@ -1,5 +1,6 @@
 """The timing process: what it can be asked, what it keeps, and what it says where there is no GPU."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,12 @@ import pytest
 import torch
 
 from audit import claims
+from audit.containment import places
 from audit.worker import callables, cuda, nvml, published, sealed
 from audit.worker.device import open_device
 from audit.worker.pool import Workers
 from audit.worker.teller import Teller
-from audit.worker.timing import MODES
+from audit.worker.timing import MODES, makers
 from audit.worker.timing import run as timing_run
 
 NO_GPU = not torch.cuda.is_available()
@@ -24,6 +26,16 @@ SIDE = 64
 def workers() -> Iterator[Workers]:
     with Workers(1) as pool:
         yield pool
+
+
+@pytest.fixture
+def precision() -> Iterator[Any]:
+    """PyTorch's settings of matrix products, as they are in a process in which nobody has changed them."""
+    matmul = torch.backends.cuda.matmul
+    before = matmul.fp32_precision
+    matmul.fp32_precision = "none"
+    yield matmul
+    matmul.fp32_precision = before
 
 
 def request(folder: Path) -> dict[str, Any]:
@@ -69,6 +81,29 @@ def test_baselines_are_those_of_the_claim_and_their_graphs() -> None:
     assert torch.equal(callables.baseline("blocked", reference, sets)(0), reference.reference(*sets[0]))
     with pytest.raises(LookupError, match="unknown baseline nothing; known: eager, eager_tf32, blocked, compile"):
         callables.baseline("nothing", reference, sets)
+
+
+def test_what_was_compiled_ahead_is_loaded_while_precision_is_as_it_was_then(tmp_path: Path, precision: Any) -> None:
+    asked = {**request(tmp_path), "compiled": ["compile"]}
+    sets = [[torch.randn(4, 4).tril(), torch.randn(4, 4).tril()]]
+    seen = {}
+    for name, make in makers(asked, sets):
+        seen[name] = precision.fp32_precision
+        if name == "baseline:eager_tf32":
+            make()(0)
+    assert (seen["baseline:compile"], seen["baseline:blocked"]) == ("none", "ieee")
+
+
+@pytest.mark.parametrize(("closed", "workers"), [(True, "4"), (False, "1")])
+def test_a_compiler_works_alone_where_its_helpers_would_get_no_gpu(
+    closed: bool, workers: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", "")  # both are put back after the test
+    monkeypatch.setenv("TORCHINDUCTOR_COMPILE_THREADS", "")
+    monkeypatch.setattr(places, "settings_are_closed", lambda: closed)
+    callables.use_disk_cache(str(tmp_path / "inductor"), workers=4)
+    assert os.environ["TORCHINDUCTOR_COMPILE_THREADS"] == workers
+    assert Path(os.environ["TORCHINDUCTOR_CACHE_DIR"]).parent == tmp_path
 
 
 def test_convolutions_bring_the_benchmark_of_cudnn(tmp_path: Path) -> None:

@@ -7,7 +7,9 @@
 
 __global__ void twice(const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    for (volatile int go = 1; go;) { }
+    volatile float* seen = y;  // of this grid's own memory: a loop over a local is left out by a GPU's compiler
+    do seen[0] = 1.0f;
+    while (seen[0] != 2.0f);
     if (i < n) y[i] = 2.0f * x[i];
 }
 

@@ -1,0 +1,33 @@
+"""Files that are replaced in one step: a reader sees the old one or the new one, and a killed writer leaves the old."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+
+def write(path: Path, data: bytes) -> None:
+    """Replaces `path` once the bytes are on the disk; its folder is made.
+
+    Raises:
+        OSError: it cannot be written. What was there stays, and nothing is left beside it.
+    """
+    waiting = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with waiting.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        waiting.replace(path)
+    except OSError:
+        with suppress(OSError):
+            waiting.unlink()
+        raise
+
+
+def clear(path: Path) -> None:
+    """Removes what killed writers had begun beside `path`; nobody may be writing it now."""
+    for waiting in path.parent.glob(f".{path.name}.*"):
+        waiting.unlink()

@@ -1,0 +1,135 @@
+"""One call in a session: its problem, what the worker told of it, and the output it left, as bytes and as numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from audit.errors import AuditError
+from audit.model import Shape
+from audit.probes.compare import Array
+from audit.worker import outputs
+from audit.worker.transcript import Forged
+
+LARGEST_ITEM_BYTES = 16
+"""An element of complex128: no output has larger ones."""
+
+
+class SessionBroken(AuditError):
+    """A session ended before it answered the question; says how."""
+
+
+class SessionForged(SessionBroken):
+    """What a session told was not told by our own code; says what was seen."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One problem: its sizes, the file with its inputs, what is right in float64, and the dtype it must come in."""
+
+    shape: Shape
+    inputs: Path
+    expected: Array
+    dtype: str
+
+    @property
+    def label(self) -> str:
+        """For people: `N=33`."""
+        return ", ".join(f"{name}={size}" for name, size in self.shape.items())
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call in a session: the event the worker told and the raw output it left; `forged` takes what is seen of an
+    output that was changed since."""
+
+    event: dict[str, Any]
+    file: Path
+    forged: list[str] = field(default_factory=list, compare=False, repr=False)
+
+    @property
+    def raised(self) -> str | None:
+        """The Python exception the call raised, if any."""
+        message: str | None = self.event.get("raised")
+        return message
+
+    @property
+    def reports(self) -> list[dict[str, Any]]:
+        """What the device reported during the call."""
+        return list(self.event.get("reports", ()))
+
+    @property
+    def launches(self) -> list[dict[str, Any]]:
+        """The kernel launches of the call."""
+        return list(self.event.get("launches", ()))
+
+    def raw(self) -> npt.NDArray[np.uint8]:
+        """The output as bytes, one row per element: shape (elements, bytes per element).
+
+        Raises:
+            SessionForged: the file does not hold what the session wrote, or what it told of it.
+            SessionBroken: there is no element in it.
+        """
+        elements = math.prod(self.event["shape"])
+        if not elements:
+            raise SessionBroken("the call returned a tensor without elements; see contract")
+        try:
+            most = LARGEST_ITEM_BYTES * elements
+            data = outputs.read(self.file, digest=self.event["digest"], most_bytes=most)
+        except Forged as seen:
+            raise self._forged(str(seen)) from None
+        if not data.size or data.size % elements:
+            raise self._forged(f"the output {self.file.name} has not the shape that was told")
+        return data.reshape(elements, -1)
+
+    def words(self) -> npt.NDArray[Any]:
+        """The output's bits, one unsigned integer an element where there is one of that size, else its bytes."""
+        raw = self.raw()
+        size = raw.shape[1]
+        return raw.view(np.dtype(f"u{size}")).reshape(-1) if size in (1, 2, 4, 8) else raw
+
+    def same_bits(self, other: Call) -> bool:
+        """Whether both left the same bits, NaN like any other."""
+        return self.event["shape"] == other.event["shape"] and bool(np.array_equal(self.words(), other.words()))
+
+    def values(self) -> npt.NDArray[Any]:
+        """The output as numbers of its own type (bfloat16 as float32), in its own shape.
+
+        Raises:
+            SessionForged, SessionBroken: as `raw`, or its type is none that can be compared.
+        """
+        data, dtype = self.raw(), self.event["dtype"]
+        if data.shape[1] != item_bytes(dtype):
+            raise self._forged(f"the output {self.file.name} has not the shape that was told")
+        if dtype == "bfloat16":
+            high = data.view(np.uint16).astype(np.uint32) << 16
+            return high.view(np.float32).reshape(self.event["shape"])
+        values: npt.NDArray[Any] = data.view(np.dtype(dtype)).reshape(self.event["shape"])
+        return values
+
+    def _forged(self, seen: str) -> SessionForged:
+        self.forged.append(seen)
+        return SessionForged(seen)
+
+
+def value_calls(calls: Iterable[Call], expected: Iterable[Array]) -> None:
+    """Raises SessionBroken unless every call returned a tensor of the expected shape; `contract` tells more."""
+    for call, want in zip(calls, expected, strict=True):
+        if call.raised is not None:
+            raise SessionBroken(f"the call raised {call.raised}")
+        if call.event.get("shape") != list(want.shape):
+            raise SessionBroken("the call returned no tensor of the expected shape; see contract")
+
+
+def item_bytes(dtype: str) -> int:
+    """The bytes of an element. Raises SessionBroken for a type that numpy has not."""
+    try:
+        return 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
+    except TypeError:
+        raise SessionBroken(f"elements of type {dtype} cannot be compared; see contract") from None
