@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +26,6 @@ torch::Tensor run(torch::Tensor x) { TORCH_CHECK(x.is_cuda(), "no GPU"); auto y 
   twice<<<1, 32>>>(y.data_ptr<float>(), y.numel()); return y; }
 '''
 """
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    with Workers(1) as pool:
-        yield pool
 
 
 def asked(workers: Workers, folder: Path, text: str, *runs: str) -> Reply:

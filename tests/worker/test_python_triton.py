@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,12 +28,6 @@ def forward(x):
 """
 LAUNCH = "twice[(triton.cdiv(x.numel(), 4),)](x, y, x.numel(), block=4)"
 CONFIGS = "triton.Config({'block': 4}), triton.Config({'block': 8})"
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    with Workers(1) as pool:
-        yield pool
 
 
 def source(call: str, decorator: str = "") -> str:

@@ -22,12 +22,6 @@ FOLDER = claims.load("triangular_mm")
 SIDE = 64
 
 
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    with Workers(1) as pool:
-        yield pool
-
-
 @pytest.fixture
 def precision() -> Iterator[Any]:
     """PyTorch's settings of matrix products, as they are in a process in which nobody has changed them."""
