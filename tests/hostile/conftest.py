@@ -30,7 +30,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SECRET = "hostile_secret_1f9c"
 AUDIT_LIMIT_S = {"emulated": 100.0, "cuda": 400.0}
 PATIENT_S = 20.0
-COMPILE_LIMIT_S = 30.0
+COMPILE_LIMIT_S = {"emulated": 30.0, "cuda": 120.0}
+"""A build as published takes more than half a minute to its end."""
 VARIANT = '\n[[variant]]\nfile = "{file}"\nrole = "{role}"\ntechnique = "an attack, or none"\n'
 
 
@@ -97,14 +98,14 @@ class Stage:
         claim: Path,
         *,
         limit_s: float = PATIENT_S,
-        compile_limit_s: float = COMPILE_LIMIT_S,
+        compile_limit_s: float | None = None,
         published: bool = False,
     ) -> Record:
         """The record of an audit; fails the test if there is none that went through. See `tests.hostile.judge`."""
         assert self.judge.stdin is not None
         assert self.judge.stdout is not None
         out = claim / "out"
-        limits = {"limit_s": limit_s, "compile_limit_s": compile_limit_s}
+        limits = {"limit_s": limit_s, "compile_limit_s": compile_limit_s or COMPILE_LIMIT_S[self.device]}
         request = {"claim": str(claim), "out": str(out), "published": published, **limits}
         self.judge.stdin.write(json.dumps(request) + "\n")
         self.judge.stdin.flush()
