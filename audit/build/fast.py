@@ -23,6 +23,7 @@ from audit.build.fast_nvrtc import NAMES
 from audit.build.fast_refusal import NotFast
 from audit.build.fast_symbols import Symbol, device_variables, offset_of, symbols
 from audit.build.fast_toolchain import FastToolchain
+from audit.build.names import FAST_MANIFEST, IMAGE, OPENER
 from audit.containment import command
 from audit.emulator import cache, toolchain
 from audit.emulator.cache import fingerprint, made
@@ -32,9 +33,7 @@ from audit.review.cuda_source import CudaSource, parse
 __all__ = ["FastBuild", "NotFast", "build", "prepare"]
 
 DEVICE_LIMIT_S = 120.0
-MANIFEST = "fast.json"
-OPENER = "cufast_open"
-LIBRARY, DEVICE_SOURCE, IMAGE = "host.so", "device.cu", "device.image"
+LIBRARY, DEVICE_SOURCE = "host.so", "device.cu"
 _RECIPE = "2"  # part of every cache key; counts changes to the way this module calls the compilers
 _LINK = ("-shared", "-Wl,-z,now")
 
@@ -111,7 +110,7 @@ def build(
     with ThreadPoolExecutor(max_workers=1) as beside:
         binding = beside.submit(fast_toolchain.binding, own)
         kept = made(target, job.make)
-    manifest = json.loads((target / MANIFEST).read_text(encoding="utf-8"))
+    manifest = json.loads((target / FAST_MANIFEST).read_text(encoding="utf-8"))
     return FastBuild(
         library=target / LIBRARY,
         device_source=target / DEVICE_SOURCE,
@@ -153,7 +152,7 @@ class _Job:
             "host_seconds": round(host_seconds, 3),
             "device_seconds": round(time.monotonic() - started - host_seconds, 3),
         }
-        (folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+        (folder / FAST_MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
 
     def _compile_host(self, folder: Path) -> None:
         header = fast_toolchain.header_now(self._cache, folder)

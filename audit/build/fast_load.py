@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from audit.build.fast import IMAGE, MANIFEST, OPENER
+from audit.build.names import FAST_MANIFEST, IMAGE, OPENER
 from audit.emulator import library as bound
 
 
@@ -35,7 +35,7 @@ def load(library: Path, *, binding: Path) -> dict[str, Callable[..., Any]]:
 
 
 def _bind(host: ctypes.CDLL, folder: Path) -> None:
-    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    manifest = json.loads((folder / FAST_MANIFEST).read_text(encoding="utf-8"))
     if not manifest["joined"]:
         return
     handle = ctypes.c_void_p()

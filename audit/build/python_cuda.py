@@ -13,6 +13,7 @@ from audit.build.cuda import CudaVariant
 from audit.build.cuda_compile import compiler_words, environment, run_child
 from audit.build.cuda_toolchain import Toolchain
 from audit.build.gpu import Gpu
+from audit.build.names import FOLDERS
 from audit.build.python_child import MANIFEST
 from audit.build.python_files import init_inputs, kept_alone
 from audit.build.python_source import RUNG, PythonSource
@@ -22,8 +23,6 @@ from audit.model import BuildNote, Claim, Variant
 
 KEPT = ("PATH", "CUDA_HOME", "TORCH_CUDA_ARCH_LIST", "MAX_JOBS")
 """What of the builder's environment a session needs too: Triton and torch.compile look for programs there."""
-FOLDERS = {"TORCH_EXTENSIONS_DIR": "torch", "TRITON_CACHE_DIR": "triton", "TORCHINDUCTOR_CACHE_DIR": "inductor"}
-"""Where what is compiled during a session is kept, in a folder of the cache that is this source's alone."""
 CHILD = "audit.build.python_child"
 NOTHING: dict[str, Any] = {"loaded": False, "extensions": {}}
 

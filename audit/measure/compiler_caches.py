@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from audit.build.python_cuda import FOLDERS
+from audit.build.names import FOLDERS
 from audit.emulator.cache import is_whole, made
 from audit.worker.pool import SharedProcess, Workers
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from audit.build.names import FOLDERS
 from audit.containment.walls import Walls
 
 _FILES = ("library", "runtime", "binding", "python")
-_FOLDERS = ("TORCH_EXTENSIONS_DIR", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR")
 _SLACK_S = 30.0
 
 
@@ -66,7 +66,7 @@ def _read_for(settings: Mapping[str, Any]) -> Iterator[str]:
 def _kept_by(settings: Mapping[str, Any]) -> Iterable[str]:
     """Where a `.py` variant keeps what it compiles: folders of this source alone."""
     told = settings.get("environment", {})
-    return [told[name] for name in _FOLDERS if name in told]
+    return [told[name] for name in FOLDERS if name in told]
 
 
 def _beside(file: str | None) -> list[str]:

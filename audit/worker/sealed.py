@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
 
+from audit.emulator import toolchain
 from audit.emulator.cache import cache_folder, fingerprint, made
 from audit.errors import AuditError
 
@@ -44,7 +44,7 @@ def library(folder: Path | None = None) -> Path:
 
 
 def _compile(unfinished: Path) -> None:
-    compiler = shutil.which(os.environ.get("CXX") or "g++")
+    compiler = shutil.which(toolchain.compiler_name())
     if compiler is None:
         raise AuditError("no C++ compiler: what sessions tell is sealed by native code (Debian: apt-get install g++)")
     command = [compiler, *FLAGS, str(SOURCE), "-o", str(unfinished / NAME)]

@@ -9,6 +9,7 @@ import pytest
 from audit.build import fast, fast_toolchain
 from audit.build.fast_host import KEY, host_part
 from audit.build.fast_symbols import device_variables, offset_of, symbols
+from audit.build.names import OPENER
 from audit.emulator import toolchain
 from audit.errors import BadInput, Unsupported
 from audit.review.cuda_source import parse
@@ -48,7 +49,7 @@ def test_gcc_compiles_the_host_part_and_its_symbols_name_every_kernel(tmp_path: 
     found = {each.expression: each for each in symbols(listing, key=KEY, variables=device_variables(source))}
     assert set(found) == {"scale<double, 64>", "scale<float, 32>", "fill", "&weights"}
     assert len(found["scale<double, 64>"].offsets) == 2  # the key in its stub, and the stub whose address was taken
-    assert offset_of(fast.OPENER, listing) > 0
+    assert offset_of(OPENER, listing) > 0
 
 
 def test_a_missing_source_is_bad_input(tmp_path: Path) -> None:

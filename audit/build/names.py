@@ -1,0 +1,8 @@
+"""What builds leave, by name, for the sessions that open it; imports nothing, so that a session need not either."""
+
+FAST_MANIFEST = "fast.json"
+"""Of a fast build: where its opener and its kernels stand."""
+IMAGE = "device.image"
+OPENER = "cufast_open"
+FOLDERS = {"TORCH_EXTENSIONS_DIR": "torch", "TRITON_CACHE_DIR": "triton", "TORCHINDUCTOR_CACHE_DIR": "inductor"}
+"""Where what a `.py` variant compiles during a session is kept, in a folder of this source's alone."""
