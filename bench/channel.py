@@ -1,4 +1,5 @@
-"""What the sealed channel costs: `python bench/channel.py BEFORE AFTER [--out FILE]`, two checkouts of this repository.
+"""What a session costs, the sealed channel and the walls included: `python bench/channel.py BEFORE AFTER [--out FILE]`,
+two checkouts of this repository, the first from before there were any.
 
 Sessions of a Python kernel on the emulated device, six calls each, in fresh processes and in a kept one; the two
 checkouts take turns. Prints the median milliseconds of a session of each.
