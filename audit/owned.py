@@ -113,6 +113,16 @@ class Scratch:
         self._descriptor = -1
 
 
+def is_free(file: Path) -> bool:
+    """Whether nobody holds the lock on that file any more. Raises OSError where there is none."""
+    with file.open("r+b") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
 def clear_abandoned() -> None:
     """Removes this user's temporary folders whose owner is dead."""
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import sys
@@ -14,7 +13,7 @@ from typing import Any
 
 from audit.containment import command, trial
 from audit.model import Wall
-from audit.owned import Scratch
+from audit.owned import Scratch, is_free
 
 LIMIT_S = 20.0
 WALLS: Mapping[str, str] = {
@@ -53,7 +52,8 @@ def tried(ask: Ask) -> tuple[Wall, ...]:
             found = dict(ask(request))
         except TrialFailed as failure:
             found = dict.fromkeys(WALLS, failure.why)
-        if not _is_free(inside / trial.HELD):
+        held = inside / trial.HELD
+        if held.exists() and not is_free(held):
             found["namespace"] = "a process outlived the session that started it"
     return tuple(
         Wall(name=name, up=not found.get(name, "not tried"), why=found.get(name, "not tried")) for name in WALLS
@@ -74,15 +74,3 @@ def _asked_a_command(request: dict[str, Any]) -> Mapping[str, str]:
         raise TrialFailed(f"the trial of the walls failed: {last}")
     answer: dict[str, str] = json.loads(done.out)
     return answer
-
-
-def _is_free(file: Path) -> bool:
-    """Whether nobody holds the lock on a file any more."""
-    if not file.exists():
-        return True
-    with file.open("r+b") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-    return True

@@ -18,11 +18,11 @@ def _body(text: str) -> str:
     return _rewritten(text).split('#line 1 "a.cu"\n')[-1]
 
 
-def _numbered(produced: str) -> dict[int, str]:
+def numbered(produced: str) -> dict[int, str]:
     """Line texts by the numbers that a compiler would give them."""
     lines: dict[int, str] = {}
     number = 1
-    for line in produced.splitlines():
+    for line in produced.split("\n"):
         if marker := re.match(r"#line (\d+) ", line):
             number = int(marker[1])
             continue
@@ -40,15 +40,15 @@ def _marked(text: str) -> str:
 
 
 def test_every_line_keeps_its_number() -> None:
-    numbered = _numbered(_rewritten(_marked(SAMPLE)))
-    marks = {int(mark): number for number, line in numbered.items() for mark in re.findall(r"MARK(\d+)", line)}
+    lines = numbered(_rewritten(_marked(SAMPLE)))
+    marks = {int(mark): number for number, line in lines.items() for mark in re.findall(r"MARK(\d+)", line)}
     assert len(marks) > 25
     assert all(mark == number for mark, number in marks.items())
 
 
 def test_a_macro_stays_one_logical_line() -> None:
     produced = _rewritten("#define GO(K) \\\n  K \\\n  <float> \\\n  <<<1, \\\n 2>>> \\\n (a) \\\n; MARK\nint after;\n")
-    lines = _numbered(produced)
+    lines = numbered(produced)
     assert lines[8] == "int after;"
     assert all(lines[number].endswith("\\") for number in range(1, 7))
     assert "MARK" in lines[7]
@@ -93,7 +93,7 @@ def test_shared_memory_at_namespace_scope_is_bound_where_it_is_used() -> None:
         "__global__ void both() { count[0] = raw[0]; }\n__global__ void none(int* raw) { raw[0] = x.count; }\n"
         "__global__ void own() { extern __shared__ float raw[]; }\n"
     )
-    lines = _numbered(_rewritten(text))
+    lines = numbered(_rewritten(text))
     assert lines[1] == "static ::cuemu::DynamicShared<char> raw;"
     assert lines[3] == "typedef int cuemu_type_2 [4]; struct cuemu_tag_2;"
     assert lines[5] == (
@@ -178,5 +178,5 @@ def test_operator_headers() -> None:
 
 def test_nothing_crashes_and_lines_stay() -> None:
     for text in spoiled():
-        produced = _numbered(_rewritten(text))
+        produced = numbered(_rewritten(text))
         assert max(produced, default=1) >= len(text.split("\n")) - 1

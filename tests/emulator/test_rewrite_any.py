@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.emulator.rewrite import operator_headers, rewrite
 from audit.review.cuda_source import parse
 from audit.review.launches import MOST
+from tests.emulator.test_rewrite import numbered
 
 TOKENS = st.sampled_from([
     "<<<", ">>>", "<<", ">>", "<", ">", "(", ")", "[", "]", "{", "}", ",", ";", "=", "::", "->", "*", "&", "#", "##",
@@ -35,18 +34,6 @@ def rewritten(text: str) -> str:
     source = parse(text)
     operator_headers(source)
     return rewrite(source, name="a.cu", compute_capability=75)
-
-
-def numbered(text: str) -> dict[int, str]:
-    """The lines by the numbers that a compiler gives them."""
-    lines, number = {}, 1
-    for line in text.split("\n"):
-        if marker := re.match(r"#line (\d+) ", line):
-            number = int(marker[1])
-            continue
-        lines[number] = line
-        number += 1
-    return lines
 
 
 @settings(max_examples=150, deadline=None, derandomize=True, database=None)

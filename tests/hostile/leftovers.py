@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from audit.owned import is_free
 
 SET_CHILD_SUBREAPER = 36
 MARK = "hostile_"
@@ -55,7 +56,7 @@ def look(places: Places, judge: int) -> Look:
         marks=frozenset(name for folder in COMMON for name in _marks(folder)),
         shared=frozenset(_system_v()),
         unfinished=frozenset(_unfinished(places.cache)),
-        locked=frozenset(path for path in places.cache.rglob("*.lock") if _is_locked(path)),
+        locked=frozenset(path for path in places.cache.rglob("*.lock") if not is_free(path)),
         descriptors=sum(1 for _ in Path(f"/proc/{judge}/fd").iterdir()),
     )
 
@@ -147,12 +148,3 @@ def _unfinished(cache: Path) -> list[Path]:
     """Folders that a maker has not renamed: their names have an ending of their own, see `audit.emulator.cache`."""
     kinds = [kind for kind in cache.iterdir() if kind.is_dir()]
     return [path for kind in kinds for path in kind.iterdir() if path.is_dir() and "." in path.name]
-
-
-def _is_locked(path: Path) -> bool:
-    with path.open("r+") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-    return False

@@ -1,6 +1,5 @@
 """The trusted parent outlives whatever a session does."""
 
-import fcntl
 import os
 import signal
 import time
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 
+from audit.owned import is_free
 from audit.worker import parents
 from audit.worker.pool import Reply, Workers
 
@@ -85,16 +85,6 @@ def test_a_child_left_behind_is_killed(workers: Workers, tmp_path: Path) -> None
     leaves += "subprocess.Popen(['sleep', '60'], pass_fds=[held.fileno()], start_new_session=True); " + FINE
     assert ask(workers, tmp_path, leaves).finished
     assert is_free(held), "the grandchild still runs"
-
-
-def is_free(file: Path) -> bool:
-    """Whether nobody holds the lock on a file any more: numbers of processes inside a session say nothing outside."""
-    with file.open("r+") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-    return True
 
 
 def test_prints_of_a_session_do_not_reach_the_protocol(workers: Workers, tmp_path: Path) -> None:

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from audit.containment import tried
+from audit.owned import is_free
 from audit.worker import standing
 from audit.worker.pool import Reply, Workers
-from tests.worker.test_pool import FINE, REFERENCE, ask, is_free, request_for
+from tests.worker.test_pool import FINE, REFERENCE, ask, request_for
 
 TOKEN = "HF_TOKEN"
 
