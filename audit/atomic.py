@@ -21,10 +21,9 @@ def write(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         waiting.replace(path)
-    except OSError:
-        with suppress(OSError):
+    finally:
+        with suppress(OSError):  # it has taken the other's place; if not, something broke off, Ctrl-C perhaps
             waiting.unlink()
-        raise
 
 
 def clear(path: Path) -> None:

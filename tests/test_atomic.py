@@ -38,3 +38,15 @@ def test_what_a_killed_writer_left_is_cleared_and_nothing_else(tmp_path: Path) -
         (tmp_path / name).touch()
     atomic.clear(tmp_path / "record.json")
     assert sorted(path.name for path in tmp_path.iterdir()) == [".other.json.123", "record.json"]
+
+
+def test_a_write_that_is_interrupted_leaves_nothing_beside_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        atomic.write(tmp_path / "entry.json", b"new")
+    assert list(tmp_path.iterdir()) == []

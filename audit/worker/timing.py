@@ -158,8 +158,8 @@ def _compiled(request: dict[str, Any], _: Teller) -> Events:
     callables.use_disk_cache(request["inductor"], workers=request["compile_workers"])
     sets = callables.load_inputs(request["inputs"])
     reference = load_reference(request["reference"])
-    makers = [(name, lambda name=name: callables.baseline(name, reference, sets)) for name in request["compiled"]]
-    yield from _loaded(makers, {})
+    ahead = [(name, lambda name=name: callables.baseline(name, reference, sets)) for name in request["compiled"]]
+    yield from _loaded(ahead, {})
 
 
 def makers(request: dict[str, Any], sets: list[Any]) -> Iterable[tuple[str, Callable[[], Indexed]]]:
