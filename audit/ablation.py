@@ -1,4 +1,4 @@
-"""The claimed kernel beside its one-change ablations, and the one cause of its defect that they show."""
+"""The claimed kernel beside its one-change ablations, and the smallest change that makes it right."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def ablation_table(record: Record) -> list[AblationRow]:
     return [_ablation_row(variant, record.findings, states[variant.name] == "cleared") for variant in rows]
 
 
-def root_cause(record: Record) -> str | None:
+def cure(record: Record) -> str | None:
     """The smallest change that makes the claimed kernel right, in one sentence; None where the table cannot tell."""
     table = ablation_table(record)
     changed = [row for row in table if row.changes]

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from audit import turn
 from audit.build.notes import build_finding
+from audit.build.second_compiler import Refusal
 from audit.ledger import Ledger
 from audit.model import BuildNote, Finding, Variant
 from audit.probes import PROBES
@@ -29,7 +30,7 @@ def jobs() -> int:
 
 def places(devices: int) -> int:
     """Worker processes that audits on so many devices need at once, so that none waits for another for ever."""
-    return (jobs() + 2) * devices
+    return (jobs() + 3) * devices
 
 
 class Inquiry:
@@ -64,6 +65,7 @@ class Inquiry:
         """Waits for what runs; starts nothing more."""
         self._threads.shutdown(cancel_futures=True)
         self._long.shutdown(cancel_futures=True)
+        self.site.rest()
 
     def start(self, *, entropy: int) -> None:
         """Starts everything: cases, what builds share, builds, and answers as soon as there is something to ask."""
@@ -97,6 +99,7 @@ class Inquiry:
         """Until every probe has been asked about every variant that was built."""
         for answered in (*self._answered.values(), self._varied, self._task):
             answered.result()
+        self.site.rest()
 
     def waiting(self) -> list[Variant]:
         """Variants whose published build has not been taken yet."""
@@ -106,6 +109,7 @@ class Inquiry:
         """Waits for the published builds of those, and asks again about them; what was found before is replaced."""
         for confirmed in [self._threads.submit(self._confirm, variant) for variant in variants]:
             confirmed.result()
+        self.site.rest()
 
     def _submit_builds(self, variants: list[Variant]) -> None:
         for variant in variants:
@@ -177,7 +181,7 @@ class Inquiry:
             self._verify(variant)
         else:
             self._progress.advance(len(PROBES))
-            self._ledger.add(unconfirmed(before, why="the published build that had to confirm it does not exist"))
+            self._ledger.add(map(unconfirmed, before))
 
     def _take_published(self, variant: Variant) -> BuildNote:
         note = self.site.take_published(variant)
@@ -187,7 +191,15 @@ class Inquiry:
     def _built(self, variant: Variant, note: BuildNote) -> None:
         how = "from cache" if note.from_cache else f"{note.seconds:.1f} s"
         self._progress.say(f"{self._label}{variant.file}: {note.outcome}, {note.optimisation} ({how})")
-        self._ledger.add([build_finding(note).model_copy(update={"device": self.site.kind})])
+        found = build_finding(note, self._refusal(variant, note))
+        self._ledger.add([found.model_copy(update={"device": self.site.kind})])
+
+    def _refusal(self, variant: Variant, note: BuildNote) -> Refusal | None:
+        """What the compiler of the claimed kernel says where it did not build on the device that the audit is for."""
+        if note.outcome != "does not compile" or self.site.kind != self._ledger.record.device.kind:
+            return None
+        with self._progress.doing(f"asking the compiler that {variant.file} is written for"):
+            return self.site.refusal(variant, note)
 
     def _forget(self, variant: Variant) -> list[Finding]:
         """Takes this device's answers about a variant out of the record, and returns them."""

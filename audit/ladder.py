@@ -1,11 +1,11 @@
-"""Every variant's place: cleared, convicted or undecided, from the findings alone."""
+"""Every variant's place: cleared, convicted, undefined or undecided, from the findings alone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import groupby
 
-from audit.clearing import missing
+from audit.clearing import missing, undefined
 from audit.measure import median_ms
 from audit.model import Claim, Finding, Measurement, Rung, Variant
 from audit.reconcile import deciding
@@ -29,14 +29,14 @@ def by_target(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
 
 def _rung(variant: Variant, findings: list[Finding]) -> Rung:
     convictions = [finding for finding in findings if finding.convicts]
-    lacking = missing(findings)
+    lacking, unsound = missing(findings), undefined(findings)
     state, reason = "cleared", "every probe passed"
     if convictions:
         state, reason = "convicted", f"{convictions[0].probe}: {convictions[0].summary}"
+    elif unsound:
+        state, reason = "undefined", f"{unsound[0].probe}: {unsound[0].summary}"
     elif lacking:
         state, reason = "undecided", lacking[0]
-    elif undefined := [finding for finding in findings if finding.grade == "undefined"]:
-        reason = f"right, with undefined behaviour: {undefined[0].summary}"
     return Rung.model_validate(
         {
             "variant": variant.name,

@@ -12,14 +12,17 @@ def floors(claim: Claim, cost: dict[str, float]) -> list[Finding]:
     """One finding for each GPU the claim names.
 
     Proved is only a time under what the GPU's fastest unit allows, whatever its precision. Split products on matrix
-    units reach fp32 accuracy under the fp32 floor (`wmma_split.cu` does), so a time between the two is a hint.
+    units reach fp32 accuracy under the fp32 floor (`wmma_split.cu` does), so a time between the two is a hint. What a
+    time shows that others than the claim's authors state is not held against the claim.
 
     Args:
         claim: the claim with its published ratios and times.
         cost: `flops` and `bytes` the claimed shape needs at least, from the claim's `reference.py`.
     """
     seen = {observation.gpu: observation for observation in claim.observation}
-    return [_floor(speedup, seen.get(speedup.gpu), cost) for speedup in claim.speedup]
+    found = [_floor(speedup, seen.get(speedup.gpu), cost) for speedup in claim.speedup]
+    others = {gpu for gpu, one in seen.items() if not claim.stated_by_authors(one)}
+    return [one.model_copy(update={"claimed": one.target not in others}) for one in found]
 
 
 def _floor(speedup: Speedup, seen: Observation | None, cost: dict[str, float]) -> Finding:
@@ -71,10 +74,16 @@ def _under(speedup: Speedup, seen: Observation, numbers: dict[str, float]) -> st
 
 
 def _without_time(speedup: Speedup, numbers: dict[str, float]) -> str:
+    floor, needed = _digits(numbers["floor_ms"]), _digits(numbers["baseline_needed_ms"])
     return (
-        f"{speedup.gpu}: a ratio of {speedup.ratio:g} without a time; with the kernel at the fp32 floor of "
-        f"{numbers['floor_ms']:.2f} ms the baseline would have to take {numbers['baseline_needed_ms']:.0f} ms or more"
+        f"{speedup.gpu}: a ratio of {speedup.ratio:g} without a time; with the kernel at the fp32 floor of {floor} ms "
+        f"the baseline would have to take {needed} ms or more"
     )
+
+
+def _digits(milliseconds: float) -> str:
+    """Three digits that count, without an exponent for any time that somebody waits for."""
+    return f"{float(f'{milliseconds:.3g}'):g}"
 
 
 def _finding(outcome: str, summary: str, speedup: Speedup, numbers: dict[str, float] | None = None) -> Finding:

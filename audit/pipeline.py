@@ -243,7 +243,8 @@ class Audit:
         site = self._main.site
         rungs = judge.ladder(self.folder.claim, self.record.findings)
         cleared = {rung.variant for rung in rungs if rung.state == "cleared"}
-        built: dict[str, BuiltVariant] = {one.name: site.built[one.name] for one in variants if one.name in site.built}
+        known = site.timeable()
+        built: dict[str, BuiltVariant] = {one.name: known[one.name] for one in variants if one.name in known}
         times = measure.times(self._timing.result(), built, cleared=cleared, baselines=baselines)
-        self._ledger.add(one.model_copy(update={"device": site.kind}) for one in times.findings)
+        self._ledger.add(site.timed(times.findings))
         self._ledger.add_times(times.measurements)

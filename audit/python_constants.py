@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 MOST_CHARACTERS = 1 << 22
@@ -28,20 +28,28 @@ class NotConstant(ValueError):
 
 
 class Constants:
-    """Names that a module binds exactly once, at its top level, and the value of expressions made of them."""
+    """Names that a module binds exactly once, at its top level, and the value of expressions made of them.
 
-    def __init__(self, tree: ast.Module) -> None:
-        self._bound: dict[str, ast.expr] = {}
-        for statement in tree.body:
-            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-                self._bound[statement.targets[0].id] = statement.value
-            elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.value:
-                self._bound[statement.target.id] = statement.value
-            elif isinstance(statement, ast.Assign):
-                self._bound |= _in_pairs(statement.targets[0], statement.value)
-        stores = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    Args:
+        tree: the module.
+        within: functions around the expressions, the outermost first. A name is what the innermost of them binds it to,
+            where that one binds it exactly once, and an attribute of `self` what the whole module binds it to once.
+    """
+
+    def __init__(self, tree: ast.Module, *, within: Sequence[ast.FunctionDef | ast.AsyncFunctionDef] = ()) -> None:
+        self._bound, stores = bindings(tree.body), _stores(tree)
         for name in {name for name in self._bound if stores.count(name) > 1}:
             del self._bound[name]  # which of its values holds is not for a reader to say
+        for function in within:
+            stored = _stores(function)
+            parameters = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
+            found = bindings(ast.walk(function))
+            for name in {*stored, *parameters}:
+                self._bound.pop(name, None)
+                if name in found and stored.count(name) == 1 and name not in parameters:
+                    self._bound[name] = found[name]
+        if within:
+            self._bound |= _attributes_of_self(tree)
         self._open: set[str] = set()
 
     def value(self, node: ast.expr) -> Any:
@@ -49,6 +57,7 @@ class Constants:
         readers: dict[type[ast.expr], Callable[[Any], Any]] = {
             ast.Constant: self._plain,
             ast.Name: self._named,
+            ast.Attribute: self._named,
             ast.List: self._listed,
             ast.Tuple: self._listed,
             ast.Dict: self._paired,
@@ -64,18 +73,18 @@ class Constants:
     def text_line(self, node: ast.expr) -> int | None:
         """The line on which a text begins if it stands there as one constant; None for one put together."""
         for _ in self._bound:  # at most as many names stand for it as there are
-            if isinstance(node, ast.Name) and node.id in self._bound:
-                node = self._bound[node.id]
+            node = self._bound.get(_name(node), node)
         return node.lineno if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
-    def _named(self, node: ast.Name) -> Any:
-        if node.id not in self._bound or node.id in self._open:
+    def _named(self, node: ast.Name | ast.Attribute) -> Any:
+        name = _name(node)
+        if name not in self._bound or name in self._open:
             raise NotConstant(node)
-        self._open.add(node.id)
+        self._open.add(name)
         try:
-            return self.value(self._bound[node.id])
+            return self.value(self._bound[name])
         finally:
-            self._open.discard(node.id)
+            self._open.discard(name)
 
     def _plain(self, node: ast.Constant) -> Any:
         if node.value is not None and not isinstance(node.value, str | int | float):
@@ -139,3 +148,46 @@ def _in_pairs(target: ast.expr, value: ast.expr) -> dict[str, ast.expr]:
         return {}
     pairs = zip(target.elts, value.elts, strict=True)
     return {name.id: each for name, each in pairs if isinstance(name, ast.Name)}
+
+
+def functions_around(tree: ast.AST, node: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions of a tree that a node of it stands in, the outermost first."""
+    functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [one for one in functions if any(each is node for each in ast.walk(one))]
+
+
+def bindings(statements: Iterable[ast.AST]) -> dict[str, ast.expr]:
+    """The names that assignments among these nodes bind, each with the last expression."""
+    found: dict[str, ast.expr] = {}
+    for node in statements:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            found[node.targets[0].id] = node.value
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
+            found[node.target.id] = node.value
+        elif isinstance(node, ast.Assign):
+            found |= _in_pairs(node.targets[0], node.value)
+    return found
+
+
+def _stores(tree: ast.AST) -> list[str]:
+    """Every binding of a plain name in a tree, as often as it is one."""
+    return [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+
+
+def _attributes_of_self(tree: ast.AST) -> dict[str, ast.expr]:
+    """`self.source = ...` of any function, where only one statement of the tree binds an attribute of that name."""
+    nodes = list(ast.walk(tree))
+    stored = [node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)]
+    assigned = [(node.targets[0], node.value) for node in nodes if isinstance(node, ast.Assign)]
+    return {
+        _name(target): value
+        for target, value in assigned
+        if isinstance(target, ast.Attribute) and _name(target) and stored.count(target.attr) == 1
+    }
+
+
+def _name(node: ast.AST) -> str:
+    """`name` or `self.name`; empty for what is neither."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+        return f"self.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""

@@ -16,8 +16,9 @@ def deciding(findings: Iterable[Finding]) -> list[Finding]:
     """The answers a judgement rests on, those of the GPU last.
 
     Where only one device was asked these are its answers. Beside a GPU the emulated device answers what the GPU could
-    not, and adds undefined behaviour and bad accesses that happened to work there. If it proves wrong what the GPU
-    passed, one of them errs: the finding becomes an error, and nothing is concluded from it.
+    not, and adds undefined behaviour, bad accesses that happened to work there, and failures outside the claim at
+    shapes that the GPU was not asked about. If it proves wrong what the GPU passed, one of them errs: the finding
+    becomes an error, and nothing is concluded from it.
 
     Args:
         findings: all about one variant.
@@ -41,7 +42,17 @@ def _beside(other: Finding, gpu: Finding | None) -> list[Finding]:
         return []
     if gpu is None or other.grade == "undefined" or (other.convicts and other.probe in SEES_MORE):
         return [other]
-    if other.convicts and gpu.outcome == "pass":
+    if other.outcome == "fail" and not other.claimed:
+        return [] if other.shape in _asked(gpu) else [other]
+    if other.convicts and (gpu.outcome == "pass" or not gpu.claimed):
         text = f"{other.summary} - on the emulated device, while the GPU passed; one of them errs, nothing is concluded"
         return [other.model_copy(update={"outcome": "error", "grade": None, "summary": text})]
     return []
+
+
+def _asked(finding: Finding) -> list[object]:
+    """The shapes that a finding speaks of."""
+    several = finding.evidence.get("shapes", finding.evidence.get("sizes"))
+    told = [one for one in several if isinstance(one, dict)] if isinstance(several, list) else []
+    entries = [one.get("shape", one.get("sizes")) for one in told]
+    return [finding.shape, finding.evidence.get("shape"), *entries]

@@ -22,6 +22,7 @@ from audit import claims
 from audit.build import cuda_extension, cuda_toolchain, fast, fast_load, gpu
 from audit.build.cuda import flags_of
 from audit.errors import AuditError
+from audit.model import Harness
 from audit.worker.cuda import entry_of
 
 KERNELS = Path(__file__).resolve().parents[1] / "kernels"
@@ -108,7 +109,7 @@ def compared(quick: fast.FastBuild, slow: Any, entry: str) -> dict[str, Any]:
 
     quick_functions = fast_load.load(quick.library, binding=quick.binding)
     settings = {"library": str(slow.library), "module": slow.module, "binding": None}
-    ways = [quick_functions[entry], entry_of(settings, entry)]
+    ways = [quick_functions[entry], entry_of(settings, entry, Harness())]
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.utils.deterministic.fill_uninitialized_memory = True
     same = {}

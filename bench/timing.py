@@ -13,6 +13,7 @@ import random
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -26,13 +27,16 @@ from audit import claims, measure  # noqa: E402
 from audit.build import fast, gpu  # noqa: E402
 from audit.build.cuda import flags_of  # noqa: E402
 from audit.measure.statistics import Series, ratio  # noqa: E402
+from audit.model import Harness  # noqa: E402
 from audit.probes.called import Case  # noqa: E402
 from audit.worker import callables, kernel_time  # noqa: E402
+from audit.worker.answers import Answers  # noqa: E402
 from audit.worker.blocks import COLD, Blocks, Plan  # noqa: E402
 from audit.worker.callables import Indexed  # noqa: E402
+from audit.worker.contents import Contents  # noqa: E402
 from audit.worker.kept_outputs import KeptOutputs  # noqa: E402
 from audit.worker.pool import Workers  # noqa: E402
-from audit.worker.stopwatch import Stopwatch  # noqa: E402
+from audit.worker.stopwatch import Stopwatch, Timed  # noqa: E402
 
 SIDE = 4096
 VARIANTS = ("register_blocked", "wmma_split", "wmma_f16")
@@ -55,32 +59,33 @@ def main() -> None:
                                "cores": os.cpu_count(), "utc": time.strftime("%Y-%m-%d", time.gmtime())}  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="audit-bench-") as folder:
         numbers["stage"] = stage(Path(folder), card)
-        calls = callables_at_hand(card)
-        numbers["profiler"] = against_profiler(calls)
-        numbers["intervals"] = intervals(calls)
-        numbers["same"] = against_themselves(calls, asked.sessions)
+        calls, contents = callables_at_hand(card)
+        numbers["profiler"] = against_profiler(calls, contents)
+        numbers["intervals"] = intervals(calls, contents)
+        numbers["same"] = against_themselves(calls, contents, asked.sessions)
     if asked.out:
         asked.out.write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
 
 
-def callables_at_hand(card: gpu.Gpu) -> dict[str, Indexed]:
-    """Three variants, the eager baselines, and torch operations from 25 us up, over two sets of inputs."""
+def callables_at_hand(card: gpu.Gpu) -> tuple[dict[str, Indexed], Contents]:
+    """Three variants, the eager baselines, and torch operations from 25 us up, over the homes of changing contents."""
     path = ROOT / "kernels" / "triangular_mm"
     reference = callables.load_reference(str(path / "reference.py"))
-    sets = []
-    for seed in range(2):
-        made = reference.inputs({"N": SIDE}, torch.Generator().manual_seed(seed))
-        sets.append([one.to("cuda") for one in made])
+    draws = [reference.inputs({"N": SIDE}, torch.Generator().manual_seed(seed)) for seed in range(2)]
+    place, free = partial(callables.on_gpu, harness=Harness()), torch.cuda.mem_get_info()[0]
+    contents = Contents(draws, place, reference.reference, choice=random.Random(1), free_bytes=free)
+    contents.renew(contents.most)
+    sets = contents.homes
     found = {f"baseline:{name}": callables.baseline(name, reference, sets) for name in ("eager", "eager_tf32")}
     for name, built in fast_builds(path, card, VARIANTS).items():
         settings = {"kind": "cuda", "library": str(built.library), "module": name, "binding": str(built.binding),
                     "memory": "plain", "pattern": None}  # fmt: skip
-        found[name] = callables.variant(settings, "forward", sets)
+        found[name] = callables.variant(settings, "forward", sets, Harness())
     for side in (1024, 2048, 4096):
         found[f"tril {side}"] = lambda place, side=side: sets[place][0][:side, :side].tril()
     found["add"] = lambda place: sets[place][0] + sets[place][1]
     found["copy"] = lambda place: sets[place][0].clone()
-    return found
+    return found, contents
 
 
 def fast_builds(path: Path, card: gpu.Gpu, names: tuple[str, ...]) -> dict[str, fast.FastBuild]:
@@ -93,11 +98,14 @@ def fast_builds(path: Path, card: gpu.Gpu, names: tuple[str, ...]) -> dict[str, 
     }
 
 
-def session(calls: dict[str, Indexed], *, seconds: float, half_width: float, seed: int) -> tuple[Blocks, Any]:
-    """One timing session over those callables."""
+def session(
+    calls: dict[str, Indexed], contents: Contents, *, seconds: float, half_width: float, seed: int
+) -> tuple[Blocks, Any]:
+    """One timing session over those callables; results are compared as in an audit, and nobody reads how."""
     choice = random.Random(seed)
     kept = KeptOutputs(Path(), each=0, choice=choice, write=lambda *_: "")
-    blocks = Blocks(calls, sets=2, stopwatch=Stopwatch(), kept=kept, choice=choice)
+    answers, stopwatch = Answers(contents, lambda _: 1e-4, need=0.0), Stopwatch()
+    blocks = Blocks(calls, contents=contents, answers=answers, stopwatch=stopwatch, kept=kept, choice=choice)
     for name in calls:
         blocks.warm(name)
     return blocks, blocks.run(Plan(seconds, half_width), between=lambda _: None)
@@ -109,7 +117,7 @@ def series(blocks: Blocks, name: str) -> Series:
     return Series(tuple(taken.samples_ms), tuple(taken.blocks), tuple(taken.positions))
 
 
-def against_themselves(calls: dict[str, Indexed], sessions: int) -> dict[str, Any]:
+def against_themselves(calls: dict[str, Indexed], contents: Contents, sessions: int) -> dict[str, Any]:
     """Every session times three callables twice; an alarm is a "faster" or "slower" of one against itself."""
     names = ("tril 2048", "wmma_split", "baseline:eager")
     twice = {name: calls[name] for name in names} | {f"{AGAIN}{name}": calls[name] for name in names}
@@ -117,7 +125,7 @@ def against_themselves(calls: dict[str, Indexed], sessions: int) -> dict[str, An
     worst = dict.fromkeys(names, 0.0)
     alarmed = 0
     for seed in range(sessions):
-        blocks, _ = session(twice, seconds=SESSION_S, half_width=0.0, seed=seed)
+        blocks, _ = session(twice, contents, seconds=SESSION_S, half_width=0.0, seed=seed)
         found = {name: ratio(series(blocks, name), series(blocks, f"{AGAIN}{name}")) for name in names}
         for name, one in found.items():
             words[name][one.word] = words[name].get(one.word, 0) + 1
@@ -129,28 +137,28 @@ def against_themselves(calls: dict[str, Indexed], sessions: int) -> dict[str, An
     return told
 
 
-def intervals(calls: dict[str, Indexed]) -> list[dict[str, Any]]:
+def intervals(calls: dict[str, Indexed], contents: Contents) -> list[dict[str, Any]]:
     """Each variant against eager alone, until the interval is within 1 % or 3 s have gone."""
     told = []
     for name in (*VARIANTS, "tril 4096"):
         pair = {"baseline:eager": calls["baseline:eager"], name: calls[name]}
-        blocks, ended = session(pair, seconds=TIGHT_S, half_width=0.01, seed=1)
+        blocks, ended = session(pair, contents, seconds=TIGHT_S, half_width=0.01, seed=1)
         found = ratio(series(blocks, name), series(blocks, "baseline:eager"))
         told.append({"variant": name, "ratio": found.value, "half_width": found.half_width, **ended})
         print("interval:", json.dumps(told[-1]), flush=True)
     return told
 
 
-def against_profiler(calls: dict[str, Indexed]) -> list[dict[str, Any]]:
+def against_profiler(calls: dict[str, Indexed], contents: Contents) -> list[dict[str, Any]]:
     """Median of events in a session over the median of what the profiler saw from first start to last end.
 
     `net` leaves out what events say of an empty kernel beyond that kernel, the cost of the events themselves.
     """
-    blocks, _ = session(calls, seconds=TIGHT_S, half_width=0.0, seed=2)
+    blocks, _ = session(calls, contents, seconds=TIGHT_S, half_width=0.0, seed=2)
     stopwatch = Stopwatch()
     empty = stopwatch.empty()
-    stopwatch.cold([empty] * 5)
-    empty_ms = median(stopwatch.cold([empty] * 50)[0])
+    stopwatch.cold([Timed(empty)] * 5)
+    empty_ms = median(stopwatch.cold([Timed(empty)] * 50))
     order = [name for name in (*calls, EMPTY) for _ in range(PROFILED)]
     every = {**calls, EMPTY: lambda _: empty()}
     seen = kernel_time.profiled([lambda name=name: every[name](0) for name in order], stopwatch)

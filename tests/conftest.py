@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -13,6 +13,7 @@ from audit import claims
 from audit.model import Device, Environment, Finding, Record
 from audit.worker.pool import Workers
 
+Item = TypeVar("Item")
 LONGEST_FIRST = (
     "probes/test_controls.py", "test_audit_emulated.py", "batch/test_ray.py", "notebook/test_runs.py",
     "test_bad_kernels.py", "selftest/test_run.py", "batch/test_run.py", "test_inquiry.py", "emulator/test_build.py",
@@ -25,6 +26,13 @@ while another worker has nothing to do; `make test` has xdist keep this order.""
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: places.get(item.path, len(places)))
+
+
+def some(items: Iterable[Item]) -> list[Item]:
+    """The items, of which there must be one at least: a loop of assertions over none holds nothing."""
+    found = list(items)
+    assert found
+    return found
 
 
 def finding(probe: str, outcome: str = "pass", *, target: str = "claimed", **more: Any) -> Finding:

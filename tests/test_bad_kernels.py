@@ -42,7 +42,7 @@ BAD = {
         "host": "cudaFuncSetAttribute(twice, cudaFuncAttributeMaxDynamicSharedMemorySize, 98304);"
         "twice<<<1, 64, 98304>>>(x.data_ptr<float>(), y.data_ptr<float>(), 0);"
     },
-    "shape": {"value": "y.reshape({1, n})"},
+    "shape": {"value": "y.repeat({2})"},
     "dtype": {"value": "y.to(torch::kDouble)"},
     "device": {"value": 'torch::empty(x.sizes(), x.options().device("meta"))'},
     "no_tensor": {"value": "n", "result": "int"},
@@ -103,7 +103,7 @@ def test_the_right_one_is_cleared_among_all_the_others(record: Record) -> None:
         ("absurd", "contract", "error", "stopped the kernel"),
         ("refused", "contract", "fail", "refused"),
         ("large_shared", "contract", "skip", "a newer GPU allows that much"),
-        ("shape", "contract", "fail", "got a float32 tensor of shape [1, 1]"),
+        ("shape", "contract", "fail", "got a float32 tensor of shape [2]"),
         ("dtype", "contract", "fail", "got a float64 tensor"),
         ("device", "contract", "fail", "on meta"),
         ("no_tensor", "contract", "fail", "no tensor but int"),

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,20 @@ from tests.conftest import LONGEST_FIRST
 def test_list_names_the_claims(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["list"]) == 0
     assert "triangular_mm" in capsys.readouterr().out
+
+
+def test_a_command_is_imported_when_it_is_asked_for() -> None:
+    code = "import sys; from audit import cli; cli._parser('run'); print(*sys.modules)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "audit.commands.run" in told
+    assert "audit.commands.batch" not in told
+
+
+def test_a_command_nearly_named_is_offered(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["vrify", "x"])
+    assert ended.value.code == 2
+    assert "there is no command vrify; did you mean verify?" in capsys.readouterr().err
 
 
 def test_doctor_says_what_each_lack_means(capsys: pytest.CaptureFixture[str]) -> None:

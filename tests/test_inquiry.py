@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from audit import claims
+from audit.build import second_compiler
 from audit.build.device import BuiltVariant, Levels
 from audit.build.emulated import EmulatedDevice
 from audit.errors import CompileError, Unsupported
@@ -129,9 +130,18 @@ def test_every_finding_names_its_device(record: Record) -> None:
     assert {one.device for one in record.findings} == {"emulated"}
 
 
-def test_a_published_build_that_fails_leaves_nothing_proved(tmp_path: Path, workers: Workers) -> None:
-    record = audited(NothingPublished(), tmp_path, workers)
+@pytest.mark.parametrize("early", [True, False])
+def test_a_published_build_that_fails_leaves_nothing_proved_and_keeps_what_was_seen(
+    early: bool, tmp_path: Path, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(second_compiler, "of_nvcc", lambda _, **__: None)
+    device = NothingPublished()
+    if early:
+        device.told.set()
+    record = audited(device, tmp_path, workers)
     claimed = about(record, "claimed")
+    assert (claimed["coverage"].outcome, claimed["coverage"].confirmed) == ("error", False)
+    assert "1 of 255 rows written" in claimed["coverage"].summary
     assert record.verdict.name == "undecided"
     assert any("refused" in text for text in record.verdict.missing)
     assert not any(one.convicts for one in claimed.values())
@@ -150,7 +160,8 @@ def test_a_published_build_that_is_there_already_is_asked_at_once(tmp_path: Path
 def test_what_the_first_level_cannot_take_is_built_as_published(tmp_path: Path, workers: Workers) -> None:
     record = audited(NothingFast(), tmp_path, workers)
     assert record.verdict.name == "wrong"
-    assert {rung.variant: rung.state for rung in record.ladder} == {"claimed": "convicted", "fixed_grid2d": "cleared"}
+    states = {rung.variant: rung.state for rung in record.ladder}
+    assert states == {"claimed": "convicted", "fixed_grid2d": "cleared"}, record.ladder
     refused = [note for note in record.environment.builds if note.outcome == "not supported"]
     assert {note.variant for note in refused} == set(NAMES)
 

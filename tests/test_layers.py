@@ -13,10 +13,10 @@ import audit
 
 ROOT = Path(audit.__file__).parent
 ORDER = (
-    "__init__ plain errors atomic owned terminal foreign sheet "
-    "python_constants turn model gpus claims importers lint review containment emulator build worker probes task "
-    "measure reconcile clearing verdicts ladder ablation judge bundle report datasets environment progress ledger site "
-    "inquiry pipeline funnel selftest doctor batch explore notebook pages commands cli __main__"
+    "__init__ plain errors correctness atomic owned terminal foreign sheet "
+    "python_constants turn model gpus claims shapes importers lint review containment emulator build worker probes "
+    "task measure reconcile clearing causes ladder ablation answers verdicts judge bundle report datasets environment "
+    "progress ledger site inquiry pipeline funnel selftest doctor batch explore notebook pages commands cli __main__"
 ).split()
 MODULES = sorted(path for path in ROOT.rglob("*.py"))
 

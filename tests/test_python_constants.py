@@ -30,3 +30,43 @@ def test_names_bound_side_by_side(module: str, expression: str, expected: Any) -
 def test_what_does_not_stand_side_by_side_is_not_guessed(module: str) -> None:
     with pytest.raises(NotConstant):
         value(module, "h")
+
+
+def within(body: str, *, module: str = "", after: str = "") -> str:
+    """What `text` is inside a function whose body this is."""
+    lines = "\n".join(f"    {line}" for line in body.split("\n"))
+    tree = ast.parse(f"{module}\ndef f(self, given):\n{lines}\n{after}")
+    function = next(node for node in tree.body if isinstance(node, ast.FunctionDef))
+    return str(Constants(tree, within=[function]).value(ast.parse("text", mode="eval").body))
+
+
+@pytest.mark.parametrize(
+    ("module", "body", "after"),
+    [
+        ("", "text = 'a'", ""),
+        ("", "try:\n    text = 'a'\nexcept OSError:\n    pass", ""),
+        ("text = 'b'", "text = 'a'", ""),
+        ("text = 'a'", "other = 'b'", ""),
+        ("", "text = 'a'", "def g():\n    text = 'b'\n"),
+        ("name = 'a'", "text = name", ""),
+        ("", "self.kept = 'a'\ntext = self.kept", ""),
+    ],
+)
+def test_a_function_reads_its_own_names_first(module: str, body: str, after: str) -> None:
+    assert within(body, module=module, after=after) == "a"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "text = 'a'\ntext = 'b'",
+        "text = 'a'\ntext += 'b'",
+        "for text in 'ab':\n    pass",
+        "text = given",
+        "text = self.kept\nself.kept = 'a'\nself.kept = 'b'",
+        "text = other.kept\nother.kept = 'a'",
+    ],
+)
+def test_what_a_function_binds_in_another_way_is_not_guessed(body: str) -> None:
+    with pytest.raises(NotConstant):
+        within(body, module="text, given = 'b', 'c'")

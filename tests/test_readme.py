@@ -9,9 +9,6 @@ import pytest
 
 from audit import cli
 from audit.emulator.toolchain import LEAST_GXX
-from audit.report import gallery
-from audit.selftest import page
-from audit.selftest.record import read
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -32,16 +29,6 @@ def test_every_command_is_shown_and_no_other(capsys: pytest.CaptureFixture[str])
         cli.main(["--help"])
     known = set(re.findall(r"^    ([\w-]+)(?: |$)", capsys.readouterr().out, re.MULTILINE))
     assert known == set(re.findall(r"^    audit ([\w-]+)", README, re.MULTILINE))
-
-
-def test_the_self_test_table_is_what_the_published_records_give() -> None:
-    records = sorted((ROOT / "reports" / "self_test").glob("*.json"))
-    assert records
-    assert page.section([read(path) for path in records]) in README
-
-
-def test_the_table_of_claims_is_what_the_published_records_give() -> None:
-    assert gallery.section() in README
 
 
 def test_the_compiler_it_asks_for_is_the_least_that_is_taken() -> None:

@@ -66,3 +66,28 @@ def test_undefined_behaviour_is_added_to_a_pass_of_the_gpu() -> None:
 def test_what_no_device_said_stays() -> None:
     hint = finding("launch_geometry", "fail", grade="hint")
     assert hint in deciding([hint, by("cuda", "order")])
+
+
+def outside(device: str, probe: str, shape: dict[str, int]) -> Finding:
+    return by(device, probe, "fail").model_copy(update={"claimed": False, "shape": shape})
+
+
+def test_a_failure_outside_the_claim_is_added_where_the_gpu_was_not_asked_about_that_shape() -> None:
+    passed = by("cuda", "agreement").model_copy(update={"evidence": {"shapes": [{"shape": {"N": 33}}]}})
+    seen = outcomes([passed, outside("emulated", "agreement", {"N": 3})])
+    assert seen == [("emulated", "agreement", "fail"), ("cuda", "agreement", "pass")]
+    assert outcomes([passed, outside("emulated", "agreement", {"N": 33})]) == [("cuda", "agreement", "pass")]
+
+
+def test_a_proof_beside_a_gpu_that_is_right_where_the_claim_speaks_proves_nothing() -> None:
+    (left,) = deciding([outside("cuda", "agreement", {"N": 3}), by("emulated", "agreement", "fail")])
+    assert (left.outcome, left.grade) == ("error", None)
+
+
+def test_a_size_around_the_claim_that_the_gpu_was_right_at_is_no_failure() -> None:
+    asked = {"sizes": [{"sizes": {"N": 3}, "result": "right"}]}
+    gpu = by("cuda", "sweep").model_copy(update={"evidence": asked})
+    other = by("emulated", "sweep", "fail", "hint").model_copy(update={"claimed": False, "shape": {"N": 3}})
+    assert outcomes([gpu, other]) == [("cuda", "sweep", "pass")]
+    elsewhere = other.model_copy(update={"shape": {"N": 5}})
+    assert outcomes([gpu, elsewhere]) == [("emulated", "sweep", "fail"), ("cuda", "sweep", "pass")]

@@ -14,6 +14,7 @@ from audit.build import cuda_extension, cuda_toolchain, fast, gpu
 from audit.build.cuda_compile import RUNG, checked_flags
 from audit.build.cuda_extension import CudaBuild
 from audit.build.cuda_sanitizer import working_sanitizer
+from audit.build.defined_kernels import defined, plain_name
 from audit.build.device import Levels
 from audit.build.fast import FastBuild, NotFast
 from audit.emulator.cache import cache_folder
@@ -24,6 +25,8 @@ from audit.model import BuildNote, Claim, Device, Shape, Variant
 SESSION_LIMIT_S = 120.0
 FAST = "fast"
 OUR_FLAGS = ("-O3",)
+LINE_INFO = "-lineinfo"
+"""Added to a published build, so that a checker can name lines; nvcc makes the same instructions with it."""
 AS_PUBLISHED = ("claimed", "ablation", "thief")
 """Roles compiled with the claim's own flags, so that an ablation differs from the claim by its one change only."""
 POISONS = {"poison_nan": POISON_NAN, "poison_number": POISON_NUMBER}
@@ -39,6 +42,8 @@ class CudaVariant:
     sanitizer: Path | None = None
     limit_s: float = SESSION_LIMIT_S
     orders: tuple[str, ...] = ("forward",)
+    more_orders: tuple[str, ...] = ()
+    fills: tuple[str, ...] = ()
     nan_memory: str = "filled_nan"
     traced_memory: str = "traced"
     tensor_device: str = "cuda"
@@ -53,10 +58,24 @@ class CudaVariant:
         """See `BuiltVariant`. Where the toolkit has a compute-sanitizer that works here."""
         return self.sanitizer is not None
 
-    def session_request(self, *, memory: str, order: str, check: bool) -> dict[str, Any]:
+    @property
+    def libraries(self) -> list[Path]:
+        """The compiled libraries; of a `.py` those of its extensions."""
+        if "python" not in self.loaded:
+            return [Path(self.loaded["library"])]
+        known = [one for one in (self.loaded["extensions"] or {}).values() if not isinstance(one, str)]
+        return [Path(self.loaded["folder"]) / library for library, _ in known]
+
+    def defines(self, kernel: str) -> bool:
+        """See `BuiltVariant`. As the symbols of the libraries say."""
+        return any(plain_name(kernel) in defined(library) for library in self.libraries)
+
+    def session_request(self, *, memory: str, order: str, check: bool, fill: str | None = None) -> dict[str, Any]:
         """See `BuiltVariant`. Threads run in the GPU's own order; a checked call runs under the checker."""
         if order not in self.orders:
             raise ValueError(f"a GPU has no thread order {order}; known: {', '.join(self.orders)}")
+        if fill is not None:
+            raise ValueError(f"fresh shared memory of a GPU is not filled by us: {fill}")
         settings = {"kind": "cuda", **self.loaded, "memory": memory, "pattern": POISONS.get(memory)}
         if check:  # nobody else gets the checker's network and files
             settings |= {"kind": "cuda_checked", "sanitizer": str(self.sanitizer)}
@@ -143,7 +162,8 @@ class CudaDevice:
         return CudaVariant(note, {"library": str(built.library), "module": "", "binding": str(built.binding)})
 
     def _published(self, source: Path, variant: Variant, flags: tuple[str, ...]) -> CudaVariant:
-        built = cuda_extension.build(source, flags, gpu=self._gpu, toolchain=self._toolchain, cache=self._cache)
+        told = flags if LINE_INFO in flags else (*flags, LINE_INFO)
+        built = cuda_extension.build(source, told, gpu=self._gpu, toolchain=self._toolchain, cache=self._cache)
         note = _note(variant, "published", built, header_set=RUNG, log=built.note)
         loaded = {"library": str(built.library), "module": built.module, "binding": None}
         return CudaVariant(note, loaded, sanitizer=self._checker().result())

@@ -23,7 +23,15 @@ class BuiltVariant(Protocol):
 
     @property
     def orders(self) -> tuple[str, ...]:
-        """The orders of threads and blocks this device can run in."""
+        """The orders of threads and blocks in which every variant is asked."""
+
+    @property
+    def more_orders(self) -> tuple[str, ...]:
+        """Further orders, for a result that may depend on one."""
+
+    @property
+    def fills(self) -> tuple[str, ...]:
+        """What fresh shared memory and lanes that take no part can be made to hold; empty where that is not ours."""
 
     @property
     def nan_memory(self) -> str:
@@ -45,8 +53,12 @@ class BuiltVariant(Protocol):
     def checks_accesses(self) -> bool:
         """Whether sessions can check every memory access."""
 
-    def session_request(self, *, memory: str, order: str, check: bool) -> dict[str, Any]:
-        """The part of a session request that says what to load and how the device behaves."""
+    def defines(self, kernel: str) -> bool:
+        """Whether a kernel, as the device names it, was compiled from the source."""
+
+    def session_request(self, *, memory: str, order: str, check: bool, fill: str | None = None) -> dict[str, Any]:
+        """The part of a session request that says what to load and how the device behaves. Without a fill, fresh shared
+        memory holds a NaN and lanes that take no part give zero, as on most GPUs."""
 
     def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Reports of the device with `line` filled in from debug information where it was unknown."""

@@ -9,12 +9,15 @@ from typing import Any
 
 from audit.build.device import BuiltVariant, Levels
 from audit.emulator.build import EmulatedBuild, build, prepare
-from audit.emulator.patterns import POISON_NAN, POISON_NUMBER
+from audit.emulator.patterns import FILLS, FRESH_SHARED, NO_BLOCKS, POISON_NAN, POISON_NUMBER
 from audit.emulator.symbols import located
 from audit.model import BuildNote, Claim, Device, Shape, Variant
 
 SEED = 20250220
-"""Seed of the random thread and block order; the inputs have seeds of their own."""
+"""Seed of the random thread and block orders; the inputs have seeds of their own."""
+ORDERS = ("forward", "reverse", "random")
+MORE_ORDERS = ("lockstep", "random 1", "random 2")
+"""A number behind an order is added to the seed."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,9 @@ class EmulatedVariant:
     optimisation: str
     limit_s: float
     kernel_limit_s: float
-    orders: tuple[str, ...] = ("forward", "reverse", "random")
+    orders: tuple[str, ...] = ORDERS
+    more_orders: tuple[str, ...] = MORE_ORDERS
+    fills: tuple[str, ...] = tuple(FILLS)
     nan_memory: str = "poison_nan"
     traced_memory: str = "plain"
     tensor_device: str = "cpu"
@@ -58,16 +63,18 @@ class EmulatedVariant:
         patterns = {"poison_nan": POISON_NAN, "poison_number": POISON_NUMBER}
         return {memory: pattern.to_bytes(4, "little") for memory, pattern in patterns.items()}
 
-    def session_request(self, *, memory: str, order: str, check: bool) -> dict[str, Any]:
+    def defines(self, kernel: str) -> bool:  # noqa: ARG002
+        """See `BuiltVariant`. Always: operators of a library launch nothing on this device."""
+        return True
+
+    def session_request(self, *, memory: str, order: str, check: bool, fill: str | None = None) -> dict[str, Any]:
         """See `BuiltVariant`."""
         configuration = {
+            **in_order(order),
+            **filled(fill),
             "allocator": memory,
-            "thread_order": order,
-            "block_order": order,
-            "seed": SEED,
             "checker": check,
             "compute_capability": self.variant.compute_capability,
-            "undefined_lane": "zero",
             "kernel_seconds": self.kernel_limit_s,
         }
         return {
@@ -83,6 +90,22 @@ class EmulatedVariant:
     def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """See `BuiltVariant`."""
         return located(reports, self.library.library)
+
+
+def in_order(order: str) -> dict[str, Any]:
+    """The part of a configuration of the emulated device that sets one of `ORDERS` or `MORE_ORDERS`."""
+    if order == NO_BLOCKS:
+        return {**in_order("forward"), "blocks": 0}
+    name, _, number = order.partition(" ")
+    blocks = "forward" if name == "lockstep" else name
+    return {"thread_order": name, "block_order": blocks, "seed": SEED + int(number or 0)}
+
+
+def filled(fill: str | None) -> dict[str, int]:
+    """The part that sets what fresh shared memory and lanes that take no part hold: a fill, else a NaN and zero."""
+    if fill is None:
+        return {"shared_word": FRESH_SHARED, "lane_word": 0}
+    return {"shared_word": FILLS[fill], "lane_word": FILLS[fill]}
 
 
 @dataclass(frozen=True)

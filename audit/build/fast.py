@@ -44,7 +44,6 @@ class FastBuild:
 
     Attributes:
         library: the host part; beside it lie the device part and the table that joins them.
-        device_source: what NVRTC was given.
         binding: the library that must be loaded before it.
         flags: NVRTC's, in order.
         compiler: of the host part, and NVRTC's path name.
@@ -56,7 +55,6 @@ class FastBuild:
     """
 
     library: Path
-    device_source: Path
     binding: Path
     flags: tuple[str, ...]
     compiler: str
@@ -113,7 +111,6 @@ def build(
     manifest = json.loads((target / FAST_MANIFEST).read_text(encoding="utf-8"))
     return FastBuild(
         library=target / LIBRARY,
-        device_source=target / DEVICE_SOURCE,
         binding=binding.result(),
         flags=given.device,
         compiler=f"{tools.compiler}; NVRTC {tools.nvrtc.name}",

@@ -55,8 +55,8 @@ class FastToolchain:
 def find() -> FastToolchain:
     """The toolchain of this Python and this machine. Raises NotFast naming what is missing."""
     host = toolchain.find()
-    include = _cuda_include(host.torch)
-    nvrtc = _nvrtc(host.torch)
+    include = cuda_include_of(host.torch)
+    nvrtc = nvrtc_of(host.torch)
     if include is None:
         raise NotFast("a machine without CUDA's headers (cuda_runtime.h); install the CUDA toolkit or set CUDA_HOME")
     if nvrtc is None:
@@ -138,14 +138,15 @@ def _headers() -> str:
     return fingerprint(part for path in files for part in (path.name, path.read_bytes()))
 
 
-def _cuda_include(torch: Path) -> Path | None:
+def cuda_include_of(torch: Path) -> Path | None:
+    """The folder of CUDA's headers, None where there is none."""
     wheels = sorted((torch.parent / "nvidia").glob("*/include"))
     places = [home / "include" for home in _homes()] + wheels
     return next((place for place in places if (place / "cuda_runtime.h").is_file()), None)
 
 
-def _nvrtc(torch: Path) -> Path | None:
-    """The toolkit's, which is nvcc's twin, before the one torch brought along."""
+def nvrtc_of(torch: Path) -> Path | None:
+    """NVRTC, None where there is none: the toolkit's, which is nvcc's twin, before the one torch brought along."""
     places = [(home, "lib64/libnvrtc.so.[0-9]*") for home in _homes()]
     places += [(torch.parent / "nvidia", "*/lib/libnvrtc.so.[0-9]*")]
     found = [path for folder, pattern in places for path in sorted(folder.glob(pattern))]

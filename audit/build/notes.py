@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from pydantic import JsonValue
+
+from audit.build.second_compiler import Refusal
 from audit.errors import CompileError, Unsupported, first_error
 from audit.model import BuildNote, Finding, Variant
 
@@ -32,11 +35,19 @@ def failed_note(variant: Variant, optimisation: str, error: CompileError | Unsup
     )
 
 
-def build_finding(note: BuildNote) -> Finding:
-    """A build that failed accuses nobody, as our headers may be at fault: it is an error or a skip."""
+def build_finding(note: BuildNote, refusal: Refusal | None = None) -> Finding:
+    """What came of a build. One that failed accuses nobody, as our headers may be at fault: it is an error or a skip,
+    unless the compiler that the source is written for refuses it too, by `refusal`.
+    """
     if note.outcome == "built":
         return Finding(probe="build", target=note.variant, outcome="pass", summary=f"built at {note.optimisation}")
     if note.outcome == "not supported":
         return Finding(probe="build", target=note.variant, outcome="skip", summary=note.log)
+    if refusal is not None:
+        text = f"{refusal.compiler} refuses it: {first_error(refusal.log)}"
+        evidence: dict[str, JsonValue] = {"log": note.log, "compiler": refusal.compiler, "refusal": refusal.log}
+        return Finding(
+            probe="build", target=note.variant, outcome="fail", grade="proved", summary=text, evidence=evidence
+        )
     text = f"does not compile with the {note.header_set} headers: {first_error(note.log)}"
     return Finding(probe="build", target=note.variant, outcome="error", summary=text, evidence={"log": note.log})

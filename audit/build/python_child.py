@@ -2,7 +2,8 @@
 
 The only argument is JSON: `source`, `entry`, `init_inputs`, and `folder`, where `built.json` is written: `loaded`, true
 if the entry was reached, and `extensions`: for the key of every `load_inline` either `[library, name]`, the library's
-path in the folder, or the builder's refusal as a text. What the source raises ends this process and is in its log.
+path in the folder, or the builder's refusal as a text; and `left`, true if the source asked to end this process. What
+it raises ends this process and is in its log.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ def main() -> None:
 
     from audit.build.python_inline import key_of
     from audit.build.python_load import function_of
+    from audit.model import Harness
 
     request = json.loads(sys.argv[1])
     folder = Path(request["folder"])
     plain: Any = cpp_extension.load_inline
     extensions: dict[str, Any] = {}
-    told = {"loaded": False, "extensions": extensions}
+    told = {"loaded": False, "extensions": extensions, "left": False}
 
     def load_inline(name: str, cpp_sources: Any, cuda_sources: Any = None, *more: Any, **named: Any) -> Any:
         key = key_of(cpp_sources, cuda_sources, named.get("functions"))
@@ -41,8 +43,12 @@ def main() -> None:
 
     cpp_extension.load_inline = load_inline
     try:
-        function_of(Path(request["source"]), request["entry"], init_inputs=request["init_inputs"], device="cuda")
+        made = {"init_inputs": request["init_inputs"], "device": "cuda", "harness": Harness()}
+        function_of(Path(request["source"]), request["entry"], **made)
         told["loaded"] = True
+    except SystemExit:
+        told["left"] = True
+        raise
     finally:
         (folder / MANIFEST).write_text(json.dumps(told), encoding="utf-8")
 

@@ -24,7 +24,8 @@ from audit.model import BuildNote, Claim, Variant
 KEPT = ("PATH", "CUDA_HOME", "TORCH_CUDA_ARCH_LIST", "MAX_JOBS")
 """What of the builder's environment a session needs too: Triton and torch.compile look for programs there."""
 CHILD = "audit.build.python_child"
-NOTHING: dict[str, Any] = {"loaded": False, "extensions": {}}
+LEFT: dict[str, Any] = {"loaded": False, "extensions": {}, "left": True}
+"""Of a source after which nothing was noted any more."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class PythonBuilder:
             level: the name of the build for its note; Python has one way only.
 
         Raises:
-            CompileError: it is not Python, or the builder refuses a CUDA text, or is not done in time.
+            CompileError: it is not Python, or the builder refuses a CUDA text, or is not done in time, or it ends its
+            process when it is loaded.
             Unsupported: loading it raises something else.
         """
         started = time.monotonic()
@@ -93,10 +95,12 @@ def _build(request: dict[str, Any], folder: Path, env: dict[str, str]) -> None:
     told = {**request, "folder": str(folder)}
     code, words = run_child(CHILD, told, env=env | {"TORCH_EXTENSIONS_DIR": str(folder)}, folder=folder)
     manifest = folder / MANIFEST
-    seen = json.loads(manifest.read_text(encoding="utf-8")) if manifest.is_file() else NOTHING
+    seen = json.loads(manifest.read_text(encoding="utf-8")) if manifest.is_file() else LEFT
     refused = [text for text in seen["extensions"].values() if isinstance(text, str)]
     if not seen["loaded"] and refused:
         raise CompileError(compiler_words(refused[-1]), rung=RUNG)
+    if seen["left"]:
+        raise CompileError(f"error: its process ended with code {code} while it was loaded", rung=RUNG)
     if not seen["loaded"]:
         last = (words.splitlines() or [f"its process ended with code {code}"])[-1]
         raise Unsupported(f"a source that does not load: {last}")

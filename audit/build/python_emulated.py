@@ -9,13 +9,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from audit.build.emulated import SEED
+from audit.build.emulated import MORE_ORDERS, ORDERS, filled, in_order
 from audit.build.python_files import init_inputs, kept_alone
 from audit.build.python_inline import InlineCuda
 from audit.build.python_source import COMPILES_FILES, RUNG, PythonSource
 from audit.emulator.build import EmulatedBuild, build
-from audit.emulator.cache import cache_folder, made
-from audit.emulator.patterns import POISON_NAN, POISON_NUMBER
+from audit.emulator.cache import cache_folder, fingerprint, made
+from audit.emulator.patterns import FILLS, POISON_NAN, POISON_NUMBER
 from audit.emulator.prepared import runtime
 from audit.emulator.symbols import located
 from audit.errors import Unsupported
@@ -40,7 +40,8 @@ PATTERNS = {"poison_nan": POISON_NAN, "poison_number": POISON_NUMBER}
 class EmulatedPython:
     """See `audit.build.device.BuiltVariant`. Emulated kernels have thread orders and checked accesses, others not.
 
-    `libraries` are the source's extensions by their key; `exact_lines` tells whether their lines are the source's.
+    `libraries` are the source's extensions by their key, `refusals` says why torch cannot build others; `exact_lines`
+    tells whether their lines are the source's.
     """
 
     note: BuildNote
@@ -48,6 +49,7 @@ class EmulatedPython:
     runtime: Path
     init_inputs: tuple[Any, ...]
     libraries: dict[str, EmulatedBuild]
+    refusals: dict[str, str]
     exact_lines: bool
     uses_triton: bool
     compute_capability: int
@@ -60,7 +62,17 @@ class EmulatedPython:
     @property
     def orders(self) -> tuple[str, ...]:
         """See `BuiltVariant`."""
-        return ("forward", "reverse", "random") if self.libraries else ("forward",)
+        return ORDERS if self.libraries else ORDERS[:1]
+
+    @property
+    def more_orders(self) -> tuple[str, ...]:
+        """See `BuiltVariant`."""
+        return MORE_ORDERS if self.libraries else ()
+
+    @property
+    def fills(self) -> tuple[str, ...]:
+        """See `BuiltVariant`."""
+        return tuple(FILLS) if self.libraries else ()
 
     @property
     def checks_accesses(self) -> bool:
@@ -72,16 +84,18 @@ class EmulatedPython:
         """See `BuiltVariant`."""
         return {memory: pattern.to_bytes(4, "little") for memory, pattern in PATTERNS.items()}
 
-    def session_request(self, *, memory: str, order: str, check: bool) -> dict[str, Any]:
+    def defines(self, kernel: str) -> bool:  # noqa: ARG002
+        """See `BuiltVariant`. Always: operators of a library launch nothing on this device."""
+        return True
+
+    def session_request(self, *, memory: str, order: str, check: bool, fill: str | None = None) -> dict[str, Any]:
         """See `BuiltVariant`."""
         configuration = {
+            **in_order(order),
+            **filled(fill),
             "allocator": memory,
-            "thread_order": order,
-            "block_order": order,
-            "seed": SEED,
             "checker": check,
             "compute_capability": self.compute_capability,
-            "undefined_lane": "zero",
             "kernel_seconds": self.kernel_limit_s,
         }
         libraries = {key: [str(one.library), one.rung] for key, one in self.libraries.items()}
@@ -91,6 +105,7 @@ class EmulatedPython:
                 "python": str(self.source),
                 "init_inputs": list(self.init_inputs),
                 "libraries": libraries,
+                "refusals": self.refusals,
                 "exact_lines": self.exact_lines,
                 "triton": self.uses_triton,
                 "runtime": str(self.runtime),
@@ -116,13 +131,17 @@ def build_python(
     started = time.monotonic()
     parsed = PythonSource(source.read_text(encoding="utf-8"))
     _refuse(parsed)
-    libraries = {one.key: _compiled(one, source, variant, optimisation) for one in parsed.inline}
+    refusals = {one.key: one.refusal for one in parsed.inline if one.refusal}
+    libraries = {
+        one.key: _compiled(one, source, variant, optimisation) for one in parsed.inline if one.key not in refusals
+    }
     return EmulatedPython(
         note=_note(variant, optimisation, list(libraries.values()), seconds=time.monotonic() - started),
         source=kept_alone(source),
         runtime=runtime(lambda _: None),
         init_inputs=init_inputs(source),
         libraries=libraries,
+        refusals=refusals,
         exact_lines=len(parsed.inline) == 1 and parsed.inline[0].unit[1],
         uses_triton="triton" in parsed.imports,
         compute_capability=variant.compute_capability,
@@ -143,8 +162,8 @@ def _refuse(parsed: PythonSource) -> None:
 
 
 def _compiled(inline: InlineCuda, source: Path, variant: Variant, optimisation: str) -> EmulatedBuild:
-    folder = cache_folder() / "inline" / inline.key
     text, _ = inline.unit
+    folder = cache_folder() / "inline" / fingerprint([text])
     name = f"{source.stem}.cu"
     made(folder / source.stem, lambda unfinished: _write(unfinished / name, text))
     return build(folder / source.stem / name, optimisation=optimisation, compute_capability=variant.compute_capability)

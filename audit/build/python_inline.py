@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from audit.emulator.cache import fingerprint
+from audit.review.inline_bindings import refusal, undeclared
 
 _HEADERS = "#include <torch/extension.h>\n#include <cuda_runtime.h>\n"
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -34,18 +37,33 @@ class InlineCuda:
         return key_of(self.cpp, self.cuda, self.functions)
 
     @property
+    def undeclared(self) -> tuple[str, ...]:
+        """Names that torch binds and `cpp_sources` do not declare: torch cannot build the extension."""
+        return () if self.functions is None else undeclared(self.cpp, self.functions)
+
+    @property
+    def refusal(self) -> str:
+        """Why torch's builder cannot build it, in one sentence; empty where nothing is known against it."""
+        return refusal(self.undeclared)
+
+    @property
     def unit(self) -> tuple[str, bool]:
         """The texts and their binding as one source, and whether its lines are those of the Python file.
 
         torch compiles the two kinds of texts apart; here the declarations come first where there is room above the
-        CUDA text, so that every line keeps its number.
+        CUDA text, so that every line keeps its number. Below it they come without their includes, which stay above:
+        what a device puts behind the last include of a unit must stand before the CUDA text.
         """
         cpp, cuda = "\n".join(self.cpp), "\n".join(self.cuda)
         above = f"{_HEADERS}{cpp}\n"
         missing = None if self.cuda_line is None else self.cuda_line - 1 - above.count("\n")
         if missing is not None and missing < 0:
-            above, missing = _HEADERS, (self.cuda_line or 0) - 1 - _HEADERS.count("\n")
-            cuda = f"{cuda}\n{cpp}"
+            included = [
+                line for line in _INCLUDE.findall(cpp) if "".join(line.split()) not in _HEADERS.replace(" ", "")
+            ]
+            above = "".join([_HEADERS, *(f"{line}\n" for line in included)])
+            missing = (self.cuda_line or 0) - 1 - above.count("\n")
+            cuda = f"{cuda}\n{_INCLUDE.sub('', cpp)}"
         exact = missing is not None and missing >= 0
         return f"{above}{chr(10) * (missing or 0)}{cuda}\n{self._binding}", exact
 

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from audit.build.python_inline import key_of
+from audit.model import Harness
 
 MODEL = "ModelNew"
 MODEL_SEED = 42
@@ -26,7 +27,9 @@ TYPES = "task"
 LoadInline = Callable[..., Any]
 
 
-def function_of(source: Path, entry: str, *, init_inputs: Sequence[Any], device: str) -> Callable[..., Any]:
+def function_of(
+    source: Path, entry: str, *, init_inputs: Sequence[Any], device: str, harness: Harness
+) -> Callable[..., Any]:
     """Runs the source as a module and gives what is to be called.
 
     Args:
@@ -34,6 +37,7 @@ def function_of(source: Path, entry: str, *, init_inputs: Sequence[Any], device:
         entry: the function's name.
         init_inputs: what `ModelNew` is made with.
         device: where the parameters of a `ModelNew` go, as torch names it.
+        harness: the mode and dtype that a `ModelNew` is put into.
 
     Raises:
         LookupError: there is neither; names the functions the module has.
@@ -49,8 +53,14 @@ def function_of(source: Path, entry: str, *, init_inputs: Sequence[Any], device:
         raise LookupError(f"no function {entry} and no class {MODEL}; the module has: {', '.join(names) or 'none'}")
     torch.manual_seed(MODEL_SEED)
     made = model(*init_inputs)
-    made = made.to(device) if isinstance(made, torch.nn.Module) else made
+    made = prepared(made, harness).to(device) if isinstance(made, torch.nn.Module) else made
     return torch.no_grad()(made)
+
+
+def prepared(model: torch.nn.Module, harness: Harness) -> torch.nn.Module:
+    """The module in the harness's mode and dtype, where it was made."""
+    model = model.eval() if harness.mode == "eval" else model
+    return model if harness.dtype is None else model.to(getattr(torch, harness.dtype))
 
 
 def stand_in(extension: Callable[[str, str], Any | None], *, otherwise: LoadInline | None) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from audit.build.python_inline import InlineCuda
 from audit.errors import CompileError, Unsupported
-from audit.python_constants import Constants, NotConstant
+from audit.python_constants import Constants, NotConstant, functions_around
 from audit.review.cuda_source import parse as parse_cuda
 
 RUNG = "python"
@@ -80,7 +80,7 @@ class PythonSource:
             if isinstance(node, ast.FunctionDef) and node.name == function:
                 body = [each for each in node.body if not _is_docstring(each)]
                 if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
-                    return self._constant(body[0].value, what=f"{function}()")
+                    return _constant(body[0].value, self._constants, what=f"{function}()")
                 raise Unsupported(f"{function}() of more than one statement", line=node.lineno)
         return []
 
@@ -97,36 +97,40 @@ class PythonSource:
         return self.full_name(decorator.func if isinstance(decorator, ast.Call) else decorator) == TRITON_JIT
 
     def _inline(self, call: ast.Call) -> InlineCuda:
+        constants = Constants(self._tree, within=functions_around(self._tree, call))
         given = dict(zip(("name", "cpp_sources", "cuda_sources"), call.args, strict=False))
         given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
         if len(call.args) > len(("name", "cpp_sources", "cuda_sources")):
             raise Unsupported("load_inline with more than three positional arguments", line=call.lineno)
-        functions = self._names(given["functions"]) if "functions" in given else None
+        functions = _names(given["functions"], constants) if "functions" in given else None
         cuda = given.get("cuda_sources")
-        texts = () if cuda is None else self._texts(cuda)
-        cpp = self._texts(given["cpp_sources"]) if "cpp_sources" in given else ()
+        texts = () if cuda is None else _texts(cuda, constants)
+        cpp = _texts(given["cpp_sources"], constants) if "cpp_sources" in given else ()
         lone = cuda.elts[0] if isinstance(cuda, ast.List | ast.Tuple) and len(cuda.elts) == 1 else cuda
-        line = self._constants.text_line(lone) if lone is not None and len(texts) == 1 else None
+        line = constants.text_line(lone) if lone is not None and len(texts) == 1 else None
         return InlineCuda(line=call.lineno, cpp=cpp, cuda=texts, functions=functions, cuda_line=line)
 
-    def _texts(self, node: ast.expr) -> tuple[str, ...]:
-        value = self._constant(node, what="an extension's source")
-        texts = [] if value is None else value if isinstance(value, list) else [value]
-        if not all(isinstance(text, str) for text in texts):
-            raise Unsupported("an extension's source that is no text", line=node.lineno)
-        return tuple(texts)
 
-    def _names(self, node: ast.expr) -> tuple[str, ...] | None:
-        value = self._constant(node, what="functions of an extension")
-        return None if value is None else (value,) if isinstance(value, str) else tuple(value)
+def _texts(node: ast.expr, constants: Constants) -> tuple[str, ...]:
+    value = _constant(node, constants, what="an extension's source")
+    texts = [] if value is None else value if isinstance(value, list) else [value]
+    if not all(isinstance(text, str) for text in texts):
+        raise Unsupported("an extension's source that is no text", line=node.lineno)
+    return tuple(texts)
 
-    def _constant(self, node: ast.expr, *, what: str) -> Any:
-        try:
-            return self._constants.value(node)
-        except NotConstant as error:
-            raise Unsupported(f"{what} not made of constants", line=error.line) from error
-        except RecursionError as error:
-            raise Unsupported(f"{what} put together from this many pieces", line=node.lineno) from error
+
+def _names(node: ast.expr, constants: Constants) -> tuple[str, ...] | None:
+    value = _constant(node, constants, what="functions of an extension")
+    return None if value is None else (value,) if isinstance(value, str) else tuple(value)
+
+
+def _constant(node: ast.expr, constants: Constants, *, what: str) -> Any:
+    try:
+        return constants.value(node)
+    except NotConstant as error:
+        raise Unsupported(f"{what} not made of constants", line=error.line) from error
+    except RecursionError as error:
+        raise Unsupported(f"{what} put together from this many pieces", line=node.lineno) from error
 
 
 def _imports(tree: ast.Module) -> dict[str, tuple[str, int]]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from audit import atomic, claims, foreign
+from audit import atomic, claims, foreign, judge
 from audit.bundle import derived, manifest, metadata
 from audit.bundle.archive import MOST_BYTES, fits, pack
 from audit.errors import BadInput
-from audit.model import Record, store
+from audit.model import Record
 from audit.model.store import RECORD
 
 SOURCES = "sources"
@@ -30,7 +30,7 @@ def make(place: Path, *, claim: Path | None = None, out: Path | None = None) -> 
         BadInput: no finished record, sources that are not those audited, or a folder that cannot be written.
     """
     file = place / RECORD if place.is_dir() else place
-    record = store.read(file)
+    record = judge.opened(file)
     if record.verdict.name == "incomplete":
         raise BadInput(f"{file}: the audit has not finished; run it again, or to its end, before it is bundled")
     files = {RECORD: _bytes(file), **_reports(file.parent), **sources(record, claim)}

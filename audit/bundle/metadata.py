@@ -18,7 +18,10 @@ from audit.model.store import RECORD
 
 CRATE = "ro-crate-metadata.json"
 STATEMENT = "test-result.json"
-RESULTS = {"confirmed": "PASSED", "wrong": "FAILED", "mistimed": "FAILED", "vacuous": "FAILED", "overstated": "FAILED"}
+RESULTS = {
+    "confirmed": "PASSED",
+    **dict.fromkeys(("wrong", "undefined", "vacuous", "reduced precision", "mistimed", "overstated"), "FAILED"),
+}
 """A verdict in the words of in-toto; any other says too little to pass or fail, and is a warning."""
 TYPES = {
     ".cu": "text/x-cuda",

@@ -14,7 +14,7 @@ from audit.bundle.make import SOURCES
 from audit.bundle.manifest import Manifest, sha256
 from audit.claims import STATEMENT
 from audit.errors import BadInput
-from audit.model import Record, store
+from audit.model import SCHEMA, Record, store
 from audit.model.store import RECORD
 
 
@@ -57,7 +57,7 @@ def _record(files: Mapping[str, bytes]) -> Record:
     if RECORD not in files:
         raise Unsound(f"it has no {RECORD}")
     try:
-        return store.parse(files[RECORD], RECORD)
+        return judge.as_judged_now(store.parse(files[RECORD], RECORD))
     except BadInput as error:
         raise Unsound(str(error)) from error
 
@@ -85,8 +85,13 @@ def _check_statement(record: Record, text: bytes) -> None:
 
 
 def _check_judgement(told: Manifest, record: Record) -> None:
-    """Verdict and ladder from findings and samples; the manifest's words too."""
-    here = {"verdict": judge.judge(record).model_dump(mode="json"), "ladder": _ladder(record)}
+    """Verdict and ladder from findings and samples; the manifest's words too.
+
+    A record of an older schema holds the verdict of older rules: it is judged again, and nothing there is compared.
+    """
+    before = record.verdict.first_judged if record.schema_ < SCHEMA else None
+    verdict = judge.judge(record).model_copy(update={"first_judged": before})
+    here = {"verdict": verdict.model_dump(mode="json"), "ladder": _ladder(record)}
     stated = {
         "verdict": record.verdict.model_dump(mode="json"),
         "ladder": [rung.model_dump(mode="json") for rung in record.ladder],

@@ -7,14 +7,12 @@ from pathlib import Path
 
 from audit.batch.command import ENGINES, NOTEBOOK, Options, execute
 from audit.build.devices import CHOICES
-from audit.commands.subparsers import Subparsers
 
 TIMEOUT_S = 1800.0
 
 
-def add(commands: Subparsers) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser = commands.add_parser("batch", help="many audits left running, each claim's notebook through papermill")
     parser.add_argument("places", nargs="+", metavar="COLLECTION", help="claims, folders of them, or lists in a file")
     parser.add_argument("--engine", default="local", choices=ENGINES, help="where audits run (default: local)")
     parser.add_argument("--gpus", metavar="0,1", help="GPUs of this machine, one audit at a time on each")

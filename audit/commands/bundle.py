@@ -7,12 +7,10 @@ from pathlib import Path
 
 from audit import terminal
 from audit.bundle import make, verify
-from audit.commands.subparsers import Subparsers
 
 
-def add(commands: Subparsers) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser = commands.add_parser("bundle", help="all an audit rests on in one zip: record, samples, sources, reports")
     parser.add_argument("place", type=Path, metavar="RECORD|FOLDER", help="a record.json, or the folder it lies in")
     parser.add_argument(
         "--claim", type=Path, metavar="DIR", help="the claim's folder, if `audit list` does not name it"

@@ -5,15 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from audit import terminal
-from audit.commands.subparsers import Subparsers
-from audit.model import store
+from audit import judge, terminal
 from audit.report import compare, portability
 
 
-def add(commands: Subparsers) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser = commands.add_parser("compare", help="records of one claim from several GPUs, side by side")
     parser.add_argument("records", type=Path, nargs="+", metavar="RECORD", help="record.json files of one claim")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write compare.md, compare.html and a figure there")
     parser.set_defaults(command=execute)
@@ -21,7 +18,7 @@ def add(commands: Subparsers) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Prints the table; writes the page where a folder is given."""
-    records = [store.read(path) for path in options.records]
+    records = [judge.opened(path) for path in options.records]
     terminal.say(*compare.compare(records).splitlines())
     if options.out is not None:
         written = portability.write(records, options.out)

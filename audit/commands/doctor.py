@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 
 from audit import doctor, terminal
-from audit.commands.subparsers import Subparsers
 from audit.emulator.selftest import selftest
 
 
-def add(commands: Subparsers) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser = commands.add_parser("doctor", help="what this machine can and cannot answer, and what to install")
     parser.add_argument("--self-test", action="store_true", help="also run every feature of the emulated device")
     parser.set_defaults(command=execute)
 

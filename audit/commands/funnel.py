@@ -6,14 +6,10 @@ import argparse
 from pathlib import Path
 
 from audit.build.devices import CHOICES
-from audit.commands.subparsers import Subparsers
 
 
-def add(commands: Subparsers) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser = commands.add_parser(
-        "funnel", help="many claims: lint, review, emulated probes, GPU, each settles its part"
-    )
     parser.add_argument(
         "path", type=Path, metavar="PATH", help="a folder of claim folders, or a dataset as `audit lint` takes it"
     )

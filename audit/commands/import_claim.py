@@ -6,15 +6,13 @@ import argparse
 from pathlib import Path
 
 from audit import importers, terminal
-from audit.commands.subparsers import Subparsers
 from audit.errors import BadInput
 from audit.importers import writer
 from audit.importers.material import Given
 
 
-def add(commands: Subparsers) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser = commands.add_parser("import", help="make a claim folder of a claim as others publish it; runs nothing")
     parser.add_argument("source", type=Path, nargs="+", metavar="SOURCE", help="files of one claim, or one folder")
     parser.add_argument("--to", type=Path, metavar="DIR", help="the claim folder to make (default: kernels/NAME)")
     parser.add_argument("--format", choices=tuple(importers.IMPORTERS), help="where the content should not decide")

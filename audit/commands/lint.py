@@ -6,12 +6,10 @@ import argparse
 from pathlib import Path
 
 from audit import terminal
-from audit.commands.subparsers import Subparsers
 
 
-def add(commands: Subparsers) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser = commands.add_parser("lint", help="what the numbers of a published dataset say; nothing is built or run")
     parser.add_argument("path", type=Path, metavar="PATH", help="Parquet, CSV, JSON or JSONL, or a folder of them")
     parser.add_argument("--gpu", metavar="NAME", help="the GPU of rows that name none")
     parser.add_argument("--unit", metavar="ms|us", help="of times; default: read from the times themselves")

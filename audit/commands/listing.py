@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 
 from audit import claims, terminal
-from audit.commands.subparsers import Subparsers
 
 
-def add(commands: Subparsers) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Declares the command, which has no arguments."""
-    commands.add_parser("list", help="the claims that can be audited").set_defaults(command=execute)
+    parser.set_defaults(command=execute)
 
 
 def execute(_: argparse.Namespace) -> int:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from audit import report, terminal
-from audit.commands.subparsers import Subparsers
-from audit.model import store
+from audit import judge, report, terminal
 from audit.report.catalogue import LANGUAGES
 from audit.report.formats import DEFAULT, FORMATS, Form, chosen
 
 
-def add(commands: Subparsers) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser = commands.add_parser("report", help="render the report of a record again")
     parser.add_argument("record", type=Path, metavar="RECORD", help="a record.json")
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the report (default: beside the record)")
     add_form(parser)
@@ -40,6 +37,6 @@ def form(options: argparse.Namespace) -> Form:
 def execute(options: argparse.Namespace) -> int:
     """Prints the files written."""
     wanted = form(options)
-    for file in report.render(store.read(options.record), options.out or options.record.parent, wanted):
+    for file in report.render(judge.opened(options.record), options.out or options.record.parent, wanted):
         terminal.say(str(file))
     return 0

@@ -6,13 +6,11 @@ import argparse
 from pathlib import Path
 
 from audit import terminal
-from audit.commands.subparsers import Subparsers
 from audit.review import command
 
 
-def add(commands: Subparsers) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser = commands.add_parser("review", help="what sources alone say: hints with lines; nothing is built or run")
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="CUDA C++ or Python files")
     parser.add_argument("--json", action="store_true", help="print JSON instead of lines")
     parser.set_defaults(command=execute)

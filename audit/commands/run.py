@@ -8,15 +8,13 @@ from pathlib import Path
 from audit import claims, terminal
 from audit.build.devices import CHOICES, beside, choose
 from audit.commands import report
-from audit.commands.subparsers import Subparsers
 from audit.pipeline import Audit
 from audit.progress import Progress
 from audit.report.formats import FORMATS
 
 
-def add(commands: Subparsers) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser = commands.add_parser("run", help="audit one claim; writes record.json, report.md, report.html and figures")
     parser.add_argument("claim", help="a name that `audit list` shows, or the folder of a claim")
     parser.add_argument("--device", default="auto", choices=CHOICES, help="where the kernels run (default: auto)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the results (default: out/CLAIM-DEVICE)")

@@ -6,15 +6,11 @@ import argparse
 from pathlib import Path
 
 from audit.build.devices import CHOICES
-from audit.commands.subparsers import Subparsers
 from audit.selftest import command
 
 
-def add(commands: Subparsers) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser = commands.add_parser(
-        "self-test", help="the auditor's own error rates, from kernels known to be wrong or right"
-    )
     parser.add_argument("--device", default="auto", choices=CHOICES, help="where the kernels run (default: auto)")
     parser.add_argument("--json", action="store_true", help="print the record instead of the matrix")
     parser.add_argument("--out", type=Path, metavar="FILE", help="also write the record there")
@@ -22,11 +18,19 @@ def add(commands: Subparsers) -> None:
     parser.add_argument(
         "--against", type=Path, metavar="FILE", help="a record; what comes out otherwise is told, exit 1"
     )
+    parser.add_argument(
+        "--blind", action="store_true", help="the controls whose writers had read the documentation alone"
+    )
     parser.set_defaults(command=execute)
 
 
 def execute(options: argparse.Namespace) -> int:
     """Returns 1 if the device's answers cannot be relied on."""
     return command.execute(
-        options.device, as_json=options.json, out=options.out, seed=options.seed, against=options.against
+        options.device,
+        as_json=options.json,
+        out=options.out,
+        seed=options.seed,
+        against=options.against,
+        blind=options.blind,
     )

@@ -7,12 +7,10 @@ from pathlib import Path
 
 from audit import terminal
 from audit.bundle import Unsound, verify
-from audit.commands.subparsers import Subparsers
 
 
-def add(commands: Subparsers) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser = commands.add_parser("verify", help="is a bundle whole, and does its verdict follow from its raw samples")
     parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="a zip that `audit bundle` made")
     parser.add_argument("--sha256", metavar="HEX", help="what the zip's SHA-256 must be, as its maker told")
     parser.set_defaults(command=execute)
@@ -31,4 +29,7 @@ def execute(options: argparse.Namespace) -> int:
     evidence = f"{len(record.findings)} findings and {sum(len(one.samples_ms) for one in record.measurements)} samples"
     terminal.say(f"{options.bundle}: sound: {len(found.manifest.files)} files as listed, sha256 {found.sha256}")
     terminal.say(f"{found.manifest.claim}: {record.verdict.name}, derived again from {evidence}")
+    before = record.verdict.first_judged
+    if before not in (None, record.verdict.name):
+        terminal.say(f"{found.manifest.claim}: published as {before}, by the rules of its day")
     return 0

@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from audit import foreign
-from audit.emulator import included, prepared, toolchain
+from audit.emulator import included, prepared, rewrite_limits, toolchain
 from audit.emulator.cache import cache_folder, fingerprint, made
 from audit.emulator.prepared import Rung, prepare
 from audit.emulator.rewrite import operator_headers, rewrite
@@ -22,7 +22,6 @@ from audit.review.unsupported import unsupported
 
 __all__ = ["EmulatedBuild", "build", "prepare"]
 
-Optimisation = Literal["O2", "O0"]
 _SLOWER = {"O2": "", "O0": '#pragma GCC optimize("O0")\n'}
 _LINK = ("-shared", "-Wl,-z,now")
 _RECIPE = "2"  # part of every cache key; counts changes to the way this module calls the compiler
@@ -137,9 +136,19 @@ class _Job:
         arguments = [*toolchain.find().flags, *prepared.rung_flags(rung), f"-iquote{self.source_folder}"]
         arguments += ["-include", str(header), "-c", "kernel.cpp", "-o", "kernel.o"]
         succeeded, log = toolchain.compile_file(arguments, folder=unfinished, reads=[header.parent, self.source_folder])
-        if succeeded:  # linked by itself: the linker must not hear of -fsanitize=thread, the callbacks are our own
+        if succeeded:  # linked by itself: the linker must not hear of -fsanitize, the callbacks are our own
             succeeded, log = toolchain.compile_file([*_LINK, "kernel.o", "-o", "kernel.so"], folder=unfinished)
-        return None if succeeded else log
+        return (_too_many_constants(unfinished / "kernel.so") or None) if succeeded else log
+
+
+def _too_many_constants(library: Path) -> str:
+    """What a GPU's compiler would say of the constants; empty if they fit."""
+    size, most = rewrite_limits.constant_bytes(library), rewrite_limits.MOST_CONSTANT_BYTES
+    return (
+        f"error: {size:,} bytes of __constant__ data: a GPU has {most:,}, so nvcc refuses this source"
+        if size > most
+        else ""
+    )
 
 
 def _next_rung(rung: Rung, log: str) -> Rung | None:

@@ -1,7 +1,17 @@
-"""What poisoned memory holds, as little-endian 4-byte words. Imports nothing, so that every stage may ask."""
+"""What memory holds that nobody has written, as little-endian 4-byte words. Imports nothing: every stage may ask."""
 
 POISON_NAN = 0xFFF5FFF5
 """A NaN in float64, float32, float16 and bfloat16."""
 
 POISON_NUMBER = 0xA5A5A5A5
 """A small negative number in every floating-point type, a large negative one as int32."""
+
+FRESH_SHARED = 0xFFF3FFF3
+"""What fresh shared memory holds: a NaN as well, and no pattern of device memory."""
+
+FILLS = {"nan": FRESH_SHARED, "zero": 0, "large": 0x7A7A7A7A, "negative": 0xFA7AFA7A}
+"""Values that a GPU may leave in fresh shared memory and in lanes that take no part: NaN, zero, and large numbers of
+either sign in every floating-point type."""
+
+NO_BLOCKS = "none"
+"""The order of threads and blocks in which no block runs at all: what a call returns is then the work of others."""

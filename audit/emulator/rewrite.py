@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from audit.emulator import rewrite_shared
+from audit.emulator import rewrite_arithmetic, rewrite_limits, rewrite_shared
 from audit.emulator.edits import Edit, apply
 from audit.review.cuda_source import CudaSource, Launch
 from audit.review.launches import MOST
@@ -25,6 +25,10 @@ _HOST_EXPRESSIONS = (
     (re.compile(r"(?P<changed>\.\s*type\s*\(\s*\))\s*\.\s*is_cuda\s*\("), ""),
 )
 _DEVICE_NAME = re.compile(r'\b[Dd]evice\s*[({]\s*(?P<changed>"cuda(?::\d+)?")')
+_VOID = r"(?:const\s+)?void\s*(?:const\s*)?\*\s*"
+_KERNEL_CAST = re.compile(
+    rf"\bcudaLaunchKernel\s*\(\s*(?P<cast>\(\s*{_VOID}\)|(?:reinterpret|static)_cast\s*<\s*{_VOID}>)"
+)
 _OPERATOR = re.compile(r"\b(?:torch|at)\s*::\s*(?P<name>[a-z_]\w*)\s*\(")
 
 
@@ -44,8 +48,11 @@ def rewrite(source: CudaSource, *, name: str, compute_capability: int) -> str:
     """
     edits = [
         *(edit for launch in source.launches for edit in _launch(source, launch)),
+        *rewrite_arithmetic.edits(source),
+        *rewrite_limits.edits(source),
         *rewrite_shared.edits(source),
         *_host_expressions(source),
+        *(Edit(*match.span("cast"), "") for match in _KERNEL_CAST.finditer(source.masked)),
         *(Edit(each.start, each.end, "") for each in source.includes if is_refused_header(each.header)),
         _after_includes(source, name=name, compute_capability=compute_capability),
     ]

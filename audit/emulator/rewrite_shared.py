@@ -35,7 +35,7 @@ def edits(source: CudaSource) -> Iterator[Edit]:
             number += 1
             make = _dynamic if declaration.dynamic else _static
             variables.append(make(declaration, index, _suffix(source, declaration, index, number)))
-        if _at_namespace_scope(source, declaration.start):
+        if at_namespace_scope(source, declaration.start):
             text = [each.before for each in variables] + [each.placeholder for each in variables]
             yield from (edit for each in variables for edit in _in_functions(source, declaration, each))
         else:
@@ -87,7 +87,7 @@ def _in_functions(source: CudaSource, declaration: SharedDeclaration, variable: 
             yield Edit(function.body_start + 1, function.body_start + 1, f" {variable.local};")
 
 
-def _at_namespace_scope(source: CudaSource, offset: int) -> bool:
+def at_namespace_scope(source: CudaSource, offset: int) -> bool:
     """Whether only namespaces and `extern "C"` stand around the offset. Asked of the brackets: the grammar may have
     lost the function to a syntax error."""
     if source.macro_at(offset) or source.function_at(offset):

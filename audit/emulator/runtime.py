@@ -9,18 +9,16 @@ from typing import Any
 
 import torch
 
-from audit.emulator.patterns import POISON_NAN, POISON_NUMBER
+from audit.emulator.patterns import FRESH_SHARED, POISON_NAN, POISON_NUMBER
 
-__all__ = ["ALLOCATORS", "ORDERS", "POISON_NAN", "POISON_NUMBER", "UNDEFINED_LANES", "Runtime"]
+__all__ = ["ALLOCATORS", "ORDERS", "POISON_NAN", "POISON_NUMBER", "Runtime"]
 
 ALLOCATORS = ("plain", "poison_nan", "poison_number", "zero", "reuse")
 """What fresh device memory holds. "reuse" hands out the block of that size freed last, its contents kept."""
 
-ORDERS = ("forward", "reverse", "random")
-"""In which order threads of a block, or blocks of a grid, are started."""
-
-UNDEFINED_LANES = ("poison", "zero")
-"""What a shuffle gets from a lane that takes no part."""
+ORDERS = ("forward", "reverse", "random", "lockstep")
+"""In which order threads of a block, or blocks of a grid, are started. In lockstep, an order of threads alone, the
+lanes of a warp do every access of shared and device memory together."""
 
 
 class Runtime:
@@ -37,6 +35,7 @@ class Runtime:
         self._library.cuemu_launches.restype = ctypes.c_char_p
         self._library.cuemu_reports.restype = ctypes.c_char_p
         self._library.cuemu_write_counts.restype = ctypes.c_bool
+        self._library.cuemu_blank_unwritten.restype = ctypes.c_bool
         self._library.cuemu_freed_block.restype = ctypes.c_bool
         self._library.cuemu_install()
 
@@ -49,8 +48,10 @@ class Runtime:
         seed: int = 0,
         checker: bool = False,
         compute_capability: int = 75,
-        undefined_lane: str = "poison",
+        shared_word: int = FRESH_SHARED,
+        lane_word: int = POISON_NAN,
         kernel_seconds: float = 20.0,
+        blocks: int = -1,
     ) -> None:
         """Set how the device behaves from the next allocation and launch on.
 
@@ -58,11 +59,14 @@ class Runtime:
             allocator: one of `ALLOCATORS`.
             thread_order: one of `ORDERS`.
             block_order: one of `ORDERS`.
-            seed: of the random orders.
+            seed: of the random orders; one seed gives every block of threads another order.
             checker: record and judge every access of device code; slower.
             compute_capability: whose launch limits hold, e.g. 75.
-            undefined_lane: one of `UNDEFINED_LANES`.
+            shared_word: 4 bytes that fresh shared memory holds.
+            lane_word: 4 bytes that a shuffle gets from a lane that takes no part.
             kernel_seconds: of processor time that one launch may take.
+            blocks: so many blocks of each launch are run, its corners and drawn ones, but a grid of few threads whole;
+                0 runs nothing and checks a launch against the limits alone; -1 runs all.
 
         Raises:
             ValueError: for a name that is not known.
@@ -74,8 +78,10 @@ class Runtime:
             ctypes.c_uint32(seed & 0xFFFFFFFF),
             int(checker),
             compute_capability,
-            _index(undefined_lane, UNDEFINED_LANES),
+            ctypes.c_uint32(shared_word),
+            ctypes.c_uint32(lane_word),
             ctypes.c_double(kernel_seconds),
+            ctypes.c_int64(blocks),
         )
 
     def launches(self) -> list[dict[str, Any]]:
@@ -102,6 +108,16 @@ class Runtime:
             raise ValueError("the tensor does not lie in device memory: it was made before the runtime was loaded")
         return counts.raw
 
+    def blank_unwritten(self, tensor: torch.Tensor) -> bool:
+        """Put the pattern of fresh memory over every byte of a contiguous tensor that the last launch did not write.
+
+        False where all of that launch was run, or where the tensor does not lie in device memory in one piece.
+        """
+        if not tensor.is_contiguous():
+            return False
+        size = tensor.numel() * tensor.element_size()
+        return bool(self._library.cuemu_blank_unwritten(ctypes.c_void_p(tensor.data_ptr()), ctypes.c_uint64(size)))
+
     def freed_blocks(self) -> list[tuple[int, int]]:
         """Address and bytes of the blocks that are free now, the one freed last first. Their contents are kept."""
         address, size = ctypes.c_void_p(), ctypes.c_uint64()
@@ -115,7 +131,7 @@ class Runtime:
         self._library.cuemu_reset()
 
     def recover(self) -> None:
-        """What no GPU offers: clear the error that a kernel left behind, and the shared-memory opt-in."""
+        """What no GPU offers: clear the error that a fault left behind."""
         self._library.cuemu_recover()
 
 

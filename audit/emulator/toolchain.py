@@ -98,7 +98,7 @@ def _flags(compiler: str, torch: Path) -> tuple[str, ...]:
         "-fPIC",
         "-g1",
         "-w",
-        "-fsanitize=thread",
+        "-fsanitize=thread,alignment",
         *(option for option in _OPTIONAL if _accepts(compiler, option)),
         "-fno-gnu-unique",
         "-fno-plt",

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from audit import explore
+from audit import explore, judge
 from audit.explore import choice as choices
 from audit.explore.choice import Choice
-from audit.model import Record, store
+from audit.model import Record
 from audit.report.view import Figure
 
 NAMES = ("coverage", "errors", "times", "waterfall")
@@ -28,7 +28,7 @@ class Panel:
         import ipywidgets as widgets
 
         self._paths = dict(records)
-        self._record = store.read(self._paths[start])
+        self._record = judge.opened(self._paths[start])
         self._busy = False
         self.record = widgets.Dropdown(options=list(self._paths), value=start, description="record")
         self.picks = {name: widgets.Dropdown(description=name) for name in PICKS}
@@ -42,7 +42,7 @@ class Panel:
         self._show(choices.first(self._record))
 
     def _new_record(self, _: Any) -> None:
-        self._record = store.read(self._paths[self.record.value])
+        self._record = judge.opened(self._paths[self.record.value])
         self._show(choices.first(self._record))
 
     def _picked(self, _: Any) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from audit import plain
 from audit.importers.imported import Claimed, Figure, Imported
+from audit.model import Harness
 
 NOT_TOLD = "not told by the source"
 UNKNOWN = "unknown"
@@ -15,7 +16,7 @@ UNKNOWN = "unknown"
 def text(imported: Imported, *, name: str) -> str:
     """The whole file, for a claim folder of that name."""
     blocks = [_head(imported), _top(imported, name), _source(imported), _protocol(imported)]
-    blocks += [_tolerance(imported), _shapes(imported), *_figures(imported.figures)]
+    blocks += [_harness(imported.harness), _tolerance(imported), _shapes(imported), *_figures(imported)]
     if imported.claimed is not None:
         blocks.append(_variant(imported.claimed))
     for original in imported.originals:
@@ -78,6 +79,15 @@ def _protocol(imported: Imported) -> str:
     return _table("[protocol]", {"steps": _list(steps), "flags": _list(imported.flags)})
 
 
+def _harness(harness: Harness) -> str:
+    """The mode always, since a reader may have to correct it; what the harness does not do is left out."""
+    keys = {"mode": quoted(harness.mode)}
+    keys |= {"dtype": quoted(harness.dtype)} if harness.dtype else {}
+    keys |= {} if harness.destination is None else {"destination": repr(harness.destination)}
+    keys |= {"host": repr([*harness.host])} if harness.host else {}
+    return _table("[harness]", keys)
+
+
 def _tolerance(imported: Imported) -> str:
     if imported.tolerance is None:
         return '# [tolerance]\n# relative = 1e-4\n# reason = "why this number"'
@@ -91,26 +101,36 @@ def _shapes(imported: Imported) -> str:
         return "# [shapes]\n# claimed = { N = 4096 }\n# others = []\n# emulated = [{ N = 64 }]"
     keys = {"claimed": _sizes(shapes.claimed), "others": f"[{', '.join(map(_sizes, shapes.others))}]"}
     if shapes.emulated:
-        return _table("[shapes]", {**keys, "emulated": f"[{', '.join(map(_sizes, shapes.emulated))}]"})
+        keys["emulated"] = f"[{', '.join(map(_sizes, shapes.emulated))}]"
+        keys |= {"emulated_by": quoted(shapes.emulated_by)} if shapes.emulated_by != "claim" else {}
+        return _table("[shapes]", keys)
     return _table("[shapes]", keys) + f"\n# emulated = [{_sizes(shapes.claimed)}]"
 
 
-def _figures(figures: Sequence[Figure]) -> Iterator[str]:
+def _figures(imported: Imported) -> Iterator[str]:
     """A speedup a GPU, as published or from the two times, and an observation where both times are known."""
-    for gpu in dict.fromkeys(figure.gpu for figure in figures if figure.gpu):
-        here = [figure for figure in figures if figure.gpu == gpu]
+    for gpu in dict.fromkeys(figure.gpu for figure in imported.figures if figure.gpu):
+        here = [figure for figure in imported.figures if figure.gpu == gpu]
         kernel = next((one for one in here if one.about == "kernel"), None)
         baseline = next((one for one in here if one.unit == "ms" and one is not kernel), None)
         ratio = next((one for one in here if one.unit == "ratio"), None)
         if ratio is not None:
-            yield _table("[[speedup]]", {"gpu": quoted(gpu), "ratio": repr(ratio.value)}, said=_said(ratio))
+            stated = {"gpu": quoted(gpu), "ratio": repr(ratio.value), **_stated(ratio, imported)}
+            yield _table("[[speedup]]", stated, said=_said(ratio))
         elif kernel is not None and baseline is not None:
             value, said = baseline.value / kernel.value, f"{baseline.about} over kernel, from the two published times"
-            yield _table("[[speedup]]", {"gpu": quoted(gpu), "ratio": repr(value)}, said=said)
+            stated = {"gpu": quoted(gpu), "ratio": repr(value), **_stated(kernel, imported)}
+            yield _table("[[speedup]]", stated, said=said)
         if kernel is not None and baseline is not None:
-            keys = {"kernel_ms": repr(kernel.value), "baseline_ms": repr(baseline.value)}
-            by = f"{_said(kernel)}; {_said(baseline)}"
-            yield _table("[[observation]]", {"gpu": quoted(gpu), **keys, "by": quoted(by)})
+            keys = {"kernel_ms": repr(kernel.value), "baseline_ms": repr(baseline.value), **_stated(kernel, imported)}
+            note = quoted(f"{_said(kernel)}; {_said(baseline)}")
+            yield _table("[[observation]]", {"gpu": quoted(gpu), **keys, "note": note})
+
+
+def _stated(figure: Figure, imported: Imported) -> dict[str, str]:
+    """Who states a number, and where, as far as the format tells."""
+    told = {"by": figure.by or imported.authors, "url": imported.url}
+    return {key: quoted(value) for key, value in told.items() if value}
 
 
 def _said(figure: Figure) -> str:

@@ -15,6 +15,7 @@ from audit.importers import module_task, published
 from audit.importers.chosen_row import Row, chosen
 from audit.importers.imported import NO_FIGURES, Figure, Imported, Original
 from audit.importers.material import Given, Material
+from audit.model import Harness
 
 TAKES = "a row with `ref_code` and `custom_code` (JSONL), or `codes/*.json` of lists of such rows under their level"
 LACKS = ("reference.py cost",)
@@ -27,7 +28,12 @@ SCORES = {
     "score_cudnn": "cuDNN",
 }
 COLUMNS = ("level_id", "task_id", "key", TASK, CODE)
-STEPS = ("score = baseline time / kernel time, one for each of five baselines",)
+STEPS = (
+    "torch.allclose with atol = rtol = 1e-2, both modules in eval mode",
+    "score = baseline time / kernel time, one for each of five baselines",
+)
+EVALUATION = Harness(mode="eval")
+"""Of its `eval/eval_cuda.py` (2025), which calls `eval()` on both modules before it compares them."""
 
 
 def matches(material: Material) -> bool:
@@ -63,6 +69,7 @@ def read(material: Material, given: Given) -> Imported:
         published="2025",
         url="https://github.com/deepreinforce-ai/CUDA-L1",
         steps=STEPS,
+        harness=EVALUATION,
         rejected=row.told,
     )
     return told.with_figures(figures, [] if figures else [NO_FIGURES])

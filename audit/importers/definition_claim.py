@@ -127,15 +127,15 @@ def _shapes(found: Found, stated: Definition, claimed: Workload, claim: Imported
     small = [one for one in several if (stated.elements(one) or sizes.MOST_AS_PUBLISHED + 1) <= sizes.MOST_AS_PUBLISHED]
     if small or stated.constrained or not stated.variables:
         small.sort(key=lambda one: stated.elements(one) or 0)
-        return Shapes(largest, others, tuple(small[:2])), said
+        return Shapes(largest, others, tuple(reversed(small[:2])), emulated_by="importer"), said
     texts = [original.data.decode() for original in claim.originals[: len(found.solution["sources"])]]
-    halved, choices = sizes.scaled(largest, counted=stated.elements, sources=texts)
-    few = all((stated.elements(one) or math.inf) <= sizes.MOST_AS_PUBLISHED for one in halved.emulated)
-    return Shapes(largest, others, halved.emulated if few else ()), [*said, *(choices if few else [])]
+    shapes, choices = sizes.smaller(largest, sources=texts)
+    few = tuple(one for one in shapes.emulated if (stated.elements(one) or math.inf) <= sizes.MOST_AS_PUBLISHED)
+    return replace(shapes, others=others, emulated=few), [*said, *(choices if few else [])]
 
 
 def _figures(found: Found, workload: Workload, given: Given) -> list[Figure]:
-    """Latencies and the ratio of the traces about this solution at the claimed workload."""
+    """Latencies and the ratio of the traces about this solution at the claimed workload, as the benchmark took them."""
     figures: list[Figure] = []
     for where, trace in found.traces:
         evaluation, inner = trace["evaluation"], trace.get("workload")
@@ -150,9 +150,11 @@ def _figures(found: Found, workload: Workload, given: Given) -> list[Figure]:
         ratio = _time(performance, "speedup_factor", where)
         if ratio is not None:
             figures.append(published.ratio("reference", ratio, given=given, gpu=gpu, where=f"{place} speedup_factor"))
-    return figures
+    return [replace(figure, by=TRACES) for figure in figures]
 
 
+TRACES = "the benchmark's own evaluation, in its traces"
+"""Who takes the times: not the author of the solution."""
 _LATENCIES = {"runtime": "latency_ms", "reference": "reference_latency_ms"}
 
 

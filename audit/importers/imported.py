@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from audit.model import Harness
+
 Unit = Literal["ms", "ratio"]
 
 
@@ -72,6 +74,7 @@ class Figure:
         unit: "ms" or "ratio".
         gpu: where it was measured; None where that is not told.
         concluded: from what the unit is known, and where the number stood.
+        by: who states it; None: the authors of the source.
     """
 
     about: str
@@ -79,6 +82,7 @@ class Figure:
     unit: Unit
     gpu: str | None
     concluded: str
+    by: str | None = None
 
     def __str__(self) -> str:
         """For people, one line."""
@@ -125,11 +129,12 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Shapes:
-    """Named sizes; `emulated` is empty where none can be proposed."""
+    """Named sizes; `emulated` is empty where none can be proposed, `emulated_by` tells whose they are."""
 
     claimed: Mapping[str, int]
     others: tuple[Mapping[str, int], ...] = ()
     emulated: tuple[Mapping[str, int], ...] = ()
+    emulated_by: Literal["claim", "importer"] = "claim"
 
 
 @dataclass(frozen=True)
@@ -146,6 +151,7 @@ class Imported:
         claimed: the kernel; None where there is none.
         reference: the task; None where there is none.
         tolerance: None where the format has no default and states none.
+        harness: what the published evaluation does with reference and kernel alike.
         figures: the published numbers.
         missing: what is not there, and how to supply it.
         choices: what the importer chose, in words; each can be changed in `claim.toml`.
@@ -169,6 +175,7 @@ class Imported:
     flags: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     tolerance: Tolerance | None = None
+    harness: Harness = field(default_factory=Harness)
     figures: tuple[Figure, ...] = ()
     missing: tuple[Missing, ...] = ()
     choices: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
@@ -18,7 +19,6 @@ from audit.importers import entries, module_task, published, sizes
 from audit.importers.imported import (
     NO_COST,
     NO_FIGURES,
-    NO_SHAPE,
     NO_TASK,
     Claimed,
     Imported,
@@ -30,6 +30,7 @@ from audit.importers.imported import (
 )
 from audit.importers.material import Given, Material
 from audit.importers.python_text import PythonText, last_name
+from audit.model import Harness
 
 TAKES = (
     "`submission.py` with `custom_kernel(data)`, the leaderboard's `reference.py`, `task.yml`, `task.py`, `utils.py`"
@@ -46,8 +47,8 @@ _HEADER = re.compile(r"^#!POPCORN\s+(\w+)\s+(.+?)\s*$", re.MULTILINE)
 
 
 def matches(material: Material) -> bool:
-    """A Python file defines `custom_kernel`."""
-    return any(ENTRY in one.functions for one in material.python.values())
+    """A Python file binds `custom_kernel` at its top level, as a function or to one."""
+    return any(_submits(one) for one in material.python.values())
 
 
 def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there are no figures to ask a unit of
@@ -56,7 +57,7 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
     Raises:
         BadInput: several submissions or references, or a `task.yml` that is none.
     """
-    found = [material.original(name) for name, one in material.python.items() if ENTRY in one.functions]
+    found = [material.original(name) for name, one in material.python.items() if _submits(one)]
     submission = material.only(found, what=f"submission (a function {ENTRY})")
     imports = _imports(material.python[submission.published_as])
     header = dict(_HEADER.findall(submission.data.decode()))
@@ -85,17 +86,23 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
     return _with_task(imported, material, references) if references else imported.lacking(NO_TASK)
 
 
+def _submits(text: PythonText) -> bool:
+    """`custom_kernel = torch.compile(...)` is one too; a name that an import binds is what another file submits."""
+    return ENTRY in text.functions or ENTRY in text.assigned
+
+
 def _with_task(imported: Imported, material: Material, references: list[str]) -> Imported:
     name = material.only([material.original(each) for each in references], what="reference").published_as
     text = material.python[name]
     beside = {module: _beside(material, module) for module in BESIDE if module in _imports(text)}
     kept = [material.original(file, file=f"{module}.py") for module, file in beside.items() if file]
+    stated, cases = _cases(material)
     options = {
         "file": "reference.py",
         "beside": {module: f"{module}.py" if file else None for module, file in beside.items()},
-        "destination": _destination(text),
+        "largest_seed": _largest_seed(cases),
     }
-    shapes, stated, missing, choices = _shapes(material, imported)
+    shapes, missing, choices = _shapes(cases, imported, file=stated[0].published_as if stated else "")
     tolerance = _tolerance(text)
     missing += [] if tolerance else [_NO_TOLERANCE]
     missing += [] if REFERENCE in text.functions else [_NO_REFERENCE]
@@ -109,6 +116,7 @@ def _with_task(imported: Imported, material: Material, references: list[str]) ->
         reference=Reference("data", options),
         shapes=shapes,
         tolerance=tolerance,
+        harness=Harness(destination=_destination(text)),
         missing=(*imported.missing, *missing),
         choices=tuple(choices),
     )
@@ -159,27 +167,39 @@ def _beside(material: Material, module: str) -> str | None:
     return next((name for name in material.python if PurePath(name).name == f"{module}.py"), None)
 
 
-def _shapes(material: Material, imported: Imported) -> tuple[Shapes | None, list[Original], list[Missing], list[str]]:
-    """The arguments of tests and benchmarks as shapes, the file they stand in, what is missing and what was chosen."""
+def _cases(material: Material) -> tuple[list[Original], dict[str, Any]]:
+    """The file that states tests and benchmarks, if there is one, and what stands in it."""
     names = material.named("task.yml", "task.yaml")
     if not names:
-        return None, [], [_NO_TASK_YML], []
+        return [], {}
     original = material.original(names[0], file="task.yml")
-    task = _yaml(original)
-    tests, benchmarks = (_arguments(task.get(key), names[0], key) for key in ("tests", "benchmarks"))
+    return [original], _yaml(original)
+
+
+def _largest_seed(cases: Mapping[str, Any]) -> int | None:
+    """The largest seed of a test or a benchmark; None where they state none."""
+    listed = [case for key in ("tests", "benchmarks") if isinstance(cases.get(key), list) for case in cases[key]]
+    seeds = [case.get("seed") for case in listed if isinstance(case, dict)]
+    return max((seed for seed in seeds if type(seed) is int and seed >= 0), default=None)
+
+
+def _shapes(
+    cases: Mapping[str, Any], imported: Imported, *, file: str
+) -> tuple[Shapes | None, list[Missing], list[str]]:
+    """The arguments of tests and benchmarks as shapes, what is missing and what was chosen."""
+    tests, benchmarks = (_arguments(cases.get(key), file, key) for key in ("tests", "benchmarks"))
     if not tests and not benchmarks:
-        return None, [original], [_NO_TASK_YML], []
+        return None, [_NO_TASK_YML], []
     several = [dict(shape) for shape in dict.fromkeys(tuple(one.items()) for one in (*tests, *benchmarks))]
     claimed = max(benchmarks or tests, key=lambda shape: math.prod(shape.values()))
     others = tuple(shape for shape in several if shape != claimed)
     smallest = sorted(several, key=lambda shape: math.prod(shape.values()))[:2]
     small = tuple(shape for shape in smallest if max(shape.values()) <= LARGEST_TEST)
     if small:
-        return Shapes(claimed, others, small), [original], [], [_LARGEST, _SMALLEST]
+        return Shapes(claimed, others, small), [], [_LARGEST, _SMALLEST]
     source = imported.originals[0].data.decode()
-    halved, choices = sizes.scaled(smallest[0], counted=lambda _: None, sources=[source])
-    missing = [] if halved.emulated else [NO_SHAPE]
-    return Shapes(claimed, others, halved.emulated), [original], missing, [_LARGEST, *choices]
+    found, choices = sizes.smaller(smallest[0], sources=[source])
+    return replace(found, claimed=claimed, others=others), [], [_LARGEST, *choices]
 
 
 def _yaml(original: Original) -> dict[str, Any]:

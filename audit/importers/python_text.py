@@ -10,7 +10,7 @@ from typing import Any
 
 from audit.errors import BadInput
 from audit.importers.bounded import checked_text
-from audit.python_constants import Constants, NotConstant
+from audit.python_constants import Constants, NotConstant, bindings
 
 DTYPES = {"float16": "float16", "half": "float16", "bfloat16": "bfloat16", "float32": "float32", "float": "float32"}
 
@@ -50,6 +50,11 @@ class PythonText:
         return {node.name: node for node in self.tree.body if isinstance(node, ast.ClassDef)}
 
     @cached_property
+    def assigned(self) -> set[str]:
+        """The names that assignments at the top level bind."""
+        return set(bindings(self.tree.body))
+
+    @cached_property
     def integers(self) -> dict[str, int]:
         """Names that the top level binds once, to a positive integer made of constants alone."""
         found = {}
@@ -64,14 +69,7 @@ class PythonText:
     def _bound(self) -> dict[str, ast.expr]:
         """Top-level names with the one expression that each is bound to."""
         stores = [node.id for node in ast.walk(self._top) if isinstance(node, ast.Name) and not _loads(node)]
-        found: dict[str, ast.expr] = {}
-        for node in self._top.body:
-            if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
-                continue
-            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-            if isinstance(target, ast.Name) and stores.count(target.id) == 1:
-                found[target.id] = node.value
-        return found
+        return {name: value for name, value in bindings(self._top.body).items() if stores.count(name) == 1}
 
     def value(self, node: ast.expr) -> Any:
         """What an expression of constants is worth; None where constants do not decide it."""

@@ -8,6 +8,7 @@ default (`robust_kbench/primitives/forward/cuda_correct.py`, 2025).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -128,6 +129,6 @@ def _shapes(
     arguments = [each.arg for each in given.args.args] if given else []
     claimed = _integers({**settings["init"], **settings["inputs"]})
     inputs = {name: size for name, size in claimed.items() if name in arguments or name in settings["inputs"]}
-    shapes, choices = sizes.scaled(inputs or sizes.PLAIN, counted=lambda _: None, sources=sources)
+    shapes, choices = sizes.smaller(inputs or sizes.PLAIN, sources=sources)
     same = tuple({**shapes.claimed, **one} for one in others if set(one) <= set(shapes.claimed))
-    return Shapes(shapes.claimed, tuple(one for one in same if one != shapes.claimed), shapes.emulated), choices
+    return replace(shapes, others=tuple(one for one in same if one != shapes.claimed)), choices

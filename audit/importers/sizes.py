@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from audit.importers.imported import Shapes
 from audit.importers.python_text import PythonText, last_name
+from audit.shapes import candidates, named
 
-MOST_ELEMENTS = 1 << 14
-"""Of all inputs together, so that a kernel of a thread an element runs within a second on the emulated device."""
-MOST_WITHOUT_COUNT = 64
-"""For a size where the elements it makes cannot be counted."""
 MOST_AS_PUBLISHED = 1 << 20
-"""A shape with more elements than this is none for the emulated device."""
-FEWEST = 16
-"""No size above this is proposed below it, and sizes are halved only: what a kernel divides by is kept so far."""
+"""A shape whose inputs have more elements than this is none for the emulated device."""
 PLAIN = {"as_published": 1}
 """The shape of a task without named sizes."""
+REPEATING = ("batch", "rows", "bs")
+"""How the names of sizes begin that only repeat the work."""
 _MAKERS = ("randn", "rand", "zeros", "ones", "empty", "full", "randint")
 
 
@@ -34,7 +30,7 @@ def of_module(
         task: the task's source.
         apart: top-level names that must not depend on a size.
         made_with: functions whose constants are sizes too: those of parameters, which no call there makes visible.
-        sources: texts of the claimed kernel; a size whose number stands in one of them is not made smaller.
+        sources: texts of the claimed kernel, whose numbers say which smaller shapes count for the claim.
     """
     maker = task.functions.get("get_inputs")
     if maker is None:
@@ -42,51 +38,50 @@ def of_module(
     fixed = {name for one in apart for name in _needed(task, one)}
     made = {name for one in made_with for name in _needed(task, one)}
     sizes = {name: value for name, value in task.integers.items() if name in (task.reached(maker) | made) - fixed}
-    counted = _counter(task)
+    calls = [node for node in ast.walk(maker) if isinstance(node, ast.Call) and last_name(node.func) in _MAKERS]
     if not sizes:
-        elements = counted({})
+        elements = _counted(task, calls, {})
         small = elements is not None and elements <= MOST_AS_PUBLISHED
         return Shapes(claimed=PLAIN, emulated=(PLAIN,) if small else ()), []
-    return scaled(sizes, counted=counted, capped=made, sources=sources)
+    found, choices = smaller(sizes, sources=sources, repeating=_leading(calls, sizes))
+    if any((_counted(task, calls, shape) or 0) <= MOST_AS_PUBLISHED for shape in found.emulated):
+        return found, choices
+    return Shapes(claimed=sizes), ["no smaller shape is proposed: what is left of the inputs is too large"]
 
 
-def scaled(
-    sizes: Mapping[str, int],
-    *,
-    counted: Callable[[Mapping[str, int]], int | None],
-    capped: Collection[str] = (),
-    sources: Iterable[str] = (),
+def smaller(
+    sizes: Mapping[str, int], *, sources: Iterable[str] = (), repeating: Collection[str] | None = None
 ) -> tuple[Shapes, list[str]]:
-    """The sizes as claimed, and halved until they make few elements; not where a source holds the number itself."""
-    held = [name for name, value in sizes.items() if value > FEWEST and _stands_in(value, sources)]
-    small = {name: value for name, value in sizes.items() if name not in held}
-    for name in capped:
-        while small.get(name, 0) > MOST_WITHOUT_COUNT and small[name] % 2 == 0:
-            small[name] //= 2
-    while _too_many(counted({**sizes, **small}), small):
-        largest = max(small, key=lambda name: small[name])
-        small[largest] //= 2
-    emulated = {**sizes, **small}
-    elements = counted(emulated)
-    if held and (elements is None or elements > MOST_AS_PUBLISHED):
-        told = ", ".join(f"{name} = {sizes[name]}" for name in held)
-        return Shapes(claimed=sizes), [f"no smaller shape is proposed: the source itself holds {told}"]
-    shown = ", ".join(f"{name} {sizes[name]} -> {value}" for name, value in emulated.items() if value != sizes[name])
-    choices = [f"shapes.emulated: sizes halved for the emulated device ({shown})"] if shown else []
-    return Shapes(claimed=sizes, emulated=(emulated,)), choices
+    """The sizes as claimed, and candidates for the emulated device, see `audit.shapes.candidates`.
+
+    Args:
+        sizes: the claimed ones.
+        sources: texts of the claimed kernel.
+        repeating: sizes that only repeat the work; None tells them by their names.
+    """
+    numbers = named(sources)
+    batch = [name for name in sizes if name.lower().startswith(REPEATING)] if repeating is None else repeating
+    found = tuple(candidates(sizes, numbers, repeating=batch))
+    choices = []
+    if len(found) > 1 or found[0] != dict(sizes):
+        first = ", ".join(f"{name} = {size}" for name, size in found[0].items())
+        choices = [
+            f"shapes.emulated: {len(found)} candidates for the emulated device; it runs the first whose work fits it",
+            f"a failure counts for the claim at the first of them alone ({first}), which keeps every size's residue "
+            "modulo 256 and its divisors in common with the numbers of the source",
+        ]
+    return Shapes(claimed=dict(sizes), emulated=found, emulated_by="importer"), choices
 
 
-def _too_many(elements: int | None, small: Mapping[str, int]) -> bool:
-    """Whether to halve once more; an odd size and one at the least stay."""
-    largest = max(small.values(), default=0)
-    if largest <= FEWEST or largest % 2:
-        return False
-    return largest > MOST_WITHOUT_COUNT if elements is None else elements > MOST_ELEMENTS
-
-
-def _stands_in(value: int, sources: Iterable[str]) -> bool:
-    number = re.compile(rf"(?<![\w.]){value}(?![\w.])")
-    return any(number.search(text) for text in sources)
+def _leading(calls: Iterable[ast.Call], sizes: Collection[str]) -> list[str]:
+    """The sizes that are the first dimension of inputs and nothing else: of a batch, or rows."""
+    first: set[str] = set()
+    later: set[str] = set()
+    for call in calls:
+        dimensions = _dimensions(call)
+        first |= {node.id for node in dimensions[:1] if isinstance(node, ast.Name) and len(dimensions) > 1}
+        later |= {each.id for node in dimensions[1:] for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return [name for name in sizes if name in first - later]
 
 
 def _needed(task: PythonText, name: str) -> set[str]:
@@ -94,32 +89,28 @@ def _needed(task: PythonText, name: str) -> set[str]:
     return task.reached(node) if node is not None else set()
 
 
-def _counter(task: PythonText) -> Callable[[Mapping[str, int]], int | None]:
-    """Counts the elements that `get_inputs` makes with given sizes; None where its calls are not plain enough."""
-    calls = [
-        node
-        for node in ast.walk(task.functions["get_inputs"])
-        if isinstance(node, ast.Call) and last_name(node.func) in _MAKERS
-    ]
-
-    def counted(sizes: Mapping[str, int]) -> int | None:
-        counts = [_elements(task, call, sizes) for call in calls]
-        return None if not counts or None in counts else sum(one or 0 for one in counts)
-
-    return counted
+def _counted(task: PythonText, calls: Iterable[ast.Call], sizes: Mapping[str, int]) -> int | None:
+    """The elements that those calls make with given sizes; None where they are not plain enough."""
+    counts = [_elements(task, call, sizes) for call in calls]
+    return None if not counts or None in counts else sum(one or 0 for one in counts)
 
 
 def _elements(task: PythonText, call: ast.Call, sizes: Mapping[str, int]) -> int | None:
     """The product of a call's positional sizes; None for one that is not plain."""
     total = 1
-    dimensions = [one for argument in call.args for one in _spread(argument)]
-    for node in dimensions[2:] if last_name(call.func) == "randint" else dimensions:
+    for node in _dimensions(call):
         value = sizes[node.id] if isinstance(node, ast.Name) and node.id in sizes else task.value(node)
         for size in value if isinstance(value, list) else [value]:
             if type(size) is not int or size <= 0:
                 return None
             total *= size
     return total
+
+
+def _dimensions(call: ast.Call) -> list[ast.expr]:
+    """The sizes among a maker's positional arguments."""
+    dimensions = [one for argument in call.args for one in _spread(argument)]
+    return dimensions[2:] if last_name(call.func) == "randint" else dimensions
 
 
 def _spread(node: ast.expr) -> list[ast.expr]:

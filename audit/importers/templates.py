@@ -65,11 +65,13 @@ def _functional(options: Options) -> str:
 
 
 def _data(options: Options) -> str:
-    """`file`; `beside`, for every module that it imports by name the file in `original/`, or None; `destination`."""
+    """`file`; `beside`, for every module that it imports by name the file in `original/`, or None; `largest_seed`."""
     files = {name: f"ORIGINAL / {shown(file)}" if file else "None" for name, file in options["beside"].items()}
     beside = ", ".join(f"{shown(name)}: {place}" for name, place in files.items())
-    written = "" if options["destination"] is None else f", destination={options['destination']}"
-    return f"TASK = DataTask(ORIGINAL / {shown(options['file'])}, beside={{{beside}}}{written})\n"
+    largest = options.get("largest_seed")
+    seeds = "" if largest is None else f"    largest_seed={largest},\n"
+    file = f"    ORIGINAL / {shown(options['file'])},\n    beside={{{beside}}},\n"
+    return f"TASK = DataTask(\n{file}{seeds})\n"
 
 
 def _definition(options: Options) -> str:

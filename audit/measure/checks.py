@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from audit.gpus import at_hand, table
 from audit.measure.comparison import control
-from audit.measure.protocols import ALONE, ALONE_HOT
+from audit.measure.protocols import ALONE, ALONE_HOT, SEEN
 from audit.measure.samples import clocks_disagree, found, median_ms, profile_disagrees, series
 from audit.measure.state import TIMING
 from audit.measure.statistics import order_effect
@@ -19,9 +19,12 @@ SAME_TWICE = "same_twice"
 FLUSH = "l2_flush"
 ORDER = "order_effect"
 FLOOR_HERE = "floor_here"
+KEPT_BY_CONTENT = "kept_by_content"
 READ = "control:l2 read"
 CONTRAST = 1.1
 """A part of the L2 cache must take this factor longer to read after a flush than before one."""
+SEEN_SHARE, SEEN_MS = 0.6, 0.01
+"""A result is kept where a content just seen takes less than this share of a new one's time, and so much less."""
 ORDER_BOUND = 0.05
 """A median may differ by this much between the later and the earlier places of a block."""
 
@@ -31,7 +34,7 @@ def about(measurements: Sequence[Measurement], session: str, *, target: str) -> 
     own = [one for one in measurements if one.session == session]
     names = sorted({one.variant for one in own})
     told = [same_twice(own, session, target=target), flush(own, target=target)]
-    told += [check(own, name) for name in names for check in (by_host_clock, by_profiler, by_order)]
+    told += [check(own, name) for name in names for check in (by_host_clock, by_profiler, by_order, by_contents)]
     return [one for one in told if one is not None]
 
 
@@ -70,6 +73,16 @@ def by_host_clock(measurements: Sequence[Measurement], name: str) -> Finding | N
     text = f"CUDA events say {events:.4g} ms, a synchronised host clock {host:.4g} ms"
     text += ": work escapes the events, or others had the GPU in between"
     return _finding(TIMING, name, False, text, {"events_ms": events, "host_ms": host})
+
+
+def by_contents(measurements: Sequence[Measurement], name: str) -> Finding | None:
+    """A hint if contents that came right before take much less time than new ones: results are kept by content."""
+    new, seen = median_ms(measurements, name), median_ms(measurements, name, SEEN)
+    if new is None or seen is None or not (seen < SEEN_SHARE * new and new - seen > SEEN_MS):
+        return None
+    text = f"contents that came right before take {seen:.4g} ms, new ones {new:.4g} ms"
+    text += ": results are kept by content, and the time that counts is that of new ones"
+    return _finding(KEPT_BY_CONTENT, name, False, text, {"new_ms": new, "seen_ms": seen})
 
 
 UNSEEN = ": work ran that events do not see, or others had the GPU in between"

@@ -73,8 +73,8 @@ def precision_of(baseline: str) -> str:
 
 
 def wrong_baselines(findings: Iterable[Finding]) -> frozenset[str]:
-    """Baselines whose timed outputs were found wrong: none of them can be the strongest."""
-    wrong = (one for one in findings if one.probe == TIMED_OUTPUTS and one.outcome == "fail")
+    """Baselines whose timed outputs were found wrong, if only for mixed contents: none can be the strongest."""
+    wrong = (one for one in findings if one.probe == TIMED_OUTPUTS and one.outcome in ("fail", "error"))
     return frozenset(one.target for one in wrong if one.target.startswith(PREFIX))
 
 

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from audit.measure.comparison import PREFIX, RANKS, TIMED_OUTPUTS, precision_of
 from audit.model import Claim, Finding, Tolerance
 from audit.probes import channel
-from audit.probes.called import Call, Case, SessionBroken, SessionForged
+from audit.probes.called import Call, Case, SessionBroken, SessionForged, alike
 from audit.probes.compare import Array, Comparison, compare
 
 THREADS = 8
@@ -61,23 +61,24 @@ def _compared(
     """How one call's output compares, what else it is, or that it is not what was told of it."""
     if "no_tensor" in event:
         return f"returned no tensor but {event['no_tensor']}"
-    expected = cases[event["inputs"]].expected
-    if event["whole"] != list(expected.shape):
+    case = cases[event["inputs"]]
+    if not alike(event["whole"], case.expected.shape):
         return f"returned a tensor of shape {event['whole']}"
     try:
-        want = _part(expected, event)
+        want, *also = (_part(one, event) for one in (case.expected, *case.also))
         got = Call(event, folder / event["file"]).values()
     except SessionForged as seen:
         return seen
     except SessionBroken as seen:
         return str(seen)
-    return compare(got, want, tolerances(claim)(event["variant"]))
+    return compare(got, want, tolerances(claim)(event["variant"]), dtype=case.dtype, also=also, least_scale=case.size)
 
 
 def _part(expected: Array, event: dict[str, Any]) -> Array:
     """What is right for the rows that were kept. Raises SessionForged where what was told of them does not fit."""
+    whole = expected.reshape(event["whole"])
     try:
-        part = expected if event["rows"] is None else expected[event["rows"]]
+        part = whole if event["rows"] is None else whole[event["rows"]]
     except IndexError:
         raise SessionForged("rows of an output were told that it has not") from None
     if event["shape"] != list(part.shape):

@@ -15,6 +15,7 @@ PUBLISHED = "published: "
 
 OURS = "CUDA events, L2 cold, interleaved in blocks"
 HOT = "CUDA events, L2 hot, interleaved in blocks"
+SEEN = "CUDA events, L2 cold, contents seen right before"
 HOST_CLOCK = "host clock, device synchronised"
 BUSY = "profiler, while kernels ran"
 SPAN = "profiler, first start to last end"
@@ -25,7 +26,7 @@ BEFORE_BLOCKS = "do_bench, L2 flushed"
 CONTRADICTED = "contradicted by the clock of another process: "
 """What the name of a protocol begins with whose times count no more, see `witness`."""
 
-BY_HOW = {"cold": OURS, "hot": HOT, "host": HOST_CLOCK}
+BY_HOW = {"cold": OURS, "hot": HOT, "host": HOST_CLOCK, "seen": SEEN}
 """The protocol of what an interleaved session tells."""
 
 

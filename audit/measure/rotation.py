@@ -35,4 +35,5 @@ def second_case(workers: Workers, *, reference: Path, like: Case, seed: int, fol
     made = [event for event in reply.events if "case" in event]
     if not reply.finished or not made:
         return None
-    return Case(like.shape, folder / "0.inputs.pt", reply.expected(made[0]), like.dtype)
+    right, also = reply.expected(made[0]), reply.also(made[0])
+    return Case(like.shape, folder / "0.inputs.pt", right, like.dtype, also=also, size=like.size)

@@ -11,8 +11,9 @@ from typing import Any
 from audit.build import gpu
 from audit.build.device import BuiltVariant
 from audit.measure import checks, compiled, compiler_caches, protocols, witness
-from audit.measure.comparison import PREFIX, strongest
-from audit.measure.outputs import verified
+from audit.measure.answers import every_call
+from audit.measure.comparison import PREFIX, RANKS, strongest
+from audit.measure.outputs import tolerances, verified
 from audit.measure.rotation import second_case
 from audit.measure.state import Watched, clocks, not_timed, watched_blocks
 from audit.measure.told import measurements_of
@@ -133,11 +134,15 @@ class Session:
         # The profiler, which a session ends with, stays in its process: no second session is held there.
         process = self.process if name == LADDER and self.process else self.workers
         with compiler_caches.place(process, scratch=self.case.inputs.parent) as (folder, caches):
-            store = self.ready.store if self.ready else None
+            store, held = self.ready.store if self.ready else None, tolerances(self.claim)
             cases = [self.case, *self.others]
             request = {
                 "mode": "interleaved",
-                "variants": [_loadable(variant, build, caches) for variant, build in built.items()],
+                "variants": [
+                    {**_loadable(variant, build, caches), "relative": held(variant).relative}
+                    for variant, build in built.items()
+                ],
+                "relative": {one: held(f"{PREFIX}{EAGER}_{one}").relative for one in RANKS},
                 "baselines": None if baselines is None else [one for one in baselines if one not in ready],
                 "compiled": ready,
                 "inputs": [str(case.inputs) for case in cases],
@@ -157,7 +162,7 @@ class Session:
             reply = self._call(request, process)
             self._keep(reply, name, what=name)
             kept = [event for event in reply.events if "file" in event or "no_tensor" in event]
-            self._findings += verified(kept, cases, self.claim, folder)
+            self._findings += every_call(reply.events, verified(kept, cases, self.claim, folder))
         self._about(reply, name)
         trying = [event["trying"] for event in reply.events if "trying" in event]
         warmed = any("warmed" in event for event in reply.events)

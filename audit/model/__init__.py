@@ -1,18 +1,23 @@
 """The record: every fact of an audit, as frozen and strict pydantic models; imports no other stage."""
 
-from audit.model.claim import Claim, Observation, Original, Shape, Source, Speedup, Tolerance, Variant
+from audit.model.claim import Claim, Harness, Observation, Original, Shape, Source, Speedup, Tolerance, Variant
 from audit.model.finding import Finding, Grade, Outcome
 from audit.model.record import (
     SCHEMA,
+    Answer,
     AuditedClaim,
     BuildNote,
     Device,
     Environment,
     Measurement,
+    Place,
+    RatioAnswer,
     Record,
+    ResultAnswer,
     Rung,
     SourceFile,
     Stage,
+    TaskAnswer,
     Verdict,
     VerdictName,
     Wall,
@@ -20,6 +25,7 @@ from audit.model.record import (
 
 __all__ = [
     "SCHEMA",
+    "Answer",
     "AuditedClaim",
     "BuildNote",
     "Claim",
@@ -27,17 +33,22 @@ __all__ = [
     "Environment",
     "Finding",
     "Grade",
+    "Harness",
     "Measurement",
     "Observation",
     "Original",
     "Outcome",
+    "Place",
+    "RatioAnswer",
     "Record",
+    "ResultAnswer",
     "Rung",
     "Shape",
     "Source",
     "SourceFile",
     "Speedup",
     "Stage",
+    "TaskAnswer",
     "Tolerance",
     "Variant",
     "Verdict",

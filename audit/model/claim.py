@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveFloat, model_validator
+from pydantic import Field, NonNegativeFloat, model_validator
 
 from audit.model.base import Frozen
 
@@ -17,6 +17,9 @@ Role = Literal["claimed", "ablation", "thief", "repair", "rogue", "honest"]
 Published = Annotated[float, Field(ge=1e-9, le=1e12)]
 """A time or a ratio somebody published; what lies outside is neither, and would overflow a quotient."""
 Precision = Literal["fp32", "tf32", "fp16", "bf16"]
+Dtype = Literal["float32", "float16", "bfloat16"]
+Position = Annotated[int, Field(ge=0, lt=1000)]
+"""The place of an argument of the entry, from 0."""
 
 
 class Source(Frozen):
@@ -31,20 +34,30 @@ class Source(Frozen):
 
 
 class Speedup(Frozen):
-    """A published ratio baseline time / kernel time on one GPU; `about` marks a rounded figure."""
+    """A published ratio baseline time / kernel time on one GPU; `about` marks a rounded figure.
+
+    `by` names who states it and `url` where; absent, the authors and the address of the source.
+    """
 
     gpu: str
     ratio: Published
     about: bool = False
+    by: str | None = None
+    url: str | None = None
 
 
 class Observation(Frozen):
-    """Times somebody published for the claimed kernel and its baseline on one GPU, in milliseconds."""
+    """Times published for the claimed kernel and its baseline on one GPU, in milliseconds.
+
+    `by` names who states them and `url` where, as of a speedup; `note` says where they stood and what tells their unit.
+    """
 
     gpu: str
     kernel_ms: Published
     baseline_ms: Published
-    by: str
+    by: str | None = None
+    url: str | None = None
+    note: str = ""
 
 
 class Protocol(Frozen):
@@ -54,19 +67,44 @@ class Protocol(Frozen):
     flags: tuple[str, ...] = ()
 
 
-class Tolerance(Frozen):
-    """An element is right when |got - want| <= relative * (|want| + rms(want)); the reason says why this number."""
+class Harness(Frozen):
+    """What the published harness does with the reference and the kernel alike.
 
-    relative: PositiveFloat
+    Attributes:
+        mode: of a module: `train` leaves it as it is made, `eval` calls `eval()` on it.
+        dtype: what it casts a module's parameters and every argument of fractions to; None: nothing.
+        destination: the argument it hands for the result to be written into; None: there is none.
+        host: arguments it leaves in the host's memory; every other tensor lies on the device.
+    """
+
+    mode: Literal["train", "eval"] = "train"
+    dtype: Dtype | None = None
+    destination: Position | None = None
+    host: tuple[Position, ...] = ()
+
+
+class Tolerance(Frozen):
+    """An element is right when |got - want| <= relative * (|want| + rms(want)); the reason says why this number.
+
+    Zero asks for the nearest number of the result's type; `audit.correctness` says how fine a type can be held.
+    """
+
+    relative: NonNegativeFloat
     reason: str
 
 
 class Shapes(Frozen):
-    """The shape the claim speaks of, others it must be right for, and the few small ones for the emulated device."""
+    """The shape the claim speaks of, others it must be right for, and the few small ones for the emulated device.
+
+    `emulated_by` tells who chose the small ones. Those of the `claim` are its own, and it must be right for them too.
+    Those of the `importer` are candidates, the most faithful first: the first whose work fits the device is run, and
+    a failure there is one of the claim only where `audit.shapes` says that the shape counts.
+    """
 
     claimed: Shape
     others: tuple[Shape, ...]
     emulated: tuple[Shape, ...] = Field(min_length=1)
+    emulated_by: Literal["claim", "importer"] = "claim"
 
 
 class Variant(Frozen):
@@ -106,12 +144,13 @@ class Claim(Frozen):
     name: Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
     title: str
     task: str
-    dtype: Literal["float32", "float16", "bfloat16"]
+    dtype: Dtype
     entry: str = "forward"
     baseline: str
     baselines: tuple[str, ...] = ("eager",)
     source: Source
     protocol: Protocol
+    harness: Harness = Harness()
     tolerance: Tolerance
     shapes: Shapes
     speedup: tuple[Speedup, ...] = ()
@@ -133,6 +172,10 @@ class Claim(Frozen):
     def claimed(self) -> Variant | None:
         """The variant that reconstructs or holds the published kernel; a folder of controls has none."""
         return next((variant for variant in self.variant if variant.role == "claimed"), None)
+
+    def stated_by_authors(self, number: Speedup | Observation) -> bool:
+        """Whether the claim's own authors state that number, as far as the claim file tells."""
+        return number.by in (None, self.source.authors)
 
     def tolerance_of(self, variant: Variant) -> Tolerance:
         """The variant's own tolerance where it declares a lower precision, else the claim's."""

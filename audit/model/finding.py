@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
 from audit.model.base import Frozen
+from audit.model.claim import Shape
 from audit.model.evidence import bounded, readable
 
 Outcome = Literal["pass", "fail", "skip", "error"]
@@ -23,6 +24,8 @@ class Finding(Frozen):
     undefined behaviour that happened to work; *hint* comes from the source alone. `evidence` holds the numbers the
     summary speaks of, NaN and infinities as text. `confirmed` tells whether a second build at another optimisation
     level showed the same (None: not applicable). `device` is what gave the answer, where something ran.
+    `shape` is the one that shows a failure. `claimed` is False for a failure outside the claim: at a shape, or for
+    inputs, that the claim does not speak of; it never fails the claim.
     """
 
     probe: str
@@ -36,6 +39,8 @@ class Finding(Frozen):
     see_again: str | None = None
     seconds: float | None = None
     device: DeviceKind | None = None
+    shape: Shape | None = None
+    claimed: bool = True
 
     @model_validator(mode="after")
     def _grade_belongs_to_failure(self) -> Finding:
@@ -45,5 +50,5 @@ class Finding(Frozen):
 
     @property
     def convicts(self) -> bool:
-        """True for a proved failure."""
-        return self.outcome == "fail" and self.grade == "proved"
+        """True for a proved failure at what the claim speaks of."""
+        return self.outcome == "fail" and self.grade == "proved" and self.claimed

@@ -13,13 +13,30 @@ from audit.model.finding import DeviceKind, Finding
 LONGEST_MS = 1e9
 """Eleven days."""
 Milliseconds = Annotated[float, Field(ge=0.0, le=LONGEST_MS)]
-SCHEMA = 2
+SCHEMA = 3
 """History: 1 (2026-11) first published form; 2 (2026-11) findings name their device, a second device may stand beside
-the main one, samples know their block. A record of schema 1 is read as one of schema 2 that leaves these open."""
+the main one, samples know their block; 3 (2026-11) a verdict keeps the three answers it is made of, five verdicts more,
+findings name their shape and whether the claim speaks of it, published numbers who states them. An older record is read
+as one that leaves these open; `audit.judge.as_judged_now` derives its verdict again."""
 
 VerdictName = Literal[
-    "incomplete", "wrong", "mistimed", "vacuous", "overstated", "confirmed", "undecided", "not-applicable"
+    "incomplete",
+    "wrong",
+    "cannot be built",
+    "undefined",
+    "vacuous",
+    "undecided",
+    "reduced precision",
+    "mistimed",
+    "overstated",
+    "weak baseline",
+    "confirmed",
+    "no defect found",
+    "not-applicable",
 ]
+ResultState = Literal["right", "wrong", "cannot be built", "undefined", "reduced precision", "open"]
+TaskState = Literal["can tell", "only at other inputs", "cannot tell", "open"]
+RatioState = Literal["reached", "not reached", "weak baseline", "not its own", "mistimed", "open", "not measured"]
 
 
 class SourceFile(Frozen):
@@ -123,21 +140,68 @@ class Rung(Frozen):
     role: str
     technique: str
     precision: str
-    state: Literal["cleared", "convicted", "undecided"]
+    state: Literal["cleared", "convicted", "undefined", "undecided"]
     reason: str
     median_ms: float | None = None
 
 
+class Place(Frozen):
+    """Where something was asked or seen: a shape, a device by its name, and in how many builds of the source."""
+
+    shape: Shape | None = None
+    device: str | None = None
+    builds: int = 1
+
+
+class Answer(Frozen):
+    """One of the three answers of a verdict: why, and the places it speaks of; of a failure those that show it."""
+
+    reasons: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
+
+
+class ResultAnswer(Answer):
+    """Is the result right? *undefined* has undefined behaviour in it, whatever the values were.
+
+    `causes` is the number of distinct causes of a failure: findings that show the same elements have one.
+    """
+
+    causes: int = 0
+
+    state: ResultState = "open"
+
+
+class TaskAnswer(Answer):
+    """Can the task tell a right kernel from one that computes nothing, at its own inputs or at others?"""
+
+    state: TaskState = "open"
+
+
+class RatioAnswer(Answer):
+    """Was the published ratio reached? *weak baseline*: against the named baseline alone; *not measured*: no time was
+    taken where the claim speaks; *open*: one was, and decides nothing, or a hint waits for another device."""
+
+    state: RatioState = "open"
+
+
 class Verdict(Frozen):
-    """The judgement with its reasons; `confidence` says how sure and `scope` for what it speaks."""
+    """One headline of three answers, with its reasons; `confidence` says how sure and `scope` for what it speaks.
+
+    The answers are None in an unfinished record and in one older than schema 3; `first_judged` is the headline that an
+    older record was published with.
+    """
 
     name: VerdictName
+    result: ResultAnswer | None = None
+    task: TaskAnswer | None = None
+    ratio: RatioAnswer | None = None
     reasons: tuple[str, ...] = ()
     root_cause: str | None = None
     confidence: Literal["high", "medium", "low"] | None = None
     confidence_reason: str | None = None
     scope: str | None = None
     missing: tuple[str, ...] = ()
+    first_judged: VerdictName | None = None
 
 
 class Record(Frozen):
@@ -147,7 +211,7 @@ class Record(Frozen):
     counts, and what they cannot answer blocks nothing.
     """
 
-    schema_: Literal[1, 2] = Field(default=2, alias="schema")
+    schema_: Literal[1, 2, 3] = Field(default=3, alias="schema")
     claim: AuditedClaim
     device: Device
     beside: tuple[Device, ...] = ()

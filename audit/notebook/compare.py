@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from audit import bundle, claims, terminal
+from audit import bundle, claims, judge, terminal
 from audit.errors import BadInput
-from audit.model import Record, store
+from audit.model import Record
 from audit.notebook import form as forms
 from audit.notebook.form import WritingForm
 from audit.notebook.offered import offer_folder, uploaded
@@ -59,4 +59,4 @@ def _files(form: CompareForm) -> list[Path]:
 
 def _record(path: Path) -> Record:
     """A record, or the one in a bundle, which is verified first."""
-    return bundle.verify(path).record if path.suffix == ".zip" else store.read(path)
+    return bundle.verify(path).record if path.suffix == ".zip" else judge.opened(path)

@@ -6,10 +6,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from audit import claims, explore, terminal
+from audit import claims, explore, judge, terminal
 from audit.errors import BadInput
 from audit.explore import choice as choices
-from audit.model import Record, store
+from audit.model import Record
 from audit.notebook.form import Form
 from audit.notebook.shown import Picture
 
@@ -29,7 +29,7 @@ def record(form: ExploreForm) -> Record:
     Raises:
         BadInput: no published record of that name, or no record at that path.
     """
-    return store.read(_paths(form)[_start(form)])
+    return judge.opened(_paths(form)[_start(form)])
 
 
 def stills(form: ExploreForm) -> list[Picture]:

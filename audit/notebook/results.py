@@ -10,7 +10,7 @@ from audit.notebook.form import AuditForm
 from audit.notebook.shown import Markdown, Picture, table, written
 from audit.pipeline import Audit
 from audit.report import figures as drawn
-from audit.report import markdown, portability
+from audit.report import markdown, outcome, portability
 from audit.report.formats import COMMENT_CHARACTERS, OPENREVIEW_CHARACTERS
 from audit.report.formats import FORMATS as KNOWN
 from audit.report.quantities import milliseconds
@@ -27,9 +27,10 @@ PLACES = {
 
 
 def card(record: Record) -> Markdown:
-    """The verdict with its reasons."""
+    """The verdict with its three answers and its reasons."""
     verdict, told = record.verdict, markdown.escape
     lines = [f"## {told(record.claim.statement.title)}", f"**Verdict: {verdict.name}**", told(verdict.root_cause or "")]
+    lines += [f"- **{told(question)}**: {told(answer or '')}" for question, answer in outcome.answers(verdict)]
     lines += [f"- {told(reason)}" for reason in (*verdict.reasons, *verdict.missing)]
     lines.append(f"*Speaks for*: {told(verdict.scope)}" if verdict.scope else "")
     return written("\n\n".join(line for line in lines if line))

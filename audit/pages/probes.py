@@ -1,102 +1,117 @@
-"""A page a probe: its question, how it asks on each device, what a failure says, and the controls it is held to."""
+"""The page of all probes: the question of each, how it asks on each device, what a failure says, and its controls."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Mapping
+from types import ModuleType
 
 from audit import claims
-from audit.clearing import CORRECTNESS, ESCAPES, KERNELS, OPTIONAL, REPLACED
+from audit.clearing import CORRECTNESS, ESCAPES, KERNELS, OPTIONAL, PRECISION, REPLACED
 from audit.pages.texts import ProbeText, read
-from audit.probes import PROBES
-from audit.probes.probe_table import CONTROLS, question
-from audit.report import markdown
-from audit.report.view import Code, Table
-from audit.selftest.controls import mechanism
+from audit.probes import OF_THE_CLAIM, PROBES
 
-_PAGE = """# `{name}`
+CONTROLS = ("controls", "controls_python", "controls_caches")
+HEAD = """# Probes
+A probe is one file in `audit/probes/` that asks one question of every variant, in fresh processes. A failure is
+*proved*, *undefined* or a *hint* ([grades](verdicts.md#grades-of-a-failure)). A probe that compares later calls with
+the first is skipped where the first call is wrong already: `agreement` reports that. To repeat a finding without a
+GPU, run `audit run CLAIM --device emulated` and read the finding's evidence in `record.json`. The
+[FAQ for authors](faq_for_authors.md) says how to reply and how to have an audit corrected. This page is printed by
+`python -m audit.pages`.
+"""
+_SECTION = """## `{name}`
 {question}
 
-{how}
-{standing}
+{rest}
+{effect} It shows: {mechanisms}.
 
-## How it asks
 - **On a GPU.** {gpu}
 - **On the emulated device.** {emulated}
-- **In one line of its code.** {run}
-
-It shows: {mechanisms}.
-
-## What a failure says
-{proves}
-
-What stays open: {open}
-
-## If it names your kernel
-{author}
-
-See it again, without a GPU where the emulated device asks it, and read the finding's evidence in `record.json`:
-
-    audit run CLAIM --device emulated
-
-The [FAQ for authors](../faq_for_authors.md) says how to reply and how to have an audit corrected.
-
-## Its controls
-Kernels made for this probe: it must fail the rogues and pass the honest twins, in every run of the tests.
-
-{controls}
-
-Code: [`audit/probes/{name}.py`](../../audit/probes/{name}.py). All probes: [docs/probes.md](../probes.md). Grades:
-[docs/verdicts.md](../verdicts.md#grades-of-a-failure). This page is made by `python -m audit.pages`.
+- **A failure says.** {proves}
+- **Open.** {open}
+- **If it names your kernel.** {author}
+- **Controls.** {controls}
 """
+_ALONE = """## `{name}`
+{question}
+
+{rest}
+It is asked of the claimed kernel alone. It fails no kernel, so it has no controls, and no error of it blocks a verdict.
+"""
+ELSEWHERE: dict[str, str] = {
+    "seed replay, answers kept in files": "inputs come from the entropy of the day, drawn in another process",
+    "heap scan for the reference": "no session holds the reference or its result but those of `order` and `inherited`",
+    "patched timers and checks": "times come from a process of the kit's own, comparisons from the judge's process",
+    "output streams, exit codes and result files faked": "messages of a session are sealed; nobody reads its prints",
+    "harness sniffing": "every probe calls through the same session, and so do the timings",
+    "cheating while timed": "outputs of timed calls drawn at random are compared too, see `timed_outputs`",
+    "degenerate task": "trivial candidates must fail the task (`audit/task/`) at some inputs, else it is vacuous",
+    "time under the physics floor": "`lint` holds published times against the hardware they name",
+}
+"""What no probe needs to show, and why."""
 
 
-def pages() -> dict[str, str]:
-    """Every page by the name of its probe."""
+def page() -> str:
+    """All of `docs/probes.md`."""
     texts = read("probes", ProbeText, PROBES)
-    return {name: _page(name, text) for name, text in texts.items()}
+    index = _table("probe", "question", {f"[`{name}`](#{name})": question(name) for name in (*PROBES, *OF_THE_CLAIM)})
+    sections = [_section(name, text) for name, text in texts.items()]
+    sections += [_ALONE.format(name=name, question=question(name), rest=_rest(name)) for name in OF_THE_CLAIM]
+    last = f"## Mechanisms answered by how the audit runs\n{_table('mechanism', 'what answers it', ELSEWHERE)}"
+    return "\n".join([HEAD, index, *sections, last])
 
 
-def _page(name: str, text: ProbeText) -> str:
-    module = sys.modules[PROBES[name].__module__]
-    rest = (module.__doc__ or "").partition("\n\n")[2].strip()
-    return _PAGE.format(
+def question(name: str) -> str:
+    """The first paragraph of a probe's docstring, on one line."""
+    return " ".join((_module(name).__doc__ or "").partition("\n\n")[0].split())
+
+
+def controls_of(probe: str, role: str) -> list[str]:
+    """The controls of a role that name the probe, in the order of their folders."""
+    return [
+        f"{folder}/{variant.name}"
+        for folder in CONTROLS
+        for variant in claims.load(folder).claim.variant
+        if variant.role == role and variant.probe == probe
+    ]
+
+
+def _section(name: str, text: ProbeText) -> str:
+    bad, good = (", ".join(f"`{one}`" for one in controls_of(name, role)) for role in ("rogue", "honest"))
+    return _SECTION.format(
         name=name,
-        question=question(module),
-        how=f"{rest}\n" if rest else "",
-        standing=_standing(name, text),
-        run=" ".join((PROBES[name].__doc__ or "").partition("\n\n")[0].split()),
-        mechanisms=", ".join(module.MECHANISMS),
-        controls=_controls(name),
+        question=question(name),
+        rest=_rest(name),
+        effect=_effect(name, text),
+        mechanisms=", ".join(_module(name).MECHANISMS),
+        controls=f"Must fail: {bad}. Must pass: {good}.",
         **text.model_dump(),
     )
 
 
-def _standing(name: str, text: ProbeText) -> str:
+def _effect(name: str, text: ProbeText) -> str:
     """What its answer does to a verdict."""
     if name in OPTIONAL:
         return "A kernel counts as right only when this probe has answered; a skip of it blocks nothing."
     if name in CORRECTNESS:
         return "A kernel counts as right only when this probe has answered and no failure of it is proved."
     if text.worst == "hint":
-        return "A failure is a hint and convicts nobody; an error blocks a verdict in the kernel's favour."
-    rule = {KERNELS: "overstated", **dict.fromkeys((REPLACED, *ESCAPES), "mistimed")}.get(name, "wrong")
+        return "A failure is a hint and decides nothing; an error blocks a verdict in the kernel's favour."
+    by_name = {KERNELS: "overstated", PRECISION: "reduced precision", **dict.fromkeys((REPLACED, *ESCAPES), "mistimed")}
+    rule = by_name.get(name, "wrong")
     return f"A proved failure gives `{rule}`; an error blocks a verdict in the kernel's favour; a skip blocks nothing."
 
 
-def _controls(name: str) -> str:
-    rows = [
-        (Code(f"{folder}/{variant}"), role, does)
-        for role in ("rogue", "honest")
-        for folder, variant, does in _made_for(name, role)
-    ]
-    return str(markdown.table(Table("", ("Control", "It is", "What it does"), tuple(rows)))).strip()
+def _rest(name: str) -> str:
+    """A probe's docstring behind its question."""
+    rest = (_module(name).__doc__ or "").partition("\n\n")[2].strip()
+    return f"{rest}\n" if rest else ""
 
 
-def _made_for(probe: str, role: str) -> Iterable[tuple[str, str, str]]:
-    """Folder, name and mechanism of every control of that role that names the probe."""
-    for place in CONTROLS:
-        folder = claims.load(place)
-        for variant in folder.claim.variant:
-            if (variant.role, variant.probe) == (role, probe):
-                yield place, variant.name, mechanism(folder, variant)
+def _module(name: str) -> ModuleType:
+    return sys.modules[{**PROBES, **OF_THE_CLAIM}[name].__module__]
+
+
+def _table(name: str, value: str, rows: Mapping[str, str]) -> str:
+    return "\n".join([f"| {name} | {value} |", "|---|---|", *(f"| {one} | {rows[one]} |" for one in rows), ""])

@@ -9,6 +9,8 @@ from audit.probes import (
     agreement,
     alias,
     backend_flags,
+    claimed_blocks,
+    claimed_launches,
     contract,
     coverage,
     current_stream,
@@ -26,6 +28,7 @@ from audit.probes import (
     order,
     precision,
     repeat,
+    sweep,
     threads,
     untouched_process,
 )
@@ -56,4 +59,10 @@ PROBES: dict[str, Probe] = {
     backend_flags.NAME: backend_flags.run,
     untouched_process.NAME: untouched_process.run,
     first_call.NAME: first_call.run,
+    claimed_launches.NAME: claimed_launches.run,
+    claimed_blocks.NAME: claimed_blocks.run,
 }
+
+OF_THE_CLAIM: dict[str, Probe] = {sweep.NAME: sweep.run}
+"""Asked of the claimed kernel alone, behind all others; what they find never fails a kernel, and no error of theirs
+stands in the way of a verdict."""

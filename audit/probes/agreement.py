@@ -1,7 +1,8 @@
 """Is every element what a float64 oracle says, on fresh inputs, at every shape, in every thread order?
 
-Fresh memory holds NaN here, so an element nobody writes cannot look right. A case wrong in every order is proved wrong;
-wrong only in some orders, or beside a race or a misuse of lanes, is undefined behaviour that hardware may hide.
+Fresh memory holds NaN here, so an element nobody writes cannot look right. A case wrong in every order is proved wrong.
+Wrong only in some orders, or beside undefined behaviour and right in a further order or with another value in what
+nothing has written, is undefined behaviour that hardware may hide.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from pydantic import JsonValue
 from audit.model import Finding
 from audit.probes.answer import answer
 from audit.probes.called import Case, SessionBroken, value_calls
-from audit.probes.compare import Comparison, compare
+from audit.probes.compare import Comparison
 from audit.probes.target import Target
-from audit.probes.undefined import undefined_beside
+from audit.probes.undefined import undefined_beside, wrong_in_every_order
 
 NAME = "agreement"
 MECHANISMS = ("wrong numbers", "missing last tile", "hard-coded shapes", "size dispatch", "tolerance abuse")
@@ -24,12 +25,11 @@ MECHANISMS = ("wrong numbers", "missing last tile", "hard-coded shapes", "size d
 def run(target: Target) -> Finding:
     """One session an order, every case in each."""
     results: list[tuple[str, Case, Comparison]] = []
-    for order in target.built.orders:
+    for order in target.orders:
         session = target.session(["claim"], cases=target.cases, memory=target.built.nan_memory, order=order)
         value_calls(session, [case.expected for case in target.cases])
         results += [
-            (order, case, compare(call.values(), case.expected, target.tolerance))
-            for call, case in zip(session, target.cases, strict=True)
+            (order, case, target.compared(call, case)) for call, case in zip(session, target.cases, strict=True)
         ]
     return _finding(target, results)
 
@@ -56,25 +56,39 @@ def _finding(target: Target, results: list[tuple[str, Case, Comparison]]) -> Fin
     }
     wrong = [(case, comparison) for _, case, comparison in results if not comparison.right]
     if not wrong:
-        text = f"right at {_counted(target.cases, 'shape')} in {_counted(target.built.orders, 'thread order')}"
+        text = f"right at {_counted(target.cases, 'shape')} in {_counted(target.orders, 'thread order')}"
+        text += _floored(results)
         return answer(NAME, target, "pass", text, evidence=evidence)
-    case, comparison = max(wrong, key=lambda pair: pair[1].elements_wrong)
+    wrong.sort(key=lambda pair: (not pair[0].counts, -pair[1].elements_wrong))
+    everywhere = next((pair for pair in wrong if _in_every_order(results, pair[0]) and _proved(target, pair[0])), None)
+    case, comparison = everywhere or wrong[0]
     text = f"{case.label}: {comparison.sentence()}"
-    if undefined := undefined_beside(target, case):
+    undefined = undefined_beside(target, case)
+    if everywhere:
+        text += f"; beside undefined behaviour ({undefined}), but so in every order and fill" if undefined else ""
+        return answer(NAME, target, "fail", text, evidence=evidence, shape=case.shape)
+    if undefined:
         text += f"; beside undefined behaviour ({undefined}), so a GPU may differ"
-        return answer(NAME, target, "fail", text, grade="undefined", evidence=evidence)
-    if _right_somewhere(results):
-        text += "; right in another thread order, so it depends on a race"
-        return answer(NAME, target, "fail", text, grade="undefined", evidence=evidence)
-    return answer(NAME, target, "fail", text, evidence=evidence)
+        return answer(NAME, target, "fail", text, grade="undefined", evidence=evidence, shape=case.shape)
+    text += "; right in another thread order, so it depends on a race"
+    return answer(NAME, target, "fail", text, grade="undefined", evidence=evidence, shape=case.shape)
+
+
+def _in_every_order(results: list[tuple[str, Case, Comparison]], case: Case) -> bool:
+    """Whether that case is wrong in every order it was asked in."""
+    return not any(comparison.right for _, one, comparison in results if one.inputs == case.inputs)
+
+
+def _proved(target: Target, case: Case) -> bool:
+    """Whether what is wrong at that case has nothing undefined beside it, or is wrong whatever that does."""
+    return undefined_beside(target, case) is None or wrong_in_every_order(target, case)
+
+
+def _floored(results: list[tuple[str, Case, Comparison]]) -> str:
+    """Says so where a type holds no finer than what was compared by."""
+    floors = {case.dtype: one.floor for _, case, one in results if one.floor is not None}
+    return "".join(f"; {dtype} is held to {floor:.2g}, no finer than it can hold" for dtype, floor in floors.items())
 
 
 def _counted(things: Sequence[object], name: str) -> str:
     return f"{len(things)} {name}{'s' * (len(things) != 1)}"
-
-
-def _right_somewhere(results: list[tuple[str, Case, Comparison]]) -> bool:
-    """True if no case is wrong in every order."""
-    orders = {order for order, _, _ in results}
-    wrong = [case.label for _, case, comparison in results if not comparison.right]
-    return all(wrong.count(label) < len(orders) for label in wrong)

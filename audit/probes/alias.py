@@ -1,4 +1,7 @@
-"""Does the result have memory of its own: not an input's, not a buffer that the next call writes, no element twice?"""
+"""Does the result have memory of its own: not an input's, not a buffer that the next call writes, no element twice?
+
+A destination that the harness hands over is the result's own memory, and so is what the reference returns as well.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ def run(target: Target) -> Finding:
         "strides": list(first.call.event["strides"]),
     }
     label = first.case.label
-    theirs = _of_reference(target, first)
+    theirs = _allowed(target, first)
     after = held.compared(target)
     if not after.right and not theirs:  # in place by contract, a result is the input and goes the way of the input
         text = f"{label}: a later call changed this result, which was right before: {after.sentence()}"
@@ -42,12 +45,13 @@ def run(target: Target) -> Finding:
     return answer(NAME, target, "pass", f"{label}: the result has memory of its own", evidence=evidence)
 
 
-def _of_reference(target: Target, first: Asked) -> list[int]:
-    """The inputs whose memory the reference returns as well."""
-    if not first.call.event["aliases"]:
-        return []
+def _allowed(target: Target, first: Asked) -> list[int]:
+    """The inputs whose memory the result shares by contract: the destination, and those of the reference's result."""
+    shared = [index for index in first.call.event["aliases"] if index != target.claim.harness.destination]
+    if not shared:
+        return list(first.call.event["aliases"])
     (call,) = target.session(["reference"], cases=[first.case])
-    return list(call.event.get("aliases", ()))
+    return [*(set(first.call.event["aliases"]) - set(shared)), *call.event.get("aliases", ())]
 
 
 def _overlaps(call: Call) -> bool:

@@ -30,4 +30,4 @@ def run(target: Target) -> Finding:
         return answer(NAME, target, "pass", text, evidence=evidence)
     when = "loading" if loading else "a call"
     text = f"{when} changed {', '.join(loading or calling)}"
-    return answer(NAME, target, "fail", text, grade="hint", evidence=evidence)
+    return answer(NAME, target, "fail", text, grade="hint", evidence=evidence, shape=asked[0].case.shape, anywhere=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,9 @@ import numpy.typing as npt
 from audit.errors import AuditError
 from audit.model import Shape
 from audit.probes.compare import Array
+from audit.shapes import Scope
 from audit.worker import outputs
+from audit.worker.pool import Reply
 from audit.worker.transcript import Forged
 
 LARGEST_ITEM_BYTES = 16
@@ -31,12 +33,32 @@ class SessionForged(SessionBroken):
 
 @dataclass(frozen=True)
 class Case:
-    """One problem: its sizes, the file with its inputs, what is right in float64, and the dtype it must come in."""
+    """One problem: its sizes, the file with its inputs, what is right in float64, and the dtype it must come in.
+
+    `also` holds results that are as right, where elements of a result of integers hang on ties between inputs. `scope`
+    tells why the shape counts for the claim, see `audit.shapes.scope_of`. `size` is the root mean square of right
+    results over several draws, where a result has few elements, else 0: a tolerance is relative to that too, since a
+    sum may come out near zero by cancellation.
+    """
 
     shape: Shape
     inputs: Path
     expected: Array
     dtype: str
+    also: tuple[Array, ...] = ()
+    scope: Scope = "stated"
+    size: float = 0.0
+
+    @classmethod
+    def made(cls, reply: Reply, event: dict[str, Any], *, shape: Shape, inputs: Path, scope: Scope) -> Case:
+        """What `audit.worker.oracle` answered in one event."""
+        right, dtype, also = reply.expected(event), event["expected_dtype"], reply.also(event)
+        return cls(shape, inputs, right, dtype, also=also, scope=scope, size=event["size"])
+
+    @property
+    def counts(self) -> bool:
+        """Whether a failure here is one of the claim."""
+        return self.scope != "other"
 
     @property
     def label(self) -> str:
@@ -123,8 +145,13 @@ def value_calls(calls: Iterable[Call], expected: Iterable[Array]) -> None:
     for call, want in zip(calls, expected, strict=True):
         if call.raised is not None:
             raise SessionBroken(f"the call raised {call.raised}")
-        if call.event.get("shape") != list(want.shape):
+        if not alike(call.event.get("shape"), want.shape):
             raise SessionBroken("the call returned no tensor of the expected shape; see contract")
+
+
+def alike(shape: Sequence[int] | None, other: Sequence[int]) -> bool:
+    """Whether two shapes hold the same elements in the same order: dimensions of size 1 tell no elements apart."""
+    return shape is not None and [size for size in shape if size != 1] == [size for size in other if size != 1]
 
 
 def item_bytes(dtype: str) -> int:

@@ -1,8 +1,9 @@
-"""Comparing an output with the oracle, in the positive form: good = |got - want| <= bound, so NaN counts as wrong."""
+"""Comparing an output with the oracle; `audit.correctness` has the rule by which an element is right."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,16 +11,22 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import JsonValue
 
+from audit import correctness
 from audit.model import Tolerance
 
 Array = npt.NDArray[np.float64]
+Values = npt.NDArray[Any]
 CHUNK = 1 << 18
 """Elements compared at once: what fits into a core's cache, in steps long enough for many threads to take turns."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """How an output compares with what is right; `index`, `expected` and `got` belong to the worst element."""
+    """How an output compares with what is right; `index`, `expected` and `got` belong to the worst element.
+
+    The worst element is the wrong one farthest off. `floor` is the tolerance that counted where the stated one is finer
+    than the output's type can hold.
+    """
 
     elements: int
     elements_wrong: int
@@ -27,6 +34,7 @@ class Comparison:
     index: tuple[int, ...] | None
     expected: float | None
     got: float | None
+    floor: float | None = None
 
     @property
     def right(self) -> bool:
@@ -43,6 +51,7 @@ class Comparison:
             "index": None if self.index is None else list(self.index),
             "expected": None if self.expected is None else number(self.expected),
             "got": None if self.got is None else number(self.got),
+            **({} if self.floor is None else {"tolerance_floor": self.floor}),
         }
 
     def sentence(self) -> str:
@@ -56,50 +65,81 @@ class Comparison:
         )
 
 
-def rms(values: Array) -> float:
-    """The root of the mean square: what a tolerance is relative to beside an element's own size."""
-    flat = values.reshape(-1)
-    return math.sqrt(float(np.dot(flat, flat)) / flat.size)
+def compare(
+    got: Values,
+    want: Array,
+    tolerance: Tolerance,
+    *,
+    dtype: str,
+    least_scale: float = 0.0,
+    also: Sequence[Array] = (),
+) -> Comparison:
+    """Compare element by element, in float64; the two differ in unit dimensions at most, and are not empty.
 
+    Args:
+        got: the result, of any real number type.
+        want: what is right.
+        tolerance: the stated one; it counts down to the floor of `dtype`.
+        dtype: the type the result must have, by torch's name.
+        least_scale: stands for rms(want) where that is smaller, in a result that is zero or nearly so.
+        also: results that are as right, element by element.
 
-def bounds(want: Array, tolerance: Tolerance) -> Array:
-    """How far each element may be off."""
-    return tolerance.relative * (np.abs(want) + rms(want))
-
-
-def compare(got: npt.NDArray[Any], want: Array, tolerance: Tolerance, *, least_scale: float = 0.0) -> Comparison:
-    """Compares element by element, in float64; both arrays have the same shape, any rank, and are not empty.
-
-    `least_scale` stands for rms(want) where that is smaller, in a result that is zero or nearly so.
+    Raises:
+        NothingFinite: `want` has no finite element.
     """
-    mine, right = got.reshape(-1), want.reshape(-1)
-    scale = max(least_scale, rms(right))
-    count, worst, most = 0, 0, -1.0
-    difference = np.empty(min(CHUNK, right.size))
-    for start in range(0, right.size, CHUNK):
-        part = right[start : start + CHUNK]
-        difference = difference[: part.size]
-        with np.errstate(invalid="ignore"):
-            np.abs(np.subtract(mine[start : start + CHUNK], part, out=difference), out=difference)
-            largest = float(difference.max())  # NaN if one is
-            if not largest <= tolerance.relative * scale:  # else all are right, whatever size they have
-                count += int(np.count_nonzero(~(difference <= tolerance.relative * (np.abs(part) + scale))))
-        if not largest <= most:
-            np.copyto(difference, np.inf, where=np.isnan(difference))
-            place_here = int(np.argmax(difference))
-            if difference[place_here] > most:
-                most, worst = float(difference[place_here]), start + place_here
-    place = tuple(int(i) for i in np.unravel_index(worst, want.shape))
-    with np.errstate(invalid="ignore"):
-        difference_there = abs(float(got[place]) - float(want[place]))
+    mine, due = got.reshape(-1), want.reshape(-1)
+    relative = correctness.held_to(tolerance.relative, dtype)
+    scale = max(least_scale, correctness.rms(due))
+    seen = _Seen()
+    for start in range(0, due.size, CHUNK):
+        part = slice(start, start + CHUNK)
+        others = [one.reshape(-1)[part] for one in also]
+        seen.look(start, mine[part], due[part], others, relative=relative, scale=scale)
+    wrong = seen.count > 0
+    place, expected, there = seen.worst, float(due[seen.worst]), float(mine[seen.worst])
     return Comparison(
         elements=want.size,
-        elements_wrong=count,
-        max_abs_diff=difference_there,
-        index=place if count else None,
-        expected=float(want[place]) if count else None,
-        got=float(got[place]) if count else None,
+        elements_wrong=seen.count,
+        max_abs_diff=abs(there - expected) if seen.most > 0 else 0.0,
+        index=tuple(int(i) for i in np.unravel_index(place, want.shape)) if wrong else None,
+        expected=expected if wrong else None,
+        got=there if wrong else None,
+        floor=relative if relative > tolerance.relative else None,
     )
+
+
+@dataclass
+class _Seen:
+    """How many elements were wrong so far, where the worst is, and how far off; a wrong one is worse than any other."""
+
+    count: int = 0
+    worst: int = 0
+    most: float = -1.0
+
+    def look(self, start: int, got: Values, want: Array, also: list[Array], *, relative: float, scale: float) -> None:
+        with np.errstate(invalid="ignore", over="ignore"):
+            difference = np.subtract(got, want, dtype=np.float64)
+            np.abs(difference, out=difference)
+        if float(difference.max()) <= relative * scale:  # False beside a NaN; else all are right, whatever their size
+            if not self.count:
+                self._take(start, difference)
+            return
+        np.copyto(difference, np.inf, where=np.isnan(difference))
+        difference[correctness.same(got, want)] = 0.0
+        wrong = ~correctness.right(got, want, relative=relative, scale=scale)
+        for one in also:
+            wrong &= got != one
+        if wrong.any():
+            self.most = self.most if self.count else -1.0
+            self.count += int(np.count_nonzero(wrong))
+            self._take(start, np.where(wrong, difference, -1.0))
+        elif not self.count:
+            self._take(start, difference)
+
+    def _take(self, start: int, difference: Array) -> None:
+        place = int(np.argmax(difference))
+        if difference[place] > self.most:
+            self.most, self.worst = float(difference[place]), start + place
 
 
 def number(value: float) -> float | str:

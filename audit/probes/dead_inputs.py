@@ -2,6 +2,8 @@
 
 An element whose right value moves by more than twice what it may be off, while the claim returns the same bits for both
 inputs, is wrong for one of them. Where the claim folder has discriminating inputs, each input is changed among those.
+An input that `inputs` always gives alike, such as ones, zeros, a table or a number, is redrawn in place, and each is
+scaled until the reference moves. One that nothing moves is listed as not tested.
 """
 
 from __future__ import annotations
@@ -9,14 +11,15 @@ from __future__ import annotations
 import numpy as np
 from pydantic import JsonValue
 
+from audit import correctness
+from audit.errors import Unsupported
 from audit.model import Finding, Grade
 from audit.probes.answer import answer
 from audit.probes.battery import Asked, at_middle
-from audit.probes.called import value_calls
-from audit.probes.compare import bounds
+from audit.probes.called import SessionBroken, value_calls
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
-from audit.probes.variations import DISCRIMINATING
+from audit.probes.variations import DISCRIMINATING, WHOLE_NUMBER, Variation, Varied, wanted
 
 NAME = "dead_inputs"
 MECHANISMS = (
@@ -26,44 +29,92 @@ MECHANISMS = (
     "partial computation",
     "degenerate task",
     "loss by its expectation",
+    "ones, zeros and tables that no draw changes",
 )
 
+ALWAYS_ALIKE = ("table", WHOLE_NUMBER)
+"""Kinds of inputs that a kernel may know without reading them: a table that is the same in every draw of the task, of
+cosines or a mask for instance, and a number that says how much work there is."""
+NOT_TESTED = "no other value that was tried moves the right result"
 LEAST_SHARE = 0.01
 """Fewer elements than this share keep their bits by chance where a result has been rounded to few of them."""
 
 
 def run(target: Target) -> Finding:
     """One call for each input at the middle case, with that input alone replaced."""
-    asked = at_middle(target)
+    asked, varied = at_middle(target), wanted(target).middle
     first = asked.get(DISCRIMINATING, asked["first"])
-    changed = [one for one in asked.values() if one.group == "inputs"]
-    told: list[JsonValue] = []
-    dead: list[tuple[str, str]] = []
-    among = "among discriminating inputs, " if first.what == DISCRIMINATING else ""
-    for one in changed:
-        moved, unmoved = _counts(target, first, one)
-        is_dead = unmoved > LEAST_SHARE * moved
-        told.append({"input": one.what, "elements_moved": moved, "elements_dead": unmoved, "right": not is_dead})
-        if is_dead:
-            dead.append((_words(one.what), f"{moved:,} elements must move, {unmoved:,} keep their bits"))
-    evidence: dict[str, JsonValue] = {"shape": dict(first.case.shape), "inputs": told}
+    value_calls([first.call], [first.case.expected])
+    made = {one.name: one for one in varied.of("inputs")}
+    asked = {**asked, **_whole_numbers(target, varied)}
+    rows = [_row(target, first, asked[name], made[name]) for name in varied.inputs if name in asked]
+    told = [row for row in rows if row.get("elements_moved")]
+    dead = [row for row in told if not row["right"]]
+    untested = [name for name in varied.inputs if name not in {row["input"] for row in told}]
+    why = {row["input"]: row["not_tested"] for row in rows if "not_tested" in row}
+    label = f"{first.case.label}: {'among discriminating inputs, ' if first.what == DISCRIMINATING else ''}"
+    listed: list[JsonValue] = [*told]
+    listed += [{"input": name, "not_tested": why.get(name, NOT_TESTED)} for name in untested]
+    evidence: dict[str, JsonValue] = {"shape": dict(first.case.shape), "inputs": listed}
     if dead:
-        text = f"{first.case.label}: {among}with other values in {': '.join(dead[0])}"
-        text += f"; so too in {', '.join(name for name, _ in dead[1:])}" if len(dead) > 1 else ""
-        grade: Grade = "undefined" if undefined_beside(target, first.case) else "proved"
-        return answer(NAME, target, "fail", text, grade=grade, evidence=evidence)
-    text = f"{first.case.label}: the result follows each of {len(changed)} inputs that the reference follows"
+        return _failed(target, label, first, dead, evidence)
+    text = f"{label}the result follows each of {len(told)} inputs that the reference follows"
+    text += f"; not tested: {', '.join(map(_words, untested))}" if untested else ""
     return answer(NAME, target, "pass", text, evidence=evidence)
+
+
+def _whole_numbers(target: Target, varied: Varied) -> dict[str, Asked]:
+    """Calls with another whole number, in a process of their own, which a kernel made for one number may end."""
+    numbers = [one for one in varied.of("inputs") if one.kind == WHOLE_NUMBER]
+    if not numbers:
+        return {}
+    cases = [one.case for one in numbers]
+    try:
+        calls = target.session(["claim"], cases=cases, memory=target.built.nan_memory, fresh=True)
+    except (SessionBroken, Unsupported):
+        return {}
+    return {one.name: Asked(one.name, one.case, call, "inputs") for one, call in zip(numbers, calls, strict=True)}
+
+
+def _failed(
+    target: Target, label: str, first: Asked, dead: list[dict[str, JsonValue]], evidence: dict[str, JsonValue]
+) -> Finding:
+    """The finding about inputs that the result does not follow; those of a kind that must be followed come first."""
+    dead = sorted(dead, key=lambda row: row["kind"] in ALWAYS_ALIKE)
+    names = [_words(str(row["input"])) for row in dead]
+    told = f"{dead[0]['elements_moved']:,} elements must move, {dead[0]['elements_dead']:,} keep their bits"
+    text = f"{label}with other values in {': '.join([names[0], told])}"
+    text += f"; so too in {', '.join(names[1:])}" if len(names) > 1 else ""
+    if dead[0]["kind"] in ALWAYS_ALIKE:
+        text += f"; every draw of the task gives the same {dead[0]['kind']} there"
+        return answer(NAME, target, "fail", text, grade="hint", evidence=evidence)
+    grade: Grade = "undefined" if undefined_beside(target, first.case) else "proved"
+    return answer(NAME, target, "fail", text, grade=grade, evidence=evidence)
+
+
+def _row(target: Target, first: Asked, changed: Asked, made: Variation) -> dict[str, JsonValue]:
+    """What one input's other values did to the result, as the evidence has it."""
+    if changed.call.raised is not None:
+        return {"input": changed.what, "not_tested": f"refused: {changed.call.raised}"}
+    moved, unmoved = _counts(target, first, changed)
+    return {
+        "input": changed.what,
+        "how": made.how,
+        "kind": made.kind,
+        "elements_moved": moved,
+        "elements_dead": unmoved,
+        "right": unmoved <= LEAST_SHARE * moved,
+    }
 
 
 def _counts(target: Target, first: Asked, changed: Asked) -> tuple[int, int]:
     """Elements that must move with that input, and those of them that did not."""
-    value_calls([first.call, changed.call], [first.case.expected, changed.case.expected])
+    value_calls([changed.call], [changed.case.expected])
     was, now = first.case.expected, changed.case.expected
-    if was.shape != now.shape:
+    if was.shape != now.shape or not np.isfinite(now).any():
         return 0, 0
-    may = bounds(was, target.tolerance) + bounds(now, target.tolerance)
-    moved = (np.abs(now - was) > may).reshape(-1)
+    size = max(first.case.size, changed.case.size)
+    moved = correctness.moved(was, now, relative=target.relative(first.case), least_scale=size).reshape(-1)
     written = np.isfinite(first.call.values()).reshape(-1)  # fresh memory holds NaN; what nobody writes is not dead
     same = written & (first.call.raw() == changed.call.raw()).all(axis=1)
     return int(np.count_nonzero(moved)), int(np.count_nonzero(moved & same))

@@ -1,19 +1,23 @@
-"""Is the result right for other inputs than those a benchmark draws: uniform, sorted, constant, heavy-tailed, huge?
+"""Is the result right for other inputs than those a benchmark draws: uniform, sorted, shifted, scaled, huge?
 
 Only where the reference itself, and one that rounds its inputs to the declared precision, stays well inside the
 tolerance. Wrong only beyond the range of half precision is a hint: a kernel may be made for ordinary numbers. So is an
 error of less than ten times the tolerance, which was chosen for the benchmark's own inputs: a plain sum of equal
-numbers is off by more than one of drawn numbers is, and by more than the reference's sum of sums.
+numbers is off by more than one of drawn numbers is, and by more than the reference's sum of sums. So is a failure at
+shifted numbers, whose differences cancel, and an overflow at numbers a thousand times as large.
 """
 
 from __future__ import annotations
 
+import math
+
 from pydantic import JsonValue
 
+from audit import correctness
 from audit.model import Finding, Grade
 from audit.probes.answer import answer
-from audit.probes.battery import Asked, at_middle, premise, too_large
-from audit.probes.compare import Comparison, compare, rms
+from audit.probes.battery import Asked, at_largest, at_middle, premise, too_large
+from audit.probes.compare import Comparison
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 from audit.probes.variations import DISCRIMINATING
@@ -22,6 +26,8 @@ NAME = "distributions"
 MECHANISMS = (
     "magnitude dispatch",
     "structure truncation",
+    "magnitude dispatch in a middle range",
+    "cancellation in a one-pass variance",
     "law of large numbers",
     "pass-through of inputs that are almost the output",
     "fast path for the check's inputs",
@@ -29,68 +35,100 @@ MECHANISMS = (
 )
 OUTSIDE_HALF = ("large", "tiny")
 """Distributions that half precision cannot hold."""
+SHIFTED = ("offset", "far_offset")
+"""Distributions in which numbers cancel: the usual one-pass variance loses there what the reference keeps."""
+SCALED = ("thousandfold", "thousandth")
+"""Middle ranges, where a kernel may overflow that is sound for ordinary numbers."""
 FAR = 10
 """A result so many times farther off than it may be was not rounded but computed otherwise."""
 
 
 def run(target: Target) -> Finding:
-    """One call a distribution at the middle case; what is wrong is asked again alone in a fresh process."""
+    """One call a distribution at the middle case, and one with discriminating inputs at the largest where it has some;
+    what is wrong is asked again alone in a fresh process."""
     asked = at_middle(target)
-    if (skipped := premise(NAME, target, asked["first"])) is not None:
+    first = asked["first"]
+    if (skipped := premise(NAME, target, first)) is not None:
         return skipped
-    if DISCRIMINATING not in asked and (skipped := too_large(NAME, target, asked["first"])) is not None:
+    if DISCRIMINATING not in asked and (skipped := too_large(NAME, target, first)) is not None:
         return skipped
-    scale = rms(asked["first"].case.expected)
-    drawn = [one for one in asked.values() if one.group == NAME]
-    results = {one.what: None if one.call.raised else _compared(target, one, scale) for one in drawn}
-    wrong = [one for one in drawn if (got := results[one.what]) is not None and not got.right]
-    calls = {one.what: _again(target, one) for one in wrong}
-    alone = {name: again for name, call in calls.items() if not (again := _compared(target, call, scale)).right}
-    far = {name for name in alone if _far(target, calls[name], scale)}
-    told: list[JsonValue] = [_told(one, results[one.what], alone.get(one.what)) for one in drawn]
+    drawn = [_Drawn(target, one, first) for one in asked.values() if one.group == NAME]
+    drawn += _at_the_largest(target, first)
+    wrong = [one for one in drawn if one.alone is not None]
+    discriminating = any(one.what == DISCRIMINATING for one in drawn)
     evidence: dict[str, JsonValue] = {
-        "shape": dict(asked["first"].case.shape),
-        "distributions": told,
-        "discriminating": DISCRIMINATING in results,
+        "shape": dict(first.case.shape),
+        "distributions": [one.told() for one in drawn],
+        "discriminating": discriminating,
     }
-    label = asked["first"].case.label
-    if not alone:
-        told_apart = ", discriminating inputs among them" if DISCRIMINATING in results else ""
-        text = f"{label}: right for {len(drawn)} other distributions{told_apart}"
+    if not wrong:
+        told_apart = ", discriminating inputs among them" if discriminating else ""
+        text = f"{first.case.label}: right for {len(drawn)} other distributions{told_apart}"
         return answer(NAME, target, "pass", text, evidence=evidence)
-    name = min(alone, key=lambda name: (name in OUTSIDE_HALF, name not in far))
-    text = f"{label}: {name.replace('_', ' ')} inputs: {alone[name].sentence()}"
-    text += "" if name in far else f"; all within {FAR} times what they may be off, which rounding can explain"
-    grade = _grade(target, asked["first"], name) if name in far else "hint"
-    return answer(NAME, target, "fail", text, grade=grade, evidence=evidence)
+    worst = min(wrong, key=lambda one: (one.only_hinted, not one.far))
+    text, grade = worst.sentence(), worst.grade()
+    return answer(NAME, target, "fail", text, grade=grade, evidence=evidence, shape=worst.shape)
 
 
-def _compared(target: Target, one: Asked, scale: float) -> Comparison:
-    return one.compared(target, least_scale=_least(one, scale))
+def _at_the_largest(target: Target, middle: Asked) -> list[_Drawn]:
+    asked = at_largest(target)
+    first, one = asked["first"], asked.get(DISCRIMINATING)
+    if one is None or first.case.inputs == middle.case.inputs or not first.compared(target).right:
+        return []
+    return [_Drawn(target, one, first)]
 
 
-def _again(target: Target, one: Asked) -> Asked:
-    (call,) = target.session(["claim"], cases=[one.case], memory=target.built.nan_memory, fresh=True)
-    return Asked(one.what, one.case, call)
+class _Drawn:
+    """One call with other inputs than a benchmark draws: how it compares, and how it does alone where it is wrong.
 
+    Args:
+        target: what was called.
+        one: the call.
+        first: the first call of its case. Where a result is zero or nearly so by cancellation, its size counts.
+    """
 
-def _far(target: Target, one: Asked, scale: float) -> bool:
-    wider = target.tolerance.model_copy(update={"relative": FAR * target.tolerance.relative})
-    return not compare(one.call.values(), one.case.expected, wider, least_scale=_least(one, scale)).right
+    def __init__(self, target: Target, one: Asked, first: Asked) -> None:
+        self.what, self._target, self._one = one.what, target, one
+        self.shape = dict(one.case.shape)
+        usual = max(correctness.rms(first.case.expected), first.case.size)
+        self._least = 0.0 if one.what in (*OUTSIDE_HALF, *SCALED) else usual
+        self._result = None if one.call.raised else one.compared(target, least_scale=self._least)
+        self.alone: Comparison | None = None
+        self.far = False
+        if self._result is not None and not self._result.right:
+            self._ask_again()
 
+    def _ask_again(self) -> None:
+        target, case = self._target, self._one.case
+        (call,) = target.session(["claim"], cases=[case], memory=target.built.nan_memory, fresh=True)
+        again = target.compared(call, case, least_scale=self._least)
+        if not again.right:
+            wider = target.tolerance.model_copy(update={"relative": FAR * target.relative(case)})
+            self.alone = again
+            self.far = not target.compared_within(wider, call, case, least_scale=self._least).right
 
-def _least(one: Asked, scale: float) -> float:
-    """Where a result is zero or nearly so by cancellation, the usual size of a result counts."""
-    return 0.0 if one.what in OUTSIDE_HALF else scale
+    @property
+    def only_hinted(self) -> bool:
+        """Whether what is wrong can be a matter of range or rounding in a kernel made for ordinary numbers."""
+        got = self.alone.got if self.alone else None
+        overflowed = got is not None and not math.isfinite(got)
+        return self.what in (*OUTSIDE_HALF, *SHIFTED) or (self.what in SCALED and overflowed)
 
+    def sentence(self) -> str:
+        """What is wrong, where it is."""
+        assert self.alone is not None
+        text = f"{self._one.case.label}: {self.what.replace('_', ' ')} inputs: {self.alone.sentence()}"
+        return text + ("" if self.far else f"; all within {FAR} times what they may be off, which rounding can explain")
 
-def _grade(target: Target, first: Asked, name: str) -> Grade:
-    if name in OUTSIDE_HALF:
-        return "hint"
-    return "undefined" if undefined_beside(target, first.case) else "proved"
+    def grade(self) -> Grade:
+        """What the difference is worth."""
+        if self.only_hinted or not self.far:
+            return "hint"
+        return "undefined" if undefined_beside(self._target, self._one.case) else "proved"
 
-
-def _told(one: Asked, result: Comparison | None, alone: Comparison | None) -> JsonValue:
-    if result is None:
-        return {"distribution": one.what, "refused": one.call.raised}
-    return {"distribution": one.what, **(alone or result).evidence(), "right": alone is None}
+    def told(self) -> JsonValue:
+        """The numbers as the finding keeps them."""
+        if self._result is None:
+            return {"distribution": self.what, "refused": self._one.call.raised}
+        numbers = (self.alone or self._result).evidence()
+        return {"distribution": self.what, **numbers, "right": self.alone is None}

@@ -1,6 +1,7 @@
 """Does the result follow the values: other ones at the same addresses, one element changed, the same at new addresses?
 
-A result kept from an earlier call, by address, by shape or by a sample of the contents, is wrong for one of these.
+A result kept from an earlier call, by address, by shape or by a sample or a sum of the contents, is wrong for one of
+these. Values are changed past torch's version counters, and each change comes right behind the values it was made from.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from pydantic import JsonValue
 
 from audit.model import Finding, Grade
 from audit.probes.answer import answer
-from audit.probes.battery import Asked, at_largest, at_middle, premise
+from audit.probes.battery import AGAIN, FREED, WHOLE, Asked, at_largest, at_middle, premise
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 
@@ -17,7 +18,9 @@ NAME = "fresh_values"
 MECHANISMS = (
     "output cached by pointer",
     "output cached by shape or last call",
+    "output cached by address and version counter",
     "output cached by a sample of the contents",
+    "output cached by a sum of the contents",
     "static tensor in the extension",
     "copy of the first result",
     "graph replay with stale inputs",
@@ -27,7 +30,12 @@ WORDS = {
     "other_values": "other values at the same addresses",
     "last_element": "the last element changed at the same address",
     "one_element": "one element changed at the same address",
+    "middle_element": "one element in the middle changed at the same address",
+    "two_exchanged": "two elements exchanged at the same address",
     "new_addresses": "the same values at new addresses",
+    f"other_values{FREED}": "other values in the memory of inputs that were freed",
+    WHOLE: "whole numbers at the same addresses",
+    AGAIN: "the first values again, behind other ones",
 }
 
 
@@ -37,15 +45,14 @@ def run(target: Target) -> Finding:
     for first in (middle["first"], largest["first"]):
         if (skipped := premise(NAME, target, first)) is not None:
             return skipped
-    pairs = [(middle["first"], middle[name]) for name in WORDS if name in middle]
-    pairs += [(largest["first"], largest[name]) for name in WORDS if name in largest]
+    pairs = [(found["first"], one) for found in (middle, largest) for one in found.values() if _words(one)]
     told: list[JsonValue] = []
     wrong: list[tuple[Asked, str]] = []
     for first, later in pairs:
         comparison = later.compared(target)
-        told.append({"shape": dict(later.case.shape), "change": WORDS[later.what], **comparison.evidence()})
+        told.append({"shape": dict(later.case.shape), "change": _words(later), **comparison.evidence()})
         if not comparison.right:
-            what = f"{later.case.label}: {WORDS[later.what]}: {comparison.sentence()}{_replayed(first, later)}"
+            what = f"{later.case.label}: {_words(later)}: {comparison.sentence()}{_replayed(first, later)}"
             wrong.append((later, what))
     evidence: dict[str, JsonValue] = {"shapes": told}
     if not wrong:
@@ -62,6 +69,13 @@ def _right_alone(target: Target, one: Asked) -> bool:
     return Asked(one.what, one.case, call).compared(target).right
 
 
+def _words(one: Asked) -> str | None:
+    """What differs from the first call, in words; None for a call that is another probe's, or got no freed memory."""
+    if one.what.endswith(FREED) and not one.call.event.get("same_address"):
+        return None
+    return WORDS[AGAIN] if one.what.startswith(AGAIN) else WORDS.get(one.what)
+
+
 def _replayed(first: Asked, later: Asked) -> str:
-    same = later.what != "new_addresses" and first.call.same_bits(later.call)
+    same = later.case.inputs != first.case.inputs and first.call.same_bits(later.call)
     return "; bit for bit the result of the first call" if same else ""

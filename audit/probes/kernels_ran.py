@@ -1,30 +1,46 @@
 """Which kernels does a call run: those of the source, or only a library's?
 
-On a GPU torch's profiler tells, with each kernel's share of the GPU time; the emulated device lists its launches, and
-only those of the source. A source whose kernels never run is not what produced the result, nor is a `.cu` that launches
-none at all. A `.py` made of a library's operators may be declared as that: there it is a hint.
+A kernel is the source's own if its name stands in the source or the compiled library defines it, however it is
+launched: by a variable, a table, a helper, a macro, `cudaLaunchKernel`, or a template of CUB or Thrust that the source
+instantiates. On a GPU torch's profiler lists the kernels with their share of the GPU time; the emulated device lists
+the launches of the source, and operators of a library launch none there.
+
+A source whose kernels never run, or whose results are right at every shape though the emulated device runs no block of
+them, is not what produced the result, nor is a `.cu` that launches none at all. Kernels of a library that take most of
+the GPU time are a hint: a source may leave part of the work to a library. A `.py` made of a library's operators may be
+declared as that: a hint too. Where the claimed shape is too large to run, the launches of its host code there decide;
+where these are not known and the source compares sizes with numbers, a call at a smaller shape gives a hint. An
+extension that torch cannot build runs at no shape.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 
-from audit.build.python_source import PythonSource
-from audit.errors import Unsupported
+from audit.emulator.patterns import NO_BLOCKS
+from audit.errors import AuditError, Unsupported
 from audit.model import Finding, Grade
+from audit.probes import claimed_shape
 from audit.probes.answer import answer
-from audit.probes.called import SessionBroken
+from audit.probes.called import Case, SessionBroken
+from audit.probes.own_kernels import own_kernels, refused_by_torch
 from audit.probes.target import Target
+from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import parse
 
 NAME = "kernels_ran"
-MECHANISMS = ("decoy launch", "silent fallback", "library laundering")
+MECHANISMS = ("decoy launch", "silent fallback", "library laundering", "extension that torch cannot build")
 NAME_CHARACTERS = 160
-LAUNCH = re.compile(r"<<<|__global__|Launch\w*Kernel|LaunchKernel|#\s*include\s*\"")
+MOST = 0.5
+"""A library's kernels did most of the work where the source's own took less than this share of the GPU time."""
+SMALL_NUMBER = 8
+"""Smaller numbers in comparisons are dimensions and vector widths."""
+LAUNCH = re.compile(r"<<<|__global__|Launch\w*Kernel|LaunchKernel|\b(?:cub|thrust)\s*::|#\s*include\s*\"")
 """What a text holds that may launch a kernel: by syntax, by a call of the driver or runtime, or in a file beside it."""
 INTERPRETER_FAILED = "interpreter-failed"
 """A Triton kernel the interpreter cannot run may well run on a GPU: what stands in for it here tells nothing."""
@@ -40,33 +56,73 @@ def run(target: Target) -> Finding:
         if report["kind"] == INTERPRETER_FAILED:
             raise Unsupported(f"{report['kernel']}: {report['message']}", line=report["line"] or 0)
     source = target.reference.parent / target.variant.file
-    own = own_kernels(source)
+    named = own_kernels(source)
     ran = [launch for launch in call.launches if not launch["refused"]]
-    mine = [launch for launch in ran if is_one_of(launch["kernel"], own)]
+    own = [is_one_of(launch["kernel"], named) or target.built.defines(launch["kernel"]) for launch in ran]
+    share = own_share(ran, own)
     evidence: dict[str, JsonValue] = {
         "shape": dict(case.shape),
-        "kernels_in_source": list(own),
+        "kernels_in_source": list(named),
         "launches": table(ran, own),
-        "own_share": own_share(ran, own),
+        "own_share": share,
     }
-    if mine:
-        text = f"{case.label}: {len(mine)} of {len(ran)} launches are of the source's own kernels{_share(evidence)}"
+    if any(own) and _right_without(target):
+        text = f"{case.label}: right at every shape without any of its {sum(own)} launches; a library did the work"
+        return answer(NAME, target, "fail", text, evidence={**evidence, "right_without_kernels": True})
+    if any(own):
+        text = f"{case.label}: {sum(own)} of {len(ran)} launches are of the source's own kernels{_share(share)}"
+        if share is not None and share < MOST:
+            return answer(NAME, target, "fail", f"{text}; a library's took the rest", grade="hint", evidence=evidence)
         return answer(NAME, target, "pass", text, evidence=evidence)
-    if own and call.event["returned"] == "Tensor":
-        text = f"{case.label}: none of the source's kernels ran ({', '.join(own)}); {len(ran)} launches of others did"
-        return answer(NAME, target, "fail", text, evidence=evidence)
+    if named and (claimed := _at_the_claimed_shape(target, case, named, evidence)) is not None:
+        return claimed
+    refused = refused_by_torch(source)
+    elsewhere = not refused and dict(case.shape) != dict(target.claim.shapes.claimed) and sizes_decide(source)
+    if named and call.event["returned"] == "Tensor":
+        text = f"{case.label}: none of the source's kernels ran ({', '.join(named)}); {len(ran)} launches of others did"
+        text += "; they may run at the claimed shape, since the source compares sizes" if elsewhere else ""
+        text += f"; {refused}" if refused else ""
+        grade: Grade = "hint" if elsewhere else "proved"
+        return answer(NAME, target, "fail", text, grade=grade, evidence=evidence, anywhere=bool(refused))
     worked = f"{len(ran)} launches of a library's" if ran else "a library"
     text = f"{case.label}: the source has no kernel of its own; {worked} did the work"
-    grade: Grade = "proved" if launches_nothing(source) else "hint"
-    return answer(NAME, target, "fail", text, grade=grade, evidence=evidence)
+    grade = "proved" if launches_nothing(source) else "hint"
+    return answer(NAME, target, "fail", text, grade=grade, evidence=evidence, anywhere=grade == "proved")
 
 
-def own_kernels(source: Path) -> list[str]:
-    """The names of the kernels in a source, sorted: of a `.py`, those under `triton.jit` and in its CUDA texts."""
-    text = source.read_text(encoding="utf-8")
-    if source.suffix == ".py":
-        return sorted({*PythonSource(text).own_kernels})
-    return sorted({function.name for function in parse(text).functions if function.kind == "kernel"})
+def _right_without(target: Target) -> bool:
+    """Whether every result is right though no launch runs a block: then no kernel of the source made it."""
+    if target.is_reference or not (target.built.tensor_device == "cpu" and target.built.checks_accesses):
+        return False
+    try:
+        calls = target.session(["claim"], cases=target.cases, memory=target.built.nan_memory, order=NO_BLOCKS)
+        return all(target.compared(call, case).right for call, case in zip(calls, target.cases, strict=True))
+    except AuditError:
+        return False
+
+
+def _at_the_claimed_shape(
+    target: Target, case: Case, names: list[str], evidence: dict[str, JsonValue]
+) -> Finding | None:
+    """Where a smaller shape ran no kernel of the source: what its host code launches at the claimed one, if known."""
+    shape = target.claim.shapes.claimed
+    try:
+        (found,) = claimed_shape.launched(target, [claimed_shape.needed(target)])
+    except AuditError:
+        return None
+    if found.raised is not None or found.refused is not None:
+        return None
+    own = [is_one_of(one["kernel"], names) or target.built.defines(one["kernel"]) for one in found.launches]
+    label = ", ".join(f"{name}={size}" for name, size in shape.items())
+    told: dict[str, JsonValue] = {**evidence, "launches_at_claimed_shape": len(own), "own_there": sum(own)}
+    if any(own):
+        text = (
+            f"{case.label}: none of the source's kernels ran; {label}, the claimed shape: {sum(own)} of {len(own)} do"
+        )
+        return answer(NAME, target, "pass", text, evidence=told)
+    text = f"{label}, the claimed shape: the host code launches none of the source's kernels ({', '.join(names)})"
+    text += f", nor at {case.label}, which was run"
+    return answer(NAME, target, "fail", text, evidence=told, shape=shape)
 
 
 def launches_nothing(source: Path) -> bool:
@@ -74,32 +130,40 @@ def launches_nothing(source: Path) -> bool:
     return source.suffix == ".cu" and not LAUNCH.search(source.read_text(encoding="utf-8"))
 
 
+def sizes_decide(source: Path) -> bool:
+    """Whether code of the host compares something with a number that may be a size."""
+    text = source.read_text(encoding="utf-8")
+    if source.suffix == ".py":
+        compared = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Compare)]
+        numbers = [each.value for node in compared for each in ast.walk(node) if isinstance(each, ast.Constant)]
+        return any(type(number) is int and number >= SMALL_NUMBER for number in numbers)
+    reading = CudaReading(parse(text))
+    host = [reading.text(node) for node in reading.nodes("binary_expression") if reading.in_host(node)]
+    found = [re.search(r"(?:[<>]=?|[!=]=)\s*(\d+|[A-Z]\w+)[uUlL]*$", one) for one in host]
+    return any(not one[1].isdigit() or int(one[1]) >= SMALL_NUMBER for one in found if one)
+
+
 def is_one_of(kernel: str, names: list[str]) -> bool:
     """Whether a kernel as a device names it, `void ns::k<float, 256>(float*)` or `k<T>`, is one of those functions."""
     return any(re.search(rf"(?<![\w]){re.escape(name)}\s*(?:[<(]|$)", kernel) for name in names)
 
 
-def own_share(ran: list[dict[str, Any]], names: list[str]) -> float | None:
+def own_share(ran: list[dict[str, Any]], own: list[bool]) -> float | None:
     """The share of GPU time, 0 to 1, in the source's own kernels; None where the device tells no times."""
-    spent = [(launch.get("microseconds"), is_one_of(launch["kernel"], names)) for launch in ran]
-    known = [(time, own) for time, own in spent if time is not None]
+    spent = [(launch.get("microseconds"), mine) for launch, mine in zip(ran, own, strict=True)]
+    known = [(time, mine) for time, mine in spent if time is not None]
     total = sum(time for time, _ in known)
-    return round(sum(time for time, own in known if own) / total, 4) if total > 0 else None
+    return round(sum(time for time, mine in known if mine) / total, 4) if total > 0 else None
 
 
-def table(ran: list[dict[str, Any]], names: list[str]) -> list[JsonValue]:
+def table(ran: list[dict[str, Any]], own: list[bool]) -> list[JsonValue]:
     """One row a launch: what it was, its geometry, and on a GPU registers, stream and time."""
     keys = ("grid", "block", "registers", "stream", "microseconds")
     return [
-        {
-            "kernel": launch["kernel"][:NAME_CHARACTERS],
-            "own": is_one_of(launch["kernel"], names),
-            **{key: launch[key] for key in keys if key in launch},
-        }
-        for launch in ran
+        {"kernel": one["kernel"][:NAME_CHARACTERS], "own": mine, **{key: one[key] for key in keys if key in one}}
+        for one, mine in zip(ran, own, strict=True)
     ]
 
 
-def _share(evidence: dict[str, JsonValue]) -> str:
-    share = evidence["own_share"]
-    return f", {100 * share:.1f} % of the GPU time" if isinstance(share, float) else ""
+def _share(share: float | None) -> str:
+    return "" if share is None else f", {100 * share:.1f} % of the GPU time"

@@ -1,17 +1,20 @@
 """Is the result complete when the call returns, for whoever reads it next on the same stream?
 
 A copy is put right behind the call; the bytes of the result must still be the same once the whole device has come to
-rest, and once threads that outlive the call had time to write.
+rest, and once threads that outlive the call had time to write. On the emulated device only such threads can be late;
+where kernels of the source ran, nothing late there says nothing about a GPU.
 """
 
 from __future__ import annotations
 
 from pydantic import JsonValue
 
+from audit.errors import Unsupported
 from audit.model import Finding
 from audit.probes.answer import answer
 from audit.probes.battery import at_largest
 from audit.probes.called import value_calls
+from audit.probes.own_kernels import own_kernels
 from audit.probes.target import Target
 
 NAME = "late_writes"
@@ -28,8 +31,8 @@ def run(target: Target) -> Finding:
     if any(late):
         text = f"{label}: {max(one.call.event['late'] for one in asked):,} bytes of the result change after the return"
         return answer(NAME, target, "fail", text, evidence=evidence)
+    emulated = target.built.tensor_device != "cuda" and not target.is_reference
+    if emulated and own_kernels(target.reference.parent / target.variant.file):
+        raise Unsupported("streams: a launch ends here before it returns")
     text = f"{label}: the result is complete at the return, in {len(asked)} calls"
-    text += (
-        "" if target.built.tensor_device == "cuda" else "; a launch ends here before it returns, whatever its stream"
-    )
     return answer(NAME, target, "pass", text, evidence=evidence)

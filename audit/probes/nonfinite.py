@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 from pydantic import JsonValue
 
+from audit import correctness
 from audit.errors import Unsupported
 from audit.model import Finding
 from audit.probes import views
 from audit.probes.answer import answer
 from audit.probes.battery import Asked, at_middle, premise, too_large
 from audit.probes.called import value_calls
-from audit.probes.compare import bounds
 from audit.probes.target import Target
 
 NAME = "nonfinite"
@@ -48,12 +48,11 @@ def run(target: Target) -> Finding:
 def _counts(target: Target, one: Asked) -> dict[str, int]:
     """Elements finite in both and `wrong`; finite here and not in the reference (`lost`); the other way (`more`)."""
     value_calls([one.call], [one.case.expected])
-    got, want = one.call.values(), one.case.expected
+    got, want = one.call.values().reshape(one.case.expected.shape), one.case.expected
     here, there = np.isfinite(got), np.isfinite(want)
     both = here & there
-    finite = np.where(there, want, 0.0)
-    with np.errstate(invalid="ignore"):
-        right = np.abs(got - want) <= bounds(finite, target.tolerance)
+    scale = correctness.rms(np.where(there, want, 0.0))
+    right = correctness.right(got, want, relative=target.relative(one.case), scale=scale)
     return {
         "wrong": int(np.count_nonzero(both & ~right)),
         "lost": int(np.count_nonzero(here & ~there)),

@@ -15,7 +15,6 @@ from audit.model import Finding
 from audit.probes import agreement
 from audit.probes.answer import answer
 from audit.probes.called import Call, SessionBroken, value_calls
-from audit.probes.compare import compare
 from audit.probes.target import Target
 
 NAME = "oldest_code"
@@ -40,7 +39,7 @@ def run(own: Target, oldest: Target, *, found: Iterable[Finding]) -> Finding:
         return answer(NAME, own, "fail", f"{code} does not run as that for this GPU does: {error}", grade="hint")
     same = [one.same_bits(other) for one, other in zip(ours, theirs, strict=True)]
     also = [
-        good if equal else compare(call.values(), case.expected, oldest.tolerance).right
+        good if equal else oldest.compared(call, case).right
         for good, equal, call, case in zip(right, same, theirs, oldest.cases, strict=True)
     ]
     evidence: dict[str, JsonValue] = {

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from audit.model import Finding, Grade
 from audit.probes.answer import answer
 from audit.probes.called import value_calls
-from audit.probes.compare import Comparison, compare
+from audit.probes.compare import Comparison
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 
@@ -24,10 +24,10 @@ def run(target: Target) -> Finding:
     case = target.largest
     claim, other = target.session(["claim", "reference"], cases=[case], memory="reuse", fresh=True)
     value_calls([claim, other], [case.expected] * 2)
-    claim_first = compare(claim.values(), case.expected, target.tolerance)
+    claim_first = target.compared(claim, case)
     reference, late = target.session(["reference", "claim"], cases=[case], memory="reuse", fresh=True)
     value_calls([reference, late], [case.expected] * 2)
-    reference_first = compare(late.values(), case.expected, target.tolerance)
+    reference_first = target.compared(late, case)
     same = late.same_bits(reference)
     evidence: dict[str, JsonValue] = {
         "shape": dict(case.shape),

@@ -2,22 +2,26 @@
 
 Effective bits are log2(rms(right) / rms(result - right)) over all elements. The yardsticks are the reference in its own
 type, and the float64 oracle on inputs rounded to TF32, fp16 and bf16. A claim that declares float32 is convicted only
-if it has no more bits than rounded inputs leave, at a case where the reference has far more.
+if it has no more bits than rounded inputs leave, at a case where the reference has far more. Whether the values are
+right within the tolerance is another question: `agreement` asks it, and the evidence says what it comes to here.
+
+Triton's interpreter multiplies float32 in `tl.dot` as float32, and a processor has no TF32 to allow; a GPU has. What
+such a source keeps of declared float32 without a GPU is no answer.
 """
 
 from __future__ import annotations
 
-import math
+import re
 
 import numpy as np
 from pydantic import JsonValue
 
+from audit import correctness
 from audit.errors import Unsupported
 from audit.model import Finding
 from audit.probes.answer import answer
 from audit.probes.battery import at_largest, premise
 from audit.probes.called import value_calls
-from audit.probes.compare import Array, rms
 from audit.probes.target import Target
 from audit.probes.variations import wanted
 
@@ -27,16 +31,20 @@ MARGIN_BITS = 1.5
 """A class begins this far above the yardstick of the one below it."""
 LEAST_GAP_BITS = 6.0
 """Two yardsticks closer than this cannot be told apart: long sums in another order lose some bits too."""
-MOST_BITS = 53.0
 RANK = {"bf16": 0, "fp16": 1, "tf32": 1, "fp32": 2}
 """TF32 and fp16 keep the same 11 bits; they differ in range only."""
+_LESS_ON_A_GPU = re.compile(
+    r"\b(?:tl|language)\s*\.\s*dot(?:_scaled)?\b|allow_?tf32|set_float32_matmul_precision", re.IGNORECASE
+)
+"""Where float32 has fewer bits on a GPU than where a processor does the work."""
 
 
 def run(target: Target) -> Finding:
     """One call at the largest case, standard inputs."""
     first, bits = at_largest(target)["first"], wanted(target).largest.bits
     value_calls([first.call], [first.case.expected])
-    got = _of(first.call.values().astype(np.float64), first.case.expected)
+    want = first.case.expected
+    got = correctness.effective_bits(first.call.values().astype(np.float64).reshape(want.shape), want)
     known = {name: value for name, value in bits.items() if value is not None}
     if got is None or set(known) != set(RANK) or got < known["bf16"] - MARGIN_BITS:
         if (skipped := premise(NAME, target, first)) is not None:  # wrong by more than any rounding
@@ -49,8 +57,11 @@ def run(target: Target) -> Finding:
         "bits_of": dict(told),
         "class": place,
         "declared": target.variant.precision,
+        "within_tolerance": first.compared(target).right,
     }
     text = f"{first.case.label}: {got:.1f} effective bits (reference {known['fp32']:.1f}, TF32 {known['tf32']:.1f})"
+    if place in (None, "fp32") and not _shown(target):
+        raise Unsupported("TF32, which a GPU may take for float32 in this source")
     if place is None:
         text += "; the precisions cannot be told apart here"
         return answer(NAME, target, "pass", text, evidence=evidence)
@@ -58,6 +69,14 @@ def run(target: Target) -> Finding:
         text += f": {_named(place)} accuracy, declared {target.variant.precision}"
         return answer(NAME, target, "fail", text, evidence=evidence)
     return answer(NAME, target, "pass", f"{text}: {_named(place)} accuracy", evidence=evidence)
+
+
+def _shown(target: Target) -> bool:
+    """Whether the device shows the bits that a GPU's float32 would have in this source."""
+    if target.built.tensor_device == "cuda" or target.is_reference or target.variant.precision != "fp32":
+        return True
+    source = target.reference.parent / target.variant.file
+    return not _LESS_ON_A_GPU.search(source.read_text(encoding="utf-8"))
 
 
 def class_of(bits: float, yardsticks: dict[str, float]) -> str | None:
@@ -73,15 +92,6 @@ def class_of(bits: float, yardsticks: dict[str, float]) -> str | None:
     if bits > half + MARGIN_BITS:
         return "fp32"
     return "tf32" if bits > brain + MARGIN_BITS else "bf16"
-
-
-def _of(got: Array, want: Array) -> float | None:
-    """Effective bits; None where they say nothing."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        scale, error = rms(want), rms(got - want)
-    if not math.isfinite(scale) or not math.isfinite(error) or scale == 0.0:
-        return None
-    return MOST_BITS if error == 0.0 else min(MOST_BITS, math.log2(scale / error))
 
 
 def _named(place: str) -> str:

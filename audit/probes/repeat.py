@@ -1,7 +1,9 @@
 """Do many calls of one process all give the right result, the last ones like the first?
 
-How many is not known before the audit. Results that differ in their last bits, as sums in the order of arrival do, are
-told and held against nobody; a result outside the tolerance is wrong.
+How many is not known before the audit. In the second half their inputs' contents take turns at one address and much
+memory is overwritten before each, as a timer does. Results that differ in their last bits, as sums in the order of
+arrival do, are told and held against nobody; a result outside the tolerance is wrong. Contents that came out wrong
+when they were first asked are left to `distributions`, which knows what rounding explains.
 """
 
 from __future__ import annotations
@@ -10,28 +12,38 @@ from pydantic import JsonValue
 
 from audit.model import Finding, Grade
 from audit.probes.answer import answer
-from audit.probes.battery import at_middle, premise, repeats
+from audit.probes.battery import AFTER, REPEAT, Asked, at_middle, premise
+from audit.probes.called import Case
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 
-NAME = "repeat"
-MECHANISMS = ("call counter that cheats after warm-up", "replay after some calls", "race", "nondeterminism")
+NAME, DISTRIBUTIONS = "repeat", "distributions"
+MECHANISMS = (
+    "call counter that cheats after warm-up",
+    "recognised timer",
+    "replay after some calls",
+    "race",
+    "nondeterminism",
+)
 
 
 def run(target: Target) -> Finding:
-    """The same call 24 to 40 times, then one with other values."""
+    """24 to 40 calls whose contents take turns, the last half as a timer has them, then one with each content."""
     asked = at_middle(target)
     if (skipped := premise(NAME, target, asked["first"])) is not None:
         return skipped
-    repeated = asked["repeat"]
-    case, differing = repeated.case, repeated.call.event.get("differing") or []
-    times = repeats(case)
+    repeated = asked[REPEAT]
+    case, order = asked["first"].case, repeated.call.event.get("order") or []
+    differing = repeated.call.event.get("differing") or []
     checks = {"a repeated call": repeated.compared(target)}
-    if (after := asked.get("other_values_after_repeat")) is not None:
-        checks["a call with other values after them"] = after.compared(target)
+    left = {one.case.inputs for one in asked.values() if one.group == DISTRIBUTIONS and not _right(target, one)}
+    for name, one in asked.items():
+        if name.startswith((f"{REPEAT}_", AFTER)) and one.case.inputs not in left:
+            checks[_words(name, one, case)] = one.compared(target)
     evidence: dict[str, JsonValue] = {
         "shape": dict(case.shape),
-        "calls": times,
+        "calls": len(order),
+        "contents": len(set(order)),
         "differing": list(differing),
         "shapes": [
             {"shape": dict(case.shape), "call": what, **comparison.evidence()} for what, comparison in checks.items()
@@ -40,8 +52,21 @@ def run(target: Target) -> Finding:
     wrong = [f"{what}: {comparison.sentence()}" for what, comparison in checks.items() if not comparison.right]
     if not wrong:
         bits = f"; {len(differing)} differ from the first in their last bits" if differing else ", bit for bit the same"
-        return answer(NAME, target, "pass", f"{case.label}: {times} calls right{bits}", evidence=evidence)
+        return answer(NAME, target, "pass", f"{case.label}: {len(order)} calls right{bits}", evidence=evidence)
     undefined = undefined_beside(target, case)
     grade: Grade = "undefined" if undefined else "proved"
-    text = f"{case.label}: the first call is right, of {times} more {wrong[0]}"
+    text = f"{case.label}: the first call is right, of {len(order)} more {wrong[0]}"
     return answer(NAME, target, "fail", text, grade=grade, evidence=evidence)
+
+
+def _right(target: Target, one: Asked) -> bool:
+    return one.call.raised is None and one.compared(target).right
+
+
+def _words(name: str, one: Asked, case: Case) -> str:
+    """What a call of the sequence, or one behind it, is called; each name once."""
+    content = "the first" if one.case.inputs == case.inputs else "other"
+    number = name.rpartition("_")[2]
+    if name.startswith(AFTER):
+        return f"a call with {content} values after them ({number})"
+    return f"the first of them with {content} values ({number})"

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from audit.errors import AuditError, Unsupported
 from audit.model import Finding
-from audit.probes import PROBES, contract
+from audit.probes import OF_THE_CLAIM, PROBES, contract, own_reference
 from audit.probes.target import Target
 
 AT_ONCE = 3
@@ -19,17 +19,20 @@ AT_ONCE = 3
 def ask_all(target: Target, *, second: Callable[[], Target] | None = None) -> Iterator[Finding]:
     """Every probe about one target, each finding as soon as it and those before it are there; see `ask`.
 
-    Cases whose call raised, out of memory for instance, are told by `contract` and left out of further questions. If no
-    call came back at all (a crash, a time-out), nothing else is asked: every probe would wait for the same end.
+    Cases whose call raised, out of memory for instance, or that are of no use for a claim that does not name them, are
+    told by `contract` and left out of further questions. If no call came back at all (a crash, a time-out), nothing
+    else is asked: every probe would wait for the same end.
     """
     first = ask(contract.NAME, target, second=second)
     yield first
     others = [probe for probe in PROBES if probe != contract.NAME]
-    if first.outcome == "error":
-        answered = first.evidence.get("answered")
+    others += OF_THE_CLAIM if target.variant.role == "claimed" else ()
+    answered = first.evidence.get("answered")
+    if first.outcome == "error" or (answered is not None and first.outcome != "fail"):
         if not isinstance(answered, list) or not answered:
+            outcome = "error" if first.outcome == "error" else "skip"
             why = f"not asked, since contract has no answer: {first.summary}"
-            yield from (_unanswered(probe, target.variant.name, "error", why) for probe in others)
+            yield from (_unanswered(probe, target.variant.name, outcome, why) for probe in others)
             return
         cases = tuple(case for index, case in enumerate(target.cases) if index in answered)
         target, whole = replace(target, cases=cases), second
@@ -39,19 +42,36 @@ def ask_all(target: Target, *, second: Callable[[], Target] | None = None) -> It
 
 
 def ask(probe: str, target: Target, *, second: Callable[[], Target] | None = None) -> Finding:
-    """The finding of one probe about one target.
+    """The finding of one probe about one target. A failure counts only where the task's own reference stands the probe.
 
     Args:
-        probe: a name of `PROBES`.
+        probe: a name of `PROBES` or `OF_THE_CLAIM`.
         target: the build to ask about.
         second: gives the same variant built at another optimisation level; a proved failure must show there too,
             else it is the device's own fault and becomes an error.
     """
     started = time.monotonic()
     finding = _asked(probe, target.variant.name, lambda: target)
+    if finding.convicts:
+        finding = against_reference(finding, target)
     if finding.convicts and second is not None:
         finding = _confirmed(finding, _asked(probe, target.variant.name, second))
     return finding.model_copy(update={"seconds": round(time.monotonic() - started, 3)})
+
+
+def against_reference(finding: Finding, target: Target, *, probe: str | None = None) -> Finding:
+    """A failure of a kernel as it stands beside the answer of the task's own reference to the same question.
+
+    Args:
+        finding: the failure.
+        target: what failed.
+        probe: the question for the reference, where the finding's own cannot be asked of it.
+    """
+    question = probe or own_reference.ASKED_INSTEAD.get(finding.probe, finding.probe)
+    if question in own_reference.NOT_ASKED:
+        return finding
+    own = target.references.answer(question, target, lambda reference: _of_reference(question, reference))
+    return finding if own_reference.stands(own) else own_reference.not_concluded(finding, own)
 
 
 def seen_again(again: Finding, *, by: Iterable[Finding]) -> Finding:
@@ -61,14 +81,15 @@ def seen_again(again: Finding, *, by: Iterable[Finding]) -> Finding:
     return again.model_copy(update={"confirmed": any(one.probe == again.probe and one.convicts for one in by)})
 
 
-def unconfirmed(findings: Iterable[Finding], *, why: str) -> list[Finding]:
-    """Findings of a first build whose second does not exist: what would convict becomes an error."""
-    return [_not_concluded(one, why) if one.convicts else one for one in findings]
+def unconfirmed(finding: Finding) -> Finding:
+    """A finding of a first build whose published build failed: what would convict becomes an error."""
+    why = "the published build that had to confirm it does not exist"
+    return _not_concluded(finding, why) if finding.convicts else finding
 
 
 def _asked(probe: str, variant: str, target: Callable[[], Target]) -> Finding:
     try:
-        return PROBES[probe](target())
+        return (PROBES.get(probe) or OF_THE_CLAIM[probe])(target())
     except Unsupported as error:
         outcome, summary = "skip", str(error)
     except AuditError as error:
@@ -76,6 +97,11 @@ def _asked(probe: str, variant: str, target: Callable[[], Target]) -> Finding:
     except Exception as error:
         outcome, summary = "error", f"the probe itself failed: {type(error).__name__}: {error}"
     return _unanswered(probe, variant, outcome, summary)
+
+
+def _of_reference(probe: str, reference: Target) -> Finding:
+    own = _asked(probe, own_reference.NAME, lambda: reference)
+    return own if own_reference.stands(own) else own_reference.with_key(own, reference)
 
 
 def _unanswered(probe: str, variant: str, outcome: str, summary: str) -> Finding:

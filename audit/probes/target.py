@@ -1,34 +1,79 @@
-"""What a probe works on: one compiled variant, the cases, and sessions in fresh processes."""
+"""What a probe works on: one compiled variant or the task's own reference, the cases, and sessions in processes."""
 
 from __future__ import annotations
 
+import math
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from audit import correctness
 from audit.build.device import BuiltVariant
 from audit.errors import AuditError, Unsupported
-from audit.model import Claim, Tolerance, Variant
-from audit.probes.called import Call, Case, SessionBroken, SessionForged, item_bytes
+from audit.model import Claim, Finding, Tolerance, Variant
+from audit.probes.called import Call, Case, SessionBroken, SessionForged, item_bytes, value_calls
+from audit.probes.compare import Comparison, compare
 from audit.worker.pool import Reply, SharedProcess, Workers
 
 Run = Literal["claim", "reference", "plant"]
 Step = Mapping[str, Any]
 """A run, the index of its case, and options; see `audit.worker.session`."""
 Answer = TypeVar("Answer")
+INTERPRETER_ERROR = "InterpreterError"
 SHARES = ("repair",)
 """Roles that share a process where one exists: repairs are ours, and their every element is seen to be written. What is
 accused, and what must show its defect, gets the fresh process it asks for."""
+
+
+class References:
+    """The task's own reference in the place of a kernel, asked each question once for all variants of a device that are
+    held to the same. Safe to use from several threads.
+
+    Args:
+        process: opens one for its sessions where starting one is slow; it never loads claimed code.
+    """
+
+    def __init__(self, process: Callable[[], AbstractContextManager[SharedProcess]] | None = None) -> None:
+        self._open = process
+        self._opened = ExitStack()
+        self._process: SharedProcess | None = None
+        self._targets: dict[tuple[object, ...], Target] = {}
+        self._answers: dict[tuple[object, ...], Finding] = {}
+        self._lock = threading.Lock()
+
+    def answer(self, question: str, target: Target, ask: Callable[[Target], Finding]) -> Finding:
+        """What `ask` says of the reference at the cases of that target and held to what it is held to."""
+        held_to = (target.tolerance.relative, target.variant.precision, *(case.inputs for case in target.cases))
+        with self._lock:
+            if (question, held_to) not in self._answers:
+                self._answers[question, held_to] = ask(self._like(target, held_to))
+            return self._answers[question, held_to]
+
+    def rest(self) -> None:
+        """Ends the process; the next new question starts another."""
+        with self._lock:
+            self._opened.close()
+            self._process = None
+            self._targets.clear()
+
+    def _like(self, target: Target, held_to: tuple[object, ...]) -> Target:
+        if self._open is not None and self._process is None:
+            self._process = self._opened.enter_context(self._open())
+        if held_to not in self._targets:
+            self._targets[held_to] = replace(target, is_reference=True, shared=self._process, forged=[])
+        return self._targets[held_to]
 
 
 @dataclass(frozen=True)
 class Target:
     """One build of one variant, ready to be asked; `reference` is the claim's
     reference.py, `folder` takes the outputs of its sessions, `shared` the process for those that need no fresh one,
-    `forged` what is seen of sessions that something else than our own code spoke for."""
+    `forged` what is seen of sessions that something else than our own code spoke for. `references` gives the task's
+    own reference held to the same; where `is_reference`, a step `claim` calls that, and the variant is not loaded."""
 
     claim: Claim
     variant: Variant
@@ -39,6 +84,8 @@ class Target:
     folder: Path
     shared: SharedProcess | None = None
     forged: list[str] = field(default_factory=list, compare=False, repr=False)
+    references: References = field(default_factory=References, compare=False, repr=False)
+    is_reference: bool = False
     _answers: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
     _asking: threading.RLock = field(default_factory=threading.RLock, init=False, compare=False, repr=False)
 
@@ -46,6 +93,36 @@ class Target:
     def tolerance(self) -> Tolerance:
         """The tolerance this variant is held to."""
         return self.claim.tolerance_of(self.variant)
+
+    def compared(self, call: Call, case: Case, *, least_scale: float = 0.0) -> Comparison:
+        """How the output of a call compares with what is right for its case, by the tolerance of this variant.
+
+        Raises:
+            SessionBroken: the call returned no tensor of that shape.
+            NothingFinite: there is nothing to compare with.
+        """
+        return self.compared_within(self.tolerance, call, case, least_scale=least_scale)
+
+    def compared_within(self, tolerance: Tolerance, call: Call, case: Case, *, least_scale: float = 0.0) -> Comparison:
+        """The same by another tolerance."""
+        value_calls([call], [case.expected])
+        return compare(
+            call.values(),
+            case.expected,
+            tolerance,
+            dtype=case.dtype,
+            least_scale=max(least_scale, case.size),
+            also=case.also,
+        )
+
+    def relative(self, case: Case) -> float:
+        """The relative tolerance that counts for a result of that case."""
+        return correctness.held_to(self.tolerance.relative, case.dtype)
+
+    @property
+    def orders(self) -> tuple[str, ...]:
+        """The orders of threads and blocks to ask in; a reference launches no threads of the device's."""
+        return self.built.orders[:1] if self.is_reference else self.built.orders
 
     @property
     def largest(self) -> Case:
@@ -70,13 +147,14 @@ class Target:
             raise known
         return known
 
-    def session(
+    def session(  # noqa: PLR0913
         self,
         runs: Sequence[Run],
         *,
         cases: Sequence[Case],
         memory: str = "plain",
         order: str = "forward",
+        fill: str | None = None,
         check: bool = False,
         fresh: bool = False,
     ) -> list[Call]:
@@ -87,6 +165,7 @@ class Target:
             cases: the problems; inputs are uploaded before the first call.
             memory: what fresh device memory holds (see `audit.emulator.runtime`).
             order: the order of threads and blocks.
+            fill: what fresh shared memory holds, one of the build's `fills`; None is the device's own.
             check: record every access and report the undefined ones.
             fresh: in a process in which nothing ran before, also where others share one; see `SHARES`.
 
@@ -96,24 +175,30 @@ class Target:
             Unsupported: the launch needs more than this device has.
         """
         steps = [{"run": run, "case": k} for k in range(len(cases)) for run in runs]
-        return self.steps(steps, cases=cases, memory=memory, order=order, check=check, fresh=fresh)
+        return self.steps(steps, cases=cases, memory=memory, order=order, fill=fill, check=check, fresh=fresh)
 
-    def steps(
+    def steps(  # noqa: PLR0913
         self,
         steps: Sequence[Step],
         *,
         cases: Sequence[Case],
         memory: str = "plain",
         order: str = "forward",
+        fill: str | None = None,
         check: bool = False,
         fresh: bool = False,
     ) -> list[Call]:
         """Runs steps with options of their own, each about one of `cases`, otherwise as `session`."""
-        shared = None if check or (fresh and self.variant.role not in SHARES) else self.shared
+        if self.is_reference:
+            steps = [{**step, "run": "reference"} if step["run"] == "claim" else step for step in steps]
+            check = False  # no access of it is the claim's
+        alone = fresh and self.variant.role not in SHARES and not self.is_reference
+        shared = None if check or alone else self.shared
         needs_reference = any(step["run"] in ("reference", "plant") for step in steps)
         request = {
-            **self.built.session_request(memory=memory, order=order, check=check),
-            "entry": self.claim.entry,
+            **self.built.session_request(memory=memory, order=order, fill=fill, check=check),
+            "entry": None if self.is_reference else self.claim.entry,
+            "harness": self.claim.harness.model_dump(),
             "reference": str(self.reference) if needs_reference else None,
             "inputs": [str(case.inputs) for case in cases],
             "output_bytes": [case.expected.size * item_bytes(case.dtype) for case in cases],
@@ -127,7 +212,9 @@ class Target:
         calls = [Call(event, folder / f"{event['step']}.bin", self.forged) for event in reply.events]
         _refuse_limits(calls)
         if not reply.finished:
-            raise SessionBroken(f"{reply.ending} after {len(calls)} of {len(steps)} calls: {reply.detail}")
+            whose = "reference.py" if self.is_reference else self.variant.file
+            done = f"{reply.ending} after {len(calls)} of {len(steps)} calls"
+            raise SessionBroken(f"{whose}: {done}: {reply.detail}")
         return calls
 
     def _asked(self, request: dict[str, Any], *, shared: SharedProcess | None) -> tuple[Reply, Path]:
@@ -148,16 +235,29 @@ class Target:
 
 def largest_of(cases: Sequence[Case]) -> Case:
     """The case with the most elements."""
-    return max(cases, key=lambda case: case.expected.size)
+    return max(cases, key=_size)
 
 
 def middle_of(cases: Sequence[Case]) -> Case:
     """A case of middle size."""
-    return sorted(cases, key=lambda case: case.expected.size)[len(cases) // 2]
+    by_size = counting(cases)
+    return by_size[len(by_size) // 2]
+
+
+def counting(cases: Sequence[Case]) -> list[Case]:
+    """The cases whose failures are the claim's, the smallest first; where there is none, all."""
+    return sorted([case for case in cases if case.counts] or cases, key=_size)
+
+
+def _size(case: Case) -> tuple[int, int]:
+    """Elements of the result; where that is the same for all, as one number is, the sizes of the problem."""
+    return case.expected.size, math.prod(case.shape.values())
 
 
 def _refuse_limits(calls: Iterable[Call]) -> None:
     for call in calls:
+        if (call.raised or "").startswith(INTERPRETER_ERROR):  # a GPU compiles what Triton's interpreter cannot run
+            raise Unsupported(f"a kernel that Triton's interpreter cannot run: {call.raised}")
         for report in call.reports:
             if report["kind"] == "needs-newer-gpu":
                 raise Unsupported(f"a launch of this size: {report['message']}", line=report["line"] or 0)

@@ -25,13 +25,14 @@ def run(target: Target) -> Finding:
     threads = [int(one.call.event["threads"]) for one in asked]
     children = [int(one.call.event["children"]) for one in asked]
     evidence: dict[str, JsonValue] = {"threads_left": list(threads), "children_left": list(children)}
+    where = asked[0].case.shape
     if any(children):
         text = f"a call leaves {max(children)} child process running"
-        return answer(NAME, target, "fail", text, grade="hint", evidence=evidence)
+        return answer(NAME, target, "fail", text, grade="hint", evidence=evidence, shape=where, anywhere=True)
     if any(threads[1:]):
         text = f"every call leaves {threads[-1]} thread running"
-        return answer(NAME, target, "fail", text, grade="hint", evidence=evidence)
+        return answer(NAME, target, "fail", text, grade="hint", evidence=evidence, shape=where, anywhere=True)
     if threads[0] and target.built.tensor_device == "cpu":  # CUDA and its libraries start threads of their own
         text = f"the first call leaves {threads[0]} thread running"
-        return answer(NAME, target, "fail", text, grade="hint", evidence=evidence)
+        return answer(NAME, target, "fail", text, grade="hint", evidence=evidence, shape=where, anywhere=True)
     return answer(NAME, target, "pass", "no thread and no child process is left by a call", evidence=evidence)

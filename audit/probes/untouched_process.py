@@ -19,9 +19,11 @@ MECHANISMS = ("patched timers", "patched checks", "modes left on")
 
 def run(target: Target) -> Finding:
     """Many calls of a fresh process; whether one raised matters not, since loading alone may replace things."""
-    calls = [one.call for one in at_middle(target).values()]
+    asked = list(at_middle(target).values())
+    calls = [one.call for one in asked]
     replaced = sorted({name for call in calls for name in call.event["replaced"]})
     evidence: dict[str, JsonValue] = {"replaced": list(replaced)}
     if not replaced:
         return answer(NAME, target, "pass", "clocks, comparisons and hooks are what they were", evidence=evidence)
-    return answer(NAME, target, "fail", f"replaced in its process: {', '.join(replaced)}", evidence=evidence)
+    text, shape = f"replaced in its process: {', '.join(replaced)}", asked[0].case.shape
+    return answer(NAME, target, "fail", text, evidence=evidence, shape=shape, anywhere=True)

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from audit.errors import AuditError
+from audit.model import Tolerance
 from audit.probes.called import Case
-from audit.probes.compare import Array
 from audit.probes.target import Target, largest_of, middle_of
 from audit.worker.pool import Reply, Workers
 
 LIMIT_S = 300.0
 """Of a process that computes right results."""
-ALWAYS = ("other", "moved", "discriminating", "inputs")
+ALWAYS = ("other", "moved", "whole_numbers", "discriminating", "inputs")
+DRAWN_ALIKE = ("other", "moved", "whole_numbers", "inputs")
+"""Groups whose results have the usual size of the case's."""
 BY_VALUE = ("distributions", "nonfinite")
 """Groups of questions about values, which need no large case; beside a GPU the emulated device asks them at its own."""
 MOST_BYTES = 512 << 20
 """Of a case's inputs and right result: above it no question by value, whose calls take seconds and gigabytes each."""
-OTHER = "other_values"
+OTHER, TIES = "other_values", "ties"
+WHOLE_NUMBER = "whole number"
+"""The kind of an argument, see `audit.worker.redrawn.Kind`."""
 DISCRIMINATING = "discriminating"
 """Inputs of the claim folder's own at which its task can tell, where those of a benchmark cannot."""
 
@@ -40,13 +44,23 @@ class Variation:
         group: the question they are for: other, moved, discriminating, inputs, distributions, nonfinite.
         case: the inputs and what is right for them.
         headroom: for each number format, the relative tolerance a sound result needs that only rounds its inputs to
-            it (`fp32`: the reference itself); None where such a result is not finite.
+            it (`fp32`: the reference itself), and under TIES what one needs that breaks ties between inputs otherwise;
+            None where no tolerance is enough.
+        trivial: of discriminating inputs, how many elements of each trivial candidate are wrong; zero is a candidate
+            that they cannot tell from a right result.
+        moved: elements of the right result that a change made for that moves; None where none was.
+        how: of one argument replaced, how, in words.
+        kind: what that argument is, see `audit.worker.redrawn.Kind`.
     """
 
     name: str
     group: str
     case: Case
     headroom: dict[str, float | None]
+    trivial: dict[str, int] = field(default_factory=dict)
+    moved: int | None = None
+    how: str = ""
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,14 +72,16 @@ class Varied:
         groups: the groups that were asked for; a large case lacks those BY_VALUE.
         bits: effective bits of the reference (`fp32`) and of the oracle on rounded inputs (`tf32`, `fp16`, `bf16`),
             None where they say nothing.
-        first_input: the first input, float64, where it has the shape of the result.
+        trivial: how many elements of each trivial candidate are wrong at the case's own inputs.
+        inputs: a name for each argument, and for each value within containers.
         variations: the same shapes with other inputs.
     """
 
     case: Case
     groups: tuple[str, ...]
     bits: dict[str, float | None]
-    first_input: Array | None
+    trivial: dict[str, int]
+    inputs: tuple[str, ...]
     variations: tuple[Variation, ...]
 
     def of(self, group: str) -> list[Variation]:
@@ -75,7 +91,8 @@ class Varied:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What all probes together need: every group at the middle case, fresh values at the largest."""
+    """What all probes together need: every group at the middle case; fresh values at the largest, and discriminating
+    ones."""
 
     middle: Varied
     largest: Varied
@@ -92,10 +109,16 @@ def wanted(target: Target) -> Wanted:
     Raises:
         NoVariations: the reference did not answer.
     """
-    return ahead(target.cases, workers=target.workers, reference=target.reference, device=target.built.tensor_device)
+    return ahead(
+        target.cases,
+        workers=target.workers,
+        reference=target.reference,
+        device=target.built.tensor_device,
+        tolerance=target.claim.tolerance,
+    )
 
 
-def ahead(cases: Sequence[Case], *, workers: Workers, reference: Path, device: str) -> Wanted:
+def ahead(cases: Sequence[Case], *, workers: Workers, reference: Path, device: str, tolerance: Tolerance) -> Wanted:
     """The same before anything is built, so that no variant has to wait for it.
 
     Args:
@@ -103,21 +126,27 @@ def ahead(cases: Sequence[Case], *, workers: Workers, reference: Path, device: s
         workers: where to compute.
         reference: the claim's reference.py.
         device: "cuda" or "cpu", where the oracle computes.
+        tolerance: the claim's: whether a task can tell is a question to it.
     """
     middle, largest = middle_of(cases), largest_of(cases)
     with _lock:  # the first to ask computes for all
         key = (middle.inputs, largest.inputs)
         known = _known.setdefault(workers, {})
         if key not in known:
-            known[key] = _made(middle, largest, workers, {"reference": str(reference), "device": device})
+            known[key] = _made(
+                middle,
+                largest,
+                workers,
+                {"reference": str(reference), "device": device, "relative": tolerance.relative},
+            )
         return known[key]
 
 
-def _made(middle: Case, largest: Case, workers: Workers, where: dict[str, str]) -> Wanted:
+def _made(middle: Case, largest: Case, workers: Workers, where: dict[str, Any]) -> Wanted:
     groups = groups_of(middle)
     plan = [(middle, groups)]
     if largest.inputs != middle.inputs:
-        plan.append((largest, ["other"]))
+        plan.append((largest, ["other", DISCRIMINATING]))
     request = {
         **where,
         "vary": [{"inputs": str(case.inputs), "shape": dict(case.shape), "groups": groups} for case, groups in plan],
@@ -137,13 +166,20 @@ def groups_of(case: Case) -> list[str]:
 
 def _varied(case: Case, groups: Sequence[str], reply: Reply, of: int) -> Varied:
     first, *events = (event for event in reply.events if event["of"] == of)
-    told = {"expected_at": first["first_input"], "expected_shape": case.expected.shape}
-    own = None if first["first_input"] is None else reply.expected(told)
-    return Varied(case, tuple(groups), first["bits"], own, tuple(_variation(case, reply, event) for event in events))
+    made = tuple(_variation(case, reply, event) for event in events)
+    return Varied(case, tuple(groups), first["bits"], first["trivial"], tuple(first["inputs"]), made)
 
 
 def _variation(case: Case, reply: Reply, event: dict[str, Any]) -> Variation:
     stem = Path(event["stem"])
     inputs = stem.with_name(f"{stem.name}.inputs.pt")
-    other = replace(case, inputs=inputs, expected=reply.expected(event), dtype=event["expected_dtype"])
-    return Variation(event["variation"], event["group"], other, event["headroom"])
+    other = replace(
+        case,
+        inputs=inputs,
+        expected=reply.expected(event),
+        dtype=event["expected_dtype"],
+        also=reply.also(event),
+        size=case.size if event["group"] in DRAWN_ALIKE else 0.0,
+    )
+    more = {key: event[key] for key in ("trivial", "moved", "how", "kind") if key in event}
+    return Variation(event["variation"], event["group"], other, event["headroom"], **more)

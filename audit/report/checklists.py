@@ -44,12 +44,12 @@ def section(record: Record) -> Section:
 
 def _claim(record: Record) -> list[Row]:
     claim = record.claim.statement
-    strawmen = [one for one in record.findings if one.probe == "task"]
+    tasks = [one for one in record.findings if one.probe == "task"]
     return [
         yes(say("The kernel's source is published"), claim.source.fidelity == "verbatim", Told(claim.source.fidelity)),
         yes(say("The compiler flags are known"), bool(claim.protocol.flags)),
         yes(say("The baseline is named"), bool(claim.baseline), Told(claim.baseline)),
-        *((evidence.title(one.probe), soundness.answer(one), Told(one.summary)) for one in strawmen),
+        *((evidence.title(one.probe), soundness.answer(one), Told(one.summary)) for one in tasks),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit.model import Record
+from audit.model import Claim, Observation, Record, Speedup
 from audit.report.quantities import NOT_PUBLISHED, milliseconds, ratio, sentence, shape
 from audit.report.said import Told, listed, say
 from audit.report.view import Code, Link, Section, Table
@@ -50,15 +50,33 @@ def _source(record: Record) -> str:
 
 
 def _ratios(record: Record) -> Table:
+    """Every number with who states it and where."""
     claim = record.claim.statement
-    seen = {observation.gpu: observation for observation in claim.observation}
-    ratios = {one.gpu: ratio(one.ratio, about=one.about) for one in claim.speedup}
+    stated = {one.gpu: one for one in claim.speedup}
+    seen = {one.gpu: one for one in claim.observation}
     rows = []
-    for gpu in (*ratios, *(gpu for gpu in seen if gpu not in ratios)):
-        one = seen.get(gpu)
-        kernel = milliseconds(one.kernel_ms if one else None, absent=NOT_PUBLISHED)
-        baseline = milliseconds(one.baseline_ms if one else None, absent=NOT_PUBLISHED)
-        rows.append((gpu, ratios.get(gpu, say("none")), kernel, baseline, Told(one.by) if one else say("nobody")))
-    columns = (say("GPU"), say("Claimed ratio"), say("Kernel time reported"), say("Baseline time reported"),
-               say("Times reported by"))  # fmt: skip
-    return Table(say("Claimed ratio and reported times for each GPU"), columns, tuple(rows), frozenset({1, 2, 3}))
+    for gpu in dict.fromkeys((*stated, *seen)):
+        one, other = stated.get(gpu), seen.get(gpu)
+        rows.append(
+            (
+                gpu,
+                ratio(one.ratio, about=one.about) if one else say("none"),
+                _by(claim, one),
+                milliseconds(other.kernel_ms if other else None, absent=NOT_PUBLISHED),
+                milliseconds(other.baseline_ms if other else None, absent=NOT_PUBLISHED),
+                _by(claim, other),
+            )
+        )
+    columns = (say("GPU"), say("Claimed ratio"), say("Ratio stated by"), say("Kernel time reported"),
+               say("Baseline time reported"), say("Times reported by"))  # fmt: skip
+    return Table(say("Claimed ratio and reported times for each GPU"), columns, tuple(rows), frozenset({1, 3, 4}))
+
+
+def _by(claim: Claim, number: Speedup | Observation | None) -> str:
+    """Who states a number, where, and how it is known."""
+    if number is None:
+        return say("nobody")
+    who = Told(number.by or claim.source.authors)
+    where = (number.url,) if number.url and number.url != claim.source.url else ()
+    note = (Told(number.note),) if isinstance(number, Observation) and number.note else ()
+    return listed("; ", (who, *where, *note)) if where or note else who

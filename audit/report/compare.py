@@ -13,6 +13,10 @@ from audit.report import evidence, markdown
 from audit.report.quantities import NOT_MEASURED, UNKNOWN, milliseconds, ratio
 from audit.report.view import Table
 
+NOT_ASKED = "not asked"
+PROVED = ("wrong", "cannot be built", "undefined", "reduced precision")
+"""Verdicts that rest on a proof about the source, whose words are told beside GPUs that nobody asked."""
+
 
 def compare(records: Sequence[Record]) -> str:
     """A Markdown table: one row for every GPU the claim names and for every device a record comes from.
@@ -76,13 +80,11 @@ def _row(gpu: str, own: Record | None, records: Sequence[Record]) -> tuple[str, 
 
 
 def standing(own: Record | None, records: Sequence[Record]) -> str:
-    """The verdict of the own record; a wrong result seen on any device holds on this one too."""
-    if own is not None and own.verdict.name == "wrong":
-        return "wrong"
-    elsewhere = next((record.device.name for record in records if record.verdict.name == "wrong"), None)
-    if elsewhere is not None:
-        return f"wrong (seen on {elsewhere})"
-    return NOT_MEASURED if own is None else own.verdict.name
+    """The verdict of the own record; where there is none, what was proved elsewhere, and that nobody asked here."""
+    if own is not None:
+        return own.verdict.name
+    elsewhere = next((one for one in records if one.verdict.name in PROVED), None)
+    return NOT_ASKED if elsewhere is None else f"{NOT_ASKED} ({elsewhere.verdict.name} on {elsewhere.device.name})"
 
 
 def fastest_cleared(record: Record) -> str | None:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
+from audit.causes import shape_of
 from audit.model import Finding, Record, Shape
 from audit.reconcile import deciding
 from audit.report import quantities
 from audit.report.said import Told, listed, say
 
 SHOWN_ENTRIES = 2
+NOT_RUN = ("claimed_launches", "claimed_blocks")
+"""Findings about a shape that was not run, or not all of it."""
+ELSEWHERE = ("map", "log", "sizes")
+"""Keys of the evidence that a figure, a log or a section of its own shows."""
 LARGEST = 1e100
 """Any float32 and the product of two is below."""
 PROBES: dict[str, str] = {
@@ -46,10 +51,14 @@ PROBES: dict[str, str] = {
     "timing": say("Timing"),
     "timed_outputs": say("Outputs of timed calls"),
     "same_twice": say("One callable timed twice"),
+    "kept_by_content": say("Results kept by content"),
     "l2_flush": say("Cold against hot cache"),
     "order_effect": say("Effect of the order in a block"),
     "witness": say("Times by another process's clock"),
     "floor_here": say("Hardware floor of the GPU at hand"),
+    "claimed_launches": say("Launches at the claimed shape"),
+    "claimed_blocks": say("A few blocks of the claimed shape"),
+    "sweep": say("Sizes around the claim"),
     "channel": say("Messages of its sessions"),
 }
 
@@ -77,14 +86,8 @@ def of_claim(record: Record) -> list[Finding]:
 
 
 def blind_tasks(record: Record) -> list[Finding]:
-    """What shows that the task itself cannot tell right from wrong."""
-    return [one for one in deciding(one for one in record.findings if one.probe == "task") if one.convicts]
-
-
-def proved(record: Record) -> set[str]:
-    """The questions that the claimed kernel was proved to fail."""
-    about = deciding(finding for finding in record.findings if finding.target == claimed_name(record))
-    return {finding.probe for finding in about if finding.convicts}
+    """What shows that the task itself cannot tell right from wrong, at its own inputs or at any."""
+    return [one for one in deciding(one for one in record.findings if one.probe == "task") if one.outcome == "fail"]
 
 
 def find(record: Record, probe: str, target: str | None) -> Finding | None:
@@ -109,30 +112,33 @@ def claimed_ratio(record: Record, gpu: str) -> str:
 
 def size(finding: Finding | None) -> Shape | None:
     """The shape a finding speaks of."""
-    value = finding.evidence.get("shape") if finding else None
-    return _shape(value)
+    return shape_of(finding) if finding else None
 
 
 def tested_shapes(record: Record) -> list[Shape]:
     """The shapes any finding about any variant speaks of, each once, in order of appearance."""
     shapes: list[Shape] = []
-    for finding in record.findings:
+    for finding in (one for one in record.findings if one.probe not in NOT_RUN):
         entries = finding.evidence.get("shapes")
         values = (
             [entry.get("shape") for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
         )
-        found = [_shape(value) for value in (finding.evidence.get("shape"), *values)]
+        found = [sizes(value) for value in (finding.evidence.get("shape"), *values)]
         shapes += [shape for shape in found if shape is not None and shape not in shapes]
     return _once(shapes)
 
 
 def facts(finding: Finding) -> tuple[tuple[str, str], ...]:
-    """The evidence as label and value: long lists cut to the entries that failed, maps left to the figures."""
+    """The evidence as label and value: long lists cut to the entries that failed, without what stands ELSEWHERE."""
     told: list[tuple[str, str]] = [
-        (quantities.label(key), _told(value)) for key, value in finding.evidence.items() if key not in ("map", "log")
+        (quantities.label(key), _told(value))
+        for key, value in finding.evidence.items()
+        if key not in ("map", "log", "sizes")
     ]
     if finding.line is not None:
         told.append((say("source line"), quantities.number(finding.line)))
+    if finding.shape is not None and "shape" not in finding.evidence:
+        told.append((quantities.label("shape"), quantities.shape(finding.shape)))
     if finding.device is not None:
         told.append((say("device"), finding.device))
     if finding.confirmed is not None:
@@ -153,7 +159,8 @@ def _told(value: JsonValue) -> str:
     return say("{entries}; and {count} more", entries=entries, count=f"{left:,}") if left else entries
 
 
-def _shape(value: JsonValue) -> Shape | None:
+def sizes(value: JsonValue) -> Shape | None:
+    """Named sizes of the evidence; None where it is something else."""
     if not isinstance(value, dict):
         return None
     sizes = {name: count for name, count in value.items() if isinstance(count, int) and count > 0}

@@ -15,9 +15,9 @@ from audit.report.view import Figure, Report, Section, Table
 
 NAME = "compare"
 CARRIES_OVER = (
-    "Wrongness carries over and speed does not: a result that is wrong on one device is wrong on every GPU, while a "
-    "time speaks only for the GPU it was measured on. Where no record was made on a GPU, its speed is NOT MEASURED, "
-    "whatever another GPU showed."
+    "A verdict speaks for the shapes and the device it names. What one device proves of the source is told beside GPUs "
+    "that nobody asked, with the place where it was seen. A time speaks only for the GPU it was measured on: where no "
+    "record was made, the speed is NOT MEASURED, whatever another GPU showed."
 )
 NO_RATIO = "none: it is wrong"
 
@@ -99,6 +99,7 @@ def _records(records: Sequence[Record]) -> Table:
         (
             record.device.name,
             record.verdict.name,
+            *(one.state if one else "" for one in (record.verdict.result, record.verdict.task, record.verdict.ratio)),
             record.verdict.confidence or "",
             record.verdict.scope or "",
             record.environment.started_utc[:10],
@@ -106,5 +107,5 @@ def _records(records: Sequence[Record]) -> Table:
         )
         for record in records
     )
-    columns = ("Device", "Verdict", "Confidence", "Speaks for", "Audited", "Kit")
+    columns = ("Device", "Verdict", "Result", "Task", "Ratio", "Confidence", "Speaks for", "Audited", "Kit")
     return Table("The records this page is made from", columns, rows)

@@ -1,9 +1,10 @@
-"""Questions to the authors, each derived from a finding."""
+"""Questions to the authors, each derived from a finding about what they state; never about a time that others took."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from audit.answers import FLOOR
 from audit.model import Finding, Record
 from audit.report import evidence
 from audit.report.quantities import anything, milliseconds, number, ratio, shape
@@ -14,7 +15,8 @@ from audit.report.weaknesses import GRADES
 
 def section(record: Record) -> Section:
     """A question for each failure of the claimed kernel, gravest first, then for what the numbers leave open."""
-    failed = [one for grade in GRADES for one in evidence.of_claim(record) if one.grade == grade]
+    failed = [one for grade in GRADES for one in evidence.of_claim(record) if one.grade == grade and one.claimed]
+    failed = [one for one in failed if one.probe != FLOOR or one.target in _own_times(record)]
     bullets = tuple(dict.fromkeys([*(_about(one) for one in failed), *_times(record), *_source(record)]))
     paragraphs = () if bullets else (say("None."),)
     return Section(say("Questions to the authors"), "questions", paragraphs=paragraphs, bullets=bullets)
@@ -58,6 +60,11 @@ def _contract(finding: Finding) -> str:
     expected, got = (anything(finding.evidence.get(key)) for key in ("expected", "got"))
     text = "What does the kernel's entry point take and return? Expected {expected}, got {got}."
     return say(text, expected=expected, got=got)
+
+
+def _limits(finding: Finding) -> str:
+    text = "On which GPU was this launch taken at the claimed shape? Observed: {summary}."
+    return say(text, summary=Told(finding.summary))
 
 
 def _inputs(_: Finding) -> str:
@@ -114,13 +121,20 @@ def _floor(finding: Finding) -> str:
 
 
 def _times(record: Record) -> list[str]:
-    seen = {observation.gpu for observation in record.claim.statement.observation}
-    bare = [one for one in record.claim.statement.speedup if one.gpu not in seen]
+    claim = record.claim.statement
+    stated = [one for one in claim.speedup if claim.stated_by_authors(one)]
+    bare = [one for one in stated if one.gpu not in _own_times(record)]
     if not bare:
         return []
     told = [say("{ratio} on {gpu}", ratio=ratio(one.ratio, about=one.about), gpu=one.gpu) for one in bare]
     text = "Which kernel and baseline times, in milliseconds, stand behind {ratios}?"
     return [say(text, ratios=listed(", ", told))]
+
+
+def _own_times(record: Record) -> set[str]:
+    """The GPUs for which the authors themselves state times."""
+    claim = record.claim.statement
+    return {one.gpu for one in claim.observation if claim.stated_by_authors(one)}
 
 
 def _source(record: Record) -> list[str]:
@@ -137,6 +151,8 @@ def _source(record: Record) -> list[str]:
 ASKED: dict[str, Callable[[Finding], str]] = {
     "agreement": _agreement,
     "contract": _contract,
+    "claimed_blocks": _agreement,
+    "claimed_launches": _limits,
     "coverage": _coverage,
     "current_stream": _stream,
     "dead_inputs": _dead,
@@ -152,4 +168,5 @@ ASKED: dict[str, Callable[[Finding], str]] = {
     "launch_geometry": _geometry,
     "memory_access": _access,
     "order": _order,
+    "sweep": _agreement,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audit.model import Record, VerdictName
-from audit.report import evidence, outcome
+from audit.report import outcome
 from audit.report.said import Said, say
 from audit.report.view import Section
 
@@ -18,7 +18,10 @@ SUPPORT: dict[VerdictName, Said] = {
     "wrong": CONTRADICTED,
     "mistimed": CONTRADICTED,
     "vacuous": CONTRADICTED,
+    "undefined": SMALLER,
+    "reduced precision": SMALLER,
     "overstated": SMALLER,
+    "weak baseline": RESERVED,
     "confirmed": SUPPORTED,
 }
 CONFIDENCE = {"high": "4 of 5: {reason}", "medium": "3 of 5: {reason}", "low": "2 of 5: {reason}"}
@@ -34,8 +37,5 @@ def section(record: Record) -> Section:
 
 
 def support(record: Record) -> Said:
-    """How far the evidence carries the claim; undefined behaviour of a confirmed kernel is a reservation."""
-    reserved = any(one.outcome == "fail" and one.grade == "undefined" for one in evidence.of_claim(record))
-    if record.verdict.name == "confirmed" and reserved:
-        return RESERVED
+    """How far the evidence carries the claim."""
     return SUPPORT.get(record.verdict.name, UNRATED)

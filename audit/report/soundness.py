@@ -20,7 +20,7 @@ COUNTED = {
 }
 PUBLISHED = ("order", "kernels_ran", "first_call", "late_writes", "current_stream", "untouched_process")
 """Probes of the claimed kernel that tell whether the time of a call can be that of its work."""
-OURS = ("clocks", "timing", "timed_outputs", "same_twice", "l2_flush", "order_effect", "witness")
+OURS = ("clocks", "timing", "timed_outputs", "same_twice", "l2_flush", "order_effect", "kept_by_content", "witness")
 Row = tuple[str, str, str]
 
 

@@ -1,11 +1,13 @@
-"""The ablation table, claimed times against the floors, and every finding."""
+"""The ablation table, the inputs one by one, claimed times against the floors, and every finding."""
 
 from __future__ import annotations
+
+from pydantic import JsonValue
 
 from audit.judge import ablation_table
 from audit.model import Finding, Record
 from audit.report import evidence
-from audit.report.quantities import NOT_PUBLISHED, UNKNOWN, milliseconds
+from audit.report.quantities import NOT_PUBLISHED, UNKNOWN, anything, milliseconds
 from audit.report.said import Told, listed, say
 from audit.report.summary import with_difference
 from audit.report.view import Code, Figure, Section, Table
@@ -38,6 +40,21 @@ def ablation(record: Record, figures: tuple[Figure, ...]) -> Section:
         none = say("No variant of this claim changes one thing alone.")
         return Section(title, "ablation", paragraphs=(none,), figures=figures)
     return Section(title, "ablation", paragraphs=cause, tables=(table,), figures=figures)
+
+
+def inputs(record: Record) -> Section:
+    """Each input and parameter of the task: its other values, and whether the claimed result followed them."""
+    found = evidence.find(record, "dead_inputs", evidence.claimed_name(record))
+    listed_ones = found.evidence.get("inputs") if found else None
+    entries = [one for one in listed_ones if isinstance(one, dict)] if isinstance(listed_ones, list) else []
+    rows = tuple(_input(entry) for entry in entries)
+    columns = (say("Input"), say("Changed to"), say("Elements of the right result that move"),
+               say("Of these unchanged in the claimed result"), say("Reading"))  # fmt: skip
+    title = say("Inputs, and whether the result follows them")
+    text = say("Each input alone had other values; an input that moves no element of the right result is untested.")
+    none = say("No input was changed alone in this audit.")
+    table = Table(say("Each input changed alone"), columns, rows, frozenset({2, 3}))
+    return Section(title, "inputs", paragraphs=(text if rows else none,), tables=(table,) if rows else ())
 
 
 def floors(record: Record, figures: tuple[Figure, ...]) -> Section:
@@ -75,6 +92,15 @@ def everything(record: Record) -> Section:
     table = Table(say("Every finding of this audit"), columns, rows)
     tables = (table,) if rows else ()
     return Section(say("Every finding"), "findings", paragraphs=paragraphs, tables=tables, folded=True)
+
+
+def _input(entry: dict[str, JsonValue]) -> tuple[str, ...]:
+    name, why, how = (str(entry.get(key, "")) for key in ("input", "not_tested", "how"))
+    if why or not entry.get("elements_moved"):
+        return Code(name), Told(why or how), "", "", say("untested")
+    moved, unchanged = (anything(entry.get(key)) for key in ("elements_moved", "elements_dead"))
+    followed = say("followed") if entry.get("right") is True else say("not followed")
+    return Code(name), Told(how), moved, unchanged, followed
 
 
 def _floor(record: Record, finding: Finding) -> tuple[str, ...]:

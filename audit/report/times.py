@@ -51,7 +51,7 @@ def measured(record: Record, figures: tuple[Figure, ...]) -> Section:
         text: tuple[str, ...] = (say(told, absent=NOT_MEASURED, device=Told(record.device.name)),)
     else:
         blocks = any(one.blocks for one in record.measurements)
-        text = (INTERLEAVED if blocks else ONE_BY_ONE, READING, *_controls(record))
+        text = (INTERLEAVED if blocks else ONE_BY_ONE, READING, *_controls(record), *_failed(record))
     tables = (*((falls,) if falls else ()), *((table,) if rows else ()))
     return Section(say("Measured times"), "measured", paragraphs=text, tables=tables, figures=figures)
 
@@ -89,9 +89,10 @@ def _row(record: Record, name: str) -> tuple[str, ...]:
     median = median_ms(record.measurements, name) or 0.0
     taken = found(record.measurements, name)[-1]
     bounds = interval(series(taken))
-    best = strongest(record.measurements, precision, wrong=wrong_baselines(record.findings))
+    wrong = wrong_baselines(record.findings)
+    best = strongest(record.measurements, precision, wrong=wrong)
     rival = None if best in (None, name) else compared(record.measurements, name, best or "")
-    eager = None if name == BASELINE else compared(record.measurements, name, BASELINE)
+    eager = None if name == BASELINE or BASELINE in wrong else compared(record.measurements, name, BASELINE)
     hot = median_ms(record.measurements, name, HOT)
     return (
         Code(name),
@@ -132,6 +133,13 @@ def _controls(record: Record) -> list[str]:
             name, value = twice
             told.append(_control(session, name, value))
     return told
+
+
+def _failed(record: Record) -> list[Said]:
+    """The baselines whose own timed calls gave wrong results."""
+    names = ", ".join(sorted(wrong_baselines(record.findings)))
+    text = "Baselines with wrong results in timed calls: {names}. No ratio to them counts; the kernel is not at fault."
+    return [say(text, names=names)] if names else []
 
 
 def _control(session: str, name: str, value: Ratio) -> Said:

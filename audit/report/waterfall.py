@@ -66,9 +66,10 @@ def table(record: Record) -> Table | None:
 
 
 def _defended(record: Record, name: str, precision: str) -> tuple[Step, ...]:
-    best = strongest(record.measurements, precision, wrong=wrong_baselines(record.findings))
+    wrong = wrong_baselines(record.findings)
+    best = strongest(record.measurements, precision, wrong=wrong)
     rivals = dict.fromkeys([BASELINE, *([best] if best else [])])
-    found = [compared(record.measurements, name, rival) for rival in rivals]
+    found = [compared(record.measurements, name, rival) for rival in rivals if rival not in wrong]
     return tuple(_step(name, one) for one in found if one is not None)
 
 

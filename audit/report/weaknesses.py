@@ -25,9 +25,10 @@ def section(record: Record) -> Section:
 
 
 def _point(finding: Finding) -> Point:
+    badge = GRADES[finding.grade or "hint"]
     return Point(
         title=say("{question} ({target})", question=evidence.title(finding.probe), target=finding.target),
-        badge=GRADES[finding.grade or "hint"],
+        badge=badge if finding.claimed else say("{grade}; the claim does not speak of it", grade=badge),
         text=sentence(finding.summary),
         facts=evidence.facts(finding),
         see_again=_see_again(finding),

@@ -20,6 +20,15 @@ _OPERATIONS: dict[type[ast.operator], Callable[[int, int], int]] = {
 }
 
 
+def whole_number(literal: str) -> int | None:
+    """The value of a C++ literal without its suffix: 0x is hexadecimal, a leading 0 octal; None for `089`."""
+    if literal[:2] in ("0x", "0X"):
+        return int(literal, 16)
+    if not literal.startswith("0"):
+        return int(literal)
+    return int(literal, 8) if not set(literal) & {"8", "9"} else None
+
+
 class Constants:
     """The constants of one source. A name that is defined twice, or as anything but a number, has no value."""
 
@@ -46,7 +55,7 @@ class Constants:
         """The number an expression of sums, products and constants stands for; None where it is not plain."""
         text = expression.strip()
         if literal := _LITERAL.fullmatch(text):
-            return int(literal[1], 0) if literal[1].strip("0") else 0
+            return whole_number(literal[1])
         if depth > _DEPTH or not _PLAIN.fullmatch(text):
             return None
         if text.isidentifier():

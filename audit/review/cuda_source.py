@@ -33,7 +33,7 @@ class Include:
     line: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CudaSource:
     """What one CUDA source file holds.
 

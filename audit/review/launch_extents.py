@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TypeAlias
 
 from tree_sitter import Node
 
+from audit.review.constants import whole_number
 from audit.review.cuda_source import CudaSource, Function, Launch
 from audit.review.token_scan import split_commas
 
@@ -31,8 +33,14 @@ def grid_and_block(source: CudaSource, launch: Launch) -> tuple[Extents, Extents
     host = source.function_at(launch.start)
     if host is None or launch.in_macro:
         return UNKNOWN, UNKNOWN
-    scope = _Scope(source, host)
+    scope = _scope(source, host)
     return scope.extents(launch.configuration[0]), scope.extents(launch.configuration[1])
+
+
+@lru_cache(maxsize=8)
+def _scope(source: CudaSource, host: Function) -> _Scope:
+    """Read once a function: one with thousands of launches would be read thousands of times."""
+    return _Scope(source, host)
 
 
 class _Scope:
@@ -110,7 +118,7 @@ class _Scope:
     def _number(self, expression: str, depth: int) -> int | None:
         text = _unwrapped(_CAST.sub("", _unwrapped(expression)))
         if literal := _LITERAL.fullmatch(text):
-            return int(literal[1], 0) if literal[1].strip("0") else 0
+            return whole_number(literal[1])
         if depth > _DEPTH or not _NAME.fullmatch(text):
             return None
         declared = self._local.get(text, [])

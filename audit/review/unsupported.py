@@ -26,7 +26,9 @@ _LANGUAGE = {
     "surfaces": r"surf(?:1D|2D|3D|Cubemap)\w*|cudaSurface\w+|cudaCreateSurfaceObject|surface(?=\s*<\s*\w+\s*[,>])",
     "grid-wide synchronisation": r"this_grid|grid_group|this_multi_grid|multi_grid_group",
     "cooperative launch": r"cudaLaunchCooperative\w+|cudaLaunchAttributeCooperative",
-    "thread block clusters": r"cudaLaunchKernelEx\w*|this_cluster|cluster_group|__cluster_dims__",
+    "thread block clusters": (
+        r"cudaLaunchKernelExC|cudaLaunchAttributeCluster\w*|this_cluster|cluster_group|__cluster_dims__"
+    ),
     "CUDA graphs": r"cudaGraph\w+|cudaStream(?:Begin|End)Capture\w*",
     "the CUDA driver interface": r"cuLaunchKernel\w*|cuModule\w+|cuTensorMap\w+",
 }

@@ -10,7 +10,7 @@ OPEN = "skipped"
 
 
 def differences(now: SelfTest, before: SelfTest) -> list[str]:
-    """One sentence a control whose result changed, or that only one of the two asked; empty where none did.
+    """One sentence a control whose result or an answer about it changed, or that only one of the two asked.
 
     Raises:
         BadInput: the records are of different kinds of device.
@@ -22,9 +22,26 @@ def differences(now: SelfTest, before: SelfTest) -> list[str]:
     told += [f"{place}: {ours[place].result}, not asked before" for place in ours.keys() - theirs.keys()]
     for place in ours.keys() & theirs.keys():
         result, known = ours[place].result, theirs[place].result
-        if result != known and OPEN not in (result, known):
+        if OPEN in (result, known):
+            continue
+        if result != known:
             told.append(f"{place}: {known} before, {result} now {ours[place].reason}".rstrip())
+        told += [f"{place}: {change}" for change in _changed(ours[place], theirs[place])]
     return sorted(told)
+
+
+def _changed(now: Row, before: Row) -> list[str]:
+    """The probes that both asked and that came out otherwise; a skip, for want of a tool say, is no change.
+
+    Of a rogue only its own probe: what else it fails may hang on the moment, of a late thread or a race say.
+    """
+    asked = now.answers.keys() & before.answers.keys() & ({now.probe} if now.role == "rogue" else {*now.answers})
+    both = [(probe, now.answers[probe], before.answers[probe]) for probe in sorted(asked)]
+    return [
+        f"{probe} {known.outcome} before, {told.outcome} now: {told.summary}".rstrip(": ")
+        for probe, told, known in both
+        if (told.outcome, told.grade) != (known.outcome, known.grade) and "skip" not in (told.outcome, known.outcome)
+    ]
 
 
 def _by_place(record: SelfTest) -> dict[str, Row]:

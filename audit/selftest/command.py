@@ -14,7 +14,7 @@ from audit.selftest.run import run
 from audit.selftest.score import shortfalls
 
 
-def execute(
+def execute(  # noqa: PLR0913  # one argument an option
     device: str,
     *,
     as_json: bool,
@@ -22,6 +22,7 @@ def execute(
     seed: int | None = None,
     against: Path | None = None,
     root: Path = claims.KERNELS,
+    blind: bool = False,
 ) -> int:
     """Returns the exit code: 0 if the device's answers can be relied on, else 1 with the reason on stderr.
 
@@ -33,6 +34,7 @@ def execute(
         against: a record of an earlier self-test; a control that comes out otherwise, from the seed it names unless
             `seed` is given, is a reason not to rely on it.
         root: the folder that holds the claim folders.
+        blind: ask the blind controls instead of all others.
 
     Raises:
         BadInput: the device cannot be used here, or a file cannot be read or written.
@@ -40,7 +42,7 @@ def execute(
     before = None if against is None else read(against)
     progress = Progress(sys.stderr if as_json else None)
     seed = before.environment.seeds[0] if before is not None and seed is None else seed
-    record = run(device, root=root, entropy=seed, progress=progress)
+    record = run(device, root=root, blind=blind, entropy=seed, progress=progress)
     if out is not None:
         write(record, out)
     if as_json:

@@ -11,15 +11,18 @@ from audit.claims import ClaimFolder
 from audit.model import Variant
 
 ROLES = ("rogue", "honest")
+BLIND = "controls_blind"
+"""Holds the controls of writers who had read the documentation alone: neither probes nor rules nor other controls."""
 CLAIM = "triangular_mm"
 WRONG, RIGHT = "claimed", "fixed_grid2d"
 """The two variants of the first claim whose answers are beyond doubt on any device."""
 _COMMENT = re.compile(r"""^[\s/#*"']+""")
 
 
-def folders(root: Path = claims.KERNELS) -> list[ClaimFolder]:
-    """The claim folders at any depth below `root` that hold controls, sorted by path."""
-    found = (claims.load(str(path.parent)) for path in sorted(root.rglob("claim.toml")))
+def folders(root: Path = claims.KERNELS, *, blind: bool = False) -> list[ClaimFolder]:
+    """The claim folders at any depth below `root` that hold controls, sorted by path: all blind ones, or all others."""
+    paths = [path.parent for path in sorted(root.rglob("claim.toml")) if (BLIND in path.parts) is blind]
+    found = (claims.load(str(path)) for path in paths)
     return [folder for folder in found if any(variant.role in ROLES for variant in folder.claim.variant)]
 
 

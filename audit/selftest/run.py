@@ -26,12 +26,20 @@ CORES_A_FOLDER = 4
 EXPECTED = {controls.WRONG: "convicted", controls.RIGHT: "cleared"}
 
 
-def run(device: str, *, root: Path = claims.KERNELS, entropy: int | None = None, progress: Progress) -> SelfTest:
+def run(
+    device: str,
+    *,
+    root: Path = claims.KERNELS,
+    blind: bool = False,
+    entropy: int | None = None,
+    progress: Progress,
+) -> SelfTest:
     """The controls beyond doubt, and if these come out right all others.
 
     Args:
         device: "auto", "cuda" or "emulated".
         root: the folder that holds the claim folders.
+        blind: ask the blind controls instead of all others.
         entropy: the seed of all inputs; None draws one.
         progress: where it tells what it does.
 
@@ -40,7 +48,7 @@ def run(device: str, *, root: Path = claims.KERNELS, entropy: int | None = None,
     """
     started = time.monotonic()
     seed = secrets.randbits(62) if entropy is None else entropy
-    known = controls.folders(root)
+    known = controls.folders(root, blind=blind)
     certain = controls.certain(root)
     at_once = max(1, jobs() // CORES_A_FOLDER)
     with Workers(places(at_once)) as workers, ThreadPoolExecutor(at_once) as threads:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import comb
 
 from audit import clearing, judge
 from audit.claims import ClaimFolder
@@ -11,6 +12,7 @@ from audit.model import Claim, Finding, Variant
 from audit.selftest.controls import mechanism
 from audit.selftest.record import Answer, Result, Row, SelfTest
 
+_ONE_IN_TWENTY, _RESOLUTION = 0.05, 1e-6
 AIMS = {"emulated": 0.90, "cuda": 0.95}
 """The least share of the rogues that exist on a device which the probe made for them must catch."""
 
@@ -92,7 +94,8 @@ def shortfalls(record: SelfTest) -> list[str]:
         told.append(f"{known.accused} of {known.honest} honest kernels accused")
     if unclear:
         told.append(f"{unclear} of {known.honest} honest kernels without an answer")
-    if not known.caught >= aim * known.existing:
+    blind = any(one.probe is None for one in record.rows if one.role == "rogue")
+    if not blind and not known.caught >= aim * known.existing:
         told.append(f"{known.caught} of {known.existing} rogues caught, at least {aim:.0%} must be")
     return told
 
@@ -101,12 +104,41 @@ def _of_rogue(variant: Variant, findings: list[Finding]) -> tuple[Result, str]:
     build = _named(findings, clearing.BUILD)
     if build is not None and build.outcome != "pass":
         return ("skipped" if build.outcome == "skip" else "missed"), build.summary
-    made_for = _named(findings, variant.probe or "")
+    if variant.probe is None:
+        return _by_any(findings)
+    made_for = _named(findings, variant.probe)
     if made_for is None:
         return "missed", f"{variant.probe}: not asked"
     if made_for.outcome == "fail":
         return ("convicted", "") if made_for.convicts else ("flagged", f"{made_for.grade}: {made_for.summary}")
     return ("skipped" if made_for.outcome == "skip" else "missed"), made_for.summary
+
+
+def _by_any(findings: list[Finding]) -> tuple[Result, str]:
+    """Of a control that no probe was made for: what the strongest failure says of it."""
+    failed = [finding for finding in findings if finding.outcome == "fail" and finding.claimed]
+    if any(finding.convicts for finding in failed):
+        return "convicted", ""
+    if failed:
+        worst = min(failed, key=lambda finding: finding.grade == "hint")
+        return "flagged", f"{worst.grade}: {_told(worst)}"
+    errors = [finding for finding in findings if finding.outcome == "error"]
+    return "missed", _told(errors[0]) if errors else "no probe and no rule says anything"
+
+
+def upper_bound(events: int, trials: int) -> float:
+    """The largest rate, 0 to 1, at which so few events in so many trials still happen one time in twenty.
+
+    The one-sided 95 % bound of Clopper and Pearson (Biometrika 26, 1934): 0 of 47 gives 0.062.
+    """
+    if events >= trials:
+        return 1.0
+    low, high = 0.0, 1.0
+    while high - low > _RESOLUTION:
+        rate = (low + high) / 2
+        chance = sum(comb(trials, k) * rate**k * (1 - rate) ** (trials - k) for k in range(events + 1))
+        low, high = (rate, high) if chance > _ONE_IN_TWENTY else (low, rate)
+    return high
 
 
 def _of_honest(claim: Claim, variant: Variant, findings: list[Finding]) -> tuple[Result, str]:

@@ -1,5 +1,5 @@
 """The task stage: can the task, at its own tolerance, tell a right kernel from one that does no work?"""
 
-from audit.task.strawmen import PROBE, STRAWMEN, finding
+from audit.task.candidates import PROBE, finding
 
-__all__ = ["PROBE", "STRAWMEN", "finding"]
+__all__ = ["PROBE", "finding"]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import torch
+
+from audit.worker import raw_writes
+from audit.worker.containers import along, holds_more, leaves, rebuilt, refilled, tensors
+from audit.worker.harness import Upload, placed
 
 PADDING = 3
 """Elements between the rows of a padded view."""
@@ -13,20 +17,25 @@ OFFSET = 64
 """Elements before a view with a storage offset: a multiple of every vector a kernel may load at once."""
 MOST_CHARACTERS = 4000
 """Of what claimed code says when it raises."""
-Upload = Callable[[torch.Tensor], torch.Tensor]
+MOST_TRIED = 6
+"""Copies of an input made at most until one lies at a given address."""
 
 
 class Arguments:
     """One case: its values on the host, and the buffers that hold them on the device.
 
-    A call may change its buffers; the values are put back before the next call that uses them. What did not fit into
-    device memory is told by `failed`, and the other cases go on.
+    A call may change its buffers; the values are put back before the next call that uses them. Calls over the same
+    buffers are handed the same lists and dicts, as a benchmark's loop hands them: what a call left there stays. What
+    did not fit into device memory is told by `failed`, and the other cases go on. `host` are the positions of arguments
+    whose tensors stay with the host.
     """
 
-    def __init__(self, values: list[Any], upload: Upload) -> None:
+    def __init__(self, values: list[Any], upload: Upload, *, host: Collection[int] = ()) -> None:
         self.values = values
+        self._host = host
         self.failed: str | None = None
         self.buffers: list[Any] = []
+        self._handed: list[Any] = []
         self._right = True
         self._upload = upload
         try:
@@ -36,46 +45,99 @@ class Arguments:
 
     def changed(self, inputs: list[Any]) -> list[int]:
         """How many bytes of each of those arguments differ from this case's values."""
-        return [differing(now, known) for now, known in zip(inputs, self.values, strict=True)]
+        return [
+            sum(differing(buffer, x) for buffer, x in zip(along(now, known), leaves(known), strict=True))
+            for now, known in zip(inputs, self.values, strict=True)
+        ]
+
+    def kept_in(self, inputs: list[Any]) -> list[int]:
+        """The places of the lists and dicts among those arguments in which a call left something."""
+        return [
+            place for place, (now, known) in enumerate(zip(inputs, self.values, strict=True)) if holds_more(now, known)
+        ]
 
     def fill(self, values: list[Any]) -> list[Any]:
-        """The same buffers with those values; numbers and lists among the arguments are handed on as they are."""
-        if values is not self.values or not self._right:
-            copy_all(self.buffers, values)
+        """The same buffers with those values, written past torch's version counters; numbers are handed on.
+
+        A tensor of another shape or type than its buffer gets a buffer of its own.
+        """
+        wanted = leaves(values)
+        if values is self.values and self._right:
+            flat = [buffer if isinstance(buffer, torch.Tensor) else x
+                    for buffer, x in zip(self.buffers, wanted, strict=True)]  # fmt: skip
+        else:
+            rows = zip(self._places, self.buffers, wanted, strict=True)
+            flat = [self._placed(place, buffer, x) for place, buffer, x in rows]
             self._right = values is self.values
-        return [buffer if isinstance(buffer, torch.Tensor) else value
-                for buffer, value in zip(self.buffers, values, strict=True)]  # fmt: skip
+        self._handed = refilled(self._handed, values, flat)
+        return list(self._handed)
 
     def spoil(self) -> None:
         """The buffers no longer hold this case's values."""
         self._right = False
 
-    def fresh(self) -> list[Any]:
-        """The values in buffers of their own, at other addresses than those in use."""
-        return self._uploaded(self.values)
+    def fresh(self, *, at: Sequence[int] = ()) -> list[Any]:
+        """The values in buffers of their own, at other addresses than those in use, within containers of their own.
+
+        The tensors come to lie at the addresses `at`, one each in order, as far as those are free again.
+        """
+        wanted = iter(at)
+        flat = [
+            self._there_at(place, x, next(wanted, None)) if isinstance(x, torch.Tensor) else x
+            for place, x in zip(self._places, leaves(self.values), strict=True)
+        ]
+        made: list[Any] = rebuilt(self.values, flat)
+        return made
 
     def laid_out(self, layout: str) -> list[Any]:
         """The values in views of that layout. Raises LookupError listing the known ones."""
         if layout not in LAYOUTS:
             raise LookupError(f"unknown layout {layout}; known: {', '.join(LAYOUTS)}")
         view = LAYOUTS[layout]
-        return [
-            view(x, self._upload).copy_(x) if isinstance(x, torch.Tensor) and x.numel() > 1 else self._there(x)
-            for x in self.values
+        flat = [
+            view(x, self._upload).copy_(x)
+            if isinstance(x, torch.Tensor) and x.numel() > 1 and self._goes(place)
+            else there
+            for place, x, there in zip(self._places, leaves(self.values), self._uploaded(self.values), strict=True)
         ]
+        made: list[Any] = rebuilt(self.values, flat)
+        return made
 
-    def _uploaded(self, values: Iterable[Any]) -> list[Any]:
-        return [self._there(x) for x in values]
+    def _placed(self, place: int, buffer: Any, x: Any) -> Any:
+        if not isinstance(x, torch.Tensor):
+            return x
+        if not isinstance(buffer, torch.Tensor) or (buffer.shape, buffer.dtype) != (x.shape, x.dtype):
+            return self._upload(x) if self._goes(place) else x.clone()
+        raw_writes.write(buffer, x)
+        return buffer
 
-    def _there(self, x: Any) -> Any:
-        return self._upload(x) if isinstance(x, torch.Tensor) else x
+    def _there_at(self, place: int, x: torch.Tensor, address: int | None) -> torch.Tensor:
+        """A copy where it belongs; an allocator hands out one free block after another until that address comes."""
+        if not self._goes(place):
+            return x.clone()
+        tried = [self._upload(x)]
+        while address is not None and tried[-1].data_ptr() != address and len(tried) < MOST_TRIED:
+            tried.append(self._upload(x))
+        return tried[-1]
+
+    def _uploaded(self, values: list[Any]) -> list[Any]:
+        """One leaf for each of the values' own."""
+        return leaves(placed(values, self._upload, self._host))
+
+    @property
+    def _places(self) -> list[int]:
+        """For each leaf the position of its argument."""
+        return [place for place, value in enumerate(self.values) for _ in leaves(value)]
+
+    def _goes(self, place: int) -> bool:
+        """Whether the tensors of that argument lie on the device."""
+        return place not in self._host
 
 
-def copy_all(buffers: list[Any], values: list[Any]) -> None:
-    """Writes the values into buffers of the same shapes, in the order of the current stream."""
-    for buffer, value in zip(buffers, values, strict=True):
-        if isinstance(buffer, torch.Tensor):
-            buffer.copy_(value)
+def write_all(arguments: list[Any], values: list[Any]) -> None:
+    """Writes the values into arguments of the same shapes, in the order of the current stream."""
+    for buffer, value in zip(tensors(arguments), tensors(values), strict=True):
+        raw_writes.write(buffer, value)
 
 
 def named(error: Exception) -> str:

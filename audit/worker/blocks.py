@@ -1,6 +1,7 @@
 """Runs in a child: callables timed side by side, in blocks, in a new random order each.
 
 Clocks, heat and neighbours change from second to second; callables of one block share them, so their ratio does not.
+Every call gets a content that its callable has not seen in this block, and its result is compared (`answers`).
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from audit.worker.answers import Answers
 from audit.worker.callables import PREFIX, Indexed
+from audit.worker.contents import Content, Contents
 from audit.worker.kept_outputs import KeptOutputs
 from audit.worker.stopping import calls_in_block, half_width, settled
-from audit.worker.stopwatch import Stopwatch
+from audit.worker.stopwatch import Stopwatch, Timed
 
 WARM_GROUP, WARM_TOLERANCE = 5, 0.01
 WARM_MOST_S, WARM_MOST_CALLS = 0.25, 60
@@ -24,9 +27,9 @@ SHARE_MS, MOST_CALLS = 2.0, 6
 LEAST_BLOCKS = 12
 OVERRUN = 4.0
 """Where not even the least number of blocks fits into the budget, this many budgets are spent at most."""
-HOT_EVERY, HOST_EVERY = 4, 3
-"""Every that many blocks each callable is also timed hot, or by the host clock."""
-COLD, HOT, HOST = "cold", "hot", "host"
+HOT_EVERY, HOST_EVERY, SEEN_EVERY = 4, 3, 4
+"""Every that many blocks each callable is also timed hot, by the host clock, or with a content it has just seen."""
+COLD, HOT, HOST, SEEN = "cold", "hot", "host", "seen"
 
 
 @dataclass
@@ -61,15 +64,23 @@ class Plan:
 
 
 class Blocks:
-    """A timing session over callables by name; `sets` is the number of sets of inputs they rotate through."""
+    """A timing session over callables by name; each takes the number of a home of `contents`."""
 
     def __init__(
-        self, calls: Mapping[str, Indexed], *, sets: int, stopwatch: Stopwatch, kept: KeptOutputs, choice: random.Random
+        self,
+        calls: Mapping[str, Indexed],
+        *,
+        contents: Contents,
+        answers: Answers,
+        stopwatch: Stopwatch,
+        kept: KeptOutputs,
+        choice: random.Random,
     ) -> None:
         self._calls = dict(calls)
-        self._sets, self._stopwatch, self._kept, self._choice = sets, stopwatch, kept, choice
+        self._contents, self._answers, self._stopwatch = contents, answers, stopwatch
+        self._kept, self._choice = kept, choice
         self._each: dict[str, int] = {}
-        self._again: set[str] = set()
+        self._again: dict[str, str] = {}
         self.taken: dict[str, dict[str, Samples]] = {}
         self.block = 0
 
@@ -80,7 +91,8 @@ class Blocks:
         while not settled(recent, group=WARM_GROUP, tolerance=WARM_TOLERANCE):
             if len(recent) >= WARM_MOST_CALLS or time.perf_counter() - started > WARM_MOST_S:
                 break
-            recent += self._stopwatch.cold(self._bound(name, 1)[1])[0]
+            recent += self._stopwatch.cold(self._bound(name, 1))
+        self._answers.settle()
         stable = settled(recent, group=WARM_GROUP, tolerance=WARM_TOLERANCE)
         self._each[name] = calls_in_block(median(recent), share_ms=SHARE_MS, most=MOST_CALLS)
         return {"warmed": name, "calls": len(recent), "stable": stable, "first_ms": recent[0], "last_ms": recent[-1]}
@@ -89,7 +101,7 @@ class Blocks:
         """Has the callable take part a second time under another name, as the control."""
         self._calls[again] = self._calls[name]
         self._each[again] = self._each[name]
-        self._again.add(again)
+        self._again[again] = name
 
     def fastest(self) -> str:
         """Of the callables warmed, one that gets the most samples a block: noise shows there first."""
@@ -123,28 +135,55 @@ class Blocks:
 
     def _one_block(self) -> None:
         order = self._choice.sample(sorted(self._each), len(self._each))
+        own = [(position, name) for position, name in enumerate(order) if name not in self._again]
+        counts = self._counts()
+        self._renew(max(counts[name] * (1 + (name in self._again.values())) for name in self._each))
         for position, name in enumerate(order):
-            self._cold(name, position)
-            if self.block % HOT_EVERY == 1:
-                _, calls = self._bound(name, self._each[name])
-                self._add(name, HOT, self._stopwatch.hot([calls[0]] * len(calls)), position)
-            if self.block % HOST_EVERY == 2:
-                self._add(name, HOST, [round(self._stopwatch.host(self._bound(name, 1)[1][0]), 6)], position)
+            self._add(name, COLD, self._stopwatch.cold(self._bound(name, counts[name], keep=True)), position)
+        if self.block % HOT_EVERY == 1:
+            self._renew(1 + max(counts.values()))
+            for position, name in own:
+                self._add(name, HOT, self._stopwatch.hot(self._bound(name, 1 + counts[name])), position)
+        if self.block % HOST_EVERY == 2:
+            self._renew(2)
+            for position, name in own:
+                self._add(name, HOST, [round(self._stopwatch.host(self._bound(name, 1)[0]), 6)], position)
+        if self.block % SEEN_EVERY == 3:
+            self._renew(2)
+            for position, name in own:
+                self._add(name, SEEN, self._stopwatch.cold(self._bound(name, 1) * 2)[1:], position)
         self.block += 1
 
-    def _cold(self, name: str, position: int) -> None:
-        places, calls = self._bound(name, self._each[name])
-        slots = {} if name in self._again else self._kept.wanted(name, len(calls))
-        times, returned = self._stopwatch.cold(calls, keep=slots)
-        for place, slot in slots.items():
-            self._kept.keep(name, slot, returned[place], inputs=places[place], block=self.block)
-        self._add(name, COLD, times, position)
+    def _renew(self, count: int) -> None:
+        self._answers.settle()
+        self._contents.renew(count)
+        self._answers.tell_apart()
+
+    def _counts(self) -> dict[str, int]:
+        """How often each callable is called in a block: at most once a content, half as often under two names."""
+        twice = {*self._again, *self._again.values()}
+        most = self._contents.most
+        return {name: max(1, min(each, most // (2 if name in twice else 1))) for name, each in self._each.items()}
 
     def _add(self, name: str, how: str, times: list[float], position: int) -> None:
         samples = self.taken.setdefault(name, {}).setdefault(how, Samples())
         samples.add(times, block=self.block, position=position)
 
-    def _bound(self, name: str, count: int) -> tuple[list[int], list[Callable[[], Any]]]:
-        function = self._calls[name]
-        places = [self._choice.randrange(self._sets) for _ in range(count)]
-        return places, [lambda place=place: function(place) for place in places]  # type: ignore[misc]
+    def _bound(self, name: str, count: int, *, keep: bool = False) -> list[Timed]:
+        """So many calls of one callable, each over a content of its own; some of those as drawn are kept."""
+        owner = self._again.get(name, name)
+        taken = self._contents.taken(owner, count)
+        drawn = [place for place, (content, _) in enumerate(taken) if content.drawn is not None]
+        slots = self._kept.wanted(name, len(drawn)) if keep and name not in self._again else {}
+        kept = {drawn[place]: slot for place, slot in slots.items()}
+        return [self._timed(owner, content, home, slot=kept.get(place)) for place, (content, home) in enumerate(taken)]
+
+    def _timed(self, name: str, content: Content, home: int, *, slot: int | None) -> Timed:
+        function, block = self._calls[name], self.block
+
+        def after(result: Any) -> None:
+            self._answers.check(name, content, result, block=block)
+            if slot is not None and content.drawn is not None:
+                self._kept.keep(name, slot, result, inputs=content.drawn, block=block)
+
+        return Timed(lambda: function(home), before=lambda: self._contents.write(content, home), after=after)

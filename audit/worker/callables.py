@@ -13,9 +13,12 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from audit.containment import namespaces, places
+from audit.model import Harness
 from audit.worker.device import open_device
+from audit.worker.harness import placed, returning
 from audit.worker.oracle import baselines_of, load_reference
 
+_cuda = torch.Tensor.cuda
 Inputs = list[Any]
 Indexed = Callable[[int], Any]
 """A callable over the sets of inputs: takes the number of a set."""
@@ -27,10 +30,14 @@ GRAPH = "graph_"
 CUDNN = "cudnn_benchmark_tf32"
 
 
-def load_inputs(files: Sequence[str]) -> list[Inputs]:
-    """The argument lists of those files, tensors on the GPU."""
-    loaded = [torch.load(file, weights_only=True) for file in files]
-    return [[x.to("cuda") if isinstance(x, torch.Tensor) else x for x in arguments] for arguments in loaded]
+def load_inputs(files: Sequence[str], harness: Harness) -> list[Inputs]:
+    """The argument lists of those files, tensors on the GPU but for those that the harness leaves with the host."""
+    return [on_gpu(torch.load(file, weights_only=True), harness=harness) for file in files]
+
+
+def on_gpu(arguments: Inputs, *, harness: Harness) -> Inputs:
+    """Copies of arguments where calls expect them."""
+    return placed(arguments, _cuda, harness.host)
 
 
 def baseline(name: str, reference: ModuleType, sets: list[Inputs]) -> Indexed:
@@ -59,9 +66,9 @@ def names(path: str, sets: list[Inputs]) -> tuple[ModuleType, list[str]]:
     return reference, [*own, *made]
 
 
-def variant(settings: dict[str, Any], entry: str, sets: list[Inputs]) -> Indexed:
+def variant(settings: dict[str, Any], entry: str, sets: list[Inputs], harness: Harness) -> Indexed:
     """A built variant over the sets; `settings` is the `device` of its session request."""
-    return over(open_device(settings).load(entry), sets)
+    return over(returning(open_device(settings).load(entry, harness), harness), sets)
 
 
 def over(function: Callable[..., Any], sets: list[Inputs]) -> Indexed:

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from audit.worker.stopwatch import Stopwatch
+from audit.worker.stopwatch import Stopwatch, Timed
 
 COPY_BYTES = 256 << 20
 FP32_SIDE, MATRIX_UNIT_SIDE = 4096, 8192
@@ -37,7 +37,7 @@ def _product(precision: str, side: int, dtype: torch.dtype, stopwatch: Stopwatch
 
 def _told(name: str, shape: dict[str, int], stopwatch: Stopwatch, call: Any) -> dict[str, Any]:
     call()  # loads the kernel
-    samples = [stopwatch.cold([call])[0][0] for _ in range(SAMPLES)]
+    samples = [stopwatch.cold([Timed(call)])[0] for _ in range(SAMPLES)]
     return {"variant": f"ceiling:{name}", "shape": shape, "samples_ms": samples}
 
 

@@ -131,7 +131,7 @@ def looked_at(allowed: bool) -> None:
 
 def _live(kinds: dict[str, Serve], asked: socket.socket, teller: Teller, walls: Walls, prints: IO[bytes]) -> NoReturn:
     """Serves until nobody asks any more; never returns. What a session raises ends the process."""
-    code = 1
+    code = requests.RAISED
     try:
         os.setsid()
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -143,6 +143,8 @@ def _live(kinds: dict[str, Serve], asked: socket.socket, teller: Teller, walls: 
             request |= dict(zip(("results",), descriptors, strict=False))
             teller.serve(kinds[request["kind"]](request, teller))
         code = 0
+    except SystemExit as left:
+        code = left.code if isinstance(left.code, int) else int(left.code is not None)
     except BaseException:  # the traceback is all that is left of this process; the parent reports it
         traceback.print_exc()
     finally:

@@ -7,7 +7,6 @@ import importlib.util
 import json
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,8 @@ import torch
 from torch.autograd.profiler import profile
 
 from audit.build import fast_load
+from audit.model import Harness
+from audit.worker import raw_writes
 from audit.worker.kernel_trace import launches_in
 
 POISONED_BLOCKS = 4
@@ -42,9 +43,9 @@ class Cuda:
         self._profile: Any = None
         self._launches: list[dict[str, Any]] = []
 
-    def load(self, entry: str) -> Callable[..., Any]:
+    def load(self, entry: str, harness: Harness) -> Callable[..., Any]:
         """See `SessionDevice`. Raises LookupError naming the functions the module has."""
-        return entry_of(self._settings, entry)
+        return entry_of(self._settings, entry, harness)
 
     def begin(self) -> None:
         """See `SessionDevice`. Undoes what an earlier session of this process asked for."""
@@ -97,13 +98,14 @@ def require_cuda() -> None:
         raise RuntimeError(f"torch {torch.__version__} sees no CUDA GPU; use --device emulated")
 
 
-def entry_of(settings: dict[str, Any], entry: str) -> Callable[..., Any]:
+def entry_of(settings: dict[str, Any], entry: str, harness: Harness) -> Callable[..., Any]:
     """A function of a compiled variant.
 
     Args:
         settings: `library` (path), `module` (its name as a Python module) and `binding` (path of the library a fast
             build needs beside it, None for a module of torch's builder).
         entry: the function's name.
+        harness: the mode and dtype of a module.
 
     Raises:
         LookupError: it has no such function; names those it has.
@@ -111,7 +113,7 @@ def entry_of(settings: dict[str, Any], entry: str) -> Callable[..., Any]:
     if "python" in settings:
         from audit.worker.python_cuda import entry_of as entry_of_python  # only a `.py` variant needs it
 
-        return entry_of_python(settings, entry)
+        return entry_of_python(settings, entry, harness)
     functions = _functions(settings["library"], settings["module"], settings["binding"])
     if entry not in functions:
         raise LookupError(f"no function {entry}; the extension has: {', '.join(functions) or 'none'}")
@@ -156,7 +158,7 @@ def _kernels(finished: Any) -> list[dict[str, Any]]:
 
 def _last_error() -> str | None:
     """What the CUDA runtime holds as its last error, then cleared; synchronising does not tell of a refused launch."""
-    runtime = _runtime()
+    runtime = raw_writes.runtime()
     if runtime is None:
         return None
     code = runtime.cudaGetLastError()
@@ -164,13 +166,3 @@ def _last_error() -> str | None:
         return None
     runtime.cudaGetErrorString.restype = ctypes.c_char_p
     return str(runtime.cudaGetErrorString(code).decode("utf-8", "replace"))
-
-
-def _runtime() -> ctypes.CDLL | None:
-    """The CUDA runtime that torch and the module share, already in this process; None if it is linked statically."""
-    with suppress(OSError):
-        for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
-            path = line.partition("/")[1] + line.partition("/")[2]
-            if Path(path).name.startswith("libcudart.so"):
-                return ctypes.CDLL(path)
-    return None

@@ -7,12 +7,14 @@ from typing import Any, Protocol
 
 import torch
 
+from audit.model import Harness
+
 
 class SessionDevice(Protocol):
     """What a session needs of a device."""
 
-    def load(self, entry: str) -> Callable[..., Any]:
-        """The claimed function of that name."""
+    def load(self, entry: str, harness: Harness) -> Callable[..., Any]:
+        """The claimed function of that name; a module's in the harness's mode and dtype."""
 
     def begin(self) -> None:
         """From here on memory behaves as the session asked for."""

@@ -10,6 +10,7 @@ import torch
 
 from audit.emulator.library import load
 from audit.emulator.runtime import Runtime
+from audit.model import Harness
 
 
 class Emulated:
@@ -21,7 +22,7 @@ class Emulated:
         self._runtime = Runtime(Path(settings["runtime"]))
         self._configuration = settings["configuration"]
 
-    def load(self, entry: str) -> Callable[..., Any]:
+    def load(self, entry: str, harness: Harness) -> Callable[..., Any]:  # noqa: ARG002
         """See `SessionDevice`. Raises LookupError naming the functions the library has."""
         functions = load(self._library, self._header_set)
         if entry not in functions:
@@ -46,8 +47,13 @@ class Emulated:
         """See `SessionDevice`."""
         return self._runtime.write_counts(tensor)
 
+    def blank_unwritten(self, result: torch.Tensor) -> bool:
+        """Puts the pattern of fresh memory over what the last launch did not write, if only a part of it was run."""
+        return self._runtime.blank_unwritten(result)
+
     def trace(self) -> dict[str, Any]:
-        """See `SessionDevice`."""
+        """See `SessionDevice`. A fault ends its own call only: at one shape it says nothing of the next."""
         events = {"launches": self._runtime.launches(), "reports": self._runtime.reports()}
         self._runtime.reset()
+        self._runtime.recover()
         return events

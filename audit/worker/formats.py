@@ -1,28 +1,13 @@
-"""Runs in a child: rounding to number formats, and how many bits of a result are right."""
+"""Runs in a child: rounding to number formats."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import torch
 
-MOST_BITS = 53.0
-"""Told where no error shows: a float64 has no more."""
 TF32_DROPPED = 13
 """Bits of a float32's mantissa that TF32 has no room for: 23 - 10."""
-
-
-def effective_bits(got: torch.Tensor, want: torch.Tensor) -> float | None:
-    """log2(rms(want) / rms(got - want)) for two float64 tensors; None where a value is not finite or all are zero."""
-    scale, error = _rms(want), _rms(got - want)
-    if not math.isfinite(scale) or not math.isfinite(error) or scale == 0.0:
-        return None
-    return MOST_BITS if error == 0.0 else min(MOST_BITS, math.log2(scale / error))
-
-
-def _rms(x: torch.Tensor) -> float:
-    return float(x.square().mean().sqrt())
 
 
 def tf32(x: torch.Tensor) -> torch.Tensor:

@@ -49,20 +49,33 @@ class ImportedFile:
             name = f"imported_task_{next(_numbers)}"
             with _named_modules(self._beside):
                 self._made[key] = _loaded(self._path, chosen, name=name)
-            sys.modules[name] = self._made[key]  # torch.compile imports the modules of what it traces
         return self._made[key]
 
 
 @contextmanager
 def as_on_a_gpu(*, meta: bool = False) -> Iterator[None]:
     """What is asked for on a GPU is made on the CPU, or, to learn shapes alone, on torch's meta device."""
-    plain = torch.Generator
-    torch.Generator = lambda *_, **__: plain()  # type: ignore[assignment,misc]
+    torch.Generator = _Generator  # type: ignore[misc]
     try:
         with _OnMeta() if meta else CudaGuise():
             yield
     finally:
-        torch.Generator = plain  # type: ignore[misc]
+        torch.Generator = _PLAIN  # type: ignore[misc]
+
+
+_PLAIN = torch.Generator
+
+
+class _Generators(type):
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, _PLAIN)
+
+
+class _Generator(metaclass=_Generators):
+    """A generator of the CPU, whatever device is asked for; a class, since modules name it in their annotations."""
+
+    def __new__(cls, *_: Any, **__: Any) -> Any:
+        return _PLAIN()
 
 
 class _OnMeta(TorchFunctionMode):
@@ -117,18 +130,30 @@ def _loaded(path: Path, sizes: Sizes, *, name: str) -> ModuleType:
     if missing:
         raise LookupError(f"{path.name} has no constant {missing[0]}; it has: {', '.join(constants) or 'none'}")
     for size, value in sizes.items():
-        constants[size].value = ast.copy_location(ast.Constant(int(value)), constants[size])
+        holder, place = constants[size]
+        told = ast.copy_location(ast.Constant(int(value)), holder)
+        if place is None:
+            holder.value = told
+        else:
+            holder.elts[place] = told
     module = ModuleType(name)
     module.__file__ = str(path)
+    sys.modules[name] = module  # dataclasses look their module up there, torch.compile those of what it traces
     exec(compile(tree, str(path), "exec"), vars(module))
     return module
 
 
-def _constants(tree: ast.Module) -> dict[str, Any]:
-    """The top-level statements that give one name one value."""
-    found: dict[str, Any] = {}
+def _constants(tree: ast.Module) -> dict[str, tuple[Any, int | None]]:
+    """Where the top level gives one name one value: the statement, or the tuple of values and the place in it."""
+    found: dict[str, tuple[Any, int | None]] = {}
     for statement in tree.body:
-        target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
-        if isinstance(statement, ast.Assign | ast.AnnAssign) and isinstance(target, ast.Name):
-            found[target.id] = statement
+        if not isinstance(statement, ast.Assign | ast.AnnAssign):
+            continue
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+        if isinstance(target, ast.Name):
+            found[target.id] = (statement, None)
+        elif isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):
+            names = [one.id for one in target.elts if isinstance(one, ast.Name)]
+            if len(names) == len(target.elts) == len(statement.value.elts):
+                found |= {name: (statement.value, place) for place, name in enumerate(names)}
     return found

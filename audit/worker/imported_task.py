@@ -2,7 +2,8 @@
 
 A contract is how others state a task: as a module with parameters, a function that gets them, a function of one tuple,
 a definition with stated inputs, or a plain function. The file is loaded when first asked for, so that whoever only
-reads `reference.py` runs nothing of a stranger's.
+reads `reference.py` runs nothing of a stranger's. What `[harness]` of the claim's `claim.toml` states holds here too: a
+module's mode, and the dtype of parameters and arguments.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any
 
 import torch
 
+from audit.build.python_load import prepared
+from audit.worker.harness import cast, stated
 from audit.worker.imported_file import ImportedFile, Sizes, as_on_a_gpu
 from audit.worker.imported_values import (
     Arguments,
@@ -25,23 +28,30 @@ from audit.worker.imported_values import (
     one_tensor,
     recorded,
 )
+from audit.worker.work import counted
 
 SEED = 42
 """What KernelBench seeds before it makes a module, and `audit.build.python_load` too."""
+FEWEST_SEEDS = 1 << 16
+"""Of so many, two cases of one question hardly ever draw the same."""
 
 
 class Task:
-    """What every contract shares: inputs on the CPU, float64 by doubling, and the least work that is certain."""
+    """What every contract shares: inputs on the CPU, float64 by doubling, and the least work that is certain.
+
+    The path is that of a file in `original/` of a claim folder.
+    """
 
     def __init__(self, path: Path, *, beside: Mapping[str, Path | None] | None = None) -> None:
         self._file = ImportedFile(path, beside=beside)
+        self._harness = stated(path.parents[1])
 
     def inputs(self, shape: Sizes, generator: torch.Generator) -> Arguments:
         """Arguments of one case on the CPU, drawn anew for each state of the generator."""
         seed = int(torch.randint(2**31, (1,), generator=generator))
         with torch.random.fork_rng(devices=[]), torch.no_grad(), as_on_a_gpu():
             torch.manual_seed(seed)
-            return [on_cpu(value) for value in self._drawn(shape, seed)]
+            return [cast(on_cpu(value), self._harness) for value in self._drawn(shape, seed)]
 
     def reference(self, *arguments: Any) -> torch.Tensor:
         """What the claim was compared with."""
@@ -65,6 +75,15 @@ class Task:
         except Exception:  # whatever a stranger's file raises there
             return {"flops": 0.0, "bytes": 0.0}
         return {"flops": 0.0, "bytes": float(bytes_written(result, arguments))}
+
+    def blank(self, shape: Sizes) -> Arguments:
+        """The arguments of a shape as the file makes them, without values where it is called on torch's meta device."""
+        return self._drawn(shape, 0)
+
+    def work(self, shape: Sizes) -> int | None:
+        """The work of one call at that shape, inputs included, see `work.counted`; None where the file raises."""
+        with torch.random.fork_rng(devices=[]), torch.no_grad(), as_on_a_gpu():
+            return counted(lambda: self._computed(self._drawn(shape, 0), double=False))
 
     def _drawn(self, shape: Sizes, seed: int) -> Arguments:
         """The arguments, on whatever device the file puts them."""
@@ -95,7 +114,7 @@ class ModuleTask(Task):
         module = self._file.module()
         with default_dtype(torch.float32), torch.random.fork_rng(devices=[]):
             torch.manual_seed(SEED)
-            model = module.Model(*module.get_init_inputs())
+            model = prepared(module.Model(*module.get_init_inputs()), self._harness)
         return (model.double() if double else model).to(device)
 
 
@@ -121,7 +140,7 @@ class FunctionalTask(Task):
             module = self._file.module()
             given = {of: {**own, **known(shape, own)} for of, own in self._settings.items()}
             model, values = module.Model(**given["init"]), module.get_inputs(**given["inputs"])
-        return recorded(model, list(values), getattr(module, self._function))
+        return recorded(prepared(model, self._harness), list(values), getattr(module, self._function))
 
     def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
         return getattr(self._file.module(), self._function)(*arguments)
@@ -133,16 +152,26 @@ class DataTask(Task):
     Args:
         path: the file.
         beside: see `ImportedFile`.
-        destination: the place in the tuple of a tensor that a submission may write its result into; the reference
-            here writes it there too, so that doing so is no change of an input.
+        destination: as `harness.destination`, in folders imported before there was that key; the reference writes its
+            result there too, so that doing so is no change of an input.
+        largest_seed: the largest that the task publishes; no larger one is drawn, unless that leaves too few. A task
+            may put its seed into the values, which a large one then makes all alike.
     """
 
-    def __init__(self, path: Path, *, beside: Mapping[str, Path | None], destination: int | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        beside: Mapping[str, Path | None],
+        destination: int | None = None,
+        largest_seed: int | None = None,
+    ) -> None:
         super().__init__(path, beside=beside)
         self._destination = destination
+        self._seeds = None if largest_seed is None else max(largest_seed + 1, FEWEST_SEEDS)
 
     def _drawn(self, shape: Sizes, seed: int) -> Arguments:
-        data = self._file.module().generate_input(**shape, seed=seed)
+        data = self._file.module().generate_input(**shape, seed=seed % self._seeds if self._seeds else seed)
         return list(data) if isinstance(data, tuple | list) else [data]
 
     def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002

@@ -9,6 +9,8 @@ from typing import Any
 
 import torch
 
+from audit.worker.own_tensors import own
+
 MOST_ELEMENTS = 1 << 22
 """Of a larger output that many elements are kept, as whole rows chosen at random."""
 
@@ -47,8 +49,10 @@ class KeptOutputs:
     def keep(self, name: str, slot: int, output: Any, *, inputs: int, block: int) -> None:
         """Copies the output of a call over set `inputs` of the inputs to the host.
 
-        A subclass of torch's tensor is told as none: it may compute what it holds when it is read, after the clock.
+        A subclass of torch's tensor that defines anything is told as none: it may compute what it holds when it is
+        read, after the clock.
         """
+        output = own(output)
         kept = self._kept.setdefault(name, [{}] * self._each)
         told = {"variant": name, "inputs": inputs, "block": block}
         if type(output) is not torch.Tensor:

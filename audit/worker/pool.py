@@ -17,12 +17,13 @@ import numpy.typing as npt
 
 from audit.emulator.cache import cache_folder
 from audit.errors import WorkerFailed
-from audit.worker import protocol
+from audit.worker import protocol, requests
 from audit.worker.parents import Root, Zygote
 from audit.worker.results import Results
 from audit.worker.transcript import Forged
 
-Ending = Literal["finished", "raised", "crashed", "timed out", "stopped", "forged"]
+Ending = Literal["finished", "raised", "ended", "crashed", "timed out", "stopped", "forged"]
+"""`raised` is an exception; `ended` a process that left by itself, as `sys.exit` and `os._exit` have it."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,11 @@ class Reply:
         """The result that an event of an oracle session speaks of."""
         assert self.results is not None  # every reply of an oracle session has them
         return self.results.at(event["expected_at"], event["expected_shape"])
+
+    def also(self, event: dict[str, Any]) -> tuple[npt.NDArray[np.float64], ...]:
+        """The results that are as right as that one."""
+        assert self.results is not None
+        return tuple(self.results.at(start, event["expected_shape"]) for start in event.get("also_at", ()))
 
 
 class Workers:
@@ -187,7 +193,8 @@ def _asked(zygote: Zygote, request: dict[str, Any]) -> Reply:
     results = Results()
     reply = replace(_reply(zygote.ask(request, [results.fileno()]), request), results=results)
     told = [event for event in reply.events if "expected_at" in event]
-    if all(results.hold(event["expected_at"], event["expected_shape"]) for event in told):
+    starts = ((start, event) for event in told for start in (event["expected_at"], *event.get("also_at", ())))
+    if all(results.hold(start, event["expected_shape"]) for start, event in starts):
         return reply
     return Reply("forged", (), "a result was told that nobody wrote")
 
@@ -213,5 +220,7 @@ def _ending(answer: dict[str, Any], limit_s: float) -> tuple[Ending, str]:
         return "stopped", f"the session {answer['stopped']}"
     if answer["signal"]:
         return "crashed", f"the process died of {signal.Signals(answer['signal']).name}"
+    if answer["exit"] != requests.RAISED:
+        return "ended", f"the process ended itself with exit code {answer['exit']}"
     last = answer["prints"].strip().splitlines()[-1:] or ["no message"]
     return "raised", last[0]

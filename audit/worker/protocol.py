@@ -22,6 +22,10 @@ MOST_EVENTS = 20_000
 _SESSION: TypeAdapter[Any] = TypeAdapter(told.Step)
 _ORACLE: TypeAdapter[Any] = TypeAdapter(told.Cost | told.Case)
 _VARIATIONS: TypeAdapter[Any] = TypeAdapter(told.Varied | told.Variation)
+_WORK: TypeAdapter[Any] = TypeAdapter(told.Work)
+_DESCRIBED: TypeAdapter[Any] = TypeAdapter(told.Described)
+_SIZED: TypeAdapter[Any] = TypeAdapter(told.Sized)
+_LAUNCHES: TypeAdapter[Any] = TypeAdapter(told.Launched)
 _TIMING: TypeAdapter[Any] = TypeAdapter(told_times.Event)
 _TRIAL: TypeAdapter[Any] = TypeAdapter(told.Trial)
 
@@ -39,7 +43,7 @@ def checked(request: Request, lines: Sequence[str], *, finished: bool) -> tuple[
     """
     if len(lines) > MOST_EVENTS:
         raise Forged(f"{len(lines)} events, where a session tells {MOST_EVENTS} at most")
-    kind = "variations" if "vary" in request else request["kind"]
+    kind = next((kind for key, kind in OTHERS.items() if key in request), request["kind"])
     shape, ordered = KINDS[kind]
     events = tuple(_event(line, place, shape) for place, line in enumerate(lines))
     ordered(request, events, finished)
@@ -98,6 +102,35 @@ def _cases(request: Request, events: Sequence[Event], finished: bool) -> None:
             raise Forged(f"event {place} is not the one due there")
 
 
+def _work(request: Request, events: Sequence[Event], finished: bool) -> None:
+    """One event a shape, the last first."""
+    shapes = request["weigh"]
+    told = [{**event, "weighed": len(shapes) - 1 - event["weighed"]} for event in events]
+    _in_order(told, "weighed", len(shapes), finished)
+
+
+def _described(request: Request, events: Sequence[Event], finished: bool) -> None:
+    """One event a shape, in their order."""
+    _in_order(events, "described", len(request["describe"]), finished)
+
+
+def _sized(request: Request, events: Sequence[Event], finished: bool) -> None:
+    """One event a shape, in their order."""
+    _in_order(events, "sized", len(request["sized"]), finished)
+
+
+def _launched(request: Request, events: Sequence[Event], finished: bool) -> None:
+    """One event a file of arguments, in their order."""
+    _in_order(events, "launched", len(request["inputs"]), finished)
+
+
+def _in_order(events: Sequence[Event], key: str, due: int, finished: bool) -> None:
+    if len(events) > due or (finished and len(events) != due):
+        raise Forged(f"{len(events)} events for {due} shapes")
+    if any(event[key] != place for place, event in enumerate(events)):
+        raise Forged("the shapes were answered in another order")
+
+
 def _variations(request: Request, events: Sequence[Event], finished: bool) -> None:
     """For each case its own event, then its variations, each once, with files beside those of the case."""
     plan, of, names = request["vary"], -1, set[str]()
@@ -147,12 +180,18 @@ def _witness(event: Event, before: Event, place: int) -> None:
         raise Forged(f"event {place} ends calls that nobody began")
 
 
-NAMING = ("trying", "loaded", "failed", "warmed", "variant", "profiled", "witness")
+NAMING = ("trying", "loaded", "failed", "warmed", "variant", "profiled", "witness", "answered")
 """Keys under which a timing session names a callable."""
 Ordered = Callable[[Request, Sequence[Event], bool], None]
+OTHERS = {"vary": "variations", "weigh": "work", "describe": "described", "sized": "sized"}
+"""What a request of the oracle with that key asks for."""
 KINDS: dict[str, tuple[TypeAdapter[Any], Ordered]] = {
     "session": (_SESSION, _steps),
     "oracle": (_ORACLE, _cases),
+    "work": (_WORK, _work),
+    "described": (_DESCRIBED, _described),
+    "sized": (_SIZED, _sized),
+    "launches": (_LAUNCHES, _launched),
     "variations": (_VARIATIONS, _variations),
     "timing": (_TIMING, _timings),
     "trial": (_TRIAL, _trial),

@@ -10,15 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from audit.build.python_load import function_of, stand_in
+from audit.model import Harness
 
 
-def entry_of(settings: dict[str, Any], entry: str) -> Callable[..., Any]:
+def entry_of(settings: dict[str, Any], entry: str, harness: Harness) -> Callable[..., Any]:
     """The function of that name, or what the class `ModelNew` makes.
 
     Args:
         settings: `python` (path of the source), `init_inputs`, `environment` for this process, and `extensions` built
             beforehand in `folder`: `[library, name]` or a refusal for each key, None where the source builds none.
         entry: the function's name.
+        harness: the mode and dtype that a `ModelNew` is put into.
 
     Raises:
         LookupError: it has neither; what the module itself raises comes through.
@@ -29,7 +31,8 @@ def entry_of(settings: dict[str, Any], entry: str) -> Callable[..., Any]:
 
         plain = getattr(cpp_extension.load_inline, "plain", cpp_extension.load_inline)
         stand_in(lambda _, key: _extension(settings, key), otherwise=plain)
-    return function_of(Path(settings["python"]), entry, init_inputs=settings["init_inputs"], device="cuda")
+    made = {"init_inputs": settings["init_inputs"], "device": "cuda", "harness": harness}
+    return function_of(Path(settings["python"]), entry, **made)
 
 
 def _extension(settings: dict[str, Any], key: str) -> Any | None:

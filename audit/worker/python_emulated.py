@@ -10,6 +10,7 @@ from typing import Any
 from audit.build.python_load import function_of, stand_in
 from audit.emulator.library import load
 from audit.emulator.runtime import Runtime
+from audit.model import Harness
 from audit.worker.emulated import Emulated
 from audit.worker.python_guise import CudaGuise, pose
 from audit.worker.python_triton import Interpreted
@@ -24,14 +25,15 @@ class EmulatedPython(Emulated):
         self._settings = settings
         self._triton = Interpreted(settings["python"]) if settings["triton"] else None
         pose(self._configuration["compute_capability"])
-        if settings["libraries"]:
+        if settings["libraries"] or settings["refusals"]:
             stand_in(self._extension, otherwise=None)
 
-    def load(self, entry: str) -> Callable[..., Any]:
+    def load(self, entry: str, harness: Harness) -> Callable[..., Any]:
         """See `SessionDevice`. Raises what the module raises, LookupError where it has no such function."""
         settings = self._settings
+        made = {"init_inputs": settings["init_inputs"], "device": "cpu", "harness": harness}
         with CudaGuise():
-            function = function_of(Path(settings["python"]), entry, init_inputs=settings["init_inputs"], device="cpu")
+            function = function_of(Path(settings["python"]), entry, **made)
 
         def call(*inputs: Any) -> Any:
             with CudaGuise():
@@ -40,6 +42,8 @@ class EmulatedPython(Emulated):
         return call
 
     def _extension(self, name: str, key: str) -> ModuleType | None:
+        if key in self._settings["refusals"]:
+            raise RuntimeError(self._settings["refusals"][key])  # as torch's builder does
         if key not in self._settings["libraries"]:
             return None
         library, header_set = self._settings["libraries"][key]

@@ -10,6 +10,8 @@ from typing import Any
 
 LENGTH = struct.Struct("=Q")
 MOST_DESCRIPTORS = 4
+RAISED = 70
+"""The exit code of a process whose session raised something; its traceback is the last thing it printed."""
 
 
 def send(channel: socket.socket, request: dict[str, Any], descriptors: Sequence[int] = ()) -> None:

@@ -52,6 +52,15 @@ class Writer:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
+    def expected(self, result: Any, *, dtype: Any, also: Sequence[Any] = ()) -> dict[str, Any]:
+        """Writes what is right, a float64 tensor, and others that are as right; the keys that an event tells of it."""
+        return {
+            "expected_shape": list(result.shape),
+            "expected_dtype": str(dtype).removeprefix("torch."),
+            "expected_at": self.put(result.cpu()),
+            "also_at": [self.put(one.cpu()) for one in also],
+        }
+
     def put(self, result: Any) -> int:
         """Writes a float64 tensor of the host; the byte it starts at."""
         start = self._file.tell()

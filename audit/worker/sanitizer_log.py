@@ -1,22 +1,43 @@
 """Runs in a child: what compute-sanitizer wrote, as reports in the words of the emulated device.
 
-What it calls a warning is a race inside a warp, which mostly runs in step: undefined all the same.
+The documented text formats of memcheck, initcheck, racecheck and synccheck, from toolkit 11 on. A line of detail
+belongs to the headline above it. What racecheck calls a warning is a race inside a warp: undefined since Volta all the
+same. A line number counts only where it is one of a CUDA source: an instruction may come from a header of the toolkit.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 _PREFIX = re.compile(r"^=+ ?", re.MULTILINE)
-_ACCESS = re.compile(r"^Invalid __(\w+)__ (read|write|atomic) of size (\d+) bytes", re.MULTILINE)
-_UNINITIALISED = re.compile(r"^Uninitialized __(\w+)__ memory read of size (\d+) bytes", re.MULTILINE)
-_RACE = re.compile(r"^(?:Error|Warning): Race reported[^\n]*", re.MULTILINE)
-_PLACE = re.compile(
-    r"\bat (?:0x[0-9a-f]+ in )?(?P<kernel>[^\n]+?)(?:\+0x[0-9a-f]+)?(?: in [^\n:]+:(?P<line>\d+))?$", re.MULTILINE
+_HEADLINE = re.compile(
+    r"^(?:Invalid\s__|Uninitialized __|Potential invalid __|Barrier\serror\sdetected|Warpgroup MMA sequence error"
+    r"|(?:Error|Warning): Race reported|(?:ERROR|RACECHECK|LEAK) SUMMARY|Program hit|Host API|Leaked|Unused)"
 )
-_RACED = re.compile(r"access (?:at|by [^\n]*? at) (?:0x[0-9a-f]+ in )?([^\n+]+?)\+0x")
+_ACCESS = re.compile(r"^Invalid __(\w+)__ (read|write|atomic) of size (\d+) bytes")
+_REMOTE = re.compile(r"^Potential invalid __\w+__ (read|write|atomic) of size (\d+) bytes")
+_UNINITIALISED = re.compile(r"^Uninitialized __(\w+)__ memory read of size (\d+) bytes")
+_RACE = re.compile(r"^(Error|Warning): Race reported between (\w+) access\b")
+_BARRIER = re.compile(r"^Barrier error detected\.? *([^\n]*?)\.? *$", re.MULTILINE)
+_WARPGROUP = re.compile(r"^(Warpgroup MMA sequence error[^\n]*)")
+_ADDRESS = re.compile(r"^ *Address 0x([0-9a-f]+)", re.MULTILINE)
+_HAZARDS = re.compile(r"\[(\d+) hazards?\]")
+_AFTER_AT = re.compile(r"(?:\bat|Device Frame:) *(?P<place>[^\n]+)")
+_NEW = re.compile(r"(?P<kernel>.+?)\+0x[0-9a-f]+(?: in (?P<file>[^\n:\[]+):(?P<line>\d+))?")
+_OLD_LINE = re.compile(r"0x[0-9a-f]+ in (?P<file>[^\n:]+):(?P<line>\d+):(?P<kernel>.+)")
+_OLD = re.compile(r"0x[0-9a-f]+ in (?P<kernel>.+)")
+_SOURCES = (".cu", ".cuh")
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The function an instruction is in, and its line where that is one of a CUDA source."""
+
+    function: str
+    line: int | None
 
 
 def finished(log: str) -> bool:
@@ -24,37 +45,109 @@ def finished(log: str) -> bool:
     return "SUMMARY" in log
 
 
-def reports_in(log: str) -> list[dict[str, Any]]:
-    """One report a kind and kernel, with how often it was printed; a library without line information has no line."""
-    text = _PREFIX.sub("", log)
-    blocks = re.split(r"\n\s*\n", text)
-    found = [report for block in blocks for report in [_report(block)] if report is not None]
-    counts = Counter((report["kind"], report["kernel"]) for report in found)
-    first = {(report["kind"], report["kernel"]): report for report in reversed(found)}
-    return [{**first[key], "count": count} for key, count in counts.items()]
+def reports_in(log: str, *, tool: str) -> list[dict[str, Any]]:
+    """One report a kind, function and line, with how often it was printed, or with racecheck's count of hazards.
+
+    Args:
+        log: what the tool wrote.
+        tool: its name, which every report carries.
+    """
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for block in _blocks(_PREFIX.sub("", log)):
+        if (report := _report(block)) is None:
+            continue
+        first = found.setdefault((report["kind"], report["kernel"], report["line"]), {**report, "count": 0})
+        first["count"] += report["count"]
+    return [{**report, "tool": tool} for report in found.values()]
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Each headline with the lines below it."""
+    block: list[str] = []
+    for line in text.splitlines():
+        if _HEADLINE.match(line):
+            yield "\n".join(block)
+            block = []
+        block.append(line)
+    yield "\n".join(block)
 
 
 def _report(block: str) -> dict[str, Any] | None:
-    if access := _ACCESS.search(block):
-        space, how, size = access.groups()
-        kind = "out-of-bounds-read" if how == "read" else "out-of-bounds-write"
-        return _told(kind, f"invalid {space} {how} of {size} bytes", block)
-    if read := _UNINITIALISED.search(block):
-        return _told("uninitialised-read", f"{read[1]} read of {read[2]} bytes that nothing has written", block)
-    if race := _RACE.search(block):
-        raced = _RACED.search(race[0])
-        return {
-            "kind": "race-shared",
-            "message": "threads of a block access one word of shared memory without a barrier between",
-            "kernel": raced[1].strip() if raced else "a kernel",
-            "line": None,
-            "library_offset": None,
-        }
+    for headline, told in _READERS.items():
+        if found := headline.match(block):
+            return told(found, block)
     return None
 
 
+def _of_access(found: re.Match[str], block: str) -> dict[str, Any]:
+    space, how, size = found.groups()
+    if "misaligned" in block:
+        return _told("misaligned-access", f"misaligned {space} {how} of {size} bytes", block)
+    kind = "out-of-bounds-read" if how == "read" else "out-of-bounds-write"
+    return _told(kind, f"invalid {space} {how} of {size} bytes", block)
+
+
+def _of_remote(found: re.Match[str], block: str) -> dict[str, Any]:
+    where = "in a block of the cluster that may not have begun, or may have ended"
+    return _told("race-shared", f"a {found[1]} of {found[2]} bytes {where}", block)
+
+
+def _of_unwritten(found: re.Match[str], block: str) -> dict[str, Any]:
+    return _told("uninitialised-read", f"{found[1]} read of {found[2]} bytes that nothing has written", block)
+
+
+def _of_race(found: re.Match[str], block: str) -> dict[str, Any]:
+    inside = " inside a warp, without __syncwarp()" if found[1] == "Warning" else ", without a barrier between"
+    places = " and ".join(f"line {place.line}" for place in _places(block) if place.line is not None)
+    text = f"threads of a block access one word of shared memory{inside}{f' ({places})' if places else ''}"
+    hazards = sum(int(count) for count in _HAZARDS.findall(block))
+    return {**_told("race-shared", text, block), "count": max(1, hazards)}
+
+
+def _of_barrier(found: re.Match[str], block: str) -> dict[str, Any]:
+    """Divergence is told as it is: whether the threads that did not come had ended is not in the log."""
+    what = found[1].lower()
+    kind = "barrier-divergence" if what.startswith("divergent") else "warp-mask"
+    return _told(kind, f"barrier error: {what}" if what else "barrier error", block)
+
+
+def _of_warpgroup(found: re.Match[str], block: str) -> dict[str, Any]:
+    return _told("warp-mask", found[1].rstrip(". "), block)
+
+
+_READERS: dict[re.Pattern[str], Callable[[re.Match[str], str], dict[str, Any]]] = {
+    _ACCESS: _of_access,
+    _REMOTE: _of_remote,
+    _UNINITIALISED: _of_unwritten,
+    _RACE: _of_race,
+    _BARRIER: _of_barrier,
+    _WARPGROUP: _of_warpgroup,
+}
+
+
 def _told(kind: str, message: str, block: str) -> dict[str, Any]:
-    place = _PLACE.search(block)
-    kernel = place["kernel"].strip() if place else "a kernel"
-    line = int(place["line"]) if place and place["line"] else None
-    return {"kind": kind, "message": message, "kernel": kernel, "line": line, "library_offset": None}
+    places = _places(block)
+    own = next((place for place in places if place.line is not None), places[0] if places else _Place("a kernel", None))
+    address = _ADDRESS.search(block)
+    return {
+        "kind": kind,
+        "message": message,
+        "kernel": own.function,
+        "line": own.line,
+        "library_offset": None,
+        "address": int(address[1], 16) if address else None,
+        "count": 1,
+    }
+
+
+def _places(block: str) -> list[_Place]:
+    """Where the instructions of a report are, in the order told; device frames of a backtrace come last."""
+    found = []
+    for place in _AFTER_AT.finditer(block):
+        text = place["place"]
+        match = _OLD_LINE.match(text) or _OLD.match(text) or _NEW.match(text)
+        if match is not None:
+            told = match.groupdict()
+            known = (told.get("file") or "").endswith(_SOURCES)
+            found.append(_Place(told["kernel"].strip(), int(told["line"]) if known else None))
+    return found

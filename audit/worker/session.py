@@ -1,16 +1,18 @@
 """Runs in a child: one variant, one fresh process, a few steps in a given order.
 
-Request: `device` (what `device.open_device` takes), `entry`, `reference`, `inputs` (one file of tensors a case),
-`output_bytes` (size of the right output, one a case), `steps`, `folder` for the outputs `<step>.bin` (raw),
-`count_writes` to add `most_writes`, the largest number of writes into one 4-byte word of the output.
+Request: `device` (what `device.open_device` takes), `entry` (null: no claimed code is loaded), `reference`, `harness`
+(the claim's), `inputs` (one file of tensors a case), `output_bytes` (size of the right output, one a case), `steps`,
+`folder` for the outputs `<step>.bin` (raw), `count_writes` to add `most_writes`, the most writes into one 4-byte word
+of the output.
 
 A step is `{"run": "claim" or "reference" or "plant" or "held", "case": k}` and may hold
     `into`      index of the case whose buffers take the values: the same addresses, other values
-    `fresh`     true: buffers of their own, at addresses no earlier step used
+    `fresh`     true: buffers of their own, at addresses no buffer of a case has; where an earlier such step's are free
+                again, at those, which `same_address` counts
     `layout`    the inputs as views of that layout, see `arguments.LAYOUTS`
     `stream`    the inputs are still being written on that stream when the call starts, see `streams`
     `snapshot`  true: the output is what a copy right behind the call holds; `late` counts the bytes that differ later
-    `times`     so many calls; `differing` lists those whose bytes differ from the first one's, the last of them is kept
+    `order`     one call for each of these cases, written into the same buffers; `flush_from` see `sequences.InTurn`
     `hold`      true: the result lives on, for a later step `{"run": "held", "of": index of this step}` to look at
 """
 
@@ -23,13 +25,20 @@ from typing import Any
 
 import torch
 
+from audit.model import Harness
 from audit.worker import process_state, streams, watched
 from audit.worker.arguments import Arguments, as_bytes, differing, named
+from audit.worker.containers import tensors
 from audit.worker.device import SessionDevice, open_device
+from audit.worker.harness import asked, returning
 from audit.worker.oracle import load_reference
+from audit.worker.own_tensors import own, spanned
+from audit.worker.sequences import First, InTurn
 from audit.worker.teller import Teller
 
 Function = Callable[..., Any]
+SEED = 20260301
+"""Of what a call draws: another than the oracle's, so that a task that draws does not agree with it by chance."""
 PLANTED_BLOCKS = 3
 PLANTED_BYTES = (0x71, 0x7B)
 LATE_S, LATE_CUDA_S = 0.3, 0.05
@@ -43,30 +52,40 @@ def run(request: dict[str, Any], teller: Teller) -> Iterator[dict[str, Any]]:
     born, start = process_state.at_birth(), process_state.look()
     device = open_device(request["device"])
     replaced = watched.watch()
-    calls = {"claim": device.load(request["entry"]), **_of_the_reference(request)}
+    harness = asked(request)
+    torch.manual_seed(SEED)
+    calls = {**_claimed(request, device, harness), **_of_the_reference(request)}
     loaded = process_state.look().since(born)
     device.begin()
-    cases = [Arguments(each, device.upload) for each in values]
+    cases = [Arguments(each, device.upload, host=harness.host) for each in values]
     held: dict[int, object] = {}
+    vacated: list[int] = []
     for index, step in enumerate(request["steps"]):
-        case, into = step["case"], step.get("into", step["case"])
         call = (lambda *_, of=step["of"]: held[of]) if step["run"] == "held" else calls[step["run"]]
-        one = _Step(device, call, step, start=start, case=cases[case], into=cases[into])
-        one.output_bytes = request["output_bytes"][case]
+        one = _Step(device, call, step, start=start, cases=cases)
+        one.vacated = vacated
+        one.output_bytes = request["output_bytes"][step["case"]]
         event, result = one.run()
+        event |= _firsts(one.firsts, Path(request["folder"]), index, keep)
         if isinstance(result, torch.Tensor):
             event |= _describe(result)
         if isinstance(result, torch.Tensor) and not result.is_meta:
             output = result if one.seen is None else one.seen
             event["digest"] = keep(Path(request["folder"]) / f"{index}.bin", as_bytes(output))
             if request["count_writes"]:
-                event["most_writes"] = max(device.write_counts(result), default=0)
+                event["most_writes"] = max(device.write_counts(spanned(result)), default=0)
             del output
         if step.get("hold"):
             held[index] = result
         del result, one  # back to the allocator before the next step, as between two calls of a benchmark
         told = {"loaded": loaded["changed"], "replaced": replaced()}
         yield {"step": index, **step, **event, **device.trace(), **told}
+
+
+def _claimed(request: dict[str, Any], device: SessionDevice, harness: Harness) -> dict[str, Function]:
+    """The claimed function, loaded; nothing in a session about the reference alone."""
+    entry = request["entry"]
+    return {} if entry is None else {"claim": returning(device.load(entry, harness), harness)}
 
 
 def _of_the_reference(request: dict[str, Any]) -> dict[str, Function]:
@@ -87,11 +106,14 @@ class _Step:
         step: dict[str, Any],
         *,
         start: process_state.ProcessState,
-        case: Arguments,
-        into: Arguments,
+        cases: list[Arguments],
     ) -> None:
         self._device, self._call, self._step, self._start = device, call, step, start
-        self._case, self._into = case, into
+        self._cases = cases
+        self._case: Arguments = cases[step["case"]]
+        self._into: Arguments = cases[step.get("into", step["case"])]
+        self.vacated: list[int] = []
+        self.firsts: dict[int, First] = {}
         self.output_bytes = 0
         self.seen: torch.Tensor | None = None
 
@@ -107,6 +129,8 @@ class _Step:
             return {"raised": named(error)}, None
 
     def _ran(self) -> tuple[dict[str, Any], object]:
+        if order := self._step.get("order"):
+            return self._in_turn(order)
         inputs = self._inputs()
         before = process_state.look()
         self._device.before_call(self.output_bytes)
@@ -118,8 +142,12 @@ class _Step:
         if self.seen is not None:
             event["late"] = self._late(self.seen, result)
         event |= {"bytes_changed": self._changed(inputs), "aliases": _aliases(result, inputs)}
-        if times := self._step.get("times"):
-            event["differing"], result = self._again(result, inputs, times)
+        if self._step.get("fresh"):
+            now = [x.data_ptr() for x in tensors(inputs)]
+            event["same_address"] = sum(one == other for one, other in zip(now, self.vacated, strict=False))
+            self.vacated[:] = now
+        if left := self._case.kept_in(inputs):
+            event["left_in"] = left
         return event, result
 
     def _inputs(self) -> list[Any]:
@@ -129,7 +157,7 @@ class _Step:
         if layout := self._step.get("layout"):
             return self._case.laid_out(layout)
         if self._step.get("fresh"):
-            return self._case.fresh()
+            return self._case.fresh(at=self.vacated)
         if self._step.get("stream"):
             stale = self._into.fill(self._into.values)  # the step's own values come behind a wait, not here
             self._into.spoil()
@@ -140,8 +168,8 @@ class _Step:
         """The result; what somebody saw who read it right behind the call is kept as `seen`."""
         if stream := self._step.get("stream"):
             result, self.seen = streams.call_behind(self._call, inputs, self._case.values, stream=stream)
-            return result
-        result = self._call(*inputs)
+            return own(result)
+        result = own(self._call(*inputs))
         if self._step.get("snapshot") and isinstance(result, torch.Tensor):
             self.seen = result.clone()
         return result
@@ -154,20 +182,14 @@ class _Step:
             self._device.after_call()
         return differing(seen, result)
 
-    def _again(self, first: object, inputs: list[Any], times: int) -> tuple[list[int], object]:
-        """The calls after the first whose result differs from its bits, and the last such result, else the first."""
-        want = as_bytes(first).clone() if isinstance(first, torch.Tensor) else None  # it may be written again
-        kept, different = first, []
-        for index in range(1, times):
-            self._into.fill(self._case.values)
-            self._device.before_call(self.output_bytes)
-            result = self._call(*inputs)
-            self._device.after_call()
-            if differing(want, result):
-                different.append(index)
-                kept = result
-            self._changed(inputs)
-        return different, kept
+    def _in_turn(self, order: list[int]) -> tuple[dict[str, Any], object]:
+        """Many calls; see `sequences`."""
+        turn = InTurn(self._call, self._device, cases=self._cases, into=self._into, output_bytes=self.output_bytes)
+        before, started = process_state.look(), time.perf_counter()
+        event, result = turn.run(order, flush_from=self._step["flush_from"])
+        self.firsts = turn.firsts
+        told = {"seconds": time.perf_counter() - started, "returned": _type_of(result)}
+        return {**told, **process_state.settled(before), **event}, result
 
     def _changed(self, inputs: list[Any]) -> list[int]:
         """The bytes that a call changed in each input; what it changed is put back before the next one."""
@@ -175,6 +197,17 @@ class _Step:
         if any(changed):
             self._into.spoil()
         return changed
+
+
+def _firsts(
+    firsts: dict[int, First], folder: Path, step: int, keep: Callable[[Path, torch.Tensor], str]
+) -> dict[str, Any]:
+    """Writes the first results of a sequence, each to `<step>-<case>.bin`."""
+    told = [
+        {"of": case, "shape": one.shape, "dtype": one.dtype, "digest": keep(folder / f"{step}-{case}.bin", one.data)}
+        for case, one in firsts.items()
+    ]
+    return {"firsts": told} if told else {}
 
 
 def _plant(reference: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
@@ -197,7 +230,7 @@ def _plant(reference: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor
 
 
 def _type_of(result: object) -> str:
-    """`Tensor` for torch's own and nothing else: a subclass of any name may compute what it holds when it is read."""
+    """`Tensor` for torch's own and nothing else; see `own_tensors`."""
     kind = type(result)
     named = kind.__module__ in ("builtins", "torch") and kind.__name__ != "Tensor"
     return "Tensor" if kind is torch.Tensor else kind.__name__ if named else f"{kind.__module__}.{kind.__qualname__}"
@@ -208,11 +241,7 @@ def _aliases(result: object, inputs: list[Any]) -> list[int]:
     if not isinstance(result, torch.Tensor) or result.is_meta or not result.untyped_storage().nbytes():
         return []
     mine = result.untyped_storage().data_ptr()
-    return [
-        index
-        for index, x in enumerate(inputs)
-        if isinstance(x, torch.Tensor) and x.untyped_storage().data_ptr() == mine
-    ]
+    return [index for index, x in enumerate(inputs) if mine in (one.untyped_storage().data_ptr() for one in tensors(x))]
 
 
 def _describe(result: torch.Tensor) -> dict[str, Any]:

@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 Call = Callable[[], Any]
+
+
+def _nothing(*_: Any) -> None:
+    """What comes before or after a call that needs nothing there."""
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A call, with what happens before and after it outside the timed events; `after` takes the result."""
+
+    call: Call
+    before: Callable[[], None] = _nothing
+    after: Callable[[Any], None] = _nothing
+
+
 LEAST_FLUSH_BYTES = 64 << 20
 FLUSH_OF_L2 = 3
 """The L2 cache is overwritten this many times over."""
@@ -35,51 +51,52 @@ class Stopwatch:
         """Overwrites the L2 cache; returns at once."""
         self._flush.zero_()
 
-    def cold(self, calls: list[Call], *, keep: Collection[int] = ()) -> tuple[list[float], dict[int, Any]]:
-        """Milliseconds between two events around each call, and what the calls at the places in `keep` returned."""
-        return self._timed(calls, self.flush, keep)
+    def cold(self, calls: Sequence[Timed]) -> list[float]:
+        """Milliseconds between two events around each call."""
+        return self._timed(calls, self.flush)
 
-    def hot(self, calls: list[Call]) -> list[float]:
-        """The same right after one untimed call and with nothing overwritten."""
-        calls[0]()
-        return self._timed(calls, _spacer, ())[0]
+    def hot(self, calls: Sequence[Timed]) -> list[float]:
+        """The same of all calls but the first, which is not timed, with nothing overwritten between them."""
+        calls[0].before()
+        calls[0].after(calls[0].call())
+        return self._timed(calls[1:], _spacer)
 
-    def host(self, call: Call) -> float:
+    def host(self, timed: Timed) -> float:
         """Milliseconds of a clock outside the GPU, which no stream escapes; includes the launch. L2 cold."""
+        timed.before()
         self.flush()
         synchronize()
         started = _now()
-        call()
+        result = timed.call()
         synchronize()
-        return 1e3 * (_now() - started)
+        spent = 1e3 * (_now() - started)
+        timed.after(result)
+        return spent
 
     def contrast(self) -> tuple[list[float], list[float]]:
         """Cold and hot times of reading a part of the L2 cache's size: cold is slower only if the flush works."""
         words = max(1 << 18, int(CONTRAST_OF_L2 * self.l2_bytes) // 4)
         data = torch.ones(words, dtype=torch.float32, device="cuda")
-        calls = [lambda: torch.sum(data)] * CONTRAST_SAMPLES
+        calls = [Timed(lambda: torch.sum(data))] * (1 + CONTRAST_SAMPLES)
         self.hot(calls)  # the first calls load the kernel
-        return self.cold(calls)[0], self.hot(calls)
+        return self.cold(calls[1:]), self.hot(calls)
 
     def empty(self) -> Call:
         """A call of one tiny kernel: what events say of it beyond the kernel itself is their own cost."""
         element = torch.zeros(1, device="cuda")
         return lambda: element.add_(1)
 
-    def _timed(
-        self, calls: list[Call], before: Callable[[], None], keep: Collection[int]
-    ) -> tuple[list[float], dict[int, Any]]:
+    def _timed(self, calls: Sequence[Timed], clear: Callable[[], None]) -> list[float]:
         events = [(_event(), _event()) for _ in calls]
-        returned = {}
-        for place, (call, (start, end)) in enumerate(zip(calls, events, strict=True)):
-            before()
+        for timed, (start, end) in zip(calls, events, strict=True):
+            timed.before()
+            clear()
             _record(start)
-            result = call()
+            result = timed.call()
             _record(end)
-            if place in keep:
-                returned[place] = result
+            timed.after(result)
         synchronize()
-        return [round(_elapsed_ms(start, end), 6) for start, end in events], returned
+        return [round(_elapsed_ms(start, end), 6) for start, end in events]
 
 
 synchronize = torch.cuda.synchronize

@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from audit.worker.arguments import copy_all
+from audit.worker.arguments import write_all
+from audit.worker.containers import leaves, rebuilt
 
 SLEEP_CYCLES = 60_000_000
 """About 30 ms of a GPU's time: far more than the host needs to put everything behind it in the queue."""
@@ -32,14 +33,14 @@ def call_behind(
     """
     if stream not in STREAMS:
         raise LookupError(f"unknown stream {stream}; known: {', '.join(STREAMS)}")
-    there = [value.to("cuda") if isinstance(value, torch.Tensor) else value for value in values]
+    there = rebuilt(values, [x.to("cuda") if isinstance(x, torch.Tensor) else x for x in leaves(values)])
     torch.cuda.synchronize()
     current = torch.cuda.default_stream() if stream == "default" else torch.cuda.Stream()  # type: ignore[no-untyped-call]
     with torch.cuda.stream(current):
         call(*buffers)  # leaves freed blocks on this stream: asking the driver for memory would wait for the sleep
         torch.cuda.synchronize()
         torch.cuda._sleep(SLEEP_CYCLES)  # type: ignore[no-untyped-call]
-        copy_all(buffers, there)
+        write_all(buffers, there)
         result = call(*buffers)
         copy = result.clone() if isinstance(result, torch.Tensor) else None
     current.synchronize()

@@ -3,7 +3,8 @@
 Every request has `mode`, `reference` (path of reference.py), `inputs` (files of arguments, one for each set) and
 `entry`; `variants` lists compiled ones as `{"name", "device"}`. By `mode`:
 
-- "interleaved": everything cleared side by side. `baselines` (names, or null for all), `compiled` (modes of
+- "interleaved": everything cleared side by side, `relative` in each variant being its tolerance. `relative` (that of
+  baselines, by their precision), `baselines` (names, or null for all), `compiled` (modes of
   torch.compile), `budget_s`, `half_width`, `rounds` (the least number of blocks; null for its own), `seed`,
   `kept_calls` (timed calls of each whose outputs are kept), `folder` (for those outputs), `shape` (whose cost is
   told), `profile` (calls of each the profiler watches), `published` (protocols for the eager baseline), `ceilings`
@@ -20,21 +21,25 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import torch
 
+from audit.model import Harness
 from audit.worker import callables, ceilings, kernel_time, published, witness
 from audit.worker.blocks import LEAST_BLOCKS, Blocks, Plan
 from audit.worker.callables import PREFIX, Indexed
 from audit.worker.cuda import require_cuda
+from audit.worker.harness import stated
 from audit.worker.kept_outputs import KeptOutputs
 from audit.worker.nvml import watch
 from audit.worker.oracle import load_reference
-from audit.worker.stopwatch import Stopwatch
+from audit.worker.stopwatch import Stopwatch, Timed
 from audit.worker.teller import Teller
+from audit.worker.timed_contents import contents_of
 
 Events = Iterator[dict[str, Any]]
 AGAIN = "control:again:"
@@ -54,16 +59,16 @@ def run(request: dict[str, Any], teller: Teller) -> Events:
 def _interleaved(request: dict[str, Any], teller: Teller) -> Events:
     mark = _Mark()
     callables.use_disk_cache(request["inductor"], workers=1)  # what is there needs no compiling; more cost seconds
-    sets = callables.load_inputs(request["inputs"])
-    reference = load_reference(request["reference"])
+    reference, choice = load_reference(request["reference"]), random.Random(request["seed"])
     yield {"gpu": torch.cuda.get_device_name(0), "cost": reference.cost(request["shape"])}
+    stopwatch = Stopwatch()
+    contents, answers = contents_of(request, reference, harness=_harness(request), choice=choice)
     yield mark("inputs")
     calls: dict[str, Indexed] = {}
-    yield from _loaded(makers(request, sets), calls)
+    yield from _loaded(makers(request, contents.homes), calls)
     yield mark("load")
-    stopwatch, choice = Stopwatch(), random.Random(request["seed"])
     kept = KeptOutputs(Path(request["folder"]), each=request["kept_calls"], choice=choice, write=teller.keep)
-    blocks = Blocks(calls, sets=len(sets), stopwatch=stopwatch, kept=kept, choice=choice)
+    blocks = Blocks(calls, contents=contents, answers=answers, stopwatch=stopwatch, kept=kept, choice=choice)
     each_ms = {}
     for name in calls:
         warmed = blocks.warm(name)
@@ -74,6 +79,7 @@ def _interleaved(request: dict[str, Any], teller: Teller) -> Events:
     blocks.repeat(again, f"{AGAIN}{again}")
     yield from _session(blocks, request)
     yield from kept.written()
+    yield from answers.told()
     yield mark("blocks")
     for name, call in calls.items():
         yield from witness.told(name, call, each_ms=each_ms[name])
@@ -91,8 +97,8 @@ def _around(calls: dict[str, Indexed], request: dict[str, Any], stopwatch: Stopw
         yield {"contrast": {"l2_bytes": stopwatch.l2_bytes}, "cold_ms": cold, "hot_ms": hot}
         yield from ceilings.measured(stopwatch)
     empty = stopwatch.empty()
-    stopwatch.cold([empty])  # loads the kernel
-    yield {"variant": EMPTY, "samples_ms": stopwatch.cold([empty] * EMPTY_SAMPLES)[0]}
+    stopwatch.cold([Timed(empty)])  # loads the kernel
+    yield {"variant": EMPTY, "samples_ms": stopwatch.cold([Timed(empty)] * EMPTY_SAMPLES)}
     yield from _profile({**calls, EMPTY: lambda _: empty()}, request["profile"], stopwatch)
 
 
@@ -144,7 +150,7 @@ def _profile(calls: dict[str, Indexed], times: int, stopwatch: Stopwatch) -> Eve
 
 
 def _published(request: dict[str, Any], _: Teller) -> Events:
-    sets = callables.load_inputs(request["inputs"])
+    sets = callables.load_inputs(request["inputs"], _harness(request))
     calls: dict[str, Indexed] = {}
     yield from _loaded(_variants(request, sets), calls)
     for name, function in calls.items():
@@ -156,7 +162,7 @@ def _published(request: dict[str, Any], _: Teller) -> Events:
 
 def _compiled(request: dict[str, Any], _: Teller) -> Events:
     callables.use_disk_cache(request["inductor"], workers=request["compile_workers"])
-    sets = callables.load_inputs(request["inputs"])
+    sets = callables.load_inputs(request["inputs"], _harness(request))
     reference = load_reference(request["reference"])
     ahead = [(name, lambda name=name: callables.baseline(name, reference, sets)) for name in request["compiled"]]
     yield from _loaded(ahead, {})
@@ -177,7 +183,12 @@ def makers(request: dict[str, Any], sets: list[Any]) -> Iterable[tuple[str, Call
 
 def _variants(request: dict[str, Any], sets: list[Any]) -> Iterable[tuple[str, Callable[[], Indexed]]]:
     for one in request["variants"]:
-        yield one["name"], lambda one=one: callables.variant(one["device"], request["entry"], sets)  # type: ignore[misc]
+        made = partial(callables.variant, one["device"], request["entry"], sets, _harness(request))
+        yield one["name"], made
+
+
+def _harness(request: dict[str, Any]) -> Harness:
+    return stated(Path(request["reference"]).parent)
 
 
 def _loaded(makers: Iterable[tuple[str, Callable[[], Indexed]]], calls: dict[str, Indexed]) -> Events:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-OPTIONS = ("into", "fresh", "layout", "stream", "snapshot", "times", "hold", "of")
+OPTIONS = ("into", "fresh", "layout", "stream", "snapshot", "order", "flush_from", "hold", "of")
 MOST = 2**53
 MOST_LISTED = 500_000
 Text = Annotated[str, Field(max_length=100_000)]
@@ -24,6 +24,8 @@ Names = Annotated[list[Name], Field(max_length=1000)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Numbers = Annotated[dict[Name, Real], Field(max_length=100)]
 Shape = Annotated[dict[Name, Count], Field(max_length=100)]
+Also = Annotated[list[Count], Field(max_length=8)]
+PerCandidate = Annotated[dict[Name, Count], Field(max_length=100)]
 PerFormat = Annotated[dict[Name, Real | None], Field(max_length=20)]
 
 
@@ -50,6 +52,9 @@ class Launch(Told):
     dynamic_shared_bytes: Count | None = None
     static_shared_bytes: Count | None = None
     threads: Count | None = None
+    blocks_run: Count | None = None
+    atomics: bool | None = None
+    arguments: Annotated[list[Whole | None], Field(max_length=1000)] | None = None
     shared_bytes: Real | None = None
     registers: Real | None = None
     stream: Real | None = None
@@ -65,6 +70,16 @@ class Report(Told):
     line: Whole | None
     library_offset: Count | None
     count: Count = 1
+    tool: Name | None = None
+
+
+class First(Told):
+    """See `sequences`: the first result for a case's contents."""
+
+    of: Count
+    shape: Sizes
+    dtype: Name
+    digest: Digest
 
 
 class Step(Told):
@@ -78,7 +93,8 @@ class Step(Told):
     layout: Name | None = None
     stream: Name | None = None
     snapshot: bool | None = None
-    times: Count | None = None
+    order: Counts | None = None
+    flush_from: Count | None = None
     hold: bool | None = None
     of: Count | None = None
     raised: Text | None = None
@@ -90,7 +106,11 @@ class Step(Told):
     late: Count = 0
     bytes_changed: Counts = []
     aliases: Counts = []
+    same_address: Count = 0
+    left_in: Counts = []
     differing: Counts = []
+    kept: Count = 0
+    firsts: Annotated[list[First], Field(max_length=1000)] = []
     shape: Sizes = []
     dtype: Name = ""
     device: Name = ""
@@ -109,14 +129,61 @@ class Cost(Told):
     cost: Numbers
 
 
-class Case(Told):
+class Right(Told):
+    """Where a right result lies in the reply's file, and those that are as right."""
+
+    expected_shape: Sizes
+    expected_dtype: Name
+    expected_at: Count
+    also_at: Also = []
+
+
+class Case(Right):
     """See `oracle`."""
 
     case: Count
     shape: Shape
-    expected_shape: Sizes
-    expected_dtype: Name
-    expected_at: Count
+    size: Annotated[FiniteFloat, Field(ge=0.0)] = 0.0
+
+
+class Sized(Told):
+    """See `oracle`."""
+
+    sized: Count
+    raised: Text | None
+    expected_shape: Sizes = []
+    expected_dtype: Name = ""
+    expected_at: Count = 0
+    also_at: Also = []
+    size: Annotated[FiniteFloat, Field(ge=0.0)] = 0.0
+
+
+class Described(Told):
+    """See `oracle`."""
+
+    described: Count
+    raised: Text | None
+    bytes: Count
+
+
+class Launched(Told):
+    """See `launches`."""
+
+    launched: Count
+    raised: Text | None
+    blanked: bool | None = None
+    shape: Sizes = []
+    dtype: Name = ""
+    digest: Digest = ""
+    launches: Annotated[list[Launch], Field(max_length=MOST_LISTED)]
+    reports: Annotated[list[Report], Field(max_length=MOST_LISTED)]
+
+
+class Work(Told):
+    """See `oracle`."""
+
+    weighed: Count
+    work: Count | None
 
 
 class Varied(Told):
@@ -124,17 +191,19 @@ class Varied(Told):
 
     of: Count
     bits: PerFormat
-    first_input: Count | None
+    trivial: PerCandidate
+    inputs: Names
 
 
-class Variation(Told):
+class Variation(Right):
     """See `variations`: one variation of a case."""
 
     of: Count
     variation: Name
     group: Name
     headroom: PerFormat
+    trivial: PerCandidate = {}
+    moved: Count | None = None
+    how: Name = ""
+    kind: Name = ""
     stem: Text
-    expected_shape: Sizes
-    expected_dtype: Name
-    expected_at: Count

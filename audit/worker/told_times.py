@@ -88,7 +88,7 @@ class Interleaved(Told):
     """The samples of a callable by one clock."""
 
     variant: Name
-    how: Literal["cold", "hot", "host"]
+    how: Literal["cold", "hot", "host", "seen"]
     samples_ms: Samples
     blocks: Annotated[list[Count], Field(max_length=MOST_SAMPLES)]
     positions: Annotated[list[Count], Field(max_length=MOST_SAMPLES)]
@@ -140,6 +140,42 @@ class NoTensor(Told):
     no_tensor: Name
 
 
+class FirstWrong(Told):
+    """See `answers`: the first timed call whose result was wrong."""
+
+    block: Count
+    drawn: bool
+    why: Name | None = None
+    elements_wrong: Count | None = None
+    elements: Count | None = None
+
+
+class Answered(Told):
+    """See `answers`: the timed calls of one callable, against what is right for their contents."""
+
+    answered: Name
+    calls: Count
+    wrong: Count
+    drawn: Count
+    drawn_wrong: Count
+    first: FirstWrong | None
+
+
+class About(Told):
+    """See `answers`: what the contents can tell."""
+
+    mixed: bool
+    told_apart: Annotated[float, Field(ge=0.0, le=1.0)] | None
+    slack: Real
+    need: Real | None
+
+
+class Contents(Told):
+    """See `contents`."""
+
+    contents: About
+
+
 class Contrast(Told):
     """See `stopwatch`."""
 
@@ -171,6 +207,8 @@ Event = (
     | Session
     | Kept
     | NoTensor
+    | Answered
+    | Contents
     | Contrast
     | Profiled
 )

@@ -1,7 +1,11 @@
-"""Runs in a child: other values for the inputs of a case, of the same shapes, zero where the given ones are zero."""
+"""Runs in a child: other values for the inputs of a case, of the same shapes, zero where the given ones are zero.
+
+Values are a flat list of leaves, see `containers`.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +16,8 @@ LARGE, TINY = 2e5, 1e-7
 KEPT_SHARE = 0.1
 STEP = 16.0
 """How far one element moves, in rms of its tensor."""
+MOST_WHOLE = 3
+"""The largest of the whole numbers: their sums are exact in every order, also where products of two are added."""
 
 Transform = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
 
@@ -39,6 +45,19 @@ def _sparse(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     return x.float() * (torch.rand(x.shape, generator=generator) < KEPT_SHARE)
 
 
+def _shifted(share: int) -> Transform:
+    """Numbers moved away from zero by two to a share of the bits of their type's mantissa."""
+
+    def shift(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
+        return x.float() + 2.0 ** (_mantissa_bits(x.dtype) // share)
+
+    return shift
+
+
+def _mantissa_bits(dtype: torch.dtype) -> int:
+    return round(-math.log2(torch.finfo(dtype).eps))
+
+
 DISTRIBUTIONS: dict[str, Transform] = {
     "uniform": _uniform,
     "sorted": _sorted,
@@ -46,6 +65,10 @@ DISTRIBUTIONS: dict[str, Transform] = {
     "heavy_tail": _heavy_tail,
     "sparse": _sparse,
     "zeros": lambda x, _: torch.zeros(x.shape),
+    "offset": _shifted(4),
+    "far_offset": _shifted(2),
+    "thousandfold": lambda x, _: x.float() * 1e3,
+    "thousandth": lambda x, _: x.float() * 1e-3,
     "large": lambda x, _: x.float() * LARGE,
     "tiny": lambda x, _: x.float() * TINY,
 }
@@ -58,12 +81,46 @@ def redistributed(values: list[Any], name: str, generator: torch.Generator) -> l
     return [torch.where(x != 0, change(x, generator).to(x.dtype), x) if is_real(x) else x for x in values]
 
 
-def one_moved(values: list[Any], position: float) -> list[Any]:
-    """One element of the first real tensor moved: the non-zero one at that share, 0 to 1, of all."""
-    changed, flat = _copied(values)
+def one_moved(values: list[Any], position: float, *, leaf: int | None = None, factor: float = 1.0) -> list[Any]:
+    """One element moved by `factor` steps: the non-zero one at that share, 0 to 1, of all in a leaf.
+
+    Args:
+        values: the leaves.
+        position: the share.
+        leaf: a real tensor's number; None for the first.
+        factor: how many steps.
+    """
+    changed, flat = _copied(values, leaf)
     index = _nonzero(flat, position)
-    flat[index] += STEP * flat.double().square().mean().sqrt().clamp(min=1.0).to(flat.dtype)
+    flat[index] += factor * STEP * flat.double().square().mean().sqrt().clamp(min=1.0).to(flat.dtype)
     return changed
+
+
+def whole(values: list[Any], generator: torch.Generator) -> list[Any]:
+    """Every real tensor drawn anew from small whole numbers of the same signs."""
+
+    def drawn(x: torch.Tensor) -> torch.Tensor:
+        sizes = torch.randint(1, MOST_WHOLE + 1, x.shape, generator=generator)
+        return x.float().sign().mul(sizes).to(x.dtype)
+
+    return [drawn(x) if is_real(x) else x for x in values]
+
+
+def two_exchanged(values: list[Any], leaf: int, generator: torch.Generator) -> list[Any]:
+    """Two elements of a leaf, drawn among the non-zero ones, in each other's place; some that differ, if there are."""
+    changed, flat = _copied(values, leaf)
+    places = flat.nonzero().view(-1)
+    one = int(places[int(torch.randint(len(places), (1,), generator=generator))])
+    others = places[flat[places] != flat[one]]
+    if len(others):
+        other = int(others[int(torch.randint(len(others), (1,), generator=generator))])
+        flat[[one, other]] = flat[[other, one]]
+    return changed
+
+
+def real_leaves(values: list[Any]) -> list[int]:
+    """The numbers of the real tensors that have an element other than zero."""
+    return [place for place, x in enumerate(values) if is_real(x) and bool(x.any())]
 
 
 def with_value(values: list[Any], value: float) -> list[Any]:
@@ -83,10 +140,11 @@ def scaled_number(x: float) -> float:
     return 0.5 * x if x else 0.25
 
 
-def _copied(values: list[Any]) -> tuple[list[Any], torch.Tensor]:
-    """The values with tensors of their own, and the first real one as a vector."""
+def _copied(values: list[Any], leaf: int | None = None) -> tuple[list[Any], torch.Tensor]:
+    """The values with tensors of their own, and that leaf, or the first real one, as a vector."""
     copies = [x.clone(memory_format=torch.contiguous_format) if isinstance(x, torch.Tensor) else x for x in values]
-    return copies, next(x for x in copies if is_real(x) and x.numel()).view(-1)
+    first = next(place for place, x in enumerate(copies) if is_real(x) and x.numel())
+    return copies, copies[first if leaf is None else leaf].view(-1)
 
 
 def _nonzero(flat: torch.Tensor, position: float) -> int:

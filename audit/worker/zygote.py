@@ -21,7 +21,7 @@ import torch
 from audit.containment import native, tree, trial
 from audit.containment.namespaces import become_first
 from audit.containment.walls import prepare as prepare_walls
-from audit.worker import oracle, requests, session, timing
+from audit.worker import launches, oracle, requests, session, timing
 from audit.worker.allowed import walls
 from audit.worker.child import Child, Serve, looked_at
 from audit.worker.teller import Teller
@@ -29,6 +29,7 @@ from audit.worker.teller import Teller
 KINDS: dict[str, Serve] = {
     "oracle": oracle.run,
     "session": session.run,
+    "launches": launches.run,
     "timing": timing.run,
     "trial": lambda request, _: iter([{"walls": trial.run(request)}]),
 }

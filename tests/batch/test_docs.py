@@ -1,4 +1,4 @@
-"""docs/batch.md shows the states there are, and only options there are."""
+"""docs/batch.md shows the options there are and no other."""
 
 from __future__ import annotations
 
@@ -7,14 +7,9 @@ import re
 import pytest
 
 from audit import cli
-from audit.batch import states_table
 from tests.batch import tiny
 
 TEXT = (tiny.ROOT / "docs" / "batch.md").read_text(encoding="utf-8")
-
-
-def test_the_table_of_states_is_what_the_code_says() -> None:
-    assert states_table.table() in TEXT, "run: python -m audit.batch.states_table"
 
 
 def test_the_options_are_those_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:

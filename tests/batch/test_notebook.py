@@ -15,12 +15,12 @@ def test_a_real_audit_in_a_batch(tmp_path: Path) -> None:
     asked = tiny.batch(tmp_path / "small", "--out", tmp_path / "out", "--device", "emulated")
     printed, errors = asked.communicate(timeout=300)
     assert asked.returncode == 0, printed + errors
-    assert "small: finished: undecided" in printed
+    assert "small: finished: no defect found" in printed
     record = store.read(tmp_path / "out" / "small" / "record.json")
     assert {one.probe for one in record.findings} >= {"agreement", "coverage", "memory_access"}
     assert bundle.verify(tmp_path / "out" / "small.zip").record == record
     executed = (tmp_path / "out" / "small" / "executed.ipynb").read_text()
-    assert "Verdict: undecided" in executed
+    assert "Verdict: no defect found" in executed
     assert "every probe passed" in executed
     cells = json.loads(executed)["cells"]
     assert all(cell["execution_count"] for cell in cells if cell["cell_type"] == "code")

@@ -11,6 +11,7 @@ from audit.build.device_part import device_part
 from audit.claims import load
 from audit.model import Variant
 from audit.review.cuda_source import parse
+from tests.conftest import some
 from tests.review.sample import SAMPLE, spoiled
 
 _CLAIM = load("triangular_mm")
@@ -122,7 +123,7 @@ def test_every_line_keeps_its_number(text: str) -> None:
 
 
 def test_nothing_crashes() -> None:
-    for text in spoiled():
+    for text in some(spoiled()):
         assert _part(text).count("\n") >= text.count("\n")
 
 

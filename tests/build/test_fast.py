@@ -32,7 +32,7 @@ void run(float* p, double* q, cudaStream_t s) {
   fill<<<1, 1>>>(reinterpret_cast<float4*>(p));
 }
 """
-headers = fast_toolchain._cuda_include(toolchain.find().torch)
+headers = fast_toolchain.cuda_include_of(toolchain.find().torch)
 needs_headers = pytest.mark.skipif(headers is None, reason="needs CUDA's headers: install the CUDA toolkit")
 
 

@@ -1,4 +1,5 @@
 from audit.build.notes import build_finding, failed_note, without_folders
+from audit.build.second_compiler import Refusal
 from audit.claims import load
 from audit.errors import CompileError, Unsupported
 
@@ -15,6 +16,14 @@ def test_a_compile_error_is_an_error_in_the_compilers_words_and_accuses_nobody()
     finding = build_finding(note)
     assert (note.outcome, finding.outcome, finding.grade) == ("does not compile", "error", None)
     assert "expected ';'" in finding.summary
+    assert finding.evidence["log"] == note.log
+
+
+def test_a_refusal_of_the_compiler_it_is_written_for_is_proved() -> None:
+    note = failed_note(VARIANT, "O2", CompileError("a.cu:3:1: error: expected ';'\n", rung="micro"))
+    finding = build_finding(note, Refusal("nvcc 13.0.88", "a.cu(3): error: expected a ';'"))
+    assert finding.convicts
+    assert finding.summary == "nvcc 13.0.88 refuses it: a.cu(3): error: expected a ';'"
     assert finding.evidence["log"] == note.log
 
 

@@ -121,10 +121,13 @@ def test_a_gpu_needs_no_build_of_a_source_without_extensions(folder: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
-    [("import no_such_package\n", "No module named 'no_such_package'"), ("raise SystemExit(0)\n", "does not load")],
+    ("text", "error", "words"),
+    [
+        ("import no_such_package\n", Unsupported, "No module named 'no_such_package'"),
+        ("raise SystemExit(0)\n", CompileError, "its process ended with code 0"),
+    ],
 )
-def test_a_source_that_does_not_load_accuses_nobody(folder: Path, text: str, words: str) -> None:
+def test_a_source_that_does_not_load_says_why(folder: Path, text: str, error: type[Exception], words: str) -> None:
     source = written(folder, f"import torch.utils.cpp_extension\n{text}{PLAIN}")
-    with pytest.raises(Unsupported, match=words):
+    with pytest.raises(error, match=words):
         PythonBuilder(GPU, TOOLS, folder / "cache").build(source, variant(), FOLDER.claim, level="fast")

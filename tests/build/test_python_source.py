@@ -57,6 +57,27 @@ def test_what_constants_do_not_decide_is_not_guessed(expression: str) -> None:
         PythonSource(f"{names}def get_init_inputs():\n    return {expression}\n").constant_result("get_init_inputs")
 
 
+@pytest.mark.parametrize(
+    "method",
+    [
+        "text = {}\n        self.m = load_inline('m', '', text, functions=['f'])",
+        "self.text = {}\n        if self.text:\n            load_inline('m', '', [self.text], functions=['f'])",
+        "text: str = {}\n        def build():\n            return load_inline('m', '', text, functions=['f'])",
+    ],
+)
+def test_a_text_that_a_method_holds_is_read(method: str) -> None:
+    first = "class {}:\n    def __init__(self):\n        {}\n\n"
+    found = inline(
+        first.format("Other", "text = 'another'")
+        + first.format("Model", "").rstrip()
+        + "\n        "
+        + method.format(f'"""\n{KERNEL}\n"""')
+        + "\n"
+    )
+    assert found.key == key_of("", f"\n{KERNEL}\n", ["f"])
+    assert found.cuda_line == 8
+
+
 def test_a_function_of_several_statements_is_not_read() -> None:
     with pytest.raises(Unsupported, match=r"more than one statement \(line 1\)"):
         PythonSource("def get_init_inputs():\n    n = 1\n    return [n]\n").constant_result("get_init_inputs")
@@ -137,6 +158,27 @@ def test_declarations_without_room_above_come_below() -> None:
     assert unit.splitlines()[3] == KERNEL
     assert unit.index("void b();") > unit.index(KERNEL)
     assert "PYBIND11_MODULE" not in unit
+
+
+@pytest.mark.parametrize(
+    ("includes", "kept", "exact"),
+    [
+        (r"#include <torch/extension.h>\n", [], True),
+        (
+            r"#include <torch/extension.h>\n# include  <cuda_runtime.h>\n#include <vector>\n",
+            ["#include <vector>"],
+            True,
+        ),
+        (r"#include <vector>\n#include <map>\n", ["#include <vector>", "#include <map>"], False),
+    ],
+)
+def test_what_declarations_below_include_is_included_above(includes: str, kept: list[str], exact: bool) -> None:
+    text = f'\n\nCUDA = r"""\n{KERNEL}\n"""\nload_inline("m", "{includes}void a();\\nvoid b();", CUDA)\n'
+    unit, lines = inline(text).unit
+    above, _, below = unit.partition(KERNEL)
+    assert (above.splitlines()[2 : 2 + len(kept)], lines) == (kept, exact)
+    assert "include" not in below
+    assert below.index("void a();") < below.index("void b();")
 
 
 def test_a_text_put_together_has_no_lines_of_its_own() -> None:

@@ -20,7 +20,7 @@ from audit import bundle, claims, cli, judge
 from audit.bundle import archive, manifest
 from audit.bundle.make import complete, sources
 from audit.errors import BadInput
-from audit.model import Record, store
+from audit.model import SCHEMA, Record, store
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports" / "triangular_mm"
 Files = dict[str, bytes]
@@ -31,7 +31,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What an audit with measured times leaves: a published one, as if made from the claim's files of today."""
     folder = Path(shutil.copytree(REPORTS / "h100", tmp_path_factory.mktemp("audited") / "h100"))
     old = store.read(folder / "record.json")
-    record = old.model_copy(update={"claim": claims.load("triangular_mm").audited})
+    record = old.model_copy(update={"claim": claims.load("triangular_mm").audited, "schema_": SCHEMA})
     rungs = judge.ladder(record.claim.statement, record.findings, record.measurements)
     record = record.model_copy(update={"ladder": rungs})
     store.write(record.model_copy(update={"verdict": judge.judge(record)}), folder / "record.json")
@@ -147,6 +147,25 @@ def with_samples_too(files: Files) -> bytes:
 def test_what_was_forged_is_told(files: Files, tmp_path: Path, forge: Callable[[Files], bytes], words: str) -> None:
     sentence = told(tmp_path / "x.zip", forge(files))
     assert any(one in sentence for one in words.split("|")), sentence
+
+
+def test_an_older_record_is_judged_again_and_keeps_the_verdict_it_was_published_with(tmp_path: Path) -> None:
+    place = REPORTS.parent / "diag_matmul" / "h100"
+    path = bundle.make(place, out=tmp_path / "old.zip")
+    verdict = bundle.verify(path).record.verdict
+    assert (verdict.name, verdict.first_judged) == ("weak baseline", "overstated")
+    assert json.loads(archive.unpack(path.read_bytes())["record.json"])["verdict"]["name"] == "overstated"
+    older = archive.unpack(path.read_bytes())
+    data = json.loads(older["record.json"])
+    data["findings"] = [one for one in data["findings"] if one["probe"] != "order"]
+    assert "its record undecided" in told(
+        tmp_path / "x.zip", rehashed(older, **{"record.json": json.dumps(data).encode()})
+    )
+
+
+def test_a_record_of_today_has_no_earlier_verdict(files: Files, tmp_path: Path) -> None:
+    forged = edited(lambda data: data["verdict"].update(first_judged="confirmed"))
+    assert "verdict.first_judged" in told(tmp_path / "x.zip", forged(files))
 
 
 def zipped(name: str, data: bytes, *, compression: int = zipfile.ZIP_STORED, times: int = 1) -> bytes:

@@ -74,6 +74,60 @@ Tensor race_global(Tensor in, bool bad) {
   return out;
 }
 
+// A thread reads plainly what others still add to; its twin reads behind a barrier.
+__global__ void early_read_kernel(float* out, bool bad) {
+  __shared__ float total;
+  if (threadIdx.x == 0) total = 0;
+  __syncthreads();
+  atomicAdd(&total, 1.0f);
+  if (!bad) __syncthreads();
+  if (threadIdx.x == 0) *out = total;
+}
+Tensor race_with_atomic(Tensor in, bool bad) {
+  auto out = torch::zeros_like(in);
+  early_read_kernel<<<1, 64>>>(out.data_ptr<float>(), bad);
+  return out;
+}
+
+// Later blocks poll a flag that the first sets behind a fence: volatile accesses of device memory are whole.
+__global__ void flag_kernel(float* out, int* flags, bool bad) {
+  if (blockIdx.x == 0) {
+    out[0] = 5;
+    __threadfence();
+    *reinterpret_cast<volatile int*>(flags) = 1;
+  } else if (bad || *reinterpret_cast<volatile int*>(flags)) {
+    out[1] = out[0];
+  }
+}
+Tensor race_past_a_flag(Tensor in, bool bad) {
+  auto out = torch::zeros_like(in);
+  auto flags = torch::zeros({1}, in.options().dtype(torch::kInt32));
+  flag_kernel<<<2, 1>>>(out.data_ptr<float>(), flags.data_ptr<int>(), bad);
+  return out;
+}
+
+// The order in which threads come: one ticket a thread, block after block.
+__global__ void ticket_kernel(int* tickets, int* next) {
+  tickets[blockIdx.x * blockDim.x + threadIdx.x] = atomicAdd(next, 1);
+}
+Tensor tickets(int blocks, int threads) {
+  auto out = torch::empty({blocks, threads}, torch::dtype(torch::kInt32)), next = torch::zeros({1}, out.options());
+  ticket_kernel<<<blocks, threads>>>(out.data_ptr<int>(), next.data_ptr<int>());
+  return out;
+}
+
+// Each lane doubles what its neighbour holds, without a word to it: right only where lanes keep step.
+__global__ void step_kernel(float* out) {
+  __shared__ float held[33];
+  held[threadIdx.x] = threadIdx.x;
+  out[threadIdx.x] = 2 * held[(threadIdx.x + 1) % 32];
+}
+Tensor in_step(Tensor in) {
+  auto out = torch::zeros_like(in);
+  step_kernel<<<1, 32>>>(out.data_ptr<float>());
+  return out;
+}
+
 // Everyone writes the same value: no order changes the result.
 __global__ void same_value_kernel(float* out) { *out = 3.0f; }
 Tensor same_value(Tensor in, bool) {
@@ -239,6 +293,10 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("out_of_bounds_shared", &out_of_bounds_shared);
   m.def("race_shared", &race_shared);
   m.def("race_global", &race_global);
+  m.def("race_with_atomic", &race_with_atomic);
+  m.def("race_past_a_flag", &race_past_a_flag);
+  m.def("tickets", &tickets);
+  m.def("in_step", &in_step);
   m.def("same_value", &same_value);
   m.def("barrier_divergence", &barrier_divergence);
   m.def("warp_mask", &warp_mask);

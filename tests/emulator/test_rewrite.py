@@ -6,6 +6,7 @@ import pytest
 
 from audit.emulator.rewrite import operator_headers, rewrite
 from audit.review.cuda_source import parse
+from tests.conftest import some
 from tests.review.sample import SAMPLE, spoiled
 
 
@@ -177,6 +178,78 @@ def test_operator_headers() -> None:
 
 
 def test_nothing_crashes_and_lines_stay() -> None:
-    for text in spoiled():
+    for text in some(spoiled()):
         produced = numbered(_rewritten(text))
         assert max(produced, default=1) >= len(text.split("\n")) - 1
+
+
+@pytest.mark.parametrize("cast", ["(void*)", "(const void *)", "reinterpret_cast<const void*>", "( void const* )"])
+def test_a_kernel_handed_over_as_an_address_keeps_its_signature(cast: str) -> None:
+    body = _body(f"void f() {{ cudaLaunchKernel({cast}(k<float>), g, b, a, 0, s); }}")
+    assert body == "void f() { cudaLaunchKernel((k<float>), g, b, a, 0, s); }"
+
+
+def test_a_cast_elsewhere_stays() -> None:
+    text = "void f() { launch((void*)k, g); void* a[] = {(void*)&x}; }"
+    assert _body(text) == text
+
+
+@pytest.mark.parametrize(
+    ("written", "produced"),
+    [
+        ("(int)x", "::cuemu::cast<int>(x)"),
+        ("(unsigned  char) x + 1", "::cuemu::cast<unsigned char>(x) + 1"),
+        ("static_cast<int8_t>(x)", "::cuemu::cast<int8_t>(x)"),
+        ("int(x)", "::cuemu::cast<int>(x)"),
+        ("(long)(int)x", "::cuemu::cast<long>(::cuemu::cast<int>(x))"),
+        ("x << y", "::cuemu::shifted(x) << y"),
+        ("1u << x >> y", "::cuemu::shifted(::cuemu::shifted(1u) << x) >> y"),
+        ("x + 1 >> y", "::cuemu::shifted(x + 1) >> y"),
+        *(
+            (text, text)
+            for text in (
+                "(float)x",
+                "static_cast<T>(x)",
+                "(int*)x",
+                "(bool)x",
+                "x << 3",
+                "sizeof(int) * x",
+                "T<U<2>>(x)",
+            )
+        ),
+    ],
+)
+def test_casts_to_integers_and_shifts_of_device_functions(written: str, produced: str) -> None:
+    assert _body(f"__device__ void f() {{ auto z = {written}; }}") == f"__device__ void f() {{ auto z = {produced}; }}"
+    of_host = f"void f() {{ auto z = {written}; }}"
+    assert _body(of_host) == of_host
+
+
+def test_launch_bounds_are_checked_where_the_body_starts() -> None:
+    check = " ::cuemu::launch_bounds({});"
+    for head, bounds in (
+        ("template <int N> __global__ void __launch_bounds__(N, 2) k(float* x)", "N, 2"),
+        ("__launch_bounds__(f(2) * 32) __global__ void k(float (*x)[3])", "f(2) * 32"),
+        ("#define K __global__ __launch_bounds__(64)\n#ifdef K\n#endif\nK void k()", "64"),
+    ):
+        assert _body(f"{head} {{ g(); }}\nvoid h() {{}}") == f"{head} {{{check.format(bounds)} g(); }}\nvoid h() {{}}"
+    for text in (
+        "__global__ void __launch_bounds__(64) k(float* x);\n__global__ void other() {}",
+        "__global__ void __launch_bounds__(N) k(int N) {}",
+        "// __launch_bounds__(64)\n__global__ void k() {}",
+    ):
+        assert _body(text) == text
+
+
+def test_sizes_of_constants_are_kept() -> None:
+    word = ' static const unsigned long cuemu_constant_{} __attribute__((used, section("cuemu_constants"))) = {};'
+    text = "__constant__ float a[2] = {1, 2}, b;"
+    assert _body(f"{text} int c;") == f"{text}{word.format(0, 'sizeof(a) + sizeof(b)')} int c;"
+    text = "namespace n { static __device__ __constant__ S<int, 2> s; }"
+    assert _body(text) == text.replace("s; }", f"s;{word.format(0, 'sizeof(s)')} }}")
+    for text in (
+        "extern __constant__ float a[];",
+        "template <class T> __constant__ T a;",
+        "struct S { __constant__ int a; };",
+    ):
+        assert _body(text) == text

@@ -20,9 +20,11 @@ PAIRS = {
     "out_of_bounds_shared": ({"out-of-bounds-write", "uninitialised-read"}, "first[threadIdx.x", 0),
     "race_shared": ({"race-shared", "race-global", "uninitialised-read"}, "held[", 0),
     "race_global": ({"race-global"}, "*out += value", 0),
+    "race_with_atomic": ({"race-shared"}, "atomicAdd(&total", 0),
+    "race_past_a_flag": ({"race-global"}, "out[1] = out[0]", 0),
     "barrier_divergence": ({"barrier-divergence"}, "__syncthreads()", 0),
     "warp_mask": ({"warp-mask"}, "__shfl_down_sync(bad", 0),
-    "exited_lane_read": ({"exited-lane-read", "warp-mask"}, "__shfl_down_sync(0xffffffffu", 0),
+    "exited_lane_read": ({"exited-lane-read"}, "__shfl_down_sync(0xffffffffu", 0),
     "launch_refused": ({"launch-refused"}, "bad ? 2048", 9),
     "too_many_threads": ({"too-many-threads"}, "bad ? 1 << 20", 0),
     "shared_over_limit": ({"needs-newer-gpu"}, "65 * 1024", 1),
@@ -92,10 +94,59 @@ answer = [functions["last_error"](), functions["peek"](), functions["peek"](), o
     assert launches[0]["refused"] == "an earlier kernel left the device in an error state"
 
 
+def test_orders_of_blocks_and_threads(bad_kernels):
+    code = """
+def taken(order, seed=1):
+    runtime.configure(thread_order=order, block_order=order, seed=seed)
+    return functions["tickets"](4, 64).tolist()
+for order in ("forward", "reverse"): answer[order] = taken(order)
+answer["seeds"] = [taken("random"), taken("random"), taken("random", 2)]
+"""
+    answer = run(bad_kernels, code)
+    forward = [[64 * block + thread for thread in range(64)] for block in range(4)]
+    assert answer["forward"] == forward
+    assert answer["reverse"] == [row[::-1] for row in forward[::-1]]
+    first, again, other = answer["seeds"]
+    assert first == again
+    assert first != other
+    assert sorted(ticket for row in first for ticket in row) == [*range(256)]
+    places = [[sorted(row).index(ticket) for ticket in row] for row in first]
+    assert len({tuple(row) for row in places}) == 4, "every block has an order of its own"
+
+
+def test_lanes_keep_step_where_that_is_asked(bad_kernels):
+    code = """
+for order in ("forward", "reverse", "lockstep"):
+    runtime.configure(thread_order=order)
+    answer[order] = functions["in_step"](torch.zeros(32)).nan_to_num(-1).tolist()
+"""
+    answer = run(bad_kernels, code)
+    right = [2.0 * ((lane + 1) % 32) for lane in range(32)]
+    assert answer["lockstep"] == right
+    assert answer["forward"] != right
+    assert answer["reverse"] != right
+
+
+def test_what_nobody_has_written(bad_kernels):
+    code = """
+import struct
+for word in (0, 0x7A7A7A7A):
+    runtime.configure(shared_word=word, lane_word=word)
+    answer[word] = [functions["uninitialised_shared"](torch.ones(32), True)[0].item()]
+    answer[word] += [functions["exited_lane_read"](torch.ones(32), True)[0].item()]
+    answer[word] += struct.unpack("f", struct.pack("I", word))
+"""
+    answer = run(bad_kernels, code)
+    assert answer["0"] == [0.0, 190.0, 0.0]
+    shared, lanes, word = answer[str(0x7A7A7A7A)]
+    assert shared == word
+    assert lanes > word
+
+
 def test_launches_are_recorded(bad_kernels):
     code = """
 functions["shared_over_limit"](torch.ones(32), False)
-functions["uninitialised_shared"](torch.ones(32), False)
+functions["uninitialised_shared"](torch.ones(32), True)
 answer = runtime.launches()
 """
     first, second = run(bad_kernels, code)
@@ -103,6 +154,7 @@ answer = runtime.launches()
     assert (first["dynamic_shared_bytes"], first["threads"], first["refused"]) == (65536, 32, None)
     assert "nothing_kernel<<<" in LINES[first["line"] - 1]
     assert second["static_shared_bytes"] == 128
+    assert (first["arguments"], second["arguments"]) == ([None], [None, None, 1])
 
 
 def test_writes_per_element(bad_kernels):

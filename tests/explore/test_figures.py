@@ -7,12 +7,12 @@ from statistics import median
 
 import pytest
 
-from audit import explore
+from audit import explore, judge
 from audit.errors import BadInput
 from audit.explore import choice as choices
 from audit.explore.choice import Choice
 from audit.measure import samples
-from audit.model import Record, store
+from audit.model import Record
 from audit.report.quantities import milliseconds
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,7 +21,7 @@ REPORTS = ROOT / "reports"
 
 @pytest.fixture(scope="module")
 def h100() -> Record:
-    return store.read(REPORTS / "triangular_mm/h100/record.json")
+    return judge.opened(REPORTS / "triangular_mm/h100/record.json")
 
 
 def captions(record: Record, choice: Choice) -> dict[str, str]:
@@ -51,7 +51,7 @@ def test_a_repair_on_the_other_device(h100: Record) -> None:
 
 
 def test_without_times_the_figure_says_so() -> None:
-    record = store.read(REPORTS / "triangular_mm/emulated/record.json")
+    record = judge.opened(REPORTS / "triangular_mm/emulated/record.json")
     told = captions(record, choices.first(record))
     assert told["times"] == "Times of claimed: NOT MEASURED; the emulated device gives no times."
     assert "NOT MEASURED" in told["waterfall"]

@@ -24,7 +24,7 @@ file = "claimed.cu"
 role = "{role}"
 technique = "t"
 """
-OBSERVED = 'observation = [{ gpu = "T4", kernel_ms = 1e-9, baseline_ms = 1.0, by = "b" }]\n'
+OBSERVED = 'observation = [{ gpu = "T4", kernel_ms = 1e-9, baseline_ms = 1.0 }]\n'
 CLAIMED_FOR = 'speedup = [{ gpu = "T4", ratio = 2.0 }]\n'
 REFERENCE = """import torch
 def inputs(shape, generator): return [torch.randn(shape["N"], generator=generator)]

@@ -75,7 +75,10 @@ def test_hints_are_counted_and_settle_nothing(tmp_path: Path) -> None:
     [
         (Verdict(name="wrong", reasons=("r",)), "settled"),
         (Verdict(name="vacuous", reasons=("r",)), "settled"),
-        (Verdict(name="undecided", missing=("a time: the device gives none",)), "passed on"),
+        (Verdict(name="no defect found", missing=("a time: the device gives none",)), "passed on"),
+        (Verdict(name="cannot be built"), "settled"),
+        (Verdict(name="undefined"), "settled"),
+        (Verdict(name="undecided", missing=("current_stream, skipped here", "a time: none")), "no answer"),
         (Verdict(name="undecided", missing=("agreement: undefined", "a time: none")), "no answer"),
         (Verdict(name="undecided", missing=("a build: does not compile",)), "no answer"),
     ],

@@ -25,7 +25,7 @@ def test_a_sound_kernelbench_solution_passes(tmp_path: Path) -> None:
     record = audited(published.write(tmp_path / "source", **published.FORMATS["kernelbench"]), tmp_path)
     found = outcomes(record)
     assert {probe: found[probe] for probe in CLEARING} == dict.fromkeys(CLEARING, "pass")
-    assert record.verdict.name == "undecided"
+    assert record.verdict.name == "no defect found"
     assert any("a time" in text for text in record.verdict.missing)
     assert {source.file for source in record.claim.sources} >= {"original/task.py", "original/solution.py"}
     assert (tmp_path / "out" / "report.html").exists()
@@ -55,5 +55,5 @@ def test_the_first_claim_in_its_original_form_is_convicted(tmp_path: Path) -> No
     record = audited(published.write(tmp_path / "source", claim__ipynb=document), tmp_path)
     assert record.verdict.name == "wrong"
     assert outcomes(record)["coverage"] == "fail"
-    assert any("1 of 64 rows written" in reason for reason in record.verdict.reasons)
+    assert any("1 of 256 rows written" in reason for reason in record.verdict.reasons)
     assert record.claim.statement.protocol.flags == ("-O3", "--use_fast_math")

@@ -15,6 +15,7 @@ from audit import claims, cli, importers
 from audit.importers import writer
 from audit.importers.imported import Imported
 from audit.importers.material import Given, Material
+from audit.model import Harness
 from audit.worker.oracle import load_reference
 from tests.importers import published
 
@@ -50,6 +51,12 @@ def poisoned(value: Any, mark: Path) -> Any:
         alone = ["import torch" if one == "import torch\n" else one for one in value]
         return [trap if one == "import torch" else poisoned(one, mark) for one in alone]
     return value
+
+
+@FORMATS
+def test_the_mode_of_the_published_evaluation_is_stated(name: str, tmp_path: Path) -> None:
+    folder = writer.write(imported(name, tmp_path), tmp_path / "claim")
+    assert claims.load(str(folder)).claim.harness == Harness(mode="eval" if name == "cuda_l1" else "train")
 
 
 def test_every_importer_has_a_fixture_here() -> None:
@@ -127,16 +134,18 @@ def test_the_command_says_what_it_found(tmp_path: Path, capsys: pytest.CaptureFi
     target = tmp_path / "claim"
     assert cli.main(["import", str(source), "--to", str(target), "--gpu", "NVIDIA H100 80GB HBM3"]) == 0
     told = capsys.readouterr().out
-    for words in ("level_1.jsonl row 1: archive ->", "sha256", "kernel: 0.012 ms on H100", "batch_size 4096 -> 512",
+    for words in ("level_1.jsonl row 1: archive ->", "sha256", "kernel: 0.012 ms on H100",
+                  "the first of them alone (batch_size = 256, features = 24)",
                   "missing: reference.py cost", f"next: audit run {target} --device emulated"):  # fmt: skip
         assert words in told
     text = (target / "claim.toml").read_text(encoding="utf-8")
-    assert "# chosen by the importer: shapes.emulated: sizes halved" in text
+    assert "# chosen by the importer: shapes.emulated: 8 candidates" in text
     assert "# missing: reference.py cost" in text
     claim = claims.load(str(target)).claim
     assert claim.speedup[0].ratio == 2.58
     assert (claim.observation[0].kernel_ms, claim.observation[0].baseline_ms) == (0.012, 0.031)
-    assert "µs would be shorter than the launch" in claim.observation[0].by
+    assert "µs would be shorter than the launch" in claim.observation[0].note
+    assert [claim.stated_by_authors(one) for one in (claim.speedup[0], claim.observation[0])] == [True, True]
 
 
 def test_what_lacks_something_essential_says_so_and_cannot_be_loaded(tmp_path: Path) -> None:
@@ -169,6 +178,6 @@ def test_type_names_of_a_leaderboard_are_there_for_its_submissions(tmp_path: Pat
 
     source = tmp_path / "audited.py"
     source.write_text("from task import input_t\n\n\ndef forward(x: input_t) -> input_t:\n    return x * 2\n")
-    assert function_of(source, "forward", init_inputs=(), device="cpu")(torch.ones(1)).item() == 2
+    assert function_of(source, "forward", init_inputs=(), device="cpu", harness=Harness())(torch.ones(1)).item() == 2
     source.write_text("from task import *\n\n\ndef forward(x):\n    return x * 3\n")
-    assert function_of(source, "forward", init_inputs=(), device="cpu")(torch.ones(1)).item() == 3
+    assert function_of(source, "forward", init_inputs=(), device="cpu", harness=Harness())(torch.ones(1)).item() == 3

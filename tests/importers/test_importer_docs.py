@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from audit.importers import IMPORTERS, importer_table, templates, units
+from audit.importers import IMPORTERS, templates, units
 
 PAGE = (Path(__file__).parents[2] / "docs/importers.md").read_text(encoding="utf-8")
-
-
-def test_the_table_is_what_the_importers_say() -> None:
-    told = "python -m audit.importers.importer_table; put it between the marks"
-    assert importer_table.markdown() in PAGE, told
 
 
 def test_formats_contracts_and_units_are_named() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from audit import importers
+from audit.importers import claim_toml
 from audit.importers.imported import Imported
+from audit.importers.templates import reference_py
 from tests.importers import published
 from tests.importers.published import FORMATS, POPCORN_REFERENCE
 
@@ -32,8 +35,9 @@ def test_a_tensor_that_the_reference_never_reads_is_a_destination(body: str, pla
         f"import torch\n\n\ndef ref_kernel(data):\n    {body}\n\n\ndef generate_input(rows, seed):\n    return ()\n"
     )
     found = leaderboard(tmp_path, reference)
-    assert found.reference is not None
-    assert found.reference.options["destination"] == place
+    assert found.harness.destination == place
+    stated = tomllib.loads(claim_toml.text(found, name="claim"))["harness"]
+    assert stated == {"mode": "train"} | ({} if place is None else {"destination": place})
 
 
 @pytest.mark.parametrize(
@@ -63,11 +67,34 @@ def test_modules_beside_the_reference_are_taken_along(tmp_path: Path) -> None:
     assert {"task.py", "utils.py", "reference.py", "submission.py", "task.yml"} == {one.file for one in found.originals}
 
 
-def test_tests_that_are_all_large_are_halved(tmp_path: Path) -> None:
+def test_tests_that_are_all_large_give_smaller_ones(tmp_path: Path) -> None:
     task = (
         'tests: [{"rows": 7168, "features": 24, "seed": 1}]\nbenchmarks: [{"rows": 8192, "features": 24, "seed": 1}]\n'
     )
     found = importers.read([published.write(tmp_path, **(FORMATS["popcorn"] | {"task__yml": task}))])
     assert found.shapes is not None
-    assert (found.shapes.claimed["rows"], found.shapes.emulated) == (8192, ({"rows": 56, "features": 24},))
-    assert any("sizes halved for the emulated device (rows 7168 -> 56)" in choice for choice in found.choices)
+    assert (found.shapes.claimed["rows"], found.shapes.emulated_by) == (8192, "importer")
+    assert found.shapes.emulated[0] == {"rows": 256, "features": 24}
+    assert any("the first of them alone (rows = 256, features = 24)" in choice for choice in found.choices)
+
+
+@pytest.mark.parametrize(
+    ("cases", "largest"),
+    [
+        ("tests: [{rows: 33, features: 24, seed: 7}]\nbenchmarks: [{rows: 64, features: 24, seed: 54352}]", 54352),
+        ("tests: [{rows: 33, features: 24, seed: 7}, {rows: 34, features: 24}]", 7),
+        ("tests: [{rows: 33, features: 24}]", None),
+    ],
+)
+def test_the_largest_published_seed_is_kept(cases: str, largest: int | None, tmp_path: Path) -> None:
+    found = importers.read([published.write(tmp_path, **(FORMATS["popcorn"] | {"task__yml": f"{cases}\n"}))])
+    assert found.reference is not None
+    assert found.reference.options["largest_seed"] == largest
+    assert (f"largest_seed={largest}," in reference_py(found.reference, title="t")) == (largest is not None)
+
+
+def test_a_submission_may_be_what_another_function_makes_of_it(tmp_path: Path) -> None:
+    submission = "import torch\n\ndef plain(data):\n    return data[0]\n\ncustom_kernel = torch.compile(plain)\n"
+    found = importers.read([published.write(tmp_path, **(FORMATS["popcorn"] | {"submission__py": submission}))])
+    assert (found.format, found.claimed.entry) == ("popcorn", "audited_entry")
+    assert b"return custom_kernel(data if len(data) > 1 else data[0])" in found.claimed.data

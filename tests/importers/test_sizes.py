@@ -5,38 +5,59 @@ from __future__ import annotations
 import pytest
 
 from audit.importers import sizes
+from audit.importers.imported import Shapes
 from audit.importers.python_text import PythonText
 
 
-def shapes_of(
-    constants: str, made: str, *, model: str = "", source: str = ""
-) -> tuple[dict[str, int], list[dict[str, int]]]:
+def shapes_of(constants: str, made: str, *, model: str = "", source: str = "") -> Shapes:
     text = f"import torch\n{constants}\n\nclass Model:\n    def forward(self, x):\n        return x {model}\n\n"
     text += f"def get_inputs():\n    return [{made}]\n\ndef get_init_inputs():\n    return [channels]\n"
     task = PythonText(f"{text}channels = 8\n".encode(), where="task.py")
-    found, _ = sizes.of_module(task, apart=("Model", "get_init_inputs"), sources=[source])
-    return dict(found.claimed), [dict(one) for one in found.emulated]
+    return sizes.of_module(task, apart=("Model", "get_init_inputs"), sources=[source])[0]
+
+
+def first_and_last(found: Shapes) -> tuple[dict[str, int], dict[str, int]]:
+    return dict(found.emulated[0]), dict(found.emulated[-1])
 
 
 @pytest.mark.parametrize(
-    ("constants", "made", "claimed", "emulated"),
+    ("constants", "made", "claimed", "first", "last"),
     [
-        ("N = 4096", "torch.randn(N, N)", {"N": 4096}, {"N": 128}),
-        ("N = 1 << 20", "torch.randn(N)", {"as_published": 1}, None),
-        ("N = 1024 * 1024", "torch.randn(N)", {"N": 1048576}, {"N": 16384}),
-        ("rows: int = 4000", "torch.randn(rows, 33)", {"rows": 4000}, {"rows": 250}),
-        ("b = 128\nh, w = 32, 32", "torch.randn(b, channels, h, w)", {"b": 128}, {"b": 16}),
-        ("b = 64\nshape = (256, 4)", "torch.rand(b, *shape)", {"b": 64}, {"b": 16}),
-        ("b = 1000\nn = 3", "torch.randint(0, 9, (b, n))", {"b": 1000, "n": 3}, {"b": 1000, "n": 3}),
-        ("n = 512\nm = n * 2", "torch.randn(n, m)", {"n": 512}, {"n": 16}),
-        ("n = 4097", "torch.randn(n, n)", {"n": 4097}, {"n": 4097}),
-        ("", "torch.randn(16, 16)", {"as_published": 1}, {"as_published": 1}),
+        ("N = 4096", "torch.randn(N, N)", {"N": 4096}, {"N": 256}, {"N": 16}),
+        ("N = 1024 * 1024", "torch.randn(N)", {"N": 1048576}, {"N": 256}, {"N": 16}),
+        ("rows: int = 4000", "torch.randn(rows, 33)", {"rows": 4000}, {"rows": 160}, {"rows": 2}),
+        (
+            "b = 128\nh, w = 320, 32",
+            "torch.randn(b, channels, h, w)",
+            {"b": 128, "h": 320, "w": 32},
+            {"b": 128, "h": 64, "w": 32},
+            {"b": 2, "h": 16, "w": 16},
+        ),
+        (
+            "b = 128\nh, w = 32, channels",
+            "torch.randn(b, h, w)",
+            {"b": 128, "h": 32},
+            {"b": 128, "h": 32},
+            {"b": 2, "h": 16},
+        ),
+        ("b = 1000\nn = 3", "torch.randint(0, 9, (b, n))", {"b": 1000, "n": 3}, {"b": 232, "n": 3}, {"b": 2, "n": 3}),
+        ("n = 512\nm = n * 2", "torch.randn(n, m)", {"n": 512}, {"n": 256}, {"n": 2}),
+        ("n = 4097", "torch.randn(n, n)", {"n": 4097}, {"n": 1 + 256}, {"n": 17}),
+        ("", "torch.randn(16, 16)", {"as_published": 1}, {"as_published": 1}, {"as_published": 1}),
     ],
 )
-def test_sizes_and_what_they_are_halved_to(
-    constants: str, made: str, claimed: dict[str, int], emulated: dict[str, int] | None
+def test_sizes_and_what_they_are_made_smaller_to(
+    constants: str, made: str, claimed: dict[str, int], first: dict[str, int], last: dict[str, int]
 ) -> None:
-    assert shapes_of(constants, made) == (claimed, [emulated] if emulated else [])
+    found = shapes_of(constants, made, source="#define WARP 32\nint two = WARP / 16;")
+    assert dict(found.claimed) == claimed
+    assert first_and_last(found) == (first, last)
+    assert found.emulated_by == ("claim" if claimed == sizes.PLAIN else "importer")
+
+
+def test_no_shape_where_what_is_left_of_the_inputs_is_large() -> None:
+    assert shapes_of("N = 1 << 20", "torch.randn(N)").emulated == ()
+    assert shapes_of("n = 16", "torch.randn(n, 2048, 2048)").emulated == ()
 
 
 def test_a_name_that_a_function_binds_for_itself_is_another() -> None:
@@ -54,19 +75,27 @@ def test_a_name_that_a_function_binds_for_itself_is_another() -> None:
 
 
 def test_what_the_module_needs_too_is_no_size() -> None:
-    assert shapes_of("rows = 64", "torch.randn(rows, channels)")[0] == {"rows": 64}
-    assert shapes_of("rows = 64", "torch.randn(rows, 8)", model="* rows")[0] == {"as_published": 1}
+    assert shapes_of("rows = 64", "torch.randn(rows, channels)").claimed == {"rows": 64}
+    assert shapes_of("rows = 64", "torch.randn(rows, 8)", model="* rows").claimed == {"as_published": 1}
 
 
-def test_a_size_that_stands_in_the_kernel_is_not_made_smaller() -> None:
+def test_the_first_candidate_keeps_what_the_kernel_names() -> None:
     constants, made = "n = 1024\nm = 1024\nk = 512", "torch.randn(n, k), torch.randn(k, m)"
-    assert shapes_of(constants, made, source="#define K 512\n") == (
-        {"n": 1024, "m": 1024, "k": 512},
-        [{"n": 16, "m": 16, "k": 512}],
-    )
-    assert shapes_of(constants, made, source="if (n == 1024)")[1] == [{"n": 1024, "m": 1024, "k": 16}]
-    assert shapes_of("n = 4096", "torch.randn(n, n)", source="if (n == 4096)")[1] == []
-    assert shapes_of(constants, made, source="x1024 10240 1024.5")[1] == [{"n": 64, "m": 64, "k": 128}]
+    assert shapes_of(constants, made, source="#define K 512\n").emulated[0] == {"n": 512, "m": 512, "k": 512}
+    assert shapes_of(constants, made, source="if (n == 1024)").emulated[0] == {"n": 1024, "m": 1024, "k": 512}
+    assert shapes_of(constants, made, source="x1024 1024.5").emulated[0] == {"n": 256, "m": 256, "k": 256}
+    assert shapes_of(constants, made, source="#define BN 128\n").emulated[0] == {"n": 256, "m": 256, "k": 256}
+
+
+def test_a_size_that_equals_a_thread_count_is_still_a_size() -> None:
+    found = shapes_of("batch = 256\nn = 4096", "torch.randn(batch, n)", source="k<<<1, 256>>>(x);")
+    assert first_and_last(found) == ({"batch": 256, "n": 256}, {"batch": 2, "n": 16})
+
+
+def test_what_only_repeats_is_made_smaller_first() -> None:
+    found = shapes_of("m = 256\nk = 4096", "torch.randn(m, k), torch.randn(k, 8)")
+    assert [dict(one) for one in found.emulated[:2]] == [{"m": 256, "k": 256}, {"m": 128, "k": 256}]
+    assert all(one["m"] == 2 for one in found.emulated if one["k"] < 256)
 
 
 SOLUTION = """
@@ -85,8 +114,8 @@ def get_inputs():
 """
 
 
-def test_a_size_that_a_solution_only_repeats_for_its_own_inputs_is_halved() -> None:
+def test_numbers_that_a_solution_only_repeats_for_its_own_inputs_are_none_of_its_kernel() -> None:
     used = PythonText(SOLUTION.encode(), where="solution.py").used_by("ModelNew")
-    assert shapes_of("N = 4096", "torch.randn(N, N)", source=used)[1] == [{"N": 128}]
-    assert shapes_of("N = 512", "torch.randn(N, N)", source=used)[1] == [{"N": 512}]
-    assert shapes_of("N = 777", "torch.randn(N, N)", source=used)[1] == [{"N": 777}]
+    assert shapes_of("N = 4096", "torch.randn(N, N)", source=used).emulated[0] == {"N": 1024}
+    assert shapes_of("N = 512", "torch.randn(N, N)", source=used).emulated[0] == {"N": 512}
+    assert shapes_of("N = 777", "torch.randn(N, N)", source=used).emulated[0] == {"N": 777}

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from audit import claims, notebook
-from audit.model import Record, store
+from audit import claims, judge, notebook
+from audit.model import Record
 from audit.notebook.shown import table
 from audit.report.portability import measured
 from audit.report.quantities import milliseconds
@@ -19,7 +19,7 @@ REPORTS = Path(__file__).resolve().parents[2] / "reports"
 
 @pytest.fixture(scope="module")
 def h100() -> Record:
-    return store.read(REPORTS / "triangular_mm/h100/record.json")
+    return judge.opened(REPORTS / "triangular_mm/h100/record.json")
 
 
 def test_the_claimed_source_with_its_hash() -> None:
@@ -53,7 +53,7 @@ def test_what_each_variant_of_ours_changes() -> None:
 def test_the_card_and_the_ladder(h100: Record, tmp_path: Path) -> None:
     card = notebook.card(h100)
     assert "**Verdict: wrong**" in card
-    assert "*Speaks for*: the kernel as audited, on any GPU" in card
+    assert "*Speaks for*: the kernel as audited, at the shapes, on the devices" in card
     ladder = notebook.ladder(h100, tmp_path)
     assert "| claimed |" in ladder
     (split,) = [rung for rung in h100.ladder if rung.variant == "wmma_split"]

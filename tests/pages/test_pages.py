@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import get_args
 
@@ -11,9 +12,10 @@ import pytest
 from audit import pages, selftest
 from audit.errors import BadInput
 from audit.model import VerdictName
-from audit.pages import parts
+from audit.pages import between, notebooks
+from audit.pages.probes import controls_of, question
 from audit.pages.texts import ProbeText, read
-from audit.probes import PROBES
+from audit.probes import OF_THE_CLAIM, PROBES
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
@@ -24,9 +26,22 @@ def test_nothing_is_stale() -> None:
     assert pages.stale() == [], "python -m audit.pages"
 
 
-def test_every_probe_and_every_verdict_has_a_page() -> None:
-    assert {path.stem for path in (ROOT / "docs/probes").glob("*.md")} == set(PROBES)
-    assert {path.stem for path in (ROOT / "docs/verdicts").glob("*.md")} == set(get_args(VerdictName))
+@pytest.mark.parametrize(
+    ("page", "names"), [("probes", [*PROBES, *OF_THE_CLAIM]), ("verdicts", list(get_args(VerdictName)))]
+)
+def test_every_probe_and_every_verdict_has_a_section(page: str, names: list[str]) -> None:
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    assert re.findall(r"^##+ `(.+)`$", text, re.MULTILINE) == names
+
+
+@pytest.mark.parametrize("probe", PROBES)
+def test_every_probe_asks_names_mechanisms_and_has_controls(probe: str) -> None:
+    module = sys.modules[PROBES[probe].__module__]
+    assert question(probe).endswith("?")
+    assert probe == module.NAME
+    assert module.MECHANISMS
+    assert controls_of(probe, "rogue")
+    assert controls_of(probe, "honest")
 
 
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: str(path.relative_to(ROOT / "docs")))
@@ -63,6 +78,6 @@ def test_the_gravest_grade_of_a_page_is_that_of_the_published_self_test() -> Non
 def test_the_readme_has_one_badge_a_notebook() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     for path in (ROOT / "notebooks").glob("*.ipynb"):
-        assert text.count(parts.badge(path.stem)) == 1
+        assert text.count(notebooks.badge(path.stem)) == 1
     with pytest.raises(BadInput, match="must stand there once each"):
-        parts.readme("no place for it", notebooks=[])
+        between("no place for it", "", part="states", file="docs/batch.md")

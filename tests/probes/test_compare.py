@@ -1,36 +1,131 @@
+"""How an output compares with what is right, element by element, and what is said of it."""
+
+from __future__ import annotations
+
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
 
+from audit.correctness import NothingFinite, right, rms
 from audit.model import Tolerance
-from audit.probes.compare import compare, number
+from audit.probes.compare import CHUNK, Comparison, compare, number
 
 TOLERANCE = Tolerance(relative=1e-4, reason="a test")
+EXACT = Tolerance(relative=0.0, reason="a test")
 WANT = np.arange(1.0, 13.0).reshape(3, 4)
+PROPERTY = settings(deadline=None, derandomize=True, database=None)
+INF, NAN = math.inf, math.nan
+
+
+def compared(got: object, want: object, tolerance: Tolerance = TOLERANCE, dtype: str = "float32") -> Comparison:
+    return compare(np.asarray(got), np.asarray(want, dtype=np.float64), tolerance, dtype=dtype)
 
 
 def test_equal_is_right_and_says_nothing_of_an_element() -> None:
-    result = compare(WANT.copy(), WANT, TOLERANCE)
+    result = compared(WANT.copy(), WANT)
     assert result.right
-    assert (result.index, result.expected, result.got) == (None, None, None)
+    assert (result.index, result.expected, result.got, result.max_abs_diff) == (None, None, None, 0.0)
 
 
-@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf"), 99.0])
+@pytest.mark.parametrize("bad", [NAN, INF, -INF, 99.0])
 def test_one_bad_element_is_wrong_and_named(bad: float) -> None:
     got = WANT.copy()
     got[1, 2] = bad
-    result = compare(got, WANT, TOLERANCE)
+    result = compared(got, WANT)
     assert (result.right, result.elements_wrong, result.index, result.expected) == (False, 1, (1, 2), 7.0)
     assert result.evidence()["got"] == number(bad)
 
 
 def test_tolerance_scales_with_the_values_and_not_with_their_unit() -> None:
     off = WANT * (1 + 5e-5)
-    assert compare(off, WANT, TOLERANCE).right
-    assert compare(off * 1e-9, WANT * 1e-9, TOLERANCE).right
-    assert not compare(WANT * 1e-9 + 1e-9, WANT * 1e-9, TOLERANCE).right
+    assert compared(off, WANT).right
+    assert compared(off * 1e-9, WANT * 1e-9).right
+    assert not compared(WANT * 1e-9 + 1e-9, WANT * 1e-9).right
 
 
 def test_all_zero_expected_allows_only_zero() -> None:
     zeros = np.zeros((2, 2))
-    assert compare(zeros, zeros, TOLERANCE).right
-    assert compare(zeros + 1e-30, zeros, TOLERANCE).elements_wrong == 4
+    assert compared(zeros, zeros).right
+    assert compared(zeros + 1e-30, zeros).elements_wrong == 4
+
+
+def test_a_causal_mask_is_right_and_seven_everywhere_is_not() -> None:
+    want = np.where(np.tri(5, dtype=bool), 0.5, -INF)
+    assert compared(want.copy(), want).right
+    assert compared(np.where(np.tri(5, dtype=bool), 0.5, INF), want).elements_wrong == 10
+    assert compared(np.where(np.tri(5, dtype=bool), 0.5, -3e38), want).elements_wrong == 10
+    one_infinity = WANT.copy()
+    one_infinity[0, 0] = INF
+    result = compared(np.full_like(WANT, 7.0), one_infinity)
+    assert result.elements_wrong == 11  # the seven alone is right
+    assert (result.index, result.expected, result.got) == ((0, 0), INF, 7.0)
+
+
+def test_the_worst_element_is_a_wrong_one_even_where_a_right_one_is_farther_off() -> None:
+    result = compared([1e6 + 50, 1.0, 30.0], [1e6, 1.0, 90.0], Tolerance(relative=4e-5, reason="a test"))
+    assert (result.elements_wrong, result.index, result.max_abs_diff) == (1, (2,), 60.0)
+
+
+def test_a_result_of_half_precision_is_held_to_no_more_than_it_can_hold() -> None:
+    fine = Tolerance(relative=1e-5, reason="a test")
+    want = np.linspace(0.9, 1.9, 100)
+    rounded = want.astype(np.float16)
+    result = compared(rounded, want, fine, "float16")
+    assert (result.right, result.floor, result.evidence()["tolerance_floor"]) == (True, 2**-9, 2**-9)
+    assert not compared(rounded, want, fine, "float32").right
+    assert "tolerance_floor" not in compared(rounded, want, Tolerance(relative=0.1, reason="a test")).evidence()
+
+
+def test_a_tolerance_of_zero_asks_for_the_exact_integer_and_for_the_nearest_number() -> None:
+    want = np.array([3.0, 4.0, 5.0])
+    assert compared(np.array([3, 4, 5]), want, EXACT, "int64").right
+    assert compared(np.array([3, 4, 6]), want, EXACT, "int64").elements_wrong == 1
+    third = np.array([1 / 3])
+    assert compared(third.astype(np.float32), third, EXACT).right
+    assert not compared(third.astype(np.float16), third, EXACT).right
+
+
+def test_unit_dimensions_tell_no_elements_apart() -> None:
+    assert compared(np.array([4.0]), np.array(4.0)).right
+    assert compared(WANT.reshape(3, 1, 4), WANT).right
+    wrong = compared(np.array([5.0]), np.array(4.0))
+    assert (wrong.elements_wrong, wrong.index, wrong.got) == (1, (), 5.0)
+
+
+def test_nothing_finite_is_no_error_of_the_kernel() -> None:
+    with pytest.raises(NothingFinite):
+        compared(np.zeros(3), np.full(3, NAN))
+
+
+def test_a_tie_may_be_broken_in_either_way_and_in_no_third() -> None:
+    want, other = np.array([2.0, 5.0]), np.array([7.0, 5.0])
+    for got, wrong in (([2, 5], 0), ([7, 5], 0), ([3, 5], 1), ([7, 2], 1)):
+        found = compare(np.array(got), want, TOLERANCE, dtype="int64", also=[other])
+        assert found.elements_wrong == wrong
+
+
+@PROPERTY
+@given(
+    npst.arrays(np.float32, st.integers(1, 40), elements=st.floats(width=32)),
+    npst.arrays(np.float64, 40, elements=st.floats(allow_nan=True)),
+    st.floats(min_value=0.0, max_value=0.5),
+)
+def test_the_count_is_that_of_the_rule(got: np.ndarray, want: np.ndarray, relative: float) -> None:
+    due = want[: got.size]
+    due[0] = 1.0
+    found = compared(got, due, Tolerance(relative=relative, reason="a test"), "float64")
+    rule = right(got, due, relative=max(relative, 2**-51), scale=rms(due))
+    assert found.elements_wrong == np.count_nonzero(~rule)
+    assert found.index is None or not rule[found.index]
+
+
+def test_many_chunks_are_one_result() -> None:
+    want = np.ones(2 * CHUNK + 5)
+    got = want.copy()
+    got[[3, CHUNK + 1, 2 * CHUNK + 4]] = [2.0, 9.0, NAN]
+    found = compared(got, want)
+    assert (found.elements_wrong, found.index) == (3, (2 * CHUNK + 4,))

@@ -1,18 +1,16 @@
-"""Every probe convicts its rogue and clears the honest twin, on the emulated device."""
+"""Every probe fails its known-bad control and passes the known-good one, in the published self-test."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping
 
 import pytest
 
 from audit import claims
-from audit.build.emulated import EmulatedDevice
-from audit.model import Finding, Record, Variant
-from audit.pipeline import Audit
+from audit.model import Variant
 from audit.probes import PROBES
-from audit.progress import Progress
-from audit.worker.pool import Workers
+from audit.selftest.record import Answer
+from tests.probes.conftest import Answers
 
 FOLDER = claims.load("controls")
 ROGUES = [variant for variant in FOLDER.claim.variant if variant.role == "rogue"]
@@ -22,20 +20,21 @@ ON_A_GPU = {"current_stream"}
 ELSEWHERE = {"untouched_process"}
 """Probes whose controls are written in Python, in `controls_python`."""
 CONTIGUOUS_ONLY = "layout"
-"""Most controls take their inputs for contiguous, as published kernels do: a hint, which accuses nobody."""
+"""Most controls take their inputs for contiguous, as published kernels do: a hint, which fails no kernel."""
+ONE_LAUNCH_ONLY = "claimed_blocks"
+"""Skips a control that has several launches in a row."""
+HOST_ONLY = "late_writes"
+"""Without a GPU it answers of threads of the host; of a kernel's writes it is skipped."""
+ALLOWS_TF32 = "backend_flags"
+"""The known-good control allows TF32 and takes it back: how precise its products are on a GPU is not shown."""
+NEEDS_STREAMS = {"late_writes"}
+"""Sees what threads of the host write late; beside kernels of the source it has no answer without a GPU."""
+HINTED = {"layout", "nonfinite", "threads", "backend_flags", "first_call", "launch_geometry", "memory_access"}
 
 
 @pytest.fixture(scope="module")
-def record(tmp_path_factory: pytest.TempPathFactory, workers: Workers) -> Record:
-    out = tmp_path_factory.mktemp("controls")
-    with Audit(FOLDER, EmulatedDevice(), Path(out), workers=workers, progress=Progress()) as audit:
-        for stage in (audit.prepare, audit.review, audit.build, audit.verify):
-            stage()
-    return audit.record
-
-
-def findings_about(record: Record, variant: Variant) -> dict[str, Finding]:
-    return {finding.probe: finding for finding in record.findings if finding.target == variant.name}
+def answers(published: Mapping[str, Answers]) -> Answers:
+    return published[FOLDER.claim.name]
 
 
 def test_every_probe_and_rule_has_a_pair() -> None:
@@ -45,64 +44,41 @@ def test_every_probe_and_rule_has_a_pair() -> None:
 
 
 @pytest.mark.parametrize("variant", ROGUES, ids=lambda variant: variant.name)
-def test_rogue_fails_its_probe(record: Record, variant: Variant) -> None:
+def test_rogue_fails_its_probe(answers: Answers, variant: Variant) -> None:
     assert variant.probe is not None
-    finding = findings_about(record, variant)[variant.probe]
-    assert finding.outcome == ("skip" if variant.probe in ON_A_GPU else "fail"), finding.summary
-    if finding.grade == "proved":
-        assert finding.confirmed
+    found = answers[variant.name][variant.probe]
+    assert found.outcome == ("skip" if variant.probe in ON_A_GPU else "fail"), found.summary
+    assert found.grade == "proved" or variant.probe in HINTED | ON_A_GPU
 
 
 @pytest.mark.parametrize("variant", HONEST, ids=lambda variant: variant.name)
-def test_honest_twin_passes_every_probe(record: Record, variant: Variant) -> None:
-    open_ones = {
-        probe: finding.summary
-        for probe, finding in findings_about(record, variant).items()
-        if finding.outcome != "pass" and probe not in ON_A_GPU and not (probe == CONTIGUOUS_ONLY != variant.probe)
-    }
-    assert not open_ones
-    assert not any(finding.convicts for finding in findings_about(record, variant).values())
+def test_honest_twin_passes_every_probe(answers: Answers, variant: Variant) -> None:
+    found = answers[variant.name]
+    assert found.keys() >= PROBES.keys()
+    assert {probe: one.summary for probe, one in found.items() if not passes(probe, one, variant)} == {}
 
 
-CONVICTED = {
-    "fresh_values_rogue_pointer": "proved",
-    "fresh_values_rogue_shape": "proved",
-    "fresh_values_rogue_content": "proved",
-    "repeat_rogue": "proved",
-    "dead_inputs_rogue": "proved",
-    "distributions_rogue": "proved",
-    "precision_rogue": "proved",
-    "alias_rogue": "proved",
-    "late_writes_rogue": "proved",
-    "layout_rogue": "hint",
-    "nonfinite_rogue": "hint",
-    "threads_rogue": "hint",
-    "backend_flags_rogue": "hint",
-    "first_call_rogue": "hint",
-}
+def passes(probe: str, answer: Answer, variant: Variant) -> bool:
+    """Whether the answer is one that a right kernel may get."""
+    if probe == CONTIGUOUS_ONLY != variant.probe and answer.outcome == "fail":
+        return answer.grade == "hint"
+    elsewhere = probe in ON_A_GPU or probe == HOST_ONLY or (probe == "precision" and variant.probe == ALLOWS_TF32)
+    if elsewhere or probe == ONE_LAUNCH_ONLY != variant.probe:
+        return answer.outcome in ("pass", "skip")
+    return answer.outcome == "pass"
 
 
-@pytest.mark.parametrize("name", CONVICTED)
-def test_grade_of_a_rogue(record: Record, name: str) -> None:
-    variant = next(variant for variant in ROGUES if variant.name == name)
-    assert variant.probe is not None
-    assert findings_about(record, variant)[variant.probe].grade == CONVICTED[name]
+def test_a_replayed_result_is_reported_as_one(answers: Answers) -> None:
+    summary = answers["fresh_values_rogue_shape"]["fresh_values"].summary
+    assert "bit for bit the result of the first call" in summary
+    assert "right in a fresh process" in summary
 
 
-def test_a_replayed_result_is_told_as_one(record: Record) -> None:
-    (finding,) = (
-        one for one in record.findings if (one.target, one.probe) == ("fresh_values_rogue_shape", "fresh_values")
-    )
-    assert "bit for bit the result of the first call" in finding.summary
-    assert "right in a fresh process" in finding.summary
+def test_wrong_from_the_first_call_on_is_reported_once(answers: Answers) -> None:
+    found = {probe: one.outcome for probe, one in answers["agreement_rogue"].items()}
+    assert found["agreement"] == "fail"
+    assert {found[probe] for probe in ("fresh_values", "repeat", "distributions", "precision", "alias")} == {"skip"}
 
 
-def test_wrong_from_the_first_call_on_is_told_once(record: Record) -> None:
-    told = {one.probe: one.outcome for one in record.findings if one.target == "agreement_rogue"}
-    assert told["agreement"] == "fail"
-    assert {told[probe] for probe in ("fresh_values", "repeat", "distributions", "precision", "alias")} == {"skip"}
-
-
-def test_a_counter_is_caught_behind_its_patience(record: Record) -> None:
-    (finding,) = (one for one in record.findings if (one.target, one.probe) == ("repeat_rogue", "repeat"))
-    assert "a call with other values after them" in finding.summary
+def test_a_counter_is_caught_behind_its_patience(answers: Answers) -> None:
+    assert "a repeated call" in answers["repeat_rogue"]["repeat"].summary

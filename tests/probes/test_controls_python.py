@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 
 import pytest
 
 from audit import claims
 from audit.model import Variant
 from audit.probes import PROBES
-from audit.selftest import read
-from audit.selftest.record import Row
+from tests.conftest import some
+from tests.probes.conftest import Answers
 
-ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("controls_python", "controls_python_rows", "controls_python_inplace", "controls_python_model")
 FOLDERS = {name: claims.load(name) for name in NAMES}
 TRITON = importlib.util.find_spec("triton") is not None
@@ -35,33 +33,29 @@ def variants(role: str) -> Iterator[object]:
 
 
 @pytest.fixture(scope="module")
-def rows() -> dict[str, Row]:
-    """What the published self-test found; `make self-test` asks again and tells every difference."""
-    record = read(ROOT / "reports/self_test/emulated.json")
-    return {row.control: row for row in record.rows if row.folder in NAMES}
+def answers(published: Mapping[str, Answers]) -> Answers:
+    return {control: found for name in NAMES for control, found in published[name].items()}
 
 
 def test_every_rogue_names_a_probe_and_has_a_twin() -> None:
-    for folder in FOLDERS.values():
-        by_name = {variant.name: variant for variant in folder.claim.variant}
-        rogues = [variant for variant in folder.claim.variant if variant.role == "rogue"]
-        assert {rogue.probe for rogue in rogues} <= {*PROBES, *HINTED}
-        for rogue in rogues:
-            twin = by_name[rogue.name.replace("_rogue", "_honest")]
-            assert (twin.role, twin.probe) == ("honest", rogue.probe)
+    by_name = {variant.name: variant for folder in FOLDERS.values() for variant in folder.claim.variant}
+    for rogue in some(variant for variant in by_name.values() if variant.role == "rogue"):
+        twin = by_name[rogue.name.replace("_rogue", "_honest")]
+        assert rogue.probe in {*PROBES, *HINTED}
+        assert (twin.role, twin.probe) == ("honest", rogue.probe)
 
 
 @pytest.mark.parametrize("variant", list(variants("rogue")))
-def test_rogue_fails_its_probe(rows: dict[str, Row], variant: Variant) -> None:
+def test_rogue_fails_its_probe(answers: Answers, variant: Variant) -> None:
     assert variant.probe is not None
-    answer = rows[variant.name].answers[variant.probe]
+    answer = answers[variant.name][variant.probe]
     assert answer.outcome == "fail", answer.summary
     assert answer.grade == ("hint" if variant.probe in HINTED else "proved")
 
 
 @pytest.mark.parametrize("variant", list(variants("honest")))
-def test_honest_twin_fails_nothing(rows: dict[str, Row], variant: Variant) -> None:
-    found = rows[variant.name].answers
+def test_honest_twin_fails_nothing(answers: Answers, variant: Variant) -> None:
+    found = answers[variant.name]
     assert set(found) >= PROBES.keys()
     wrong = {
         probe: finding.summary
@@ -76,13 +70,13 @@ def test_honest_twin_fails_nothing(rows: dict[str, Row], variant: Variant) -> No
 
 
 @pytest.mark.parametrize("name", ON_A_GPU)
-def test_what_exists_on_a_gpu_only_is_skipped_with_its_reason(rows: dict[str, Row], name: str) -> None:
-    build = rows[name].answers["build"]
+def test_what_exists_on_a_gpu_only_is_skipped_with_its_reason(answers: Answers, name: str) -> None:
+    build = answers[name]["build"]
     assert build.outcome == "skip"
     assert ("torch.compile" if name.startswith("torch_compiled") else "CUDA graphs") in build.summary
 
 
-def test_a_reference_in_the_process_would_have_been_found(rows: dict[str, Row]) -> None:
-    found = rows["heap_scan_rogue"].answers
+def test_a_reference_in_the_process_would_have_been_found(answers: Answers) -> None:
+    found = answers["heap_scan_rogue"]
     assert found["order"].outcome == "pass"  # the reference is there, since this probe calls it
     assert found["agreement"].grade == "proved"

@@ -9,8 +9,9 @@ from typing import Any, cast
 import pytest
 
 from audit.model import Finding
-from audit.probes import kernels_ran
+from audit.probes import claimed_shape, kernels_ran
 from audit.probes.called import Call, SessionBroken
+from audit.probes.claimed_shape import Launched
 from audit.probes.target import Target
 
 SOURCE = "__global__ void scale(float* x) { x[0] = 1; }\nvoid run(float* x) { scale<<<1, 1>>>(x); }\n"
@@ -22,30 +23,93 @@ def launch(kernel: str, microseconds: float | None = 1.0) -> dict[str, Any]:
     return told if microseconds is None else told | {"microseconds": microseconds, "registers": 16, "stream": 7}
 
 
-def asked(folder: Path, *launches: dict[str, Any], source: str = SOURCE, **event: Any) -> Finding:
+def asked(
+    folder: Path,
+    *launches: dict[str, Any],
+    source: str = SOURCE,
+    compiled: tuple[str, ...] = (),
+    claimed: int = 4096,
+    without: bool | None = None,
+    **event: Any,
+) -> Finding:
     (folder / "claimed.cu").write_text(source)
     call = Call({"returned": "Tensor", "launches": list(launches), **event}, folder / "0.bin")
+    case = SimpleNamespace(label="N=4096", shape={"N": 4096}, counts=True)
     target = SimpleNamespace(
-        largest=SimpleNamespace(label="N=4096", shape={"N": 4096}),
-        built=SimpleNamespace(traced_memory="traced"),
+        largest=case,
+        cases=(case,),
+        is_reference=False,
+        built=SimpleNamespace(
+            traced_memory="traced",
+            nan_memory="poison_nan",
+            tensor_device="cuda" if without is None else "cpu",
+            checks_accesses=True,
+            defines=lambda kernel: kernel in compiled,
+        ),
+        compared=lambda call, case: SimpleNamespace(right=without),  # noqa: ARG005
+        claim=SimpleNamespace(shapes=SimpleNamespace(claimed={"N": claimed})),
         reference=folder / "reference.py",
         variant=SimpleNamespace(file="claimed.cu", name="claimed"),
-        session=lambda runs, *, cases, memory: [call],  # noqa: ARG005
+        session=lambda runs, **_: [call],  # noqa: ARG005
     )
     return kernels_ran.run(cast(Target, target))
 
 
 def test_own_kernels_beside_a_librarys_pass_with_their_share(tmp_path: Path) -> None:
-    found = asked(tmp_path, launch(LIBRARY, 3.0), launch("scale(float*)", 1.0))
+    found = asked(tmp_path, launch(LIBRARY, 1.0), launch("scale(float*)", 3.0))
     assert found.outcome == "pass"
-    assert "1 of 2 launches are of the source's own kernels, 25.0 % of the GPU time" in found.summary
-    assert found.evidence["own_share"] == 0.25
+    assert "1 of 2 launches are of the source's own kernels, 75.0 % of the GPU time" in found.summary
+    assert found.evidence["own_share"] == 0.75
+
+
+def test_own_kernels_that_take_a_small_part_of_the_time_are_a_hint(tmp_path: Path) -> None:
+    found = asked(tmp_path, launch(LIBRARY, 99.0), launch("scale(float*)", 1.0))
+    assert (found.outcome, found.grade) == ("fail", "hint")
+    assert "own kernels, 1.0 % of the GPU time; a library's took the rest" in found.summary
+
+
+@pytest.mark.parametrize("kernel", ["void cub::DeviceReduceKernel<float>(float*)", "made_by_a_macro(float*)"])
+def test_what_the_library_of_the_source_defines_is_its_own(tmp_path: Path, kernel: str) -> None:
+    assert asked(tmp_path, launch(kernel), compiled=(kernel,)).outcome == "pass"
+    assert asked(tmp_path, launch(kernel)).convicts
+
+
+@pytest.mark.parametrize(
+    ("condition", "grade"), [("n < 1024", "hint"), ("n == LIMIT", "hint"), ("n > 0", "proved"), ("n < m", "proved")]
+)
+def test_a_smaller_shape_proves_nothing_where_sizes_are_compared(tmp_path: Path, condition: str, grade: str) -> None:
+    source = SOURCE.replace("{ scale<<<", f"{{ int n = size(x); if ({condition}) return library(x); scale<<<")
+    assert asked(tmp_path, launch(LIBRARY), source=source, claimed=8192).grade == grade
+    assert asked(tmp_path, launch(LIBRARY), source=source, claimed=4096).grade == "proved"
 
 
 def test_a_source_whose_kernels_never_ran_is_convicted(tmp_path: Path) -> None:
     found = asked(tmp_path, launch(LIBRARY))
     assert found.convicts
     assert "none of the source's kernels ran (scale); 1 launches of others did" in found.summary
+
+
+@pytest.mark.parametrize(
+    ("kernels", "outcome", "words"),
+    [
+        (
+            [],
+            "fail",
+            "N=8192, the claimed shape: the host code launches none of the source's kernels (scale), nor",
+        ),
+        ([LIBRARY], "fail", "launches none of the source's kernels (scale)"),
+        ([LIBRARY, "scale(float*)"], "pass", "N=8192, the claimed shape: 1 of 2 do"),
+    ],
+)
+def test_launches_at_the_claimed_shape_decide_where_a_smaller_one_ran_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kernels: list[str], outcome: str, words: str
+) -> None:
+    there = Launched({"N": 8192}, None, [launch(kernel) for kernel in kernels], [])
+    monkeypatch.setattr(claimed_shape, "needed", lambda _: there.shape)
+    monkeypatch.setattr(claimed_shape, "launched", lambda *_: [there])
+    found = asked(tmp_path, claimed=8192)
+    assert (found.outcome, found.claimed, found.convicts) == (outcome, True, outcome == "fail")
+    assert words in found.summary
 
 
 def test_a_refused_launch_did_not_run(tmp_path: Path) -> None:
@@ -89,3 +153,12 @@ def test_a_call_that_raised_answers_nothing(tmp_path: Path) -> None:
 )
 def test_names_are_matched_whole(kernel: str, own: bool) -> None:
     assert kernels_ran.is_one_of(kernel, ["scale"]) is own
+
+
+def test_a_result_that_is_right_without_its_kernels_is_the_librarys(tmp_path: Path) -> None:
+    def found(right: bool) -> Finding:
+        return asked(tmp_path, launch("scale", None), without=right)
+
+    assert found(right=True).convicts
+    assert "right at every shape without any of its 1 launches" in found(right=True).summary
+    assert found(right=False).outcome == "pass"

@@ -1,19 +1,45 @@
-"""What a probe may turn into, and when a second build takes a conviction back."""
+"""What a probe may turn into, and when a second build or the task's own reference takes a failure back."""
 
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
+from audit import claims
+from audit.build.device import BuiltVariant
 from audit.errors import CompileError, Unsupported
-from audit.model import Finding
-from audit.probes import PROBES, runner
-from audit.probes.called import SessionBroken
-from audit.probes.target import Target
+from audit.model import Finding, Tolerance
+from audit.probes import OF_THE_CLAIM, PROBES, own_reference, runner
+from audit.probes.called import Case, SessionBroken
+from audit.probes.target import References, Target
+from audit.worker.pool import Workers
 from tests.conftest import finding
 
-TARGET = cast(Target, SimpleNamespace(variant=SimpleNamespace(name="claimed")))
-OTHER = cast(Target, SimpleNamespace(variant=SimpleNamespace(name="claimed")))
+CLAIM = claims.load("triangular_mm").claim
+CLAIMED = CLAIM.claimed
+assert CLAIMED is not None
+BUILT = cast(BuiltVariant, SimpleNamespace(orders=("forward", "reverse")))
+
+
+class Asked(Target):
+    """A target without processes."""
+
+    def session(self, *_: Any, **__: Any) -> Any:
+        raise SessionBroken("no process")
+
+
+CASE = Case({"N": 2}, Path("0.inputs.pt"), np.ones(2), "float32")
+TARGET = Asked(CLAIM, CLAIMED, BUILT, (CASE,), cast(Workers, None), Path("reference.py"), Path())
+OTHER = replace(TARGET)
+
+
+def stands(question: Target) -> Finding:
+    return finding("order", "pass" if question.is_reference else "fail")
 
 
 @pytest.mark.parametrize(
@@ -36,7 +62,7 @@ def test_a_probe_without_an_answer(monkeypatch: Any, error: Exception, outcome: 
 
 def answers(monkeypatch: Any, first: str, second: str) -> Finding:
     replies = {id(TARGET): finding("order", first), id(OTHER): finding("order", second)}
-    monkeypatch.setitem(PROBES, "order", lambda target: replies[id(target)])
+    monkeypatch.setitem(PROBES, "order", lambda target: replies.get(id(target), finding("order")))
     return runner.ask("order", TARGET, second=lambda: OTHER)
 
 
@@ -56,7 +82,7 @@ def test_a_second_build_that_does_not_compile_convicts_nobody(monkeypatch: Any) 
     def second() -> Target:
         raise CompileError("error: out of memory", rung="micro")
 
-    monkeypatch.setitem(PROBES, "order", lambda _: finding("order", "fail"))
+    monkeypatch.setitem(PROBES, "order", stands)
     assert runner.ask("order", TARGET, second=second).outcome == "error"
 
 
@@ -71,6 +97,94 @@ def test_a_call_that_does_not_come_back_is_told_once(monkeypatch: Any) -> None:
         monkeypatch.setitem(PROBES, probe, lambda _, p=probe, o=outcome: asked.append(p) or finding(p, o))
     got = {one.probe: one for one in runner.ask_all(TARGET)}
     assert asked == ["contract"]
-    assert set(got) == set(PROBES)
+    assert set(got) == {*PROBES, *OF_THE_CLAIM}
     assert {one.outcome for one in got.values()} == {"error"}
     assert "not asked" in got["order"].summary
+
+
+@pytest.mark.parametrize("role", ["claimed", "repair", "rogue", "honest"])
+def test_some_questions_are_asked_of_the_claim_alone(monkeypatch: Any, role: str) -> None:
+    for table in (PROBES, OF_THE_CLAIM):
+        for probe in table:
+            monkeypatch.setitem(table, probe, lambda _, p=probe: finding(p))
+    target = replace(TARGET, variant=TARGET.variant.model_copy(update={"role": role}))
+    got = [one.probe for one in runner.ask_all(target)]
+    assert sorted(got) == sorted([*PROBES, *(OF_THE_CLAIM if role == "claimed" else ())])
+
+
+OWN = {
+    "pass": finding("order"),
+    "hint": finding("order", "fail", grade="hint"),
+    "fail": finding("order", "fail"),
+    "skip": finding("order", "skip"),
+    "error": finding("order", "error"),
+}
+"""What the reference may answer, and whether a failure of the kernel then counts."""
+
+
+@pytest.mark.parametrize("own", OWN)
+def test_a_failure_counts_only_where_the_reference_stands_the_probe(monkeypatch: Any, own: str) -> None:
+    target = replace(TARGET, references=References())
+    monkeypatch.setitem(PROBES, "order", lambda one: OWN[own] if one.is_reference else finding("order", "fail"))
+    got = runner.ask("order", target)
+    assert got.convicts == (own in ("pass", "hint"))
+    if not got.convicts:
+        assert (got.outcome, got.grade) == ("error", None)
+        assert f"order fail - {own_reference.FAILS} in order: " in got.summary
+        assert f"order {own}" in got.summary
+        key = "harness" if own == "error" else "tolerance.relative"
+        assert got.summary.endswith(f"correct {key} in claim.toml; nothing is concluded")
+        assert got.evidence[own_reference.EVIDENCE]["outcome"] == own
+
+
+def test_the_reference_is_not_asked_about_what_passes_or_proves_nothing(monkeypatch: Any) -> None:
+    asked = []
+    for found in (finding("order"), finding("order", "fail", grade="undefined"), finding("order", "skip")):
+        monkeypatch.setitem(PROBES, "order", lambda one, f=found: asked.append(one.is_reference) or f)
+        assert runner.ask("order", replace(TARGET, references=References())) == found.model_copy(
+            update={"seconds": runner.ask("order", TARGET).seconds}
+        )
+    assert not any(asked)
+
+
+def test_the_reference_answers_once_for_all_that_are_held_to_the_same(monkeypatch: Any) -> None:
+    asked: list[float] = []
+
+    def probe(target: Target) -> Finding:
+        asked.extend([target.tolerance.relative] * target.is_reference)
+        return stands(target)
+
+    monkeypatch.setitem(PROBES, "order", probe)
+    references = References()
+    wide = CLAIMED.model_copy(update={"tolerance": Tolerance(relative=0.5, reason="another precision")})
+    for variant in (CLAIMED, CLAIMED.model_copy(update={"file": "other.cu"}), wide, wide):
+        assert runner.ask("order", replace(TARGET, variant=variant, references=references)).convicts
+    assert asked == [CLAIM.tolerance.relative, 0.5]
+
+
+@pytest.mark.parametrize("probe", own_reference.NOT_ASKED)
+def test_what_stands_in_the_kernels_source_needs_no_reference(monkeypatch: Any, probe: str) -> None:
+    def only_about_the_kernel(target: Target) -> Finding:
+        assert not target.is_reference
+        return finding(probe, "fail")
+
+    monkeypatch.setitem(PROBES, probe, only_about_the_kernel)
+    assert runner.ask(probe, replace(TARGET, references=References())).convicts
+
+
+def test_a_probe_that_breaks_on_the_reference_concludes_nothing(monkeypatch: Any) -> None:
+    def probe(target: Target) -> Finding:
+        if target.is_reference:
+            raise SessionBroken("crashed after 0 of 1 calls: the process died of SIGSEGV")
+        return finding("order", "fail")
+
+    monkeypatch.setitem(PROBES, "order", probe)
+    got = runner.ask("order", replace(TARGET, references=References()))
+    assert got.outcome == "error"
+    assert "no answer (error: crashed after 0 of 1 calls" in got.summary
+
+
+def test_a_second_build_is_not_made_where_the_reference_fails(monkeypatch: Any) -> None:
+    monkeypatch.setitem(PROBES, "order", lambda _: finding("order", "fail"))
+    second = pytest.fail
+    assert runner.ask("order", replace(TARGET, references=References()), second=second).outcome == "error"

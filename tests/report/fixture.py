@@ -151,3 +151,27 @@ def measured(record: Record) -> Record:
     """The same record with times of one kernel, as a GPU would give them."""
     timing = Measurement(variant="fixed_grid2d", shape={"N": 4096}, protocol="events", samples_ms=(5.61, 5.65, 5.72))
     return record.model_copy(update={"measurements": (timing,)})
+
+
+def swept(record: Record) -> Record:
+    """The same record with sizes around the claim, of two of which a GPU refuses a launch or the kernel itself."""
+    told = {
+        33: "right",
+        34: "wrong",
+        36: "right",
+        1: "refused",
+        65: "not_taken",
+        97: "no_answer",
+        4096: "launch_refused",
+    }
+    launched = {"sizes": {"N": 4092}, "result": "launched"}
+    sizes = [*({"sizes": {"N": size}, "result": result} for size, result in told.items()), launched]
+    why = "N=34: 3 of 9 elements wrong; at [1, 0] expected 1.5, got 2"
+    refused = "N=4096, no kernel run: launch of k refused: the GPU refuses this launch: grid (1, 0, 1) has no blocks"
+    text = f"right at N=33; wrong at 1 of 3 sizes asked around N=33, exactly where N % 4 != 0; see line 7; {why}"
+    text += f"; {refused}; refused by an exception at 1 more, exactly where N < 33; not of the task: 1 more"
+    fields = {"probe": "sweep", "target": "claimed", "outcome": "fail", "grade": "hint", "claimed": False}
+    evidence = {"around": {"N": 33}, "rule": "N % 4 != 0", "sizes": sizes}
+    more = {"summary": f"{text}; none of these sizes is claimed", "evidence": evidence, "line": 7, "shape": {"N": 34}}
+    found = Finding.model_validate(fields | more)
+    return judged(record.model_copy(update={"findings": (*record.findings, found)}))

@@ -30,17 +30,17 @@ def rows(text: str) -> dict[str, list[str]]:
     return {row[0]: row[1:] for row in cells}
 
 
-def test_wrongness_carries_over_and_speed_does_not(record: Record) -> None:
+def test_what_one_device_proves_is_told_beside_gpus_that_nobody_asked(record: Record) -> None:
     h100 = timed(finished(record, "NVIDIA H100 80GB HBM3", "wrong"))
     told = rows(compare([finished(record, "emulated device (CPU)", "wrong"), h100]))
     assert list(told) == ["T4", "A100", "L4", "H100", "emulated device (CPU)"]
     assert told["H100"][2:] == ["wrong", "shared\\_tiled: 2 ms", "1.5x"]
-    assert told["T4"][2:] == ["wrong (seen on emulated device (CPU))", "NOT MEASURED", "NOT MEASURED"]
+    assert told["T4"][2:] == ["not asked (wrong on emulated device (CPU))", "NOT MEASURED", "NOT MEASURED"]
 
 
 def test_a_right_kernel_is_not_called_right_elsewhere(record: Record) -> None:
     told = rows(compare([finished(record, "NVIDIA H100", "confirmed")]))
-    assert (told["H100"][2], told["T4"][2]) == ("confirmed", "NOT MEASURED")
+    assert (told["H100"][2], told["T4"][2]) == ("confirmed", "not asked")
 
 
 def test_a_gpu_that_the_claim_does_not_name_has_the_floor_its_own_record_states(record: Record) -> None:

@@ -4,12 +4,14 @@ import re
 
 import pytest
 
-from audit.model import Record, Verdict
+from audit import lint
+from audit.model import Finding, Record, Verdict
 from audit.report import content
 from audit.report.markdown import render
 from audit.report.quantities import NOT_MEASURED
 from audit.report.view import Report, Section
-from tests.report.fixture import judged, measured, triangular
+from tests.conftest import finding
+from tests.report.fixture import COST, judged, measured, swept, triangular
 
 ACCUSING = re.compile(
     r"\b(wrong|fails?|failed|convicted|cheat\w*|fraud\w*|dishonest\w*|fake\w*|incorrect|defect\w*|never written)\b",
@@ -33,8 +35,9 @@ def with_verdict(record: Record, **fields: object) -> Record:
 def test_sections_stand_in_the_order_of_a_review() -> None:
     slugs = [one.slug for one in content.build(triangular(), ()).sections]
     assert slugs == [
-        "claim", "verdict", "summary", "soundness", "strengths", "weaknesses", "ablation", "floors", "measured",
-        "questions", "limitations", "rating", "checklists", "environment", "reproduce", "reply", "timings", "findings",
+        "claim", "verdict", "summary", "soundness", "strengths", "weaknesses", "ablation", "inputs", "floors",
+        "measured", "questions", "limitations", "rating", "checklists", "environment", "reproduce", "reply",
+        "timings", "findings",
     ]  # fmt: skip
 
 
@@ -46,8 +49,36 @@ def test_wrong_names_cause_confidence_scope_and_evidence() -> None:
     assert "Changing only the 2-D grid makes the kernel right" in text
     assert "1 of 255 rows" in text
     assert "audit run triangular_mm --device emulated --seed 20261121" in text
-    grades = [point.badge.split()[0] for point in section(record, "weaknesses").points]
-    assert grades == ["proved"] * 5 + ["hint"]
+    assert "**Is the result right**: wrong (N = 33 / N = 255, in 2 builds)" in text
+    badges = [point.badge for point in section(record, "weaknesses").points]
+    assert badges[0] == "proved; the claim does not speak of it", "others than the authors took that time"
+    assert [badge.split()[0] for badge in badges[1:]] == ["proved"] * 4 + ["hint"]
+
+
+def test_each_input_stands_with_what_moving_it_did() -> None:
+    listed = [
+        {
+            "input": "input_0",
+            "how": "drawn anew",
+            "kind": "drawn",
+            "elements_moved": 9,
+            "elements_dead": 0,
+            "right": True,
+        },
+        {"input": "input_1_weight", "how": "times 0.5 to 1.5", "elements_moved": 8, "elements_dead": 8, "right": False},
+        {"input": "input_2", "not_tested": "no other value that was tried moves the right result"},
+        {"input": "input_3", "elements_moved": 0, "elements_dead": 0, "right": True},
+    ]
+    dead = finding("dead_inputs", "fail", evidence={"inputs": listed})
+    record = triangular().model_copy(update={"findings": (dead,)})
+    (table,) = section(record, "inputs").tables
+    assert table.rows == (
+        ("input_0", "drawn anew", "9", "0", "followed"),
+        ("input_1_weight", "times 0.5 to 1.5", "8", "8", "not followed"),
+        ("input_2", "no other value that was tried moves the right result", "", "", "untested"),
+        ("input_3", "", "", "", "untested"),
+    )
+    assert section(triangular().model_copy(update={"findings": ()}), "inputs").tables == ()
 
 
 def test_the_summary_says_both_orders_and_not_measured() -> None:
@@ -62,8 +93,36 @@ def test_the_summary_says_both_orders_and_not_measured() -> None:
 def test_questions_follow_from_findings() -> None:
     questions = " ".join(section(triangular(), "questions").bullets)
     assert "At N = 255, 1 of 255 rows were written" in questions
-    assert "How was 0.267 ms timed on T4" in questions
-    assert "87.37x on A100, 27.23x on L4, about 150x on H100" in questions
+    assert "108.9x on T4, 87.37x on A100, 27.23x on L4, about 150x on H100" in questions
+
+
+def with_times_of_the_authors(record: Record) -> Record:
+    """The same with the T4's times as the authors', and its floor."""
+    claim = record.claim.statement
+    stated = claim.model_copy(update={"observation": (claim.observation[0].model_copy(update={"by": None}),)})
+    others = [one for one in record.findings if one.probe != "floor"]
+    audited = record.claim.model_copy(update={"statement": stated})
+    return judged(record.model_copy(update={"claim": audited, "findings": (*others, *lint.floors(stated, COST))}))
+
+
+def test_only_a_time_of_the_authors_asks_them_a_question() -> None:
+    asked = " ".join(section(triangular(), "questions").bullets)
+    assert "0.267 ms" not in asked
+    own = " ".join(section(with_times_of_the_authors(triangular()), "questions").bullets)
+    assert "How was 0.267 ms timed on T4" in own
+    assert "stand behind 87.37x on A100, 27.23x on L4, about 150x on H100" in own
+
+
+def test_every_number_comes_with_who_states_it_and_where() -> None:
+    record = triangular()
+    claim = record.claim.statement
+    number = claim.speedup[0].model_copy(update={"by": "a leaderboard", "url": "https://example.org/runs"})
+    stated = claim.model_copy(update={"speedup": (number, *claim.speedup[1:])})
+    changed = record.model_copy(update={"claim": record.claim.model_copy(update={"statement": stated})})
+    rows = {row[0]: row for row in section(changed, "claim").tables[0].rows}
+    assert rows["T4"][2] == "a leaderboard; https://example.org/runs"
+    assert rows["T4"][5].startswith("a public re-run")
+    assert (rows["A100"][2], rows["A100"][5]) == (claim.source.authors, "nobody")
 
 
 def test_limitations_list_device_shapes_gpus_and_skips() -> None:
@@ -75,12 +134,15 @@ def test_limitations_list_device_shapes_gpus_and_skips() -> None:
     assert ("Build", "wmma_tf32") in [row[:2] for row in limits.tables[0].rows]
 
 
-def test_undecided_says_what_is_missing_and_accuses_nobody() -> None:
+def test_no_defect_says_what_is_missing_and_accuses_nobody() -> None:
     record = triangular(defects=False)
     text = text_of(record)
-    assert record.verdict.name == "undecided"
+    assert record.verdict.name == "no defect found"
+    assert "**Is the result right**: right" in text
+    assert "**Was the ratio reached**: not measured" in text
     assert "Missing: a time" in text
-    assert not ACCUSING.search(text), ACCUSING.findall(text)
+    accusing = ACCUSING.findall(text.replace("no defect found", ""))
+    assert not accusing
     assert not section(record, "weaknesses").points
 
 
@@ -93,9 +155,7 @@ def test_confirmed_accuses_nobody() -> None:
 
 
 def test_mistimed_speaks_of_the_time_and_not_of_the_result() -> None:
-    floors = [finding for finding in triangular().findings if finding.probe == "floor"]
-    right = triangular(defects=False)
-    record = judged(right.model_copy(update={"findings": (*right.findings, *floors)}))
+    record = with_times_of_the_authors(triangular(defects=False))
     assert record.verdict.name == "mistimed"
     assert "not the time of the stated work" in text_of(record)
     assert "0.267 ms is under the fp32 compute floor" in text_of(record)
@@ -107,6 +167,30 @@ def test_incomplete_says_so_on_top() -> None:
     assert text.index("INCOMPLETE") < text.index("##")
     assert {row[7] for row in section(record, "summary").tables[0].rows} == {"not judged"}
     assert "INCOMPLETE" not in text_of(triangular())
+
+
+def test_sizes_around_the_claim_stand_in_a_section_and_accuse_nobody_of_what_it_does_not_claim() -> None:
+    record = swept(triangular(defects=False))
+    assert record.verdict.name == "no defect found"
+    told = section(record, "sizes")
+    (table,) = told.tables
+    assert "exactly where N % 4 != 0" in told.paragraphs[0]
+    assert "no failure of the claim" in told.paragraphs[1]
+    assert table.columns[1:4] == ("Right at", "Wrong at", "A GPU refuses a launch at")
+    assert table.rows == (("N", "33, 36", "34", "4096", "1", "65", "97"),)
+    slugs = [one.slug for one in content.build(record, ()).sections]
+    assert slugs[slugs.index("sizes") - 1] == "weaknesses"
+
+
+def test_sizes_of_several_names_have_a_row_each_and_one_for_all_at_once() -> None:
+    record = triangular(defects=False)
+    told = [({"m": 4, "n": 8}, "right"), ({"m": 5, "n": 8}, "wrong"), ({"m": 4, "n": 7}, "right"),
+            ({"m": 3, "n": 7}, "wrong")]  # fmt: skip
+    evidence = {"around": {"m": 4, "n": 8}, "sizes": [{"sizes": sizes, "result": result} for sizes, result in told]}
+    found = Finding(probe="sweep", target="claimed", outcome="fail", grade="hint", summary="s", evidence=evidence)
+    record = record.model_copy(update={"findings": (*record.findings, found)})
+    (table,) = section(record, "sizes").tables
+    assert table.rows == (("m", "4", "5"), ("n", "7, 8", ""), ("all at once", "", "3 x 7"))
 
 
 def test_a_record_without_any_finding_still_gives_a_report() -> None:

@@ -22,8 +22,8 @@ HOSTILE = (
     "$\\frac$ www.evil.example @someone #1 &lt; {{ 7*7 }} <!-- "
 )
 KEPT = {"sha256", "url", "file", "name", "role", "precision",
-        "probe", "target", "outcome", "grade", "state", "fidelity",
-        "published", "kind", "dtype", "confidence", "variant", "order"}  # fmt: skip
+        "probe", "target", "outcome", "grade", "state", "fidelity", "emulated_by",
+        "published", "kind", "dtype", "mode", "confidence", "variant", "order"}  # fmt: skip
 
 
 def poisoned(value: Any, key: str = "") -> Any:

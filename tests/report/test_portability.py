@@ -21,7 +21,7 @@ def rows(records: list[Record]) -> dict[str, tuple[str, ...]]:
 def test_a_gpu_without_a_record_is_not_measured(record: Record) -> None:
     told = rows([timed(finished(record, "NVIDIA H100 80GB HBM3", "wrong"))])
     assert told["T4"][0] == "108.9x"
-    assert told["T4"][4:] == ("wrong (seen on NVIDIA H100 80GB HBM3)", *["NOT MEASURED"] * 3)
+    assert told["T4"][4:] == ("not asked (wrong on NVIDIA H100 80GB HBM3)", *["NOT MEASURED"] * 3)
     assert told["H100"][4:] == ("wrong", "none: it is wrong", "shared_tiled", "1.5x")
 
 
@@ -36,13 +36,13 @@ def test_a_cleared_claimed_kernel_shows_its_own_ratio(record: Record) -> None:
     )
     told = rows([right.model_copy(update={"ladder": (*right.ladder, *rungs), "measurements": times})])
     assert told["H100"][4:6] == ("overstated", "0.5x")
-    assert told["A100"][4:6] == ("NOT MEASURED", "NOT MEASURED")
+    assert told["A100"][4:6] == ("not asked", "NOT MEASURED")
 
 
 def test_the_page_says_what_carries_over_and_names_its_records(record: Record) -> None:
     both = [finished(record, "emulated device (CPU)", "wrong"), finished(record, "NVIDIA H100", "wrong")]
     text = markdown.render(portability.page(both, ()), figures="figures")
-    assert "Wrongness carries over and speed does not" in text
+    assert "A verdict speaks for the shapes and the device it names" in text
     assert "2 records of one claim" in text
     assert "| NVIDIA H100 | wrong |" in text
     with pytest.raises(BadInput, match="incomplete"):

@@ -142,3 +142,15 @@ def test_times_taken_one_after_another_have_no_interval_and_are_inconclusive() -
     assert "one after another" in section(record, "measured").paragraphs[0]
     drawn = {figure.name: figure for figure in figures.draw(record)}
     assert "6x, inconclusive" in drawn["waterfall"].alt
+
+
+def test_a_baseline_that_is_wrong_while_timed_is_named_and_compared_with_nothing() -> None:
+    record = raced(right=True)
+    assert "Baselines with wrong results" not in " ".join(map(str, section(record, "measured").paragraphs))
+    fields = {"probe": "timed_outputs", "target": judge.BASELINE, "outcome": "fail", "grade": "proved", "summary": "w"}
+    bad = Finding.model_validate(fields)
+    told = section(record.model_copy(update={"findings": (*record.findings, bad)}), "measured")
+    assert f"timed calls: {judge.BASELINE}. No ratio to them counts" in " ".join(map(str, told.paragraphs))
+    falls, times = told.tables
+    assert not any("against baseline:eager" in str(row[0]) and "tf32" not in str(row[0]) for row in falls.rows)
+    assert {str(row[6]) for row in times.rows} == {"none"}

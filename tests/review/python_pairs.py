@@ -27,6 +27,7 @@ def triton(body: str, launch: str) -> str:
     )
 
 
+INLINE = "from torch.utils.cpp_extension import load_inline\n"
 PLACE = "at = tl.program_id(0) * B + tl.arange(0, B)\n    "
 
 ROGUES: dict[str, list[str]] = {
@@ -34,6 +35,12 @@ ROGUES: dict[str, list[str]] = {
         forward("try:\n        return ext.run(x)\n    except Exception:  # HERE\n        return torch.relu(x)"),
         forward("try:\n        return ext.run(x)\n    except:  # HERE\n        return x * 2"),
         forward("try:\n        y = torch.mm(x, x)\n    except RuntimeError:  # HERE\n        pass\n    return y"),
+    ],
+    "undeclared_binding": [
+        INLINE + "load_inline(name='m', cpp_sources='', cuda_sources='', functions=['run'])  # HERE\n",
+        INLINE + "load_inline('m', '// int run();', TEXT, functions='run')  # HERE\n",
+        INLINE
+        + "def build():\n    cpp = ''\n    return load_inline(name='m', cpp_sources=cpp, functions=['run'])  # HERE\n",
     ],
     "library_operator": [
         forward("y = F.relu(x) @ x  # HERE\n    return y.matmul(x)  # HERE"),
@@ -154,6 +161,12 @@ HONEST: dict[str, list[str]] = {
         forward("try:\n        return kept[x]\n    except KeyError:\n        return torch.relu(x)"),
         "try:\n    import triton\nexcept ImportError:\n    triton = None\n",
         forward("try:\n        return read(x)\n    except OSError:\n        return None"),
+    ],
+    "undeclared_binding": [
+        INLINE + "load_inline(name='m', cpp_sources='int run();', cuda_sources='', functions=['run'])\n",
+        INLINE + "load_inline(name='m', cpp_sources='#include \"run.h\"', functions=['run'])\n",
+        INLINE + "load_inline(name='m', cpp_sources='PYBIND11_MODULE(m, n) {}')\n",
+        INLINE + "def build(text):\n    return load_inline(name='m', cpp_sources=text, functions=['run'])\n",
     ],
     "library_operator": [
         forward("y = torch.empty_like(x).contiguous().view(-1)\n    ext.run(x, y)\n    return y.clone()"),

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from audit.review.constants import whole_number
 from audit.review.cuda_source import parse
 from audit.review.launch_geometry import GeometryHint, hints
 
@@ -154,3 +155,10 @@ def test_two_kernels_of_one_name_are_left_alone() -> None:
 )
 def test_the_kernels_of_this_repository(path: str, hinted: bool) -> None:
     assert bool(hints(parse((_KERNELS / path).read_text(encoding="utf-8")))) is hinted
+
+
+@pytest.mark.parametrize(
+    ("literal", "value"), [("256", 256), ("0", 0), ("000", 0), ("0x1F", 31), ("010", 8), ("0256", 174), ("089", None)]
+)
+def test_a_leading_zero_is_octal(literal: str, value: int | None) -> None:
+    assert whole_number(literal) == value

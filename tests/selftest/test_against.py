@@ -28,6 +28,30 @@ def test_a_control_that_comes_out_otherwise_is_named() -> None:
     assert told == f"{BEFORE.rows[index].folder}/{BEFORE.rows[index].control}: convicted before, missed now it passed"
 
 
+def test_a_probe_that_comes_out_otherwise_is_named() -> None:
+    index, row = next((k, row) for k, row in enumerate(BEFORE.rows) if row.result == "cleared")
+    failed = row.answers["layout"].model_copy(update={"outcome": "error", "grade": None, "summary": "it ended"})
+    now = row.model_copy(update={"answers": {**row.answers, "layout": failed}})
+    rows = (*BEFORE.rows[:index], now, *BEFORE.rows[index + 1 :])
+    (told,) = differences(BEFORE.model_copy(update={"rows": rows}), BEFORE)
+    was = row.answers["layout"].outcome
+    assert told == f"{row.folder}/{row.control}: layout {was} before, error now: it ended"
+
+
+def test_of_a_rogue_only_its_own_probe_counts() -> None:
+    index, row = next((k, row) for k, row in enumerate(BEFORE.rows) if row.result == "convicted" and row.probe)
+    assert row.probe is not None
+
+    def now(probe: str) -> list[str]:
+        other = row.answers[row.probe or ""].model_copy(update={"outcome": "error", "grade": None, "summary": "late"})
+        changed_row = row.model_copy(update={"answers": {**row.answers, probe: other}})
+        rows = (*BEFORE.rows[:index], changed_row, *BEFORE.rows[index + 1 :])
+        return differences(BEFORE.model_copy(update={"rows": rows}), BEFORE)
+
+    assert now("threads") == []
+    assert now(row.probe) == [f"{row.folder}/{row.control}: {row.probe} fail before, error now: late"]
+
+
 def test_what_a_machine_cannot_answer_is_no_difference() -> None:
     assert differences(changed(0, result="skipped", reason="triton is not installed"), BEFORE) == []
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from audit import claims, clearing
 from audit.model import Device, Environment, Finding, Wall
-from audit.selftest import rates
+from audit.pages.self_test import part, text
+from audit.selftest import rates, write
 from audit.selftest.matrix import matrix
-from audit.selftest.page import END, START, page, section
 from audit.selftest.record import Check, Row, SelfTest
-from audit.selftest.score import row, shortfalls
+from audit.selftest.score import row, shortfalls, upper_bound
 from tests.conftest import finding
 
 FOLDER = claims.load("controls")
@@ -50,6 +52,32 @@ def test_rogues_are_for_the_probe_made_for_them(answer: Finding, result: str, re
 def test_a_rogue_nobody_asked_about_is_missed() -> None:
     made = row("controls", FOLDER, VARIANTS[ROGUE], findings=[])
     assert (made.result, made.reason) == ("missed", "order: not asked")
+
+
+@pytest.mark.parametrize(
+    ("answer", "result", "reason"),
+    [
+        (finding("dead_inputs", "fail"), "convicted", ""),
+        (finding("memory_access", "fail", grade="undefined"), "flagged", "undefined: memory_access: "),
+        (finding("review.fallback", "fail", grade="hint"), "flagged", "hint: review.fallback: "),
+        (finding("agreement", "error"), "missed", "agreement: "),
+        (BUILT, "missed", "no probe and no rule says anything"),
+        (finding("build", "skip"), "skipped", "build skip"),
+    ],
+)
+def test_a_rogue_without_a_probe_of_its_own_is_for_all_of_them(answer: Finding, result: str, reason: str) -> None:
+    told = {one.probe: one for one in (*(finding(probe) for probe in clearing.CORRECTNESS), BUILT, answer)}
+    own = [one.model_copy(update={"target": ROGUE}) for one in told.values()]
+    made = row("controls_blind/a", FOLDER, VARIANTS[ROGUE].model_copy(update={"probe": None}), findings=own)
+    assert made.result == result
+    assert made.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("events", "trials", "bound"), [(0, 47, 0.0617), (0, 1, 0.95), (1, 20, 0.2161), (3, 3, 1.0), (0, 0, 1.0)]
+)
+def test_the_bound_is_that_of_clopper_and_pearson(events: int, trials: int, bound: float) -> None:
+    assert upper_bound(events, trials) == pytest.approx(bound, abs=2e-4)
 
 
 @pytest.mark.parametrize(
@@ -154,32 +182,29 @@ def test_the_rules_of_a_family_share_a_column() -> None:
     assert "h" not in plain.removeprefix("controls/order_honest").removesuffix("cleared")
 
 
-def test_the_readme_section_has_the_rates_of_each_device_and_the_walls_that_stood() -> None:
+def test_the_readme_part_has_the_rates_of_each_device_and_the_walls_that_stood(tmp_path: Path) -> None:
     one = scored([CAUGHT, MISSED, CLEARED])
     walls = (Wall(name="files", up=True), Wall(name="network", up=False, why="w"))
+    write(one, tmp_path / "emulated.json")
     walled = one.model_copy(update={"environment": one.environment.model_copy(update={"walls": walls})})
-    first, before, after, last = section([one, walled]).splitlines()
-    assert (first, last) == (START, END)
+    write(walled, tmp_path / "later.json")
     told = "- emulated device: 1 of 2 rogues caught by the probe made for them, 1 proved; 0 of 1 honest kernels accused"
+    before, after = part(tmp_path).splitlines()
     assert before == f"{told}; taken before claimed code ran inside walls"
     assert after == f"{told}; 1 of 2 walls around claimed code stood"
 
 
 def test_the_page_has_a_row_a_probe_and_a_column_a_device() -> None:
-    text = page([scored([CAUGHT, MISSED, CLEARED]), OTHER])
-    assert "| Rogues caught by | emulated device | GPU |" in text
-    assert "| `order` | 1 of 2 | skipped |" in text
-    assert "| honest kernels cleared | 1 of 1 | 0 of 1 |" in text
+    found = text([scored([CAUGHT, MISSED, CLEARED]), OTHER])
+    assert "| Rogues caught by | emulated device | GPU |" in found
+    assert "| `order` | 1 of 2 | skipped |" in found
+    assert "| honest kernels cleared | 1 of 1 | 0 of 1 |" in found
 
 
-def test_the_page_has_a_row_a_rogue_and_every_answer() -> None:
-    records = [scored([FLAGGED, CLEARED]), OTHER]
-    text = page(records)
+def test_the_page_lists_the_rogues_and_the_honest_kernels_that_did_not_come_out_best() -> None:
+    found = text([scored([FLAGGED, CLEARED]), OTHER])
     told = "| `controls/order_rogue` | right only after somebody else has computed the same result. | `order` |"
-    assert text.count(told) == 1
-    assert f"{told} undefined behaviour | skipped |" in text
-    assert (
-        "| `controls/order_honest` | the twin of order\\_rogue, right whoever runs first. | `order` | cleared |" in text
-    )
-    for record in records:
-        assert f"```text\n{matrix(record)}```" in text
+    assert found.count(told) == 1
+    assert f"{told} undefined behaviour | skipped |" in found
+    assert "| `controls/order_honest` | the twin of order\\_rogue, right whoever runs first. | `order` | " in found
+    assert "order_honest" not in text([scored([FLAGGED, CLEARED])])

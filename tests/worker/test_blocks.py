@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
-from audit.worker.blocks import COLD, HOST, HOT, LEAST_BLOCKS, MOST_CALLS, WARM_MOST_CALLS, Blocks, Plan
+from audit.worker.answers import Answers
+from audit.worker.blocks import COLD, HOST, HOT, LEAST_BLOCKS, MOST_CALLS, SEEN, WARM_MOST_CALLS, Blocks, Plan
+from audit.worker.contents import Content, Contents
 from audit.worker.kept_outputs import KeptOutputs
 from audit.worker.stopping import calls_in_block, half_width, settled
-from audit.worker.stopwatch import Stopwatch
+from audit.worker.stopwatch import Stopwatch, Timed
 
 
 class Watch:
@@ -23,71 +25,129 @@ class Watch:
         self.noise = noise
         self.log: list[float] = []
 
-    def cold(self, calls: list[Callable[[], float]], *, keep: Collection[int] = ()) -> Any:
-        times = [call() for call in calls]
+    def cold(self, calls: Sequence[Timed]) -> list[float]:
+        times = [self.one(timed) for timed in calls]
         self.log += times
-        return [one * self.noise() for one in times], {place: times[place] for place in keep}
+        return [one * self.noise() for one in times]
 
-    def hot(self, calls: list[Callable[[], float]]) -> list[float]:
-        return self.cold(calls)[0]
+    def hot(self, calls: Sequence[Timed]) -> list[float]:
+        return self.cold(calls)[1:]
 
-    def host(self, call: Callable[[], float]) -> float:
-        return call()
+    def host(self, timed: Timed) -> float:
+        return self.one(timed)
+
+    def one(self, timed: Timed) -> float:
+        timed.before()
+        result: float = timed.call()
+        timed.after(result)
+        return result
 
 
-def blocks(noise: Callable[[], float] = lambda: 1.0, **times_ms: float) -> tuple[Blocks, Watch]:
-    watch = Watch(noise)
+class Given:
+    """Stands for the contents and for what results are held against; counts what it is asked for."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.batches: list[int] = []
+        self.checked: Counter[str] = Counter()
+
+    def renew(self, count: int) -> None:
+        self.batches.append(count)
+
+    def taken(self, owner: str, count: int) -> list[tuple[Content, int]]:  # noqa: ARG002
+        return [(Content(row, drawn=row % 2 or None), row % 2) for row in range(count)]
+
+    def write(self, content: Content, home: int) -> None:
+        assert content.row % 2 == home
+
+    def check(self, name: str, content: Content, result: float, *, block: int) -> None:  # noqa: ARG002
+        self.checked[name] += 1
+
+    def settle(self) -> None: ...
+
+    def tell_apart(self) -> None: ...
+
+
+def blocks(noise: Callable[[], float] = lambda: 1.0, most: int = 14, **times_ms: float) -> tuple[Blocks, Watch, Given]:
+    watch, given = Watch(noise), Given(most)
     calls = {name.replace("_", ":"): (lambda _, ms=ms: ms) for name, ms in times_ms.items()}
     kept = KeptOutputs(Path(), each=0, choice=random.Random(1), write=lambda *_: "")
-    made = Blocks(calls, sets=2, stopwatch=cast(Stopwatch, watch), kept=kept, choice=random.Random(1))
+    made = Blocks(
+        calls,
+        contents=cast(Contents, given),
+        answers=cast(Answers, given),
+        stopwatch=cast(Stopwatch, watch),
+        kept=kept,
+        choice=random.Random(1),
+    )
     for name in calls:
         made.warm(name)
-    return made, watch
+    return made, watch, given
 
 
 def test_every_callable_is_in_every_block_and_the_order_changes() -> None:
-    made, _ = blocks(baseline_eager=3.0, claim=0.5, other=0.2)
+    made, *_ = blocks(baseline_eager=3.0, claim=0.5, other=0.2)
     made.run(Plan(budget_s=1.0, half_width=0.01), between=lambda _: None)
     assert made.block == LEAST_BLOCKS, "without noise the least number of blocks is enough"
     for name, each in (("baseline:eager", 1), ("claim", 4), ("other", MOST_CALLS)):
         cold = made.taken[name][COLD]
         assert Counter(cold.blocks) == dict.fromkeys(range(LEAST_BLOCKS), each)
         assert len(set(cold.positions)) > 1
-        assert {HOT, HOST} < set(made.taken[name])
+        assert {HOT, HOST, SEEN} < set(made.taken[name])
 
 
 def test_noise_needs_more_blocks_and_a_budget_ends_them() -> None:
     draw = random.Random(5)
-    made, _ = blocks(lambda: 1 + 0.2 * draw.random(), baseline_eager=3.0, claim=2.5)
+    made, *_ = blocks(lambda: 1 + 0.2 * draw.random(), baseline_eager=3.0, claim=2.5)
     ended = made.run(Plan(budget_s=20.0, half_width=0.01), between=lambda _: None)
     assert ended["tight"]
     assert ended["blocks"] > LEAST_BLOCKS
-    made, _ = blocks(lambda: 1 + draw.random(), baseline_eager=3.0, claim=2.5)
+    made, *_ = blocks(lambda: 1 + draw.random(), baseline_eager=3.0, claim=2.5)
     assert not made.run(Plan(budget_s=0.05, half_width=1e-9), between=lambda _: None)["tight"]
 
 
 def test_the_driver_is_asked_between_blocks_with_their_numbers() -> None:
-    made, _ = blocks(baseline_eager=3.0, claim=2.5)
+    made, *_ = blocks(baseline_eager=3.0, claim=2.5)
     asked: list[int] = []
     made.run(Plan(budget_s=1.0, half_width=0.01), between=asked.append)
     assert asked == list(range(LEAST_BLOCKS))
 
 
 def test_the_control_is_a_callable_under_a_second_name() -> None:
-    made, _ = blocks(baseline_eager=3.0, claim=0.5)
+    made, *_ = blocks(baseline_eager=3.0, claim=0.5)
     assert made.fastest() == "claim"
     made.repeat("claim", "control:again:claim")
     made.run(Plan(budget_s=1.0, half_width=0.01), between=lambda _: None)
     assert made.taken["control:again:claim"][COLD].samples_ms == made.taken["claim"][COLD].samples_ms
 
 
+def test_there_are_contents_for_every_call_of_a_block_and_every_result_is_held_against_something() -> None:
+    made, watch, given = blocks(baseline_eager=3.0, claim=0.2)
+    warm = len(watch.log)
+    made.repeat("claim", "control:again:claim")
+    made.run(Plan(budget_s=1.0, half_width=0.01), between=lambda _: None)
+    assert set(given.batches) == {2 * MOST_CALLS, 1 + MOST_CALLS, 2}
+    hosted = sum(len(taken[HOST].samples_ms) for name, taken in made.taken.items() if HOST in taken)
+    assert sum(given.checked.values()) == len(watch.log) + hosted
+    assert given.checked["claim"] > given.checked["baseline:eager"] > warm // 2 - 1
+    assert set(made.taken["control:again:claim"]) == {COLD}
+
+
+def test_few_contents_bound_the_calls_of_a_block() -> None:
+    made, *_ = blocks(most=4, baseline_eager=3.0, claim=0.2, other=0.2)
+    made.repeat("claim", "control:again:claim")
+    made.run(Plan(budget_s=1.0, half_width=0.01), between=lambda _: None)
+    assert Counter(made.taken["claim"][COLD].blocks) == dict.fromkeys(range(LEAST_BLOCKS), 2)
+    assert Counter(made.taken["other"][COLD].blocks) == dict.fromkeys(range(LEAST_BLOCKS), 4)
+
+
 def test_the_warm_up_ends_when_steady_and_at_its_cap_when_not() -> None:
-    made, _ = blocks(baseline_eager=3.0)
+    made, *_ = blocks(baseline_eager=3.0)
     assert made.warm("baseline:eager") == {
         "warmed": "baseline:eager", "calls": 10, "stable": True, "first_ms": 3.0, "last_ms": 3.0,
     }  # fmt: skip
     growing = iter(range(1, 10_000))
-    restless, _ = blocks(lambda: float(next(growing)) ** 2, baseline_eager=3.0)
+    restless, *_ = blocks(lambda: float(next(growing)) ** 2, baseline_eager=3.0)
     told = restless.warm("baseline:eager")
     assert (told["stable"], told["calls"]) == (False, WARM_MOST_CALLS)
 

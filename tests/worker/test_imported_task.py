@@ -102,6 +102,31 @@ def test_sizes_that_follow_from_a_constant_follow_it(tmp_path: Path) -> None:
         module.module({"cols": 1})
 
 
+def test_a_dataclass_with_annotations_as_text_finds_its_module(tmp_path: Path) -> None:
+    text = "from dataclasses import dataclass\n\n@dataclass\nclass Config:\n    rows: 'int' = 4\n"
+    assert ImportedFile(file(tmp_path, text)).module().Config().rows == 4
+
+
+def test_sizes_that_stand_side_by_side_are_replaced_alone(tmp_path: Path) -> None:
+    text = "depth, rows = 2, 4\nfor a, b in [(1, 2)]:\n    pass\nx, *y = 1, 2\ncells = depth * rows\n"
+    module = ImportedFile(file(tmp_path, text))
+    assert (module.module().cells, module.module({"rows": 8}).cells, module.module({"depth": 3}).cells) == (8, 16, 12)
+    with pytest.raises(LookupError, match=r"it has: depth, rows, cells$"):
+        module.module({"x": 1})
+
+
+def test_seeds_stay_within_those_that_the_task_publishes(tmp_path: Path) -> None:
+    path = file(tmp_path, "import torch\n\ndef generate_input(rows, seed):\n    return torch.full((rows,), seed)\n")
+
+    def drawn(**published: int) -> set[int]:
+        task = DataTask(path, beside={}, **published)
+        return {int(task.inputs({"rows": 1}, generator(seed))[0]) for seed in range(50)}
+
+    assert max(drawn()) > 1 << 24
+    assert max(drawn(largest_seed=93246)) <= 93246
+    assert len(drawn(largest_seed=7)) > 45
+
+
 def test_the_least_work_is_nothing_where_it_is_not_certain(tmp_path: Path) -> None:
     shared = file(
         tmp_path, "import torch\n\ndef get_inputs():\n    return [torch.ones(4, 4)]\n\ndef f(x):\n    return x.t()\n"

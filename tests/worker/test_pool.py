@@ -66,7 +66,9 @@ def test_a_session_tells_its_events_and_leaves_its_files(workers: Workers, tmp_p
     [
         ("raise ValueError('no cost')", "raised", "ValueError: no cost"),
         ("os.kill(os.getpid(), signal.SIGSEGV)", "crashed", "SIGSEGV"),
-        ("os._exit(3)", "raised", "no message"),
+        ("os._exit(3)", "ended", "the process ended itself with exit code 3"),
+        ("sys.exit()", "ended", "the process ended itself with exit code 0"),
+        ("sys.exit('no more')", "ended", "the process ended itself with exit code 1"),
         ("time.sleep(60)", "timed out", "within 2 s"),
     ],
 )
@@ -128,12 +130,12 @@ def test_a_kept_process_that_ended_by_itself_is_told_not_fatal(workers: Workers,
         request = {**request_for(tmp_path), "folder": str(process.results)}
         assert process.call("oracle", request, limit_s=20.0).finished
         time.sleep(0.5)
-        assert process.call("oracle", request, limit_s=20.0).ending == "raised"
+        assert process.call("oracle", request, limit_s=20.0).ending == "ended"
     assert ask(workers, tmp_path, FINE).finished
 
 
 def test_a_process_that_leaves_early_with_code_0_has_not_finished(workers: Workers, tmp_path: Path) -> None:
-    assert ask(workers, tmp_path, "os._exit(0)").ending == "raised"
+    assert ask(workers, tmp_path, "os._exit(0)").ending == "ended"
 
 
 @pytest.mark.parametrize(

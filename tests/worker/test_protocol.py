@@ -18,7 +18,7 @@ TIMING = {"kind": "timing", "variants": [{"name": "claimed"}], "inputs": ["/x/0.
 FINE = {"shape": [3], "dtype": "float32", "digest": "0" * 64, "seconds": 0.5, "launches": [], "reports": []}
 COST: dict[str, Any] = {"cost": {"flops": 1.0, "bytes": 2.0}}
 CASE = {"case": 0, "shape": {"N": 3}, "expected_shape": [3], "expected_dtype": "float32", "expected_at": 0}
-VARIED = {"of": 0, "bits": {"fp32": 23.5, "tf32": None}, "first_input": None}
+VARIED = {"of": 0, "bits": {"fp32": 23.5, "tf32": None}, "trivial": {"zeros": 3}, "inputs": []}
 MOVED = {"of": 0, "variation": "one_element", "group": "moved", "headroom": {}, "stem": "/x/0.one_element",
          "expected_shape": [3], "expected_dtype": "float32", "expected_at": 24}  # fmt: skip
 
@@ -54,7 +54,7 @@ def test_an_event_too_few_or_too_many_or_in_another_place_is_refused() -> None:
     assert "event 0 answers another step" in refusal(SESSION, second, first)
     assert "event 1 answers another step" in refusal(SESSION, first, first, finished=False)
     assert "event 0 answers another step" in refusal(SESSION, {**first, "case": 1}, second)
-    assert "options its step was not asked with" in refusal(SESSION, {**first, "times": 3}, second)
+    assert "options its step was not asked with" in refusal(SESSION, {**first, "order": [0, 1]}, second)
     assert "event 0 is not the one due" in refusal(ORACLE, CASE, COST)
     assert "0 events for the cost and 1 cases" in refusal(ORACLE)
     assert "another case" in refusal(VARY, MOVED)

@@ -95,17 +95,20 @@ def test_a_text_made_at_run_time_is_not_run(workers: Workers, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("text", "detail"),
+    ("text", "ending", "detail"),
     [
-        ("raise ValueError('not today')", "ValueError: not today"),
-        ("def other(x): return x", "no function forward and no class ModelNew; the module has: other"),
-        ("import sys\nsys.exit(0)", "SystemExit"),
-        ("class ModelNew:\n    def __init__(self): ...", "ModelNew.__init__"),
+        ("raise ValueError('not today')", "raised", "ValueError: not today"),
+        ("def other(x): return x", "raised", "no function forward and no class ModelNew; the module has: other"),
+        ("import sys\nsys.exit(0)", "ended", "ended itself with exit code 0"),
+        ("import os\nprint('done')\nos._exit(0)", "ended", "ended itself with exit code 0"),
+        ("class ModelNew:\n    def __init__(self): ...", "raised", "ModelNew.__init__"),
     ],
 )
-def test_a_source_that_does_not_load_ends_its_session(workers: Workers, tmp_path: Path, text: str, detail: str) -> None:
+def test_a_source_that_does_not_load_ends_its_session(
+    workers: Workers, tmp_path: Path, text: str, ending: str, detail: str
+) -> None:
     reply = asked(workers, tmp_path, text)
-    assert (reply.ending, reply.events) == ("raised", ())
+    assert (reply.ending, reply.events) == (ending, ())
     assert detail in reply.detail
 
 
@@ -151,7 +154,7 @@ def test_a_call_in_place_does_not_change_what_the_next_is_asked(workers: Workers
 
 
 def test_a_subclass_is_told_by_its_full_name(workers: Workers, tmp_path: Path) -> None:
-    text = "import torch\nclass Tensor(torch.Tensor): ...\ndef forward(x): return x.as_subclass(Tensor)"
+    text = "import torch\nclass Tensor(torch.Tensor): late = 1\ndef forward(x): return x.as_subclass(Tensor)"
     assert asked(workers, tmp_path, text).events[0]["returned"] == "audited_claimed.Tensor"
 
 

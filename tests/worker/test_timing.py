@@ -10,6 +10,7 @@ import torch
 
 from audit import claims
 from audit.containment import places
+from audit.model import Harness
 from audit.worker import callables, cuda, nvml, published, sealed
 from audit.worker.device import open_device
 from audit.worker.pool import Workers
@@ -134,4 +135,4 @@ def test_a_missing_entry_lists_the_functions_there_are(tmp_path: Path) -> None:
     module = tmp_path / "m.py"
     module.write_text("def backward(x): return x\n")
     with pytest.raises(LookupError, match="no function forward; the extension has: backward"):
-        cuda.entry_of({"library": str(module), "module": "m", "binding": None}, "forward")
+        cuda.entry_of({"library": str(module), "module": "m", "binding": None}, "forward", Harness())

@@ -13,9 +13,10 @@ import pytest
 import torch
 
 from audit import claims
+from audit.correctness import effective_bits
 from audit.worker import process_state
 from audit.worker.arguments import LAYOUTS, Arguments, differing
-from audit.worker.formats import FORMATS, effective_bits, tf32
+from audit.worker.formats import FORMATS, tf32
 from audit.worker.oracle import load_reference, run
 from audit.worker.results import Results
 from audit.worker.transforms import DISTRIBUTIONS, one_moved, redistributed, with_value
@@ -64,10 +65,11 @@ def told(tmp_path: Path, **more: Any) -> list[dict[str, Any]]:
     inputs = tmp_path / "0.inputs.pt"
     torch.save([LOWER, LOWER.clone()], inputs)
     events: list[dict[str, Any]] = []
-    groups = ["other", "moved", "inputs", "distributions", "nonfinite"]
+    groups = ["other", "moved", "whole_numbers", "inputs", "distributions", "nonfinite"]
     request = {
         "reference": str(claims.load("triangular_mm").reference),
         "device": "cpu",
+        "relative": 1e-4,
         "vary": [{"inputs": str(inputs), "shape": {"N": 9}, "groups": groups}],
         **more,
     }
@@ -80,7 +82,9 @@ def test_variations_come_with_what_is_right_for_them(tmp_path: Path) -> None:
     first, *others = told(tmp_path)
     assert set(first["bits"]) == {"fp32", "tf32", "fp16", "bf16"}
     names = [event["variation"] for event in others]
-    assert names[:5] == ["other_values", "last_element", "one_element", "input_0_a", "input_1_b"]
+    moved = ["last_element", "one_element", "middle_element", "whole_numbers", "two_exchanged"]
+    assert names[:8] == ["other_values", *moved, "input_0_a", "input_1_b"]
+    assert all(event["moved"] > 0 for event in others if event["group"] in ("moved", "inputs"))
     assert {*DISTRIBUTIONS, "nan", "inf"} <= {*names}
     for event in others:
         a, b = torch.load(f"{event['stem']}.inputs.pt", weights_only=True)
@@ -101,7 +105,8 @@ def test_each_input_is_changed_among_discriminating_ones(tmp_path: Path) -> None
     reference.write_text(claims.load("conv3d_groupnorm_mean").reference.read_text(encoding="utf-8"))
     shape, inputs = {"batch": 2, "depth": 3, "height": 4, "width": 5}, tmp_path / "1.inputs.pt"
     torch.save(load_reference(str(reference)).inputs(shape, torch.Generator().manual_seed(1)), inputs)
-    vary = [{"inputs": str(inputs), "shape": shape, "groups": ["discriminating", "inputs"]}]
+    groups = ["discriminating", "inputs"]
+    vary = [{"inputs": str(inputs), "shape": shape, "groups": groups}]
     _, base, *others = told(tmp_path, reference=str(reference), vary=vary)
     assert (base["variation"], base["headroom"]["fp32"] < 1e-4) == ("discriminating", True)
     assert [event["variation"] for event in others][-1] == "input_4_shift"

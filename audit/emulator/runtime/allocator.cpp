@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <dlfcn.h>
 #include <mutex>
 #include <unordered_map>
 
@@ -90,7 +91,7 @@ void* allocate(std::size_t bytes) {
   allocation.live = true;
   char* memory = region.base + allocation.offset;
   fill_as_mode_says(memory, rounded);
-  if (device.settings.checker) std::memset(region.write_count + allocation.offset / 4, 0, rounded / 4);
+  if (counts_writes()) std::memset(region.write_count + allocation.offset / 4, 0, rounded / 4);
   return memory;
 }
 
@@ -109,6 +110,7 @@ bool release(void* address) {
 }
 
 void forget_writes() {
+  if (!counts_writes()) return;
   std::lock_guard<std::mutex> lock(mutex);
   for (const Allocation& allocation : allocations)
     if (allocation.live) std::memset(region.write_count + allocation.offset / 4, 0, allocation.rounded / 4);
@@ -126,6 +128,13 @@ using namespace cuemu;
 CUEMU_EXPORT void* cuemu_device_malloc(std::size_t bytes) { return allocate(bytes); }
 CUEMU_EXPORT bool cuemu_device_free(void* address) { return release(address); }
 
+// Tensors of the host lie in the region as well, and variables of the device in the image of a library: who can tell.
+CUEMU_EXPORT bool cuemu_may_be_device(const void* address) {
+  std::uint64_t offset = static_cast<const char*>(address) - region.base;
+  Dl_info image;
+  return offset < region.used || dladdr(address, &image);
+}
+
 // The i-th block that is free now, the one freed last first; false past the end.
 CUEMU_EXPORT bool cuemu_freed_block(std::size_t i, const void** address, std::uint64_t* bytes) {
   std::lock_guard<std::mutex> lock(mutex);
@@ -139,7 +148,7 @@ CUEMU_EXPORT bool cuemu_freed_block(std::size_t i, const void** address, std::ui
 // Copies how often device code wrote each 4-byte word of [address, address + 4 * words), at most 255.
 CUEMU_EXPORT bool cuemu_write_counts(const void* address, std::uint64_t words, std::uint8_t* counts) {
   std::uint64_t offset = static_cast<const char*>(address) - region.base;
-  if (offset >= region.used || offset + words * 4 > region.used + kGranule) return false;
+  if (!counts_writes() || offset >= region.used || offset + words * 4 > region.used + kGranule) return false;
   std::memcpy(counts, region.write_count + offset / 4, words);
   return true;
 }

@@ -40,6 +40,7 @@ struct Block {
   Thread threads[kMostThreads];
   Warp warps[kMostWarps];
   unsigned order[kMostThreads];
+  unsigned order_in_warp[kMostThreads];  // 32 threads a warp, in that order too; past the block's end in the last one
   unsigned queue[kMostThreads + 1];
   Group groups[kMostThreads];
   Group* unused_groups[kMostThreads];

@@ -1,5 +1,7 @@
 #include "checker.h"
+#include "async_copies.h"
 #include "memory.h"
+#include "part.h"
 #include "pending.h"
 #include "races.h"
 
@@ -9,6 +11,7 @@
 namespace cuemu {
 
 bool checking = false;
+bool heeded = false;
 
 namespace {
 
@@ -68,6 +71,8 @@ void check_access(const void* address, std::size_t bytes, unsigned access, const
   bool shared = is_in_arena(offset);
   std::uint32_t born = shared ? current_run() - 1 : allocation->born;
   std::uint32_t pattern = shared ? shared_pattern() : poison_pattern();
+  if (shared && is_being_copied(offset, bytes))
+    report_at("unfinished-copy", "touches shared memory that an asynchronous copy is still to write: nothing has waited for it", call);
   Touch touch = {0, access, current_stamp(), shared};
   for (std::uint64_t word = offset & ~3ull; word < offset + bytes; word += 4) {
     touch.offset = word;
@@ -76,24 +81,35 @@ void check_access(const void* address, std::size_t bytes, unsigned access, const
   }
 }
 
+void check_alignment(const void* address, std::size_t alignment, const void* program_counter) {
+  auto place = reinterpret_cast<std::uintptr_t>(address);
+  std::uint64_t offset = static_cast<const char*>(address) - region.base;
+  if (place % alignment == 0 || offset >= region.used || !device.in_kernel) return;
+  report_at("misaligned-access", "accesses " + std::to_string(alignment) + " bytes at an address that is no multiple of " +
+            std::to_string(alignment) + ": a GPU stops the kernel here", static_cast<const char*>(program_counter) - 1);
+  end_launch(kMisalignedAddress);
+}
+
 bool checking_wanted() { return device.settings.checker != 0; }
 
 void begin_launch_check() {
   uint3 grid = device.running->grid;
   begin_launch_races(std::uint64_t{grid.x} * grid.y * grid.z);
   checking = checking_wanted();
+  heeded = checking || notes_writes() || device.settings.thread_order == Order::lockstep;
 }
 
 void begin_block_check() { begin_block_races(); }
 
 void end_launch_check() {
   if (checking) settle_pending();
-  checking = false;
+  checking = heeded = false;
 }
 
 }  // namespace cuemu
 
 CUEMU_EXPORT void cuemu_atomic_access(void* address, std::size_t bytes, const void* call_site) {
+  if (cuemu::device.in_kernel) cuemu::device.launches.back().atomics = true;
   if (!cuemu::checking) return;
   cuemu::note_atomic();
   cuemu::check_access(address, bytes, cuemu::kAtomic, call_site);

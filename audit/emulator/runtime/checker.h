@@ -6,10 +6,14 @@
 namespace cuemu {
 
 extern bool checking;  // in a kernel, with the checker on
+extern bool heeded;    // in a kernel where every access is told: the checker is on, writes are noted, or the order is lockstep
 
 enum Access : unsigned { kRead = 0, kWrite = 1, kAtomic = 2, kVolatile = 4 };
 
 void check_access(const void* address, std::size_t bytes, unsigned access, const void* program_counter);
+
+// Ends the launch, as a device does, where the address is not a multiple of the alignment that the access needs.
+void check_alignment(const void* address, std::size_t alignment, const void* program_counter);
 
 void begin_launch_check();
 void end_launch_check();

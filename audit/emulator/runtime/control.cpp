@@ -8,6 +8,8 @@
 namespace cuemu {
 namespace {
 
+constexpr std::int64_t kLargestTold = std::int64_t{1} << 53;  // every reader of JSON knows these integers
+
 std::string text;
 
 std::string quoted(const std::string& value) {
@@ -24,12 +26,24 @@ std::string triple(uint3 v) {
   return "[" + std::to_string(v.x) + "," + std::to_string(v.y) + "," + std::to_string(v.z) + "]";
 }
 
+std::string integers(const std::vector<LaunchArgument>& arguments) {
+  std::string out = "[";
+  for (const LaunchArgument& argument : arguments) {
+    if (out.size() > 1) out += ",";
+    bool told = argument.known && argument.value >= -kLargestTold && argument.value <= kLargestTold;
+    out += told ? std::to_string(argument.value) : "null";
+  }
+  return out + "]";
+}
+
 std::string json(const LaunchRecord& r) {
   std::uint64_t threads = std::uint64_t{r.grid.x} * r.grid.y * r.grid.z * r.block.x * r.block.y * r.block.z;
   return "{\"kernel\":" + quoted(r.kernel) + ",\"line\":" + std::to_string(r.line) + ",\"grid\":" + triple(r.grid) +
          ",\"block\":" + triple(r.block) + ",\"dynamic_shared_bytes\":" + std::to_string(r.dynamic_shared_bytes) +
          ",\"static_shared_bytes\":" + std::to_string(r.static_shared_bytes) + ",\"threads\":" + std::to_string(threads) +
-         ",\"refused\":" + (r.refused.empty() ? "null" : quoted(r.refused)) + "}";
+         ",\"arguments\":" + integers(r.arguments) +
+         ",\"refused\":" + (r.refused.empty() ? "null" : quoted(r.refused)) + ",\"blocks_run\":" +
+         std::to_string(r.blocks_run) + ",\"atomics\":" + (r.atomics ? "true" : "false") + "}";
 }
 
 std::string json(const Report& r) {
@@ -55,9 +69,11 @@ using namespace cuemu;
 CUEMU_EXPORT void cuemu_install() { install_allocator(); }
 
 CUEMU_EXPORT void cuemu_configure(int allocator, int thread_order, int block_order, std::uint32_t seed, int checker,
-                                  int compute_capability, int undefined_lane_is_zero, double kernel_seconds) {
+                                  int compute_capability, std::uint32_t shared_word, std::uint32_t lane_word,
+                                  double kernel_seconds, std::int64_t blocks) {
   device.settings = {static_cast<Mode>(allocator), static_cast<Order>(thread_order), static_cast<Order>(block_order),
-                     seed, checker, compute_capability, undefined_lane_is_zero, kernel_seconds};
+                     seed, checker, compute_capability, shared_word, lane_word, kernel_seconds, blocks};
+  open_side_arrays();
 }
 
 CUEMU_EXPORT void cuemu_reset() {
@@ -76,6 +92,6 @@ CUEMU_EXPORT std::uint64_t cuemu_clock() {
 }
 
 CUEMU_EXPORT void cuemu_recover() {
-  device.last_error = device.sticky_error = kSuccess;
-  device.allowed_dynamic_shared = 48u << 10;
+  if (device.sticky_error) device.last_error = kSuccess;
+  device.sticky_error = kSuccess;
 }

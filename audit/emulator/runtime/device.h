@@ -11,11 +11,12 @@
 
 namespace cuemu {
 
-enum class Order : int { forward, reverse, random };
+enum class Order : int { forward, reverse, random, lockstep };
 enum class Mode : int { plain, poison_nan, poison_number, zero, reuse };
 
 constexpr std::uint32_t kPoisonNan = 0xFFF5FFF5u;
 constexpr std::uint32_t kPoisonNumber = 0xA5A5A5A5u;
+constexpr std::uint32_t kFreshShared = 0xFFF3FFF3u;  // a NaN as well, and no pattern of device memory
 
 struct Settings {
   Mode allocator = Mode::plain;
@@ -24,8 +25,10 @@ struct Settings {
   std::uint32_t seed = 0;
   int checker = 0;
   int compute_capability = 75;
-  int undefined_lane_is_zero = 0;
+  std::uint32_t shared_word = kFreshShared;  // what fresh shared memory holds
+  std::uint32_t lane_word = kPoisonNan;      // what a shuffle gets from a lane that takes no part
   double kernel_seconds = 20.0;
+  std::int64_t blocks = -1;                  // so many of each grid are run, drawn by the seed; -1: all
 };
 
 struct LaunchRecord {
@@ -35,6 +38,9 @@ struct LaunchRecord {
   std::size_t dynamic_shared_bytes;
   std::size_t static_shared_bytes;
   std::string refused;  // empty: it ran
+  std::uint64_t blocks_run = 0;
+  bool atomics = false;  // its threads did atomic operations
+  std::vector<LaunchArgument> arguments;
 };
 
 struct Report {
@@ -43,6 +49,9 @@ struct Report {
   std::int64_t offset;   // into the kernel's library, -1: unknown
   std::uint64_t count;
 };
+
+// Operations that cuemu_rounded_float and its relations know, see include/cuemu/rounding.h.
+enum class Rounded : int { add, subtract, multiply, divide, root, multiply_add };
 
 // CUDA's numbers for what a launch can end in.
 enum Error : int {
@@ -53,6 +62,7 @@ enum Error : int {
   kIllegalAddress = 700,
   kLaunchTimeout = 702,
   kAssert = 710,
+  kMisalignedAddress = 716,
   kLaunchFailure = 719,
 };
 

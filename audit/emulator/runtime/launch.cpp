@@ -1,13 +1,12 @@
 // A kernel launch: recorded, checked against the limits of the GPU it is meant for, then run block by block.
+#include "async_copies.h"
 #include "block.h"
 #include "checker.h"
 #include "faults.h"
 #include "limits.h"
 #include "memory.h"
-
-#include <algorithm>
-#include <numeric>
-#include <random>
+#include "order.h"
+#include "part.h"
 
 extern "C" {
 extern uint3 cuemu_block_index, cuemu_block_dim, cuemu_grid_dim;
@@ -16,29 +15,6 @@ __attribute__((visibility("default"))) std::uint32_t cuemu_launch_number = 0;
 
 namespace cuemu {
 namespace {
-
-void order_threads(unsigned size) {
-  std::iota(block.order, block.order + size, 0u);
-  if (device.settings.thread_order == Order::reverse) std::reverse(block.order, block.order + size);
-  if (device.settings.thread_order != Order::random) return;
-  std::mt19937 random(device.settings.seed);
-  std::shuffle(block.order, block.order + size, random);
-}
-
-// Position k of the chosen order. Random is an affine walk, so that a large grid needs no table.
-struct BlockOrder {
-  std::uint64_t count, step = 1, start = 0;
-
-  explicit BlockOrder(std::uint64_t blocks) : count(blocks) {
-    if (device.settings.block_order == Order::reverse) step = count - 1, start = count - 1;
-    if (device.settings.block_order != Order::random) return;
-    std::mt19937_64 random(device.settings.seed + 1);
-    start = random() % count;
-    do step = random() % count;
-    while (std::gcd(step, count) != 1);
-  }
-  std::uint64_t operator[](std::uint64_t k) const { return (start + k % count * step) % count; }
-};
 
 void place_threads(uint3 dim, unsigned size) {
   for (unsigned i = 0; i < size; i++) block.threads[i].index = {i % dim.x, i / dim.x % dim.y, i / (dim.x * dim.y)};
@@ -49,14 +25,19 @@ void run_blocks(const LaunchRequest& request) {
   unsigned size = request.block.x * request.block.y * request.block.z;
   cuemu_grid_dim = grid;
   cuemu_block_dim = request.block;
-  order_threads(size);
+  order_threads(size, 0);
   place_threads(request.block, size);
   BlockOrder order(std::uint64_t{grid.x} * grid.y * grid.z);
-  for (std::uint64_t k = 0; k < order.count; k++) {
-    auto number = order[k];
+  std::uint64_t count = blocks_to_run(request);
+  auto drawn = count < order.count ? drawn_blocks(grid, count) : std::vector<std::uint64_t>();
+  device.launches.back().blocks_run = count;
+  for (std::uint64_t k = 0; k < count; k++) {
+    auto number = drawn.empty() ? order[k] : drawn[k];
     cuemu_block_index = {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
                          static_cast<unsigned>(number / grid.x / grid.y)};
     poison_shared();
+    if (device.settings.thread_order == Order::random && k) order_threads(size, number);
+    forget_async_copies();
     begin_block_check();
     run_block(request, size);
   }
@@ -65,6 +46,7 @@ void run_blocks(const LaunchRequest& request) {
 void begin(const LaunchRequest& request) {
   cuemu_launch_number++;
   device.running = &request;
+  if (notes_writes()) forget_writes();
   begin_shared(request.dynamic_shared_bytes);
   begin_launch_check();
   arm_faults(device.settings.kernel_seconds);
@@ -107,12 +89,13 @@ using namespace cuemu;
 CUEMU_EXPORT void cuemu_run_grid(const LaunchRequest* request) {
   device.launches.push_back({request->kernel, request->line, request->grid, request->block,
                              request->dynamic_shared_bytes, 0, ""});
+  device.launches.back().arguments.assign(request->arguments, request->arguments + request->argument_count);
   if (device.sticky_error) {
     device.last_error = device.sticky_error;
     device.launches.back().refused = "an earlier kernel left the device in an error state";
     return;
   }
-  if (refuse(*request)) return;
+  if (refuse(*request) || !blocks_to_run(*request)) return;
   begin(*request);
   if (!sigsetjmp(device.escape, 1)) run_blocks(*request);
   finish();

@@ -1,4 +1,5 @@
 #include "limits.h"
+#include "part.h"
 
 namespace cuemu {
 namespace {
@@ -38,7 +39,7 @@ Refusal refusal_of(const LaunchRequest& request) {
                            std::to_string(request.dynamic_shared_bytes) + " bytes of dynamic shared memory asked for, " +
                                std::to_string(device.allowed_dynamic_shared) +
                                " allowed (cudaFuncSetAttribute raises this)");
-  std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
+  std::uint64_t blocks = blocks_to_run(request);
   if (blocks > kMostThreadsInAll / threads)
     return {"too-many-threads", std::to_string(blocks) + " blocks of " + std::to_string(threads) +
             " threads are more than the emulated device runs (2^28 threads); take a smaller shape", kSuccess};
@@ -65,6 +66,18 @@ void check_shared_total(std::size_t static_bytes) {
 }  // namespace cuemu
 
 using namespace cuemu;
+
+// Known only in the kernel, where a bound may be a template's parameter; the first thread gets no further.
+CUEMU_EXPORT void cuemu_exceeded_bounds(unsigned most) {
+  if (!device.in_kernel) return;
+  uint3 block = device.running->block;
+  Refusal refusal = refused("block " + triple(block) + " has " + std::to_string(block.x * block.y * block.z) +
+                            " threads; __launch_bounds__ of the kernel allows " + std::to_string(most), kInvalidValue);
+  report(refusal.kind, refusal.why, device.running->line);
+  device.launches.back().refused = refusal.why;
+  device.launches.back().blocks_run = 0;
+  end_launch(refusal.error);
+}
 
 CUEMU_EXPORT std::size_t cuemu_shared_limit_opt_in() {
   switch (device.settings.compute_capability) {

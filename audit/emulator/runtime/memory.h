@@ -33,10 +33,15 @@ std::uint64_t reserve_block(std::uint64_t bytes);  // offset of a fresh block th
 void* allocate(std::size_t bytes);
 bool release(void* address);
 std::uint32_t poison_pattern();
+bool counts_writes();    // whether the settings want region.write_count
+void open_side_arrays();
 void forget_writes();
 void install_allocator();
 
+constexpr std::uint64_t kArenaBytes = 1u << 20;  // shared memory: the largest opt-in and the gaps between variables
+
 void begin_shared(std::size_t dynamic_bytes);
+std::uint64_t arena_place(const void* address);  // bytes from the start of shared memory
 void poison_shared();
 std::uint32_t shared_pattern();
 std::size_t static_shared_bytes();

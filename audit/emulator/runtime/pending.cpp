@@ -24,6 +24,12 @@ std::uint32_t word_at(std::uint64_t offset) {
   return word;
 }
 
+void leave_as_it_was(const Suspicion& suspicion) {
+  Cell& cell = cell_at(suspicion.offset);
+  cell.write.flags |= suspicion.agreed;
+  if (!cell.read.bytes) cell.read = suspicion.read;
+}
+
 }  // namespace
 
 void report_suspicion(const Suspicion& suspicion) {
@@ -44,8 +50,11 @@ void cancel_pending_read(std::uint64_t offset) {
 }
 
 void settle_writes() {
-  for (unsigned i = 0; i < write_count; i++)
-    if (word_at(writes[i].suspicion.offset) != writes[i].before) report_suspicion(writes[i].suspicion);
+  for (unsigned i = 0; i < write_count; i++) {
+    const Suspicion& suspicion = writes[i].suspicion;
+    if (word_at(suspicion.offset) != writes[i].before) report_suspicion(suspicion);
+    else leave_as_it_was(suspicion);
+  }
   write_count = 0;
 }
 

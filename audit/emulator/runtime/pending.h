@@ -1,5 +1,7 @@
 // Suspicions that what the same thread does next can dispel.
 #pragma once
+#include "shadow.h"
+
 #include <cstdint>
 
 namespace cuemu {
@@ -9,6 +11,9 @@ struct Suspicion {
   const char* message;
   std::uint64_t offset;  // of the word in the region
   const void* program_counter;
+  // For the cell, if it turns out that a write left the word as it was: flags, and the readers it would make forgotten.
+  std::uint8_t agreed;
+  Stamp read;
 };
 
 void report_suspicion(const Suspicion& suspicion);

@@ -9,29 +9,61 @@ std::uint32_t run = 0;         // of the block at work
 std::uint32_t first_run = 1;   // of the launch at work
 std::vector<bool> fenced;      // blocks of this launch that have called __threadfence
 bool any_fence = false;
-bool block_did_atomic = false;
+bool block_took_turn = false;  // it did an atomic, or read a flag that another block may have set
 
-// "My block's results are complete": a fence, then an atomic on a counter, lets the last block read all of them.
-bool ordered_by_fence(std::uint32_t other_run) { return block_did_atomic && fenced[other_run - first_run]; }
+// The words a thread wrote last.
+struct Written {
+  static constexpr unsigned kMost = 4;
+  std::uint64_t offset[kMost];
+  std::uint32_t run[kMost];
+  unsigned next;
+};
+Written written[kMostThreads];
+
+void note_written(const Touch& touch) {
+  Written& own = written[touch.now.thread];
+  own.offset[own.next] = touch.offset;
+  own.run[own.next] = run;
+  own.next = (own.next + 1) % Written::kMost;
+}
+
+bool wrote_itself(const Touch& touch) {
+  const Written& own = written[touch.now.thread];
+  for (unsigned i = 0; i < Written::kMost; i++)
+    if (own.offset[i] == touch.offset && own.run[i] == run) return true;
+  return false;
+}
+
+// "My block's results are complete": a fence, then an atomic on a counter or a flag, lets whoever sees that read all of them.
+bool ordered_by_fence(std::uint32_t other_run) { return block_took_turn && fenced[other_run - first_run]; }
+
+bool same_warp(const Stamp& one, const Stamp& other) {
+  return one.run == other.run && one.thread / kWarpSize == other.thread / kWarpSize;
+}
 
 bool unordered(const Stamp& earlier, const Touch& touch) {
   const Stamp& now = touch.now;
   if (earlier.run < first_run) return false;
   if (earlier.run != now.run) return !touch.shared && !ordered_by_fence(earlier.run);
   if (earlier.thread == now.thread || earlier.epoch != now.epoch) return false;
-  bool same_warp = earlier.thread / kWarpSize == now.thread / kWarpSize;
-  return !same_warp || earlier.warp_epoch == now.warp_epoch;
+  return !same_warp(earlier, now) || earlier.warp_epoch == now.warp_epoch;
 }
 
 // Whether one of several readers, of which the cell names only the last, is unordered with this write.
 bool unordered_with_many(const Stamp& read, const Touch& touch) {
   const Stamp& now = touch.now;
   if (read.run < first_run) return false;
-  if (read.flags & kManyBlocks) return !touch.shared && !(block_did_atomic && any_fence);
+  if (read.flags & kManyBlocks) return !touch.shared && !(block_took_turn && any_fence);
   if (read.run != now.run || read.epoch != now.epoch) return false;
   if (read.flags & kManyWarps) return true;
-  bool same_warp = read.thread / kWarpSize == now.thread / kWarpSize;
-  return (read.flags & kManyInWarp) && same_warp && read.warp_epoch == now.warp_epoch;
+  return (read.flags & kManyInWarp) && same_warp(read, now) && read.warp_epoch == now.warp_epoch;
+}
+
+// Two accesses that are whole and in some order whatever happens around them.
+bool both_strong(const Stamp& earlier, const Touch& touch) {
+  bool atomic = touch.access & kAtomic, before = earlier.flags & kByAtomic;
+  bool strong = (atomic || touch.access & kVolatile) && (before || earlier.flags & kByVolatile);
+  return strong && (atomic || before || !touch.shared);
 }
 
 std::uint8_t merged_flags(const Stamp& before, const Stamp& now) {
@@ -40,35 +72,63 @@ std::uint8_t merged_flags(const Stamp& before, const Stamp& now) {
   if (before.run != now.run) return flags | kManyBlocks;
   if (before.epoch != now.epoch) return flags;
   flags |= before.flags & kManyWarps;
-  if (before.thread / kWarpSize != now.thread / kWarpSize) return flags | kManyWarps;
+  if (!same_warp(before, now)) return flags | kManyWarps;
   if (before.warp_epoch != now.warp_epoch) return flags;
   flags |= before.flags & kManyInWarp;
   return before.thread == now.thread ? flags : flags | kManyInWarp;
 }
 
-void remember(const Touch& touch, Cell& cell) {
-  if (touch.access & (kWrite | kAtomic)) {
-    cell.write = touch.now;
-    cell.write.flags = touch.access & kAtomic ? kByAtomic : 0;
-    cell.read.bytes = 0;
-    return;
-  }
+// A thread's atomic on what it has just written plainly leaves that write to be seen by the others.
+bool hides_own_write(const Touch& touch, const Stamp& write) {
+  bool plain = write.bytes == touch.now.bytes && !(write.flags & kByAtomic) && (touch.access & kAtomic);
+  return plain && write.run == touch.now.run && write.thread == touch.now.thread && write.epoch == touch.now.epoch &&
+         write.warp_epoch == touch.now.warp_epoch;
+}
+
+void remember_write(const Touch& touch, Cell& cell) {
+  cell.read.bytes = 0;
+  if (!(touch.access & kAtomic)) note_written(touch);
+  if (hides_own_write(touch, cell.write)) return;
+  cell.write = touch.now;
+  cell.write.flags = (touch.access & kAtomic ? kByAtomic : 0) | (touch.access & kVolatile ? kByVolatile : 0);
+}
+
+void remember_read(const Touch& touch, Cell& cell) {
+  bool first = cell.read.run < first_run || !cell.read.bytes;
+  bool held = touch.access & kVolatile && (first || cell.read.flags & kByVolatile);
   std::uint8_t flags = merged_flags(cell.read, touch.now);
   std::uint8_t bytes = flags ? cell.read.bytes | touch.now.bytes : touch.now.bytes;
   cell.read = touch.now;
-  cell.read.flags = flags;
+  cell.read.flags = flags | (held ? kByVolatile : 0);
   cell.read.bytes = bytes;
 }
 
 Suspicion suspicion_of(const Touch& touch, const Stamp& other, const void* program_counter) {
-  bool same_warp = other.run == touch.now.run && other.thread / kWarpSize == touch.now.thread / kWarpSize;
-  if (touch.access & kVolatile && same_warp)
+  if (touch.access & kVolatile && same_warp(other, touch.now))
     return {"warp-mask", "lanes of a warp exchange data through volatile memory without __syncwarp(): undefined behaviour "
-            "since Volta", touch.offset, program_counter};
+            "since Volta", touch.offset, program_counter, 0, {}};
   const char* kind = touch.shared ? "race-shared" : "race-global";
-  const char* what = touch.access & kWrite ? "writes a word that another thread of the launch touches, nothing orders the two"
-                                           : "reads a word that another thread of the launch writes, nothing orders the two";
-  return {kind, what, touch.offset, program_counter};
+  const char* what = touch.access & (kWrite | kAtomic)
+                         ? "writes a word that another thread of the launch touches, nothing orders the two"
+                         : "reads a word that another thread of the launch writes, nothing orders the two";
+  return {kind, what, touch.offset, program_counter, 0, {}};
+}
+
+void after_write(const Touch& touch, const Cell& cell, const void* program_counter) {
+  Suspicion suspicion = suspicion_of(touch, cell.write, program_counter);
+  bool write = touch.access & (kWrite | kAtomic);
+  if (!write && (cell.write.flags & kMany) && wrote_itself(touch)) return;
+  if (write) {
+    bool other_warp = cell.write.run == touch.now.run && !same_warp(cell.write, touch.now);
+    suspicion.agreed = (cell.write.flags & kMany) |
+                       (other_warp ? kManyWarps : cell.write.run == touch.now.run ? kManyInWarp : kManyBlocks);
+    suspicion.read = cell.read;
+    suspect_write(suspicion);
+  } else if (cell.write.flags & kByAtomic) {
+    suspect_read(suspicion);
+  } else {
+    report_suspicion(suspicion);
+  }
 }
 
 }  // namespace
@@ -84,30 +144,30 @@ void begin_launch_races(std::uint64_t blocks) {
   any_fence = false;
 }
 
-void note_atomic() { block_did_atomic = true; }
+void note_atomic() { block_took_turn = true; }
 
 void begin_block_races() {
   run++;
-  block_did_atomic = false;
+  block_took_turn = false;
 }
 
 std::uint32_t current_run() { return run; }
 
 void check_race(const Touch& touch, Cell& cell, const void* program_counter) {
-  bool atomic = touch.access & kAtomic, write = touch.access & (kWrite | kAtomic);
-  if (atomic) cancel_pending_read(touch.offset);
-  bool both_atomic = atomic && (cell.write.flags & kByAtomic);
-  if ((cell.write.bytes & touch.now.bytes) && !both_atomic && unordered(cell.write, touch)) {
-    Suspicion suspicion = suspicion_of(touch, cell.write, program_counter);
-    if (write) suspect_write(suspicion);
-    else if (cell.write.flags & kByAtomic) suspect_read(suspicion);
-    else report_suspicion(suspicion);
+  bool write = touch.access & (kWrite | kAtomic);
+  if (touch.access & kAtomic) cancel_pending_read(touch.offset);
+  if (touch.access & kVolatile && !write && !touch.shared) note_atomic();
+  if ((cell.write.bytes & touch.now.bytes) && unordered(cell.write, touch) && !both_strong(cell.write, touch))
+    after_write(touch, cell, program_counter);
+  // A thread's own plain read before its atomic, as in a compare-and-swap loop, is gone from the cell by then.
+  bool after_read = write && (cell.read.bytes & touch.now.bytes) && !both_strong(cell.read, touch);
+  if (after_read && (unordered(cell.read, touch) || unordered_with_many(cell.read, touch))) {
+    Suspicion suspicion = suspicion_of(touch, cell.read, program_counter);
+    suspicion.read = cell.read;
+    suspect_write(suspicion);
   }
-  // An atomic after a plain read is the usual compare-and-swap loop; the read itself is judged when it happens.
-  bool after_read = write && !atomic && (cell.read.bytes & touch.now.bytes);
-  if (after_read && (unordered(cell.read, touch) || unordered_with_many(cell.read, touch)))
-    suspect_write(suspicion_of(touch, cell.read, program_counter));
-  remember(touch, cell);
+  if (write) remember_write(touch, cell);
+  else remember_read(touch, cell);
 }
 
 }  // namespace cuemu

@@ -1,4 +1,6 @@
-// Data races: two threads touch one word, at least one writes, nothing orders them, not both are atomic.
+// Data races: two threads touch one word, at least one writes, nothing orders them. None is one where
+//   both are atomic, or one is and the other volatile, or both are volatile in device memory (flags that blocks poll);
+//   all write the value that is there already, and whoever reads has written it too.
 #pragma once
 #include "checker.h"
 #include "shadow.h"

@@ -54,13 +54,24 @@ void make_usable(std::uint64_t end) {
   std::uint64_t to = (end + kStep - 1) / kStep * kStep;
   if (to > region.size) throw std::bad_alloc();
   open_range(region.base, kStep, usable, to);
-  open_range(region.shadow, kStep / 4 * kShadowCellBytes, usable, to);
-  open_range(region.write_count, kStep / 4, usable, to);
   open_range(region.owner, kStep / kGranule * 4, usable, to);
   usable = to;
+  open_side_arrays();
+}
+
+void open_up_to_usable(void* array, std::uint64_t bytes_per_step, std::uint64_t& opened) {
+  if (opened < usable) open_range(array, bytes_per_step, opened, usable);
+  opened = usable;
 }
 
 }  // namespace
+
+// What the settings need beside the memory itself; eight times as large where every access is checked.
+void open_side_arrays() {
+  static std::uint64_t shadowed = 0, counted = 0;
+  if (device.settings.checker) open_up_to_usable(region.shadow, kStep / 4 * kShadowCellBytes, shadowed);
+  if (counts_writes()) open_up_to_usable(region.write_count, kStep / 4, counted);
+}
 
 std::uint64_t reserve_block(std::uint64_t rounded) {
   if (!region.base) reserve_region();

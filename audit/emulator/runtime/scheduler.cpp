@@ -145,5 +145,6 @@ CUEMU_EXPORT void cuemu_spin() {
   wait_here(State::ready);
 }
 CUEMU_EXPORT unsigned cuemu_lane() { return block.lane(); }
+CUEMU_EXPORT unsigned cuemu_existing_lanes() { return block.existing_lanes(block.current / kWarpSize); }
 CUEMU_EXPORT unsigned cuemu_thread_rank() { return block.current; }
 CUEMU_EXPORT bool cuemu_in_kernel() { return device.in_kernel != 0; }

@@ -14,14 +14,16 @@ struct Stamp {
 
 enum Flag : std::uint8_t {
   kByAtomic = 1,
-  kManyInWarp = 2,  // other lanes of the same warp read it too, in the same epochs
-  kManyWarps = 4,   // threads of other warps read it too, in the same epoch
-  kManyBlocks = 8,  // blocks other than `run` read it too, in the same launch
+  kManyInWarp = 2,   // other lanes of the same warp read it too, or wrote the same value, in the same epochs
+  kManyWarps = 4,    // threads of other warps did, in the same epoch
+  kManyBlocks = 8,   // blocks other than `run` did, in the same launch
+  kByVolatile = 16,  // for reads: all of them
 };
 
 struct Cell {
   Stamp write, read;
 };
+constexpr std::uint8_t kMany = kManyInWarp | kManyWarps | kManyBlocks;
 static_assert(sizeof(Cell) == kShadowCellBytes, "the shadow is sized by this");
 
 inline Cell& cell_at(std::uint64_t offset) { return reinterpret_cast<Cell*>(region.shadow)[offset / 4]; }

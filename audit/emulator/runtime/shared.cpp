@@ -8,7 +8,6 @@
 namespace cuemu {
 namespace {
 
-constexpr std::uint64_t kArenaBytes = 1u << 20;  // the largest opt-in and the gaps between variables
 constexpr std::uint64_t kGap = 128;
 constexpr unsigned kMostVariables = 256;
 
@@ -40,10 +39,7 @@ std::uint64_t place(std::uint64_t bytes, std::uint64_t alignment) {
 
 }  // namespace
 
-std::uint32_t shared_pattern() {
-  if (device.settings.allocator == Mode::zero) return 0;
-  return device.settings.allocator == Mode::poison_number ? kPoisonNumber : kPoisonNan;
-}
+std::uint32_t shared_pattern() { return device.settings.shared_word; }
 
 namespace {
 
@@ -67,6 +63,10 @@ void poison_shared() { fill(arena_start, next_offset); }
 std::size_t static_shared_bytes() { return static_bytes; }
 
 bool is_in_arena(std::uint64_t offset) { return offset - arena_start < kArenaBytes && arena_start; }
+
+std::uint64_t arena_place(const void* address) {
+  return static_cast<std::uint64_t>(static_cast<const char*>(address) - region.base) - arena_start;
+}
 
 bool is_in_shared_variable(std::uint64_t offset, std::size_t bytes) {
   for (unsigned i = 0; i < variable_count; i++)

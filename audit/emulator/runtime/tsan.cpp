@@ -2,6 +2,7 @@
 #include "block.h"
 #include "checker.h"
 #include "memory.h"
+#include "part.h"
 
 using namespace cuemu;
 
@@ -15,16 +16,29 @@ void in_lockstep(const void* address, const void* call_site) {
   cuemu_converged_mask(call_site);
 }
 
+void see(const void* address, std::size_t bytes, unsigned access, const void* call_site) {
+  if (access & kWrite && notes_writes()) note_written(address, bytes);
+  if (checking) check_access(address, bytes, access, call_site);
+}
+
+// In the order lockstep they do every access of shared and device memory together, as warps without reason to part do.
+void tell(void* address, std::size_t bytes, unsigned access, const void* call_site) {
+  std::uint64_t offset = static_cast<char*>(address) - region.base;
+  bool together = device.settings.thread_order == Order::lockstep && offset < region.used && block.size > 1;
+  if (together) cuemu_converged_mask(call_site);
+  see(address, bytes, access, call_site);
+}
+
 }  // namespace
 
 #define CUEMU_PLAIN(NAME, BYTES, ACCESS)                                              \
   CUEMU_EXPORT void __tsan_##NAME(void* address) {                                    \
-    if (__builtin_expect(checking, 0)) check_access(address, BYTES, ACCESS, CUEMU_CALL_SITE); \
+    if (__builtin_expect(heeded, 0)) tell(address, BYTES, ACCESS, CUEMU_CALL_SITE);   \
   }
 #define CUEMU_VOLATILE(NAME, BYTES, ACCESS)                                           \
   CUEMU_EXPORT void __tsan_volatile_##NAME(void* address) {                           \
     in_lockstep(address, CUEMU_CALL_SITE);                                            \
-    if (checking) check_access(address, BYTES, ACCESS | kVolatile, CUEMU_CALL_SITE);  \
+    if (heeded) see(address, BYTES, ACCESS | kVolatile, CUEMU_CALL_SITE);             \
   }
 #define CUEMU_ACCESSES(BYTES)                      \
   CUEMU_PLAIN(read##BYTES, BYTES, kRead)           \
@@ -43,10 +57,10 @@ CUEMU_ACCESSES(8)
 CUEMU_ACCESSES(16)
 
 CUEMU_EXPORT void __tsan_read_range(void* address, std::size_t bytes) {
-  if (checking) check_access(address, bytes, kRead, CUEMU_CALL_SITE);
+  if (heeded) tell(address, bytes, kRead, CUEMU_CALL_SITE);
 }
 CUEMU_EXPORT void __tsan_write_range(void* address, std::size_t bytes) {
-  if (checking) check_access(address, bytes, kWrite, CUEMU_CALL_SITE);
+  if (heeded) tell(address, bytes, kWrite, CUEMU_CALL_SITE);
 }
 CUEMU_EXPORT void __tsan_init() {}
 CUEMU_EXPORT void __tsan_func_entry(void*) {}

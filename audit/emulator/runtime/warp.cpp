@@ -1,4 +1,5 @@
 // Warp collectives: lanes that name the same mask meet, exchange 16 bytes each (or work on each other's operands), go on.
+// A mask may name lanes that have ended: CUDA asks only those that have not to come. Reading one is reported where it happens.
 #include "block.h"
 
 #include <cstring>
@@ -42,16 +43,10 @@ void complete(unsigned warp_number, Group* group, unsigned self) {
   warp.epoch++;
   for (Group*& slot : warp.open)
     if (slot == group) slot = nullptr;
-  for (unsigned lane = 0; lane < kWarpSize; lane++) {
-    unsigned thread = warp_number * kWarpSize + lane;
+  for (unsigned i = 0; i < kWarpSize; i++) {
+    unsigned thread = block.order_in_warp[warp_number * kWarpSize + i], lane = thread % kWarpSize;
     if ((group->exchange.arrived >> lane & 1) && thread != self) make_ready(thread);
   }
-}
-
-void report_exited(unsigned warp, const Group& group) {
-  unsigned gone = group.mask & block.existing_lanes(warp) & ~group.exchange.arrived;
-  if (gone) report("warp-mask", "the mask of a warp collective names lanes that have already ended: undefined behaviour",
-                   group.line);
 }
 
 Group* arrive(unsigned mask, int line) {
@@ -70,7 +65,6 @@ Group* arrive(unsigned mask, int line) {
 void wait_for_group(Group* group) {
   unsigned warp = block.current / kWarpSize;
   if (!is_ready(warp, *group)) return wait_here(State::at_collective);
-  report_exited(warp, *group);
   complete(warp, group, block.current);
   resume_context();
 }
@@ -82,7 +76,6 @@ bool complete_ready_groups() {
   for (unsigned w = 0; w < block.warp_count(); w++)
     for (Group* group : block.warps[w].open)
       if (group && is_ready(w, *group)) {
-        report_exited(w, *group);
         complete(w, group, ~0u);
         any = true;
       }
@@ -162,5 +155,10 @@ CUEMU_EXPORT void cuemu_missing_lane(void* value, std::size_t bytes, int line) {
   report("exited-lane-read", "a shuffle reads a lane that takes no part in it: the value is undefined", line);
   auto* byte = static_cast<unsigned char*>(value);
   for (std::size_t i = 0; i < bytes; i++)
-    byte[i] = device.settings.undefined_lane_is_zero ? 0 : static_cast<unsigned char>(kPoisonNan >> 8 * (i % 4));
+    byte[i] = static_cast<unsigned char>(device.settings.lane_word >> 8 * (i % 4));
+}
+
+CUEMU_EXPORT void cuemu_tile_stride(unsigned stride, unsigned step, int line) {
+  report("tile-stride", "a tile is loaded or stored with a leading dimension of " + std::to_string(stride) +
+         " elements, which has to be a multiple of " + std::to_string(step) + ": undefined behaviour", line);
 }

@@ -13,9 +13,8 @@ from audit.pipeline import Audit
 from audit.progress import Progress
 
 SESSION_LIMIT_S, KERNEL_LIMIT_S = 30.0, 10.0
-SETTLE = ("wrong", "vacuous", "overstated", "mistimed")
+SETTLE = ("wrong", "cannot be built", "undefined", "vacuous", "reduced precision", "overstated", "mistimed")
 """Verdicts that hold whatever a GPU would say: each rests on proof."""
-NEEDS_TIME = "a time"
 
 
 def ask(item: Item, setting: Setting) -> Passage:
@@ -31,10 +30,10 @@ def ask(item: Item, setting: Setting) -> Passage:
 
 
 def passage(verdict: Verdict) -> Passage:
-    """Settled by a verdict that rests on proof; where only a time is missing, nothing was found."""
+    """Settled by a verdict that rests on proof; a right kernel is passed on, since its time is missing."""
     if verdict.name in SETTLE:
         return Passage(stage="emulated", outcome="settled", verdict=verdict.name, reasons=verdict.reasons)
-    if all(text.startswith(NEEDS_TIME) for text in verdict.missing):
+    if verdict.name == "no defect found":
         text = "every probe passed on the emulated device; a GPU must time it"
         return Passage(stage="emulated", outcome="passed on", reasons=(text,))
     return Passage(stage="emulated", outcome="no answer", reasons=verdict.missing)
@@ -45,7 +44,7 @@ STAGE = Stage(
     "Emulated probes",
     "builds the claimed kernel for the emulated device and asks every probe: beside a build of two seconds they cost "
     "half a second together. Settles what a probe proves in two builds, and tasks that cannot tell right from wrong; "
-    "has no answer where something does not build here or ends in undefined behaviour",
+    "has no answer where something does not build here alone",
     ask,
     at_once=2,
 )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from audit.model import Record
-from audit.report.figures import ablation, coverage, floors, waterfall
+from audit.report.figures import ablation, coverage, floors, sizes, waterfall
 from audit.report.view import Figure
 
-NAMES = ("coverage", "ablation", "floors", "waterfall")
+NAMES = ("coverage", "sizes", "ablation", "floors", "waterfall")
 
 
 def draw(record: Record) -> tuple[Figure, ...]:
     """Every figure there is evidence for, in the order of `NAMES`."""
-    drawn = (coverage.draw(record), ablation.draw(record), floors.draw(record), waterfall.draw(record))
+    drawn = (drawing.draw(record) for drawing in (coverage, sizes, ablation, floors, waterfall))
     return tuple(figure for figure in drawn if figure is not None)

@@ -64,6 +64,7 @@ from audit.review.rules.python import (
     torch_stream,
     training_branch,
     triton_grid,
+    undeclared_binding,
     unmasked_access,
     unused_input,
     value_branch,
@@ -103,6 +104,7 @@ CUDA: tuple[Rule[CudaReading], ...] = (
 )
 PYTHON: tuple[Rule[PythonReading], ...] = (
     fallback.RULE,
+    undeclared_binding.RULE,
     library_operator.RULE,
     triton_grid.RULE,
     unmasked_access.RULE,

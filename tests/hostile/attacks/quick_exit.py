@@ -1,6 +1,6 @@
 """Attack: leaves through quick_exit(0), past everything that Python does at an end.
 Wall: a session has finished only when its own last message came
-Outcome: contract error: no message
+Outcome: contract error: the process ended itself with exit code 0
 """
 
 import ctypes

@@ -1,6 +1,6 @@
 """Attack: raises SystemExit(0), which is no Exception, out of the call.
 Wall: a session has finished only when its own last message came
-Outcome: contract error: SystemExit: 0
+Outcome: contract error: the process ended itself with exit code 0
 """
 
 import sys

@@ -12,6 +12,12 @@ namespace cuemu {
 constexpr unsigned kWarpSize = 32;
 constexpr unsigned kExchangeBytes = 16;
 
+// An argument of a launch, for whoever asks what decided its loops: an integer as it was passed, or nothing.
+struct LaunchArgument {
+  bool known;
+  std::int64_t value;
+};
+
 struct LaunchRequest {
   const char* kernel;
   int line;
@@ -20,6 +26,8 @@ struct LaunchRequest {
   std::size_t dynamic_shared_bytes;
   void (*body)(void* context);  // runs the kernel once, for the thread that threadIdx and blockIdx name
   void* context;
+  const LaunchArgument* arguments = nullptr;
+  std::size_t argument_count = 0;
 };
 
 // What the lanes of one warp collective brought along; lane i brought value[i] if bit i of `arrived` is set.
@@ -59,16 +67,26 @@ void cuemu_combine(unsigned mask, void* operand, int line, cuemu::Combine combin
 unsigned cuemu_converged_mask(const void* call_site);
 void cuemu_missing_lane(void* value, std::size_t bytes, int line);
 unsigned cuemu_lane();
+unsigned cuemu_existing_lanes();  // of this warp: the last one of a block may be short
 unsigned cuemu_thread_rank();
+
+// An asynchronous copy to shared memory and zeros behind it: read now, there only after a wait. Elsewhere it is done at once.
+// `alignment` is what a device asks of both addresses, 1 where it falls back to smaller pieces.
+void cuemu_async_copy(void* to, const void* from, std::size_t bytes, std::size_t zeros, std::size_t alignment);
+void cuemu_async_commit();                    // what this thread started since the last commit is one group
+void cuemu_async_wait(std::size_t groups);    // for all groups of this thread but the last so many
 
 void cuemu_atomic_access(void* address, std::size_t bytes, const void* call_site);
 void cuemu_spin();  // an atomic that changed nothing: let the other threads of the block go on
 void cuemu_fence();
+void cuemu_exceeded_bounds(unsigned most);  // ends the launch: its blocks have more threads than its kernel is compiled for
+void cuemu_tile_stride(unsigned stride, unsigned step, int line);  // of a tile in memory, which is no multiple of `step`
 [[noreturn]] void cuemu_trap(const char* why, int line);
 bool cuemu_in_kernel();
 
 void* cuemu_device_malloc(std::size_t bytes);
 bool cuemu_device_free(void* address);
+bool cuemu_may_be_device(const void* address);  // false: surely pageable memory of the host
 int cuemu_last_error(bool clear);
 void cuemu_set_last_error(int error);
 int cuemu_sticky_error();

@@ -18,37 +18,57 @@ CUEMU_UNCHECKED T atomic_update(T* address, const void* call_site, bool may_wait
   return before;
 }
 
+// In global memory an atomic sum of floats takes and gives denormal numbers as zeros; in shared memory it does not.
+inline float flushed(float x) { return __builtin_fabsf(x) < 0x1p-126f ? __builtin_copysignf(0.0f, x) : x; }
+inline float sum_at(const float* address, float old, float value) {
+  return cuemu_is_shared(address) ? old + value : flushed(flushed(old) + flushed(value));
+}
+
 }  // namespace cuemu
 
-#define CUEMU_ATOMIC_FORM(NAME, SUFFIX, MAY_WAIT, EXPRESSION)                                         \
-  template <class T>                                                                                  \
-  CUEMU_UNCHECKED T NAME##SUFFIX(T* address, std::type_identity_t<T> value) {                   \
-    return cuemu::atomic_update(address, __builtin_return_address(0), MAY_WAIT,                       \
-                                [value](T old) { return static_cast<T>(EXPRESSION); });               \
+// In exactly the overloads that CUDA has: a pointer to another type does not compile there either.
+#define CUEMU_ATOMIC_FORM(NAME, T, MAY_WAIT, EXPRESSION)                                          \
+  inline CUEMU_UNCHECKED T NAME(T* address, T value) {                                            \
+    return cuemu::atomic_update(address, __builtin_return_address(0), MAY_WAIT,                   \
+                                [=](T old) { return static_cast<T>(EXPRESSION); });               \
   }
-#define CUEMU_ATOMIC(NAME, MAY_WAIT, EXPRESSION)             \
-  CUEMU_ATOMIC_FORM(NAME, , MAY_WAIT, EXPRESSION)            \
-  CUEMU_ATOMIC_FORM(NAME, _block, MAY_WAIT, EXPRESSION)      \
-  CUEMU_ATOMIC_FORM(NAME, _system, MAY_WAIT, EXPRESSION)
+#define CUEMU_ATOMIC(NAME, T, MAY_WAIT, EXPRESSION)             \
+  CUEMU_ATOMIC_FORM(NAME, T, MAY_WAIT, EXPRESSION)              \
+  CUEMU_ATOMIC_FORM(NAME##_block, T, MAY_WAIT, EXPRESSION)      \
+  CUEMU_ATOMIC_FORM(NAME##_system, T, MAY_WAIT, EXPRESSION)
+#define CUEMU_ATOMIC_OF_WORDS(NAME, MAY_WAIT, EXPRESSION)    \
+  CUEMU_ATOMIC(NAME, int, MAY_WAIT, EXPRESSION)              \
+  CUEMU_ATOMIC(NAME, unsigned int, MAY_WAIT, EXPRESSION)     \
+  CUEMU_ATOMIC(NAME, unsigned long long, MAY_WAIT, EXPRESSION)
+#define CUEMU_ATOMIC_OF_INTEGERS(NAME, EXPRESSION)       \
+  CUEMU_ATOMIC_OF_WORDS(NAME, false, EXPRESSION)         \
+  CUEMU_ATOMIC(NAME, long long, false, EXPRESSION)
 
-CUEMU_ATOMIC(atomicAdd, false, old + value)
-CUEMU_ATOMIC(atomicSub, false, old - value)
-CUEMU_ATOMIC(atomicMin, false, value < old ? value : old)
-CUEMU_ATOMIC(atomicMax, false, old < value ? value : old)
-CUEMU_ATOMIC(atomicAnd, false, old & value)
-CUEMU_ATOMIC(atomicOr, false, old | value)
-CUEMU_ATOMIC(atomicXor, false, old ^ value)
-CUEMU_ATOMIC(atomicExch, true, value)
-CUEMU_ATOMIC(atomicInc, false, old >= value ? 0 : old + 1)
-CUEMU_ATOMIC(atomicDec, false, old == 0 || old > value ? value : old - 1)
+CUEMU_ATOMIC_OF_WORDS(atomicAdd, false, old + value)
+CUEMU_ATOMIC(atomicAdd, float, false, cuemu::sum_at(address, old, value))
+CUEMU_ATOMIC(atomicAdd, double, false, old + value)
+CUEMU_ATOMIC(atomicSub, int, false, old - value)
+CUEMU_ATOMIC(atomicSub, unsigned int, false, old - value)
+CUEMU_ATOMIC_OF_INTEGERS(atomicMin, value < old ? value : old)
+CUEMU_ATOMIC_OF_INTEGERS(atomicMax, old < value ? value : old)
+CUEMU_ATOMIC_OF_INTEGERS(atomicAnd, old & value)
+CUEMU_ATOMIC_OF_INTEGERS(atomicOr, old | value)
+CUEMU_ATOMIC_OF_INTEGERS(atomicXor, old ^ value)
+CUEMU_ATOMIC_OF_WORDS(atomicExch, true, value)
+CUEMU_ATOMIC(atomicExch, float, true, value)
+CUEMU_ATOMIC(atomicInc, unsigned int, false, old >= value ? 0 : old + 1)
+CUEMU_ATOMIC(atomicDec, unsigned int, false, old == 0 || old > value ? value : old - 1)
 
-#define CUEMU_COMPARE_AND_SWAP(SUFFIX)                                                                            \
-  template <class T>                                                                                              \
-  CUEMU_UNCHECKED T atomicCAS##SUFFIX(T* address, std::type_identity_t<T> expected,                         \
-                                      std::type_identity_t<T> value) {                                      \
-    return cuemu::atomic_update(address, __builtin_return_address(0), !(value == expected),                       \
-                                [=](T old) { return old == expected ? value : old; });                            \
+#define CUEMU_COMPARE_AND_SWAP_FORM(NAME, T)                                                           \
+  inline CUEMU_UNCHECKED T NAME(T* address, T expected, T value) {                                     \
+    return cuemu::atomic_update(address, __builtin_return_address(0), !(value == expected),            \
+                                [=](T old) { return old == expected ? value : old; });                 \
   }
-CUEMU_COMPARE_AND_SWAP()
-CUEMU_COMPARE_AND_SWAP(_block)
-CUEMU_COMPARE_AND_SWAP(_system)
+#define CUEMU_COMPARE_AND_SWAP(T)                     \
+  CUEMU_COMPARE_AND_SWAP_FORM(atomicCAS, T)           \
+  CUEMU_COMPARE_AND_SWAP_FORM(atomicCAS_block, T)     \
+  CUEMU_COMPARE_AND_SWAP_FORM(atomicCAS_system, T)
+CUEMU_COMPARE_AND_SWAP(int)
+CUEMU_COMPARE_AND_SWAP(unsigned int)
+CUEMU_COMPARE_AND_SWAP(unsigned long long)
+CUEMU_COMPARE_AND_SWAP(unsigned short)

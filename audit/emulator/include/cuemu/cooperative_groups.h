@@ -1,9 +1,8 @@
-// cooperative_groups: blocks, tiles of a warp, the lanes that are together, reductions and scans over them.
+// cooperative_groups: the block, groups of lanes, reductions and scans over them, asynchronous copies.
 #pragma once
 #include "cuemu/barriers.h"
+#include "cuemu/lane_groups.h"
 #include "cuemu/memory_access.h"
-#include "cuemu/vector_types.h"
-#include "cuemu/warp.h"
 
 namespace cooperative_groups {
 
@@ -19,82 +18,6 @@ struct thread_block {
 };
 using thread_group = thread_block;
 inline thread_block this_thread_block() { return {}; }
-
-// Lanes of one warp, named by a mask. Rank is the position among them.
-struct LaneGroup {
-  unsigned mask;
-
-  unsigned thread_rank() const { return __builtin_popcount(mask & ((1u << cuemu_lane()) - 1)); }
-  unsigned num_threads() const { return __builtin_popcount(mask); }
-  unsigned size() const { return num_threads(); }
-  void sync(int line = __builtin_LINE()) const { __syncwarp(mask, line); }
-  unsigned lane_of(unsigned rank) const {
-    unsigned left = mask;
-    for (; rank && left; rank--) left &= left - 1;
-    return left ? __builtin_ctz(left) : cuemu_lane();
-  }
-  template <class T>
-  T shfl(T value, unsigned rank, int line = __builtin_LINE()) const {
-    return cuemu::shuffle(mask, value, lane_of(rank % num_threads()), line);
-  }
-  template <class T>
-  T shfl_down(T value, unsigned delta, int line = __builtin_LINE()) const {
-    unsigned rank = thread_rank() + delta;
-    return cuemu::shuffle(mask, value, rank < num_threads() ? lane_of(rank) : cuemu_lane(), line);
-  }
-  template <class T>
-  T shfl_up(T value, unsigned delta, int line = __builtin_LINE()) const {
-    unsigned rank = thread_rank();
-    return cuemu::shuffle(mask, value, rank >= delta ? lane_of(rank - delta) : cuemu_lane(), line);
-  }
-  template <class T>
-  T shfl_xor(T value, unsigned lanes, int line = __builtin_LINE()) const {
-    unsigned rank = thread_rank() ^ lanes;
-    return cuemu::shuffle(mask, value, rank < num_threads() ? lane_of(rank) : cuemu_lane(), line);
-  }
-  bool any(int predicate, int line = __builtin_LINE()) const { return __any_sync(mask, predicate, line); }
-  bool all(int predicate, int line = __builtin_LINE()) const { return __all_sync(mask, predicate, line); }
-  unsigned ballot(int predicate, int line = __builtin_LINE()) const {
-    return compact(__ballot_sync(mask, predicate, line));
-  }
-  template <class T>
-  unsigned match_any(T value, int line = __builtin_LINE()) const {
-    return compact(__match_any_sync(mask, value, line));
-  }
-
- private:
-  // Bits of the group's lanes moved together, in the order of ranks.
-  unsigned compact(unsigned lanes) const {
-    unsigned ranks = 0, rank = 0;
-    for (unsigned lane = 0; lane < 32; lane++)
-      if (mask >> lane & 1) ranks |= (lanes >> lane & 1) << rank++;
-    return ranks;
-  }
-};
-
-struct coalesced_group : LaneGroup {
-  unsigned meta_group_rank() const { return 0; }
-  unsigned meta_group_size() const { return 1; }
-};
-inline __attribute__((always_inline)) coalesced_group coalesced_threads() { return {{__activemask()}}; }
-
-template <unsigned Size, class Parent = thread_block>
-struct thread_block_tile : LaneGroup {
-  static_assert(Size && Size <= 32 && (Size & (Size - 1)) == 0, "tiles of 1, 2, 4, ... 32 threads are modelled");
-  thread_block_tile() : LaneGroup{lanes()} {}
-  static constexpr unsigned num_threads() { return Size; }
-  static constexpr unsigned size() { return Size; }
-  unsigned thread_rank() const { return cuemu_lane() % Size; }
-  unsigned meta_group_rank() const { return cuemu_thread_rank() / Size; }
-  unsigned meta_group_size() const { return (thread_block::num_threads() + Size - 1) / Size; }
-
- private:
-  static unsigned lanes() { return Size == 32 ? ~0u : ((1u << Size % 32) - 1) << cuemu_lane() / Size * Size; }
-};
-template <unsigned Size, class Parent>
-inline thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
-  return {};
-}
 
 template <class Group>
 inline void sync(const Group& group, int line = __builtin_LINE()) {
@@ -142,21 +65,43 @@ template <class T>
 inline T inclusive_scan(const LaneGroup& group, T value, int line = __builtin_LINE()) {
   return inclusive_scan(group, value, plus<T>(), line);
 }
-template <class T>
-inline T exclusive_scan(const LaneGroup& group, T value, int line = __builtin_LINE()) {
-  T before = group.shfl_up(inclusive_scan(group, value, plus<T>(), line), 1, line);
+// The first thread of the group has nothing before it and gets T{}, whatever the operation.
+template <class T, class Operation>
+inline T exclusive_scan(const LaneGroup& group, T value, Operation operation, int line = __builtin_LINE()) {
+  T before = group.shfl_up(inclusive_scan(group, value, operation, line), 1, line);
   return group.thread_rank() ? before : T{};
 }
+template <class T>
+inline T exclusive_scan(const LaneGroup& group, T value, int line = __builtin_LINE()) {
+  return exclusive_scan(group, value, plus<T>(), line);
+}
 
-// Copies of the whole group; each thread moves its part, wait() makes them visible.
+// Copies of the whole group: each thread starts its part, wait() sees its own part done and joins the others.
+template <class Group>
+inline __attribute__((always_inline)) void start_copy(const Group& group, void* to, const void* from, std::size_t bytes) {
+  const std::size_t word = 4, words = (bytes + word - 1) / word;
+  for (std::size_t i = group.thread_rank(); i < words; i += group.num_threads())
+    cuemu_async_copy(static_cast<char*>(to) + word * i, static_cast<const char*>(from) + word * i,
+                     std::min(word, bytes - word * i), 0, 1);
+  cuemu_async_commit();
+}
 template <class Group, class T, class Bytes>
-inline void memcpy_async(const Group& group, T* to, const T* from, Bytes bytes) {
-  std::size_t words = static_cast<std::size_t>(bytes) / 4, count = group.num_threads();
-  for (std::size_t i = group.thread_rank(); i < words; i += count)
-    cuemu::checked_copy(reinterpret_cast<char*>(to) + 4 * i, reinterpret_cast<const char*>(from) + 4 * i, 4);
+inline __attribute__((always_inline)) void memcpy_async(const Group& group, T* to, const T* from, const Bytes& bytes) {
+  start_copy(group, to, from, static_cast<std::size_t>(bytes));
+}
+template <class Group, class T, class Layout, class Bytes>
+inline __attribute__((always_inline)) void memcpy_async(const Group& group, T* to, const Layout& room, const T* from,
+                                                        const Bytes& bytes) {
+  start_copy(group, to, from, std::min(static_cast<std::size_t>(room), static_cast<std::size_t>(bytes)) );
 }
 template <class Group>
 inline void wait(const Group& group, int line = __builtin_LINE()) {
+  cuemu_async_wait(0);
+  group.sync(line);
+}
+template <unsigned Prior, class Group>
+inline void wait_prior(const Group& group, int line = __builtin_LINE()) {
+  cuemu_async_wait(Prior);
   group.sync(line);
 }
 

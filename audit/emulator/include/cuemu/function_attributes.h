@@ -60,7 +60,8 @@ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Ke
   *blocks = std::max(1, 1024 / std::max(block, 1));
   return cuemu::answer();
 }
-// Arguments as an array of pointers need the kernel's signature, which the pointer has.
+// Arguments as an array of pointers need the kernel's signature, which the pointer has; a cast to void* is taken away
+// before the source is compiled.
 template <class... Parameters>
 inline cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
                                     std::size_t shared = 0, cudaStream_t = nullptr) {
@@ -68,5 +69,36 @@ inline cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, di
     cuemu::launch("cudaLaunchKernel", 0, grid, block, shared)
         .with(*static_cast<std::remove_cv_t<Parameters>*>(arguments[I])...) % [=](auto... argument) { kernel(argument...); };
   }(std::index_sequence_for<Parameters...>());
+  return cuemu::answer(static_cast<cudaError_t>(cuemu_last_error(false)));
+}
+
+// Clusters are refused by name before anything is compiled; other attributes change when blocks run, not what they do.
+enum cudaLaunchAttributeID {
+  cudaLaunchAttributeIgnore = 0,
+  cudaLaunchAttributePriority = 8,
+  cudaLaunchAttributeProgrammaticStreamSerialization = 6,
+};
+union cudaLaunchAttributeValue {
+  int programmaticStreamSerializationAllowed;
+  int priority;
+  char pad[64];
+};
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  cudaLaunchAttributeValue val;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  std::size_t dynamicSmemBytes = 0;
+  cudaStream_t stream = nullptr;
+  cudaLaunchAttribute* attrs = nullptr;
+  unsigned numAttrs = 0;
+};
+template <class... Parameters, class... Arguments>
+inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                                      Arguments&&... arguments) {
+  cuemu::launch("cudaLaunchKernelEx", 0, config->gridDim, config->blockDim, config->dynamicSmemBytes)
+      .with(std::remove_cv_t<Parameters>(std::forward<Arguments>(arguments))...) %
+      [=](auto... argument) { kernel(argument...); };
   return cuemu::answer(static_cast<cudaError_t>(cuemu_last_error(false)));
 }

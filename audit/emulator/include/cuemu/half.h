@@ -2,4 +2,5 @@
 #pragma once
 #include "cuemu/half_types.h"
 #include "cuemu/half_functions.h"
+#include "cuemu/half_math.h"
 #include "cuemu/half_vectors.h"

@@ -2,6 +2,7 @@
 #pragma once
 #include "cuemu/qualifiers.h"
 #include "cuemu/abi.h"
+#include "cuemu/half_rounding.h"
 
 #include <c10/util/BFloat16.h>
 #include <c10/util/Half.h>
@@ -11,10 +12,12 @@
 namespace cuemu {
 
 struct HalfBits {
+  static constexpr int fraction = 10;
   static float widen(unsigned short bits) { return c10::detail::fp16_ieee_to_fp32_value(bits); }
   static unsigned short round(float x) { return c10::detail::fp16_ieee_from_fp32_value(x); }
 };
 struct BFloatBits {
+  static constexpr int fraction = 7;
   static float widen(unsigned short bits) { return c10::detail::f32_from_bits(bits); }
   static unsigned short round(float x) { return c10::detail::round_to_nearest_even(x); }
 };
@@ -25,7 +28,7 @@ struct Small {
 
   Small() = default;
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
-  Small(T value) : x(Bits::round(static_cast<float>(value))) {}
+  Small(T value) : x(bits_of(value)) {}
   Small(Torch value) : x(value.x) {}
   operator float() const { return Bits::widen(x); }
   operator Torch() const { return Torch(x, Torch::from_bits()); }
@@ -34,11 +37,16 @@ struct Small {
     small.x = bits;
     return small;
   }
+  template <class T>
+  static Small of(T value, Mode mode = rn) {
+    if constexpr (std::is_integral_v<T>) return of_bits(small_of<Bits::fraction>(marked_double(value), mode));
+    else return of_bits(small_of<Bits::fraction>(value, mode));
+  }
 
-  Small& operator+=(Small b) { return *this = Small(float(*this) + float(b)); }
-  Small& operator-=(Small b) { return *this = Small(float(*this) - float(b)); }
-  Small& operator*=(Small b) { return *this = Small(float(*this) * float(b)); }
-  Small& operator/=(Small b) { return *this = Small(float(*this) / float(b)); }
+  Small& operator+=(Small b) { return *this = *this + b; }
+  Small& operator-=(Small b) { return *this = *this - b; }
+  Small& operator*=(Small b) { return *this = *this * b; }
+  Small& operator/=(Small b) { return *this = *this / b; }
   Small& operator++() { return *this += Small(1.0f); }
   Small operator-() const { return of_bits(x ^ 0x8000); }
   Small operator+() const { return *this; }
@@ -46,15 +54,37 @@ struct Small {
 
   friend Small operator+(Small a, Small b) { return Small(float(a) + float(b)); }
   friend Small operator-(Small a, Small b) { return Small(float(a) - float(b)); }
-  friend Small operator*(Small a, Small b) { return Small(float(a) * float(b)); }
-  friend Small operator/(Small a, Small b) { return Small(float(a) / float(b)); }
+  friend Small operator*(Small a, Small b) { return product(a, b); }
+  friend Small operator/(Small a, Small b) { return quotient(a, b); }
   friend bool operator==(Small a, Small b) { return float(a) == float(b); }
   friend bool operator!=(Small a, Small b) { return float(a) != float(b); }
   friend bool operator<(Small a, Small b) { return float(a) < float(b); }
   friend bool operator>(Small a, Small b) { return float(a) > float(b); }
   friend bool operator<=(Small a, Small b) { return float(a) <= float(b); }
   friend bool operator>=(Small a, Small b) { return float(a) >= float(b); }
+
+ private:
+  template <class T>
+  static unsigned short bits_of(T value) {
+    if constexpr (std::is_same_v<T, float>) return Bits::round(value);
+    else return of(value).x;
+  }
+  // Rounding to float first would round twice where a bfloat is denormal; float has room enough for a half.
+  static constexpr bool room = Bits::fraction == 10;
+  static Small product(Small a, Small b) {
+    if constexpr (room) return Small(float(a) * float(b));
+    else return of(double(float(a)) * float(b));
+  }
+  static Small quotient(Small a, Small b) {
+    if constexpr (room) return Small(float(a) / float(b));
+    else return of(double(float(a)) / float(b));
+  }
 };
+
+template <class T>
+constexpr bool is_small = false;
+template <class Bits, class Torch>
+constexpr bool is_small<Small<Bits, Torch>> = true;
 
 // Mixed with a number of another type the operation is that type's, as CUDA's implicit conversions have it.
 #define CUEMU_MIXED(OPERATOR)                                                                       \
@@ -86,6 +116,15 @@ typedef __nv_bfloat16 nv_bfloat16;
 
 struct __half_raw {
   unsigned short x;
+};
+struct __nv_bfloat16_raw {
+  unsigned short x;
+};
+struct alignas(4) __half2_raw {
+  unsigned short x, y;
+};
+struct alignas(4) __nv_bfloat162_raw {
+  unsigned short x, y;
 };
 
 struct alignas(4) __half2 {

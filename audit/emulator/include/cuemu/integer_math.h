@@ -1,41 +1,39 @@
-// Integer and bit functions of CUDA, and min/max as CUDA overloads them.
+// Integer and bit functions of CUDA, and min/max in exactly the overloads that CUDA has.
 #pragma once
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <type_traits>
 
-#define CUEMU_MIN_MAX(T)                              \
-  inline T min(T a, T b) { return b < a ? b : a; }    \
-  inline T max(T a, T b) { return a < b ? b : a; }
-CUEMU_MIN_MAX(int)
-CUEMU_MIN_MAX(unsigned int)
-CUEMU_MIN_MAX(long)
-CUEMU_MIN_MAX(unsigned long)
-CUEMU_MIN_MAX(long long)
-CUEMU_MIN_MAX(unsigned long long)
-inline float min(float a, float b) { return fminf(a, b); }
-inline float max(float a, float b) { return fmaxf(a, b); }
-inline double min(double a, double b) { return fmin(a, b); }
-inline double max(double a, double b) { return fmax(a, b); }
+#include "cuemu/vector_types.h"
 
-namespace cuemu {
-template <class A, class B>
-using Mixed = std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B> && !std::is_same_v<A, B>,
-                               std::common_type_t<A, B>>;
-}
-template <class A, class B>
-inline cuemu::Mixed<A, B> min(A a, B b) {
-  using Both = cuemu::Mixed<A, B>;
-  return min(static_cast<Both>(a), static_cast<Both>(b));
-}
-template <class A, class B>
-inline cuemu::Mixed<A, B> max(A a, B b) {
-  using Both = cuemu::Mixed<A, B>;
-  return max(static_cast<Both>(a), static_cast<Both>(b));
-}
-inline int umin(unsigned a, unsigned b) { return static_cast<int>(b < a ? b : a); }
-inline int umax(unsigned a, unsigned b) { return static_cast<int>(a < b ? b : a); }
+#define CUEMU_MIN_MAX(RESULT, A, B)                                                                     \
+  inline RESULT min(A a, B b) {                                                                         \
+    return static_cast<RESULT>(b) < static_cast<RESULT>(a) ? static_cast<RESULT>(b) : static_cast<RESULT>(a); \
+  }                                                                                                     \
+  inline RESULT max(A a, B b) {                                                                         \
+    return static_cast<RESULT>(a) < static_cast<RESULT>(b) ? static_cast<RESULT>(b) : static_cast<RESULT>(a); \
+  }
+#define CUEMU_MIN_MAX_OF(SIGNED, UNSIGNED)    \
+  CUEMU_MIN_MAX(SIGNED, SIGNED, SIGNED)       \
+  CUEMU_MIN_MAX(UNSIGNED, UNSIGNED, UNSIGNED) \
+  CUEMU_MIN_MAX(UNSIGNED, SIGNED, UNSIGNED)   \
+  CUEMU_MIN_MAX(UNSIGNED, UNSIGNED, SIGNED)
+CUEMU_MIN_MAX_OF(int, unsigned int)
+CUEMU_MIN_MAX_OF(long, unsigned long)
+CUEMU_MIN_MAX_OF(long long, unsigned long long)
+#define CUEMU_FLOAT_MIN_MAX(RESULT, A, B, MIN, MAX)      \
+  inline RESULT min(A a, B b) { return MIN(a, b); }      \
+  inline RESULT max(A a, B b) { return MAX(a, b); }
+CUEMU_FLOAT_MIN_MAX(float, float, float, fminf, fmaxf)
+CUEMU_FLOAT_MIN_MAX(double, double, double, fmin, fmax)
+CUEMU_FLOAT_MIN_MAX(double, float, double, fmin, fmax)
+CUEMU_FLOAT_MIN_MAX(double, double, float, fmin, fmax)
+inline unsigned umin(unsigned a, unsigned b) { return min(a, b); }
+inline unsigned umax(unsigned a, unsigned b) { return max(a, b); }
+inline long long llmin(long long a, long long b) { return min(a, b); }
+inline long long llmax(long long a, long long b) { return max(a, b); }
+inline unsigned long long ullmin(unsigned long long a, unsigned long long b) { return min(a, b); }
+inline unsigned long long ullmax(unsigned long long a, unsigned long long b) { return max(a, b); }
 
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
@@ -48,16 +46,47 @@ inline unsigned __brev(unsigned x) {
   for (int i = 0; i < 32; i++) reversed |= (x >> i & 1) << (31 - i);
   return reversed;
 }
-inline int __mul24(int a, int b) { return a * b; }
-inline unsigned __umul24(unsigned a, unsigned b) { return a * b; }
+inline unsigned long long __brevll(unsigned long long x) {
+  return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 | __brev(static_cast<unsigned>(x >> 32));
+}
+// Position of the offset-th set bit from `base`, upwards or downwards; all ones if there are not so many.
+inline unsigned __fns(unsigned mask, unsigned base, int offset) {
+  if (offset == 0) return base < 32 && mask >> base & 1 ? base : ~0u;
+  int step = offset < 0 ? -1 : 1, left = offset < 0 ? -offset : offset;
+  for (int i = static_cast<int>(base); i >= 0 && i < 32; i += step)
+    if ((mask >> i & 1) && --left == 0) return static_cast<unsigned>(i);
+  return ~0u;
+}
+
+inline int __mul24(int a, int b) {
+  long long low_a = static_cast<int>(static_cast<unsigned>(a) << 8) >> 8;
+  return static_cast<int>(low_a * (static_cast<int>(static_cast<unsigned>(b) << 8) >> 8));
+}
+inline unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
 inline int __mulhi(int a, int b) { return static_cast<int>(static_cast<long long>(a) * b >> 32); }
 inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
 }
+inline long long __mul64hi(long long a, long long b) {
+  return static_cast<long long>(static_cast<__int128>(a) * b >> 64);
+}
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
   return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
 }
-inline unsigned __sad(int a, int b, unsigned c) { return static_cast<unsigned>(a > b ? a - b : b - a) + c; }
+inline unsigned __sad(int a, int b, unsigned c) {
+  return (a > b ? static_cast<unsigned>(a) - static_cast<unsigned>(b) : static_cast<unsigned>(b) - static_cast<unsigned>(a)) + c;
+}
+inline unsigned __usad(unsigned a, unsigned b, unsigned c) { return (a > b ? a - b : b - a) + c; }
+inline int __hadd(int a, int b) { return static_cast<int>((static_cast<long long>(a) + b) >> 1); }
+inline int __rhadd(int a, int b) { return static_cast<int>((static_cast<long long>(a) + b + 1) >> 1); }
+inline unsigned __uhadd(unsigned a, unsigned b) {
+  return static_cast<unsigned>((static_cast<unsigned long long>(a) + b) >> 1);
+}
+inline unsigned __urhadd(unsigned a, unsigned b) {
+  return static_cast<unsigned>((static_cast<unsigned long long>(a) + b + 1) >> 1);
+}
+
+// Four bytes picked from eight by the lower three bits of each nibble.
 inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
   unsigned long long both = static_cast<unsigned long long>(b) << 32 | a;
   unsigned result = 0;
@@ -70,7 +99,51 @@ inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
 inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
   return static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low) >> (shift & 31));
 }
-inline int __dp4a(int a, int b, int c) {
-  for (int i = 0; i < 4; i++) c += static_cast<std::int8_t>(a >> 8 * i) * static_cast<std::int8_t>(b >> 8 * i);
-  return c;
+inline unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
+  return shift >= 32 ? low : __funnelshift_l(low, high, shift);
+}
+inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
+  return shift >= 32 ? high : __funnelshift_r(low, high, shift);
+}
+
+namespace cuemu {
+
+// c and the products of four bytes, or of two 16-bit numbers of `a` with the lower or upper two bytes of `b`.
+template <class Byte, class Whole>
+inline Whole dot_bytes(Whole a, Whole b, Whole c) {
+  unsigned sum = static_cast<unsigned>(c);
+  for (int i = 0; i < 4; i++)
+    sum += static_cast<unsigned>(static_cast<Byte>(a >> 8 * i) * static_cast<Byte>(b >> 8 * i));
+  return static_cast<Whole>(sum);
+}
+template <class Short, class Byte, class Whole>
+inline Whole dot_shorts(Whole a, Whole b, Whole c, int from) {
+  unsigned sum = static_cast<unsigned>(c);
+  for (int i = 0; i < 2; i++)
+    sum += static_cast<unsigned>(static_cast<Short>(a >> 16 * i) * static_cast<Byte>(b >> (from + 8 * i)));
+  return static_cast<Whole>(sum);
+}
+template <class To, class From>
+inline To same_bits(From from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  __builtin_memcpy(&to, &from, sizeof(To));
+  return to;
+}
+
+}  // namespace cuemu
+
+inline int __dp4a(int a, int b, int c) { return cuemu::dot_bytes<std::int8_t>(a, b, c); }
+inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) { return cuemu::dot_bytes<std::uint8_t>(a, b, c); }
+inline int __dp4a(char4 a, char4 b, int c) { return __dp4a(cuemu::same_bits<int>(a), cuemu::same_bits<int>(b), c); }
+inline unsigned __dp4a(uchar4 a, uchar4 b, unsigned c) {
+  return __dp4a(cuemu::same_bits<unsigned>(a), cuemu::same_bits<unsigned>(b), c);
+}
+inline int __dp2a_lo(int a, int b, int c) { return cuemu::dot_shorts<std::int16_t, std::int8_t>(a, b, c, 0); }
+inline int __dp2a_hi(int a, int b, int c) { return cuemu::dot_shorts<std::int16_t, std::int8_t>(a, b, c, 16); }
+inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c) {
+  return cuemu::dot_shorts<std::uint16_t, std::uint8_t>(a, b, c, 0);
+}
+inline unsigned __dp2a_hi(unsigned a, unsigned b, unsigned c) {
+  return cuemu::dot_shorts<std::uint16_t, std::uint8_t>(a, b, c, 16);
 }

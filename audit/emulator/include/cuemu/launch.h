@@ -27,6 +27,12 @@ struct Call {
   }
 };
 
+template <class T>
+LaunchArgument told_argument(const T& argument) {
+  if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) return {true, static_cast<std::int64_t>(argument)};
+  else return {false, 0};
+}
+
 template <class... Arguments>
 struct BoundLaunch {
   LaunchRequest request;
@@ -37,6 +43,10 @@ struct BoundLaunch {
     Call<std::remove_reference_t<Kernel>, Arguments...> call{kernel, arguments};
     request.body = &decltype(call)::run;
     request.context = &call;
+    LaunchArgument told[sizeof...(Arguments) + 1] = {};
+    std::apply([&](const Arguments&... argument) { std::size_t i = 0; ((told[i++] = told_argument(argument)), ...); }, arguments);
+    request.arguments = told;
+    request.argument_count = sizeof...(Arguments);
     cuemu_run_grid(&request);
   }
 };
@@ -52,6 +62,11 @@ struct Launch {
 
 inline Launch launch(const char* kernel, int line, dim3 grid, dim3 block, std::size_t shared = 0, AnyStream = {}) {
   return {{kernel, line, grid, block, shared, nullptr, nullptr}};
+}
+
+// At the start of a kernel, with the arguments of its __launch_bounds__.
+inline __attribute__((always_inline)) void launch_bounds(unsigned most, int = 0, int = 0) {
+  if (blockDim.x * blockDim.y * blockDim.z > most) cuemu_exceeded_bounds(most);
 }
 
 }  // namespace cuemu

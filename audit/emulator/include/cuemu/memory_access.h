@@ -1,16 +1,17 @@
-// Loads and stores with cache hints, address spaces, asynchronous copies (done at once).
+// Loads and stores with cache hints, address spaces, asynchronous copies.
 #pragma once
 #include "cuemu/abi.h"
+#include "cuemu/qualifiers.h"
 
-#define CUEMU_LOAD(NAME)                     \
-  template <class T>                         \
-  inline T NAME(const T* address) {          \
-    return *address;                         \
+#define CUEMU_LOAD(NAME)                             \
+  template <class T>                                 \
+  CUEMU_INLINED T NAME(const T* address) {           \
+    return *address;                                 \
   }
-#define CUEMU_STORE(NAME)                    \
-  template <class T>                         \
-  inline void NAME(T* address, T value) {    \
-    *address = value;                        \
+#define CUEMU_STORE(NAME)                            \
+  template <class T>                                 \
+  CUEMU_INLINED void NAME(T* address, T value) {     \
+    *address = value;                                \
   }
 CUEMU_LOAD(__ldg)
 CUEMU_LOAD(__ldca)
@@ -28,22 +29,9 @@ inline unsigned __isGlobal(const void* address) { return !cuemu_is_shared(addres
 inline std::size_t __cvta_generic_to_shared(const void* address) { return reinterpret_cast<std::size_t>(address); }
 inline std::size_t __cvta_generic_to_global(const void* address) { return reinterpret_cast<std::size_t>(address); }
 
-namespace cuemu {
-
-// In pieces of 4 bytes where it can be, as one piece each for the checker.
-inline void checked_copy(void* to, const void* from, std::size_t bytes) {
-  std::size_t i = 0;
-  for (; i + 4 <= bytes; i += 4)
-    reinterpret_cast<unsigned*>(to)[i / 4] = reinterpret_cast<const unsigned*>(from)[i / 4];
-  for (; i < bytes; i++) static_cast<char*>(to)[i] = static_cast<const char*>(from)[i];
-}
-
-}  // namespace cuemu
-
 // Copies bytes - zeros bytes and fills the last `zeros` with zero.
-inline void __pipeline_memcpy_async(void* to, const void* from, std::size_t bytes, std::size_t zeros = 0) {
-  cuemu::checked_copy(to, from, bytes - zeros);
-  for (std::size_t i = bytes - zeros; i < bytes; i++) static_cast<char*>(to)[i] = 0;
+CUEMU_INLINED void __pipeline_memcpy_async(void* to, const void* from, std::size_t bytes, std::size_t zeros = 0) {
+  cuemu_async_copy(to, from, bytes - zeros, zeros, bytes);
 }
-inline void __pipeline_commit() {}
-inline void __pipeline_wait_prior(std::size_t) {}
+inline void __pipeline_commit() { cuemu_async_commit(); }
+inline void __pipeline_wait_prior(std::size_t groups) { cuemu_async_wait(groups); }

@@ -21,3 +21,6 @@
 
 // Functions of ours that touch device memory on a kernel's behalf: their own accesses are not the kernel's.
 #define CUEMU_UNCHECKED __attribute__((no_sanitize("thread"), noinline))
+
+// Inlined in every build: a report names the line of the call.
+#define CUEMU_INLINED inline __attribute__((always_inline))

@@ -45,7 +45,19 @@ inline cudaError_t cudaFreeHost(void* address) { return cudaFree(address); }
 inline cudaError_t cudaHostRegister(void*, std::size_t, unsigned) { return cuemu::answer(); }
 inline cudaError_t cudaHostUnregister(void*) { return cuemu::answer(); }
 
-inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
+namespace cuemu {
+
+// Whether a copy's kind is possible: memory of the host that is said to be a device's is refused.
+inline bool fits(void* to, const void* from, cudaMemcpyKind kind) {
+  bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  return (!to_device || cuemu_may_be_device(to)) && (!from_device || cuemu_may_be_device(from));
+}
+
+}  // namespace cuemu
+
+inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  if (bytes && !cuemu::fits(to, from, kind)) return cuemu::answer(cudaErrorInvalidValue);
   std::memmove(to, from, bytes);
   return cuemu::answer();
 }
@@ -54,12 +66,14 @@ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes
   return cudaMemcpy(to, from, bytes, kind);
 }
 inline cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                                std::size_t width, std::size_t height, cudaMemcpyKind) {
+                                std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  if (width * height && !cuemu::fits(to, from, kind)) return cuemu::answer(cudaErrorInvalidValue);
   for (std::size_t row = 0; row < height; row++)
     std::memmove(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width);
   return cuemu::answer();
 }
 inline cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
+  if (bytes && !cuemu_may_be_device(to)) return cuemu::answer(cudaErrorInvalidValue);
   std::memset(to, value, bytes);
   return cuemu::answer();
 }

@@ -2,7 +2,6 @@
 #pragma once
 #include "cuemu/device_properties.h"
 #include "cuemu/streams.h"
-#include "cuemu/atomics.h"
 
 #include <c10/core/Device.h>
 #include <c10/util/Exception.h>
@@ -89,12 +88,3 @@ inline bool is_available() { return true; }
 #define C10_CUDA_CHECK_WARN(EXPRESSION) static_cast<void>(EXPRESSION)
 #define C10_CUDA_KERNEL_LAUNCH_CHECK() C10_CUDA_CHECK(cudaGetLastError())
 #define TORCH_CUDA_CHECK(EXPRESSION) C10_CUDA_CHECK(EXPRESSION)
-
-template <class T>
-inline T gpuAtomicAdd(T* address, T value) {
-  return atomicAdd(address, value);
-}
-template <class T>
-inline void gpuAtomicAddNoReturn(T* address, T value) {
-  atomicAdd(address, value);
-}

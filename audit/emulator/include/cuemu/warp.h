@@ -74,16 +74,18 @@ inline T __shfl_sync(unsigned mask, T value, int source, int width = 32, int lin
 template <class T>
 inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, int line = __builtin_LINE()) {
   unsigned lane = cuemu_lane(), segment = lane & ~(width - 1);
+  delta &= 31;  // a device looks at five bits
   return cuemu::shuffle(mask, value, lane < segment + delta ? lane : lane - delta, line);
 }
 template <class T>
 inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, int line = __builtin_LINE()) {
   unsigned lane = cuemu_lane(), end = (lane & ~(width - 1)) + width;
+  delta &= 31;
   return cuemu::shuffle(mask, value, lane + delta < end ? lane + delta : lane, line);
 }
 template <class T>
 inline T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32, int line = __builtin_LINE()) {
-  unsigned lane = cuemu_lane(), end = (lane & ~(width - 1)) + width, source = lane ^ lanes;
+  unsigned lane = cuemu_lane(), end = (lane & ~(width - 1)) + width, source = lane ^ (lanes & 31);
   return cuemu::shuffle(mask, value, source < end ? source : lane, line);
 }
 

@@ -46,6 +46,13 @@ inline void fill_fragment(Fragment& fragment, T value) {
 
 namespace cuemu::tile {
 
+// The stride between rows or columns in memory, which has to be a multiple of 8 halves or 4 floats.
+template <class Memory>
+inline void check_stride(unsigned leading_dimension, int line) {
+  constexpr unsigned step = sizeof(Memory) == 2 ? 8 : std::is_same_v<Memory, float> ? 4 : 1;
+  if (leading_dimension % step) cuemu_tile_stride(leading_dimension, step, line);
+}
+
 // Calls `touch(element of the fragment, offset in memory)` for what this lane holds; each memory element once or equally.
 template <class Fragment, class Touch>
 inline void for_held(Fragment& fragment, unsigned leading_dimension, bool column_major, Touch touch) {
@@ -65,6 +72,7 @@ template <class Use, int M, int N, int K, class T, class Layout, class Memory>
 inline void load_matrix_sync(fragment<Use, M, N, K, T, Layout>& fragment, const Memory* from, unsigned leading_dimension,
                              int line = __builtin_LINE()) {
   static_assert(!std::is_void_v<Layout>, "an accumulator is loaded with a layout_t");
+  cuemu::tile::check_stride<Memory>(leading_dimension, line);
   __syncwarp(0xffffffffu, line);
   cuemu::tile::for_held(fragment, leading_dimension, std::is_same_v<Layout, col_major>,
                         [from](auto& element, unsigned at) { element = from[at]; });
@@ -72,6 +80,7 @@ inline void load_matrix_sync(fragment<Use, M, N, K, T, Layout>& fragment, const 
 template <int M, int N, int K, class T, class Memory>
 inline void load_matrix_sync(fragment<accumulator, M, N, K, T>& fragment, const Memory* from, unsigned leading_dimension,
                              layout_t layout, int line = __builtin_LINE()) {
+  cuemu::tile::check_stride<Memory>(leading_dimension, line);
   __syncwarp(0xffffffffu, line);
   cuemu::tile::for_held(fragment, leading_dimension, layout == mem_col_major,
                         [from](auto& element, unsigned at) { element = from[at]; });
@@ -79,9 +88,11 @@ inline void load_matrix_sync(fragment<accumulator, M, N, K, T>& fragment, const 
 template <int M, int N, int K, class T, class Memory>
 inline void store_matrix_sync(Memory* to, const fragment<accumulator, M, N, K, T>& fragment, unsigned leading_dimension,
                               layout_t layout, int line = __builtin_LINE()) {
+  cuemu::tile::check_stride<Memory>(leading_dimension, line);
   __syncwarp(0xffffffffu, line);
   cuemu::tile::for_held(fragment, leading_dimension, layout == mem_col_major,
                         [to](const auto& element, unsigned at) { to[at] = element; });
+  __syncwarp(0xffffffffu, line);  // wmma.store.sync: no lane goes on before all have executed it (PTX ISA)
 }
 
 template <int M, int N, int K, class A, class LayoutA, class B, class LayoutB, class C, class D>

@@ -1,2 +1,2 @@
 #pragma once
-#include "cuemu/torch_cuda.h"
+#include "cuemu/torch_atomics.h"

@@ -1,0 +1,185 @@
+"""An independent prover of races: `sentryward`, where it is installed (`pip install .[prover]`), asked about launches.
+
+It reads PTX and one launch with its integers, and looks at every schedule of its threads. PTX is made by NVRTC for
+compute capability 10.0, for which the prover is written: for older targets it loses track of pointers. Seen of 0.1.1 on
+22 kernels whose sources are known: every race it named was one, or writes of one value; every kernel it called free of
+races was. It refuses atomics that decide control flow. It takes threads that have ended for ones that a barrier waits
+for, so what it says of barriers is not taken over.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+
+from audit import foreign
+from audit.build import fast_toolchain
+from audit.build.fast_device import device_text
+from audit.build.fast_nvrtc import NAMES
+from audit.containment import command
+from audit.errors import first_error
+from audit.owned import Scratch
+from audit.review.cuda_source import parse
+
+NAME = "sentryward"
+Answer = Literal["race", "equal writes or a race", "free of races", "no answer"]
+TARGET = ("--gpu-architecture=compute_100a", "--std=c++17", "-lineinfo", "-default-device")
+COMPILE_LIMIT_S, LIMIT_S, MEMORY_MIB = 60.0, 20.0, 2048
+MOST_LAUNCHES = 2
+SCHEMA = "spverify.kernel-input/v1"
+SOURCE, PTX, INPUT = "kernels.cu", "kernels.ptx", "input.json"
+_BITS = {f"{kind}{bits}": bits for kind in "usb" for bits in (8, 16, 32, 64)}
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What the prover says of one launch; `lines` are those of the two accesses, `why` a reason for no answer."""
+
+    kernel: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    answer: Answer
+    lines: tuple[int, ...] = ()
+    why: str = ""
+
+
+def version() -> str | None:
+    """The prover's version where it and NVRTC are here, else None."""
+    if find_spec(NAME) is None or _nvrtc() is None:
+        return None
+    return metadata.version(NAME)
+
+
+def proofs(source: Path, launches: Iterable[Mapping[str, Any]]) -> list[Proof]:
+    """What it says of the first different launches of a source.
+
+    Args:
+        source: a `.cu` file.
+        launches: as the emulated device tells them: `kernel` as written at the launch, `grid`, `block`,
+            `dynamic_shared_bytes`, `arguments` (integers, None for anything else).
+    """
+    different: dict[str, Mapping[str, Any]] = {}
+    for launch in launches:
+        if not launch.get("refused") and launch.get("arguments") is not None:
+            key = json.dumps([launch[name] for name in ("kernel", "grid", "block", "arguments")])
+            different.setdefault(key, launch)
+    return [_proof(source, launch) for launch in list(different.values())[:MOST_LAUNCHES]]
+
+
+def _proof(source: Path, launch: Mapping[str, Any]) -> Proof:
+    of = (launch["kernel"], tuple(launch["grid"]), tuple(launch["block"]))
+    with Scratch() as folder:
+        entry, refused = _compiled(source, launch["kernel"], folder)
+        if entry is None:
+            return Proof(*of, "no answer", why=refused)
+        ptx = (folder / PTX).read_text(encoding="utf-8", errors="replace").rstrip("\0")
+        (folder / PTX).write_text(ptx, encoding="utf-8")
+        (folder / INPUT).write_text(json.dumps(_asked(entry, launch, parameters(ptx, entry))), encoding="utf-8")
+        answer, lines, why = read(_ran(folder))
+        return Proof(*of, answer, lines, why)
+
+
+def _nvrtc() -> Path | None:
+    return fast_toolchain.nvrtc_of(_torch()) or _of_a_wheel()
+
+
+def _torch() -> Path:
+    """torch's folder; the judge's process does not import it."""
+    spec = find_spec("torch")
+    return Path(spec.origin).parent if spec and spec.origin else Path()
+
+
+def _of_a_wheel() -> Path | None:
+    """NVRTC as a package of its own, wherever that lies."""
+    spec = find_spec("nvidia")
+    places = [Path(place) for place in (spec.submodule_search_locations if spec else None) or ()]
+    return next((path for place in places for path in sorted(place.glob("*/lib/libnvrtc.so.[0-9]*"))), None)
+
+
+def _compiled(source: Path, kernel: str, folder: Path) -> tuple[str | None, str]:
+    """The kernel's name in the PTX, or None and why not."""
+    (folder / SOURCE).write_text(device_text(parse(foreign.text(source))), encoding="utf-8")
+    library, headers = _nvrtc(), fast_toolchain.cuda_include_of(_torch())
+    include = [f"-I{fast_toolchain.INCLUDE}", *([f"-I{headers}", f"-I{headers}/cccl"] if headers else [])]
+    request = {
+        "library": str(library),
+        "source": str(folder / SOURCE),
+        "options": [*TARGET, *include],
+        "expressions": [kernel],
+        "image": str(folder / PTX),
+    }
+    assert library is not None  # `version` is asked first
+    reads = [library.parent, library.resolve().parent, *([headers] if headers else [])]
+    words = [sys.executable, "-m", "audit.build.fast_nvrtc", json.dumps(request)]
+    done = command.run(words, folder=folder, limit_s=COMPILE_LIMIT_S, reads=reads)
+    if done.code or done.stopped:
+        return None, f"NVRTC: {done.stopped or first_error(done.out + done.err)}"
+    names: dict[str, str] = json.loads((folder / NAMES).read_text(encoding="utf-8"))
+    return names[kernel], ""
+
+
+def parameters(ptx: str, entry: str) -> list[str]:
+    """The PTX types of a kernel's parameters, in order; of an array of bytes `b8`."""
+    _, _, behind = ptx.partition(f".entry {entry}(")
+    listed, _, _ = behind.partition(")")
+    declared = [part.split() for part in listed.split(",") if ".param" in part]
+    return [next(word[1:] for word in words[1:] if word.startswith(".") and word != ".align") for words in declared]
+
+
+def _asked(entry: str, launch: Mapping[str, Any], types: list[str]) -> dict[str, Any]:
+    """The prover's input: the launch, and the integers as the kernel gets them."""
+    told = [
+        {"parameter": index, "type": f"u{_BITS[kind]}", "value": value % 2 ** _BITS[kind]}
+        for index, (kind, value) in enumerate(zip(types, launch["arguments"], strict=False))
+        if value is not None and kind in _BITS
+    ]
+    dims = {"grid_dim": list(launch["grid"]), "block_dim": list(launch["block"])}
+    shared = {"dynamic_shared_bytes": launch.get("dynamic_shared_bytes") or 0}
+    return {"schema": SCHEMA, "entry": entry, "launch": {**dims, **shared}, "arguments": told}
+
+
+def _ran(folder: Path) -> str:
+    spec = find_spec(NAME)
+    assert spec is not None  # `version` is asked first
+    assert spec.origin is not None
+    package = Path(spec.origin).parent
+    words = [sys.executable, "-m", NAME, PTX, "--input", INPUT, "--timeout", f"{LIMIT_S:g}"]
+    words += ["--memory-limit-mib", str(MEMORY_MIB)]
+    path = os.pathsep.join([str(package.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    reads = [package, package.with_name(f"{NAME}.libs")]
+    environment = {**os.environ, "PYTHONPATH": path}
+    return command.run(words, folder=folder, limit_s=LIMIT_S + 10, reads=reads, environment=environment).out
+
+
+def read(told: str) -> tuple[Answer, tuple[int, ...], str]:
+    """The answer in the prover's JSON, the lines of the two accesses, and why there is none.
+
+    Two writes of one word may write the same value, which it does not ask. What it says of barriers is no answer here.
+    """
+    try:
+        report = json.loads(told)
+        result, checks = str(report["result"]), report.get("checks", {})
+        witnesses = [one for one in report.get("races", []) if "constant" in str(one.get("overlap"))]
+        first: dict[str, Any] = next(iter(report.get("diagnostics", [])), {})
+        if result == "race_free" and checks.get("memory") == "passed":
+            return "free of races", (), ""
+        if result == "potential_race" and witnesses:
+            mixed = [one for one in witnesses if "read" in (one["first"]["mode"], one["second"]["mode"])]
+            return ("race" if mixed else "equal writes or a race"), _lines((mixed or witnesses)[0]), ""
+        return "no answer", (), f"{result}: {first.get('code', 'no reason told')}"
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        return "no answer", (), f"its report cannot be read: {error}"
+
+
+def _lines(witness: Mapping[str, Any]) -> tuple[int, ...]:
+    """The lines of the source, of both accesses, where they are of it."""
+    places = [one.get("location") or {} for one in (witness["first"], witness["second"])]
+    own = [place for place in places if Path(str(place.get("file", ""))).name == SOURCE]
+    return tuple(int(place["line"]) for place in own)

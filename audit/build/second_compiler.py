@@ -1,0 +1,120 @@
+"""Does the compiler a source is written for refuse it too? Asked of the claimed kernel alone, where a build failed.
+
+The emulated device compiles against headers of its own, so its refusal alone says little: nvcc parses the whole unit
+against torch's headers and compiles its kernels; nothing is linked, and nothing of it is run. On a GPU the published
+build is torch's own, and its words are taken.
+"""
+
+from __future__ import annotations
+
+import re
+import sysconfig
+from dataclasses import dataclass
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+from audit.build.cuda_compile import RUNG, compiler_words
+from audit.build.cuda_toolchain import cuda_home, parse_nvcc
+from audit.build.python_source import PythonSource
+from audit.containment import command
+from audit.errors import AuditError, BadInput
+from audit.model import BuildNote, Variant
+from audit.model.finding import DeviceKind
+from audit.owned import Scratch
+
+LIMIT_S = 300.0
+"""A refusal comes behind 60 s of torch's headers on one core; a machine under load takes longer."""
+VERSION_LIMIT_S = 60.0
+NEWEST = 90
+"""The least architecture asked: what a newer GPU takes is not refused for an older one's sake."""
+OF_THE_MACHINE = re.compile(
+    r"No such file or directory|Permission denied|cannot open source file|nvcc fatal|unsupported GNU|catastrophic|"
+    r"the (?:build|compiler) (?:had|was)|built for sm_"
+)
+"""Words that something missing here, a limit of ours or a wrong target explains."""
+STOPPED = re.compile(r"error: the (?:build|compiler) (?:had not ended|was ended)")
+"""A limit ended the first compiler: another would only come to its own."""
+ERROR = re.compile(r"\berror\b|undefined symbol", re.IGNORECASE)
+INLINE_HEADERS = "#include <torch/types.h>\n#include <cuda.h>\n#include <cuda_runtime.h>\n"
+"""What torch puts before the CUDA texts of an extension."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What the compiler said, in its own words, and which it is, with versions."""
+
+    compiler: str
+    log: str
+
+
+def asked(note: BuildNote, variant: Variant, source: Path, *, kind: DeviceKind) -> Refusal | None:
+    """What is said against the claimed kernel where that note's build failed on a device of that kind; else None."""
+    if variant.role != "claimed" or note.outcome != "does not compile" or STOPPED.search(note.log):
+        return None
+    if kind == "cuda":
+        return of_torch(note.log) if note.header_set == RUNG else None
+    return of_nvcc(source, compute_capability=variant.compute_capability)
+
+
+def of_torch(log: str) -> Refusal | None:
+    """The refusal in the log of torch's extension builder; None where something else kept it from building."""
+    words = _errors(log)
+    return None if not words or OF_THE_MACHINE.search(log) else Refusal("torch's extension builder", words)
+
+
+def of_nvcc(source: Path, *, compute_capability: int) -> Refusal | None:
+    """What nvcc says against the source; None where it takes it, there is no nvcc, or it gave no answer in time.
+
+    Args:
+        source: a `.cu` file, or a `.py` that builds extensions from texts.
+        compute_capability: the least one that the source is for, 75 for 7.5.
+    """
+    home, torch = cuda_home(), find_spec("torch")
+    unit = _unit(source)
+    if home is None or torch is None or torch.origin is None or unit is None:
+        return None
+    folders = _headers(Path(torch.origin).parent)
+    with Scratch() as folder:
+        text = folder / f"{source.stem}.cu"
+        text.write_text(unit, encoding="utf-8")
+        arguments = [*_flags(folders, compute_capability), f"-I{source.parent}", str(text)]
+        nvcc = str(home / "bin" / "nvcc")
+        done = command.run([nvcc, *arguments], folder=folder, limit_s=LIMIT_S, reads=[source.parent, *folders])
+        version = command.run([nvcc, "--version"], folder=folder, limit_s=VERSION_LIMIT_S)
+    words = _errors(compiler_words(done.out + done.err))
+    if done.code == 0 or done.stopped or not words or OF_THE_MACHINE.search(words):
+        return None
+    try:
+        release = parse_nvcc(version.out)[1]
+    except BadInput:
+        return None
+    return Refusal(f"nvcc {release} with the headers of torch {metadata.version('torch')}", words)
+
+
+def _unit(source: Path) -> str | None:
+    text = source.read_text(encoding="utf-8", errors="replace")
+    if source.suffix != ".py":
+        return text
+    try:
+        inline = PythonSource(text).inline
+    except AuditError:
+        return None
+    return INLINE_HEADERS + "\n".join(inline[0].cuda) if len(inline) == 1 else None
+
+
+def _headers(torch: Path) -> list[Path]:
+    include = torch / "include"
+    return [include, include / "torch/csrc/api/include", Path(sysconfig.get_paths()["include"])]
+
+
+def _flags(folders: list[Path], compute_capability: int) -> list[str]:
+    """Without the macros by which torch's builder takes operators away: only what nvcc itself refuses counts."""
+    arch = f"-arch=compute_{max(NEWEST, compute_capability)}"
+    return ["-ptx", arch, "-std=c++20", "-w", "--expt-relaxed-constexpr", "--expt-extended-lambda",
+            "-DTORCH_EXTENSION_NAME=audited", *(f"-isystem={each}" for each in folders), "-o", "unit.ptx"]  # fmt: skip
+
+
+def _errors(log: str) -> str:
+    """The lines that name errors; empty where none does."""
+    return "\n".join(line for line in log.splitlines() if ERROR.search(line))

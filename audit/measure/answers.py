@@ -1,0 +1,54 @@
+"""Was every timed call right for the contents it was given? What the session compared on the GPU, as findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pydantic import JsonValue
+
+from audit.measure.comparison import PREFIX, TIMED_OUTPUTS
+from audit.model import Finding
+
+EAGER = f"{PREFIX}eager"
+"""Computes what the others are held against. Where it is not right itself, from call to call, nothing follows."""
+
+
+def every_call(events: Iterable[dict[str, Any]], kept: Sequence[Finding]) -> list[Finding]:
+    """The findings about kept outputs, each with what the session saw of all other calls of its callable.
+
+    Args:
+        events: of a timing session; see `audit.worker.answers`.
+        kept: findings about the outputs that were held against the oracle, one a callable.
+    """
+    told = list(events)
+    contents = next((one["contents"] for one in told if isinstance(one.get("contents"), dict)), None)
+    answers = {one["answered"]: one for one in told if "answered" in one}
+    if contents is None or not answers or answers.get(EAGER, {}).get("wrong"):
+        return list(kept)
+    about = {one.target: one for one in kept if one.probe == TIMED_OUTPUTS}
+    beside = [one for one in kept if one.target not in answers or one.probe != TIMED_OUTPUTS]
+    return [*(_finding(name, one, contents, about.get(name)) for name, one in answers.items()), *beside]
+
+
+def _finding(name: str, answers: dict[str, Any], contents: dict[str, Any], kept: Finding | None) -> Finding:
+    numbers = {key: answers[key] for key in ("calls", "wrong", "drawn", "drawn_wrong", "first")}
+    evidence: dict[str, JsonValue] = {**(kept.evidence if kept else {}), "every_call": numbers, "contents": contents}
+    if kept is not None and kept.outcome == "fail":
+        return kept.model_copy(update={"evidence": evidence})
+    fields: dict[str, Any] = {"probe": TIMED_OUTPUTS, "target": name, "evidence": evidence}
+    if not answers["wrong"]:
+        text = f"{kept.summary}; " if kept else ""
+        text += f"right in each of {answers['calls']} timed calls, for contents of its own"
+        text += "" if contents["told_apart"] else "; other contents do not change the result, so a kept one is not told"
+        return Finding(**fields, outcome="pass", summary=text)
+    first = answers["first"]
+    where = f"wrong in {answers['wrong']} of {answers['calls']} timed calls; in block {first['block']}: {_words(first)}"
+    if answers["drawn_wrong"]:
+        return Finding(**fields, outcome="fail", grade="proved", summary=where)
+    text = f"{where}; right with contents as they are drawn, wrong with mixed ones, so nothing is concluded"
+    return Finding(**fields, outcome="error", summary=text)
+
+
+def _words(first: dict[str, Any]) -> str:
+    return first.get("why") or f"{first['elements_wrong']:,} of {first['elements']:,} elements wrong"

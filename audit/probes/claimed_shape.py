@@ -1,0 +1,192 @@
+"""The claimed shape on a device that cannot run it: what is launched there, and what a few blocks of it write.
+
+The emulated device runs a source's host code at any size, on memory that it only reserves, and holds every launch
+against a GPU's limits. It can also run a few blocks of a large grid, and knows which bytes they wrote.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from audit.errors import Unsupported
+from audit.model import Shape
+from audit.probes.called import Call, Case, SessionBroken, SessionForged
+from audit.probes.own_kernels import own_kernels, refused_by_torch
+from audit.probes.target import References, Target
+
+DESCRIBED_S = 60.0
+"""Seconds for the process that makes arguments without values, or with them where it must."""
+RIGHT_S = 30.0
+"""Seconds for the inputs and the float64 result of the claimed shape."""
+MOST_BYTES = 1 << 30
+"""Of the inputs that are drawn at the claimed shape."""
+
+
+@dataclass(frozen=True)
+class Launched:
+    """What a call launches at a shape: `raised` is what its host code raised."""
+
+    shape: Shape
+    raised: str | None
+    launches: list[dict[str, Any]]
+    reports: list[dict[str, Any]]
+
+    @property
+    def refused(self) -> dict[str, Any] | None:
+        """The first launch that a GPU refuses."""
+        return next((launch for launch in self.launches if launch["refused"]), None)
+
+
+@dataclass
+class _Known:
+    """What is made once for all variants of an audit on one device."""
+
+    described: dict[str, tuple[Path, int] | str] = field(default_factory=dict)
+    cases: dict[str, Case | str] = field(default_factory=dict)
+    slow: set[tuple[str, ...]] = field(default_factory=set)
+    lock: Lock = field(default_factory=Lock)
+
+
+_known: WeakKeyDictionary[References, _Known] = WeakKeyDictionary()
+_lock = Lock()
+
+
+def needed(target: Target) -> Shape:
+    """The claimed shape.
+
+    Raises:
+        Unsupported: the device runs that shape itself, it cannot run host code apart from kernels, or there are none.
+    """
+    claimed = target.claim.shapes.claimed
+    if target.built.tensor_device == "cuda" or any(case.shape == claimed for case in target.cases):
+        raise Unsupported("launches at the claimed shape apart from a run: this device runs it")
+    if target.built.session_request(memory="plain", order="forward", check=False)["device"].get("triton"):
+        raise Unsupported("launches of Triton kernels apart from a run")
+    source = target.reference.parent / target.variant.file
+    if source.suffix == ".py" and (not own_kernels(source) or refused_by_torch(source)):
+        raise Unsupported("launches at the claimed shape of a source that runs no kernel of its own")
+    return claimed
+
+
+def launched(target: Target, shapes: Sequence[Shape]) -> list[Launched]:
+    """What is launched at each shape; host code alone is run, in one process.
+
+    Raises:
+        Unsupported: the arguments of such sizes cannot be made, a launch needs a newer GPU, or the host code does not
+            come back in time, as where it calls a library for most of the work.
+        SessionBroken: the host code did not come back.
+    """
+    files = [file for file, _ in _described(target, shapes)]
+    found = [Launched(shape, one["raised"], one["launches"], one["reports"])
+             for shape, (one, _) in zip(shapes, _asked(target, files, {"blocks": 0}), strict=True)]  # fmt: skip
+    for one in found:
+        newer = next((report for report in one.reports if report["kind"] == "needs-newer-gpu"), None)
+        if newer is not None:
+            raise Unsupported(f"a launch of this size: {newer['message']}", line=newer["line"] or 0)
+    return found
+
+
+def parts(target: Target, case: Case, *, blocks: int, memory: str) -> tuple[dict[str, Any], Call]:
+    """A call of which so many blocks of each large launch are run: its event and its output, see `worker.launches`."""
+    drawn = {"blocks": blocks, "seed": zlib.crc32(case.expected.tobytes())}
+    ((event, folder),) = _asked(target, [case.inputs], drawn, memory=memory)
+    return event, Call(event, folder / "0.bin", target.forged)
+
+
+def case_of(target: Target) -> Case:
+    """The claimed shape's inputs and right result, made once an audit.
+
+    Raises:
+        Unsupported: the inputs are too large, or the result takes too long.
+    """
+    known, shape = _of(target), target.claim.shapes.claimed
+    if (size := _described(target, [shape])[0][1]) > MOST_BYTES:
+        raise Unsupported(f"inputs of {size:,} bytes, which the claimed shape has")
+    with known.lock:
+        if (key := str(shape)) not in known.cases:
+            known.cases[key] = _case(target, shape)
+        found = known.cases[key]
+    if isinstance(found, str):
+        raise Unsupported(found)
+    return found
+
+
+def _case(target: Target, shape: Shape) -> Case | str:
+    folder = Path(tempfile.mkdtemp(prefix="claimed-", dir=target.folder))
+    seed = zlib.crc32(target.cases[0].expected.tobytes()) if target.cases else 0
+    request = {
+        "reference": str(target.reference),
+        "baselines": [],
+        "shapes": [dict(shape)],
+        "seeds": [seed],
+        "cost_shape": dict(shape),
+        "folder": str(folder),
+        "device": "cpu",
+    }
+    reply = target.workers.call("oracle", request, limit_s=RIGHT_S)
+    if not reply.finished:
+        return f"the right result at the claimed shape: {reply.ending}: {reply.detail}"
+    (event,) = reply.events[1:]
+    return Case.made(reply, event, shape=shape, inputs=folder / "0.inputs.pt", scope="claimed")
+
+
+def _described(target: Target, shapes: Sequence[Shape]) -> list[tuple[Path, int]]:
+    """The file with arguments of each shape without values, and the bytes of those with values."""
+    known = _of(target)
+    with known.lock:
+        if new := [shape for shape in shapes if str(shape) not in known.described]:
+            folder = Path(tempfile.mkdtemp(prefix="described-", dir=target.folder))
+            request = {"reference": str(target.reference), "describe": [*map(dict, new)], "folder": str(folder)}
+            reply = target.workers.call("oracle", request, limit_s=DESCRIBED_S)
+            ended: dict[str, Any] = {"raised": f"{reply.ending}: {reply.detail}", "bytes": 0}
+            for place, shape in enumerate(new):
+                told = reply.events[place] if reply.finished else ended
+                file = folder / f"{place}.described.pt"
+                known.described[str(shape)] = told["raised"] or (file, told["bytes"])
+        found = [known.described[str(shape)] for shape in shapes]
+    if raised := next((one for one in found if isinstance(one, str)), None):
+        raise Unsupported(f"arguments of that size: {raised}")
+    return [one for one in found if not isinstance(one, str)]
+
+
+def _of(target: Target) -> _Known:
+    with _lock:
+        return _known.setdefault(target.references, _Known())
+
+
+def _asked(
+    target: Target, files: Sequence[Path], drawn: Mapping[str, int], *, memory: str = "plain"
+) -> list[tuple[dict[str, Any], Path]]:
+    """The events of one process, and where its outputs lie."""
+    known, limit_s = _of(target), target.built.limit_s
+    late, call = f"a call of that size within {limit_s:g} s", (target.variant.name, *map(str, files))
+    if call in known.slow:
+        raise Unsupported(late)
+    folder = Path(tempfile.mkdtemp(prefix=f"{target.variant.name}-", dir=target.folder))
+    request = target.built.session_request(memory=memory, order="forward", check=False)
+    settings = request["device"]
+    configuration = {**settings["configuration"], **drawn}
+    asked = {
+        "device": {**settings, "configuration": configuration},
+        "entry": target.claim.entry,
+        "harness": target.claim.harness.model_dump(),
+        "inputs": [str(file) for file in files],
+        "folder": str(folder),
+    }
+    reply = target.workers.call("launches", asked, limit_s=limit_s)
+    if reply.ending == "forged":
+        target.forged.append(reply.detail)
+        raise SessionForged(f"forged: {reply.detail}")
+    if reply.ending == "timed out":
+        known.slow.add(call)
+        raise Unsupported(late)
+    if not reply.finished:
+        raise SessionBroken(f"{reply.ending} after {len(reply.events)} of {len(files)} shapes: {reply.detail}")
+    return [(event, folder) for event in reply.events]

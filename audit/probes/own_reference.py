@@ -1,0 +1,76 @@
+"""Does the task's own reference pass the probe that a kernel failed? Only then does the failure count against it.
+
+A kernel is held to what its task says: a tolerance, a mode, a dtype. Where the reference, run the same way and held to
+the same tolerance, fails too, the task was read wrongly, and nothing follows about the kernel.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from audit.errors import AuditError
+from audit.model import Finding
+from audit.probes import alias, claimed_launches, contract, inputs_intact, kernels_ran, memory_access
+from audit.probes.called import value_calls
+from audit.probes.compare import compare
+from audit.probes.target import Target
+
+NAME = "reference"
+FAILS = "the task as read fails its own reference"
+EVIDENCE = "own_reference"
+"""The key of a finding's evidence under which the reference's answer stands."""
+NOT_ASKED = (kernels_ran.NAME, memory_access.NAME, claimed_launches.NAME)
+"""Questions about the kernels of a source, whatever the task says; a reference has none."""
+ASKED_INSTEAD = {"claimed_blocks": "agreement"}
+"""A reference has no blocks to run apart: whether it is right is asked at the shapes that can be run whole."""
+TOLERANCE, HARNESS = "tolerance.relative", "harness"
+MODE, DESTINATION, DTYPE = (f"{HARNESS}.{key}" for key in ("mode", "destination", "dtype"))
+KEYS = {alias.NAME: DESTINATION, inputs_intact.NAME: DESTINATION, contract.NAME: DTYPE}
+"""The key of `claim.toml` that a failure of the reference points at; for a question about values see `_key`."""
+
+
+def stands(own: Finding) -> bool:
+    """Whether the reference stood the probe by its finding: it passed, or failed with a grade that fails no kernel."""
+    return own.outcome == "pass" or (own.outcome == "fail" and not own.convicts)
+
+
+def with_key(own: Finding, reference: Target) -> Finding:
+    """The finding of a reference that did not stand a probe, with the key of `claim.toml` to correct as evidence."""
+    return own.model_copy(update={"evidence": {**own.evidence, "correct": _key(own, reference)}})
+
+
+def not_concluded(finding: Finding, own: Finding) -> Finding:
+    """The finding of a kernel whose reference did not stand the same probe, see `with_key`: an error.
+
+    Args:
+        finding: the kernel's failure.
+        own: what the probe said of the reference.
+    """
+    found = own.summary if own.outcome == "fail" else f"no answer ({own.outcome}: {own.summary})"
+    key = own.evidence["correct"]
+    text = f"{finding.summary} - {FAILS} in {own.probe}: {found}; correct {key} in claim.toml; nothing is concluded"
+    told = {"outcome": own.outcome, "summary": own.summary, "correct": key}
+    changed = {"outcome": "error", "grade": None, "summary": text, "evidence": {**finding.evidence, EVIDENCE: told}}
+    return finding.model_copy(update=changed)
+
+
+def _key(own: Finding, reference: Target) -> str:
+    """What to correct: the mode where two calls on the same values differ by more than the tolerance."""
+    if own.outcome == "error":
+        return HARNESS
+    if own.probe in KEYS:
+        return KEYS[own.probe]
+    try:
+        return TOLERANCE if _repeats_itself(reference) else MODE
+    except AuditError:
+        return TOLERANCE
+
+
+def _repeats_itself(reference: Target) -> bool:
+    case = reference.middle
+    first, again = reference.session(["claim", "claim"], cases=[case])
+    value_calls([first, again], [case.expected] * 2)
+    if first.same_bits(again):
+        return True
+    due = first.values().astype(np.float64)
+    return compare(again.values(), due, reference.tolerance, dtype=case.dtype).right

@@ -1,0 +1,58 @@
+"""An independent prover's word on races beside the access checker's, where one is installed.
+
+It is told in the evidence of `memory_access`, launch by launch. A race that both see names both as its proof. One that
+the prover alone sees is a hint: the checker followed a real call at that shape and saw none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pydantic import JsonValue
+
+from audit.build import race_prover
+from audit.build.race_prover import Proof
+from audit.probes.target import SHARES, Target
+from audit.probes.undefined import Checked, Seen
+
+RACES = ("race-shared", "race-global", "warp-mask")
+ALONE = "race-by-proof"
+
+
+def beside(target: Target, found: Checked) -> tuple[list[Seen], dict[str, JsonValue]]:
+    """What was seen, with the prover's part in it, and its answers for the record: nothing where none is installed."""
+    source = target.reference.parent / target.variant.file
+    version = race_prover.version()
+    if version is None or source.suffix != ".cu" or not found.launches or target.variant.role in SHARES:
+        return list(found.seen), {}
+    proofs = race_prover.proofs(source, found.launches)
+    told: dict[str, JsonValue] = {
+        "name": race_prover.NAME,
+        "version": version,
+        "launches": [_evidence(proof) for proof in proofs],
+    }
+    return agreed(found.seen, proofs), {"prover": told}
+
+
+def agreed(seen: Sequence[Seen], proofs: Sequence[Proof]) -> list[Seen]:
+    """The races that the prover names too with both as proof; behind all, as hints, those that it alone names."""
+    races = {proof.kernel: proof for proof in proofs if proof.answer == "race"}
+    known = {one.kernel for one in seen if one.kind in RACES}
+    both = [
+        replace(one, proof=f"{one.proof}, {race_prover.NAME}") if one.kind in RACES and one.kernel in races else one
+        for one in seen
+    ]
+    return [*both, *(_alone(proof) for kernel, proof in races.items() if kernel not in known)]
+
+
+def _alone(proof: Proof) -> Seen:
+    places = " and ".join(str(line) for line in dict.fromkeys(proof.lines))
+    text = f"a prover finds two accesses that nothing orders{f', lines {places}' if places else ''}; checking saw none"
+    line = proof.lines[0] if proof.lines else None
+    return Seen(ALONE, text, proof.kernel, line, count=1, proof=race_prover.NAME, grade="hint")
+
+
+def _evidence(proof: Proof) -> dict[str, JsonValue]:
+    told: dict[str, JsonValue] = {"kernel": proof.kernel, "grid": list(proof.grid), "block": list(proof.block)}
+    return {**told, "answer": proof.answer, "lines": list(proof.lines), "why": proof.why}

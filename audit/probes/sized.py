@@ -1,0 +1,229 @@
+"""One call at each of several shapes that nobody has to take: right, wrong, refused, or none of the task's."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import JsonValue
+
+from audit import plain
+from audit.errors import Unsupported
+from audit.model import Shape
+from audit.probes import claimed_launches, claimed_shape
+from audit.probes.called import Call, Case, SessionBroken, SessionForged
+from audit.probes.contract import ILLEGAL
+from audit.probes.target import Target
+from audit.probes.undefined import PROVED
+
+Result = Literal["right", "wrong", "refused", "launch_refused", "launched", "not_taken", "no_answer"]
+MADE_S = 60.0
+"""Seconds for the inputs and right results of all shapes."""
+MOST_WORK = {"cpu": 1 << 22, "cuda": 1 << 32}
+"""Elements and multiplications of all calls together, by where they run; see `audit.worker.work`."""
+LONGEST = 300
+"""Characters of a reason."""
+MOST_BROKEN = 2
+"""Sessions that may break before no further shape is asked: each may wait for its time limit."""
+MOST_BLOCKS = 65_535
+"""Of a grid along y and along z (CUDA C++ Programming Guide, compute capabilities). Along x it is 2,147,483,647, which
+takes more memory than a GPU has."""
+MOST_BYTES, ELEMENT_BYTES = 1 << 31, 8
+"""Estimated for the arguments of a shape whose launches are asked: the host may have to draw them."""
+
+
+@dataclass(frozen=True)
+class At:
+    """What came of one shape; `why` in words, `line` of the source where one is known."""
+
+    shape: Shape
+    result: Result = "no_answer"
+    why: str = ""
+    line: int | None = None
+    case: Case | None = None
+    call: Call | None = None
+
+    @property
+    def label(self) -> str:
+        """For people: `N=33`."""
+        return ", ".join(f"{name}={size}" for name, size in self.shape.items())
+
+    def evidence(self) -> JsonValue:
+        """For the record; not under `shape`, since nobody was asked to be right there."""
+        told: dict[str, JsonValue] = {"sizes": dict(self.shape), "result": self.result}
+        return told | ({"why": self.said} if self.why else {}) | ({"line": self.line} if self.line else {})
+
+    @property
+    def said(self) -> str:
+        """Why, in a line: an exception of the source may say anything, at every size."""
+        return plain.line(self.why, limit=LONGEST)
+
+
+def called(target: Target, shapes: Sequence[Shape]) -> list[At]:
+    """What came of each shape, in order; shapes that are too much work are left out.
+
+    Raises:
+        SessionBroken: no inputs could be made.
+        SessionForged: something else than our own code spoke for a session.
+    """
+    made = list(zip(shapes, _cases(target, shapes), strict=True))
+    calls = iter(_calls(target, [case for _, case in made if isinstance(case, Case)]))
+    found = []
+    for shape, case in made:
+        if isinstance(case, Case):
+            found.append(_at(target, case, next(calls)))
+        elif case is not None:
+            found.append(At(shape, "not_taken", case))
+    return _checked(target, found)
+
+
+def launched(target: Target, base: At, found: Sequence[At]) -> list[At]:
+    """What the host code launches at sizes that take a grid to the most blocks along y or z, and one block beyond.
+
+    Nothing where this device runs no host code apart from kernels, or where launches may hang on values.
+    """
+    source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8")
+    shapes = [shape for name in base.shape for shape in _at_limits(name, base, found)]
+    if target.built.tensor_device == "cuda" or claimed_launches.READS_BACK.search(source) or not shapes:
+        return []
+    try:
+        return [_of_launches(one) for one in claimed_shape.launched(target, shapes)]
+    except SessionForged:
+        raise
+    except (SessionBroken, Unsupported):
+        return []
+
+
+def _cases(target: Target, shapes: Sequence[Shape]) -> list[Case | str | None]:
+    """The case of each shape, or why the task has none; None where it is too much work."""
+    folder = Path(tempfile.mkdtemp(prefix="sizes-", dir=target.folder))
+    request = {
+        "reference": str(target.reference),
+        "sized": [dict(shape) for shape in shapes],
+        "most": MOST_WORK[target.built.tensor_device],
+        "seed": zlib.crc32(target.cases[0].expected.tobytes()),
+        "relative": target.tolerance.relative,
+        "folder": str(folder),
+        "device": target.built.tensor_device,
+    }
+    reply = target.workers.call("oracle", request, limit_s=MADE_S)
+    if not reply.finished:
+        raise SessionBroken(f"reference.py gave no inputs of other sizes: {reply.ending}: {reply.detail}")
+    made: list[Case | str | None] = []
+    for place, (shape, event) in enumerate(zip(shapes, reply.events, strict=True)):
+        if event["raised"] is not None or "expected_at" not in event:
+            made.append(event["raised"])
+            continue
+        inputs = folder / f"{place}.inputs.pt"
+        made.append(Case.made(reply, event, shape=shape, inputs=inputs, scope="other"))
+    return made
+
+
+def _calls(target: Target, cases: Sequence[Case], *, check: bool = False) -> list[Call | str]:
+    """A call of each case, or why there is none: all in one process, and each in its own where that one broke."""
+    memory = target.built.nan_memory
+    calls: list[Call | str] = []
+    together, broken = True, 0
+    while len(calls) < len(cases) and broken < MOST_BROKEN:
+        rest = cases[len(calls) :] if together else cases[len(calls) : len(calls) + 1]
+        try:
+            calls += _until_illegal(target.session(["claim"], cases=rest, memory=memory, check=check, fresh=True))
+        except SessionForged:
+            raise
+        except (SessionBroken, Unsupported) as error:
+            if not together or len(rest) == 1:
+                calls.append(str(error))
+                broken += 1
+            together = False
+    return [*calls, *["not asked: calls at other sizes did not come back"] * (len(cases) - len(calls))]
+
+
+def _until_illegal(calls: list[Call]) -> list[Call]:
+    """The calls up to the first that a GPU ended: it takes no further one in that process."""
+    ended = next((place for place, call in enumerate(calls) if ILLEGAL in (call.raised or "")), len(calls))
+    return calls[: ended + 1]
+
+
+def _checked(target: Target, found: Sequence[At]) -> list[At]:
+    """The same with every access checked, on the emulated device, where values are right and at the first wrong one."""
+    if target.built.tensor_device == "cuda" or not target.built.checks_accesses:
+        return list(found)
+    wrong = next((at for at in found if at.result == "wrong"), None)
+    places = [place for place, at in enumerate(found) if at.case and (at.result == "right" or at is wrong)]
+    told = list(found)
+    cases = [case for place in places if (case := found[place].case)]
+    for place, case, call in zip(places, cases, _calls(target, cases, check=True), strict=True):
+        checked = _at(target, case, call)
+        told[place] = checked if checked.line and checked.result == "wrong" else found[place]
+    return told
+
+
+def _at(target: Target, case: Case, call: Call | str) -> At:
+    """Whether a call is right; one that raises, as a check of its sizes does, refuses them, and that is right too."""
+    if isinstance(call, str):
+        return At(case.shape, "no_answer", call)
+    if call.raised is not None:
+        result: Result = "wrong" if ILLEGAL in call.raised else "refused"
+        return At(case.shape, result, f"the call raised {call.raised}", case=case)
+    refused = next((launch for launch in call.launches if launch["refused"]), None)
+    bad = next((one for one in target.built.located(call.reports) if one["kind"] in PROVED), None)
+    try:
+        compared = target.compared(call, case)
+        right, why = compared.right, compared.sentence()
+    except SessionForged:
+        raise
+    except SessionBroken as error:
+        right, why = False, str(error)
+    if bad is not None:
+        return At(case.shape, "wrong", f"{bad['kind']}: {bad['message']}", bad["line"], case, call)
+    if right:
+        return At(case.shape, "right", case=case, call=call)
+    if refused is not None:
+        why = f"launch of {refused['kernel']} refused: {refused['refused']}"
+    return At(case.shape, "wrong", why, refused["line"] if refused else None, case, call)
+
+
+def _at_limits(name: str, base: At, found: Sequence[At]) -> Iterator[Shape]:
+    """The shapes at which a grid that grows with that size has the most blocks along y or z, and one more."""
+    alone = [at for at in found if at.call and at.case and {**base.shape, name: at.shape[name]} == at.shape]
+    grown = [(at, blocks) for at in alone if (blocks := _grown(base, at)) is not None]
+    if not grown:
+        return
+    at, blocks = max(grown, key=lambda one: one[1])
+    for most in (MOST_BLOCKS, MOST_BLOCKS + 1):
+        size = at.shape[name] * most // blocks if most == MOST_BLOCKS else -(-at.shape[name] * most // blocks)
+        if _bytes(name, base, at, size) <= MOST_BYTES:
+            yield {**base.shape, name: size}
+
+
+def _grown(base: At, at: At) -> int | None:
+    """The most blocks along y or z of a launch that has more of them than at the base."""
+    if base.call is None or at.call is None or at.shape == base.shape:
+        return None
+    pairs = zip(base.call.launches, at.call.launches, strict=False)
+    grids = [(one["grid"], other["grid"]) for one, other in pairs if one["grid"] and other["grid"]]
+    return max((now[axis] for was, now in grids for axis in (1, 2) if now[axis] > was[axis]), default=None)
+
+
+def _bytes(name: str, base: At, at: At, size: int) -> float:
+    """An estimate of the arguments' bytes at a size of that name, by how the result grew with it."""
+    assert base.case is not None
+    assert at.case is not None
+    was, now = base.case.expected.size, at.case.expected.size
+    power = max(1.0, abs(math.log(now / was) / math.log(at.shape[name] / base.shape[name])))
+    elements: float = max(now, math.prod(at.shape.values())) * float(size / at.shape[name]) ** power
+    return ELEMENT_BYTES * elements
+
+
+def _of_launches(one: claimed_shape.Launched) -> At:
+    if one.raised is not None:
+        return At(one.shape, "refused", f"the call raised {one.raised}")
+    if one.refused is None:
+        return At(one.shape, "launched", "a GPU takes each launch; no kernel was run")
+    why = f"launch of {one.refused['kernel']} refused: {one.refused['refused']}"
+    return At(one.shape, "launch_refused", why, one.refused["line"])

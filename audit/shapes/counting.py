@@ -1,0 +1,124 @@
+"""Whether a shape speaks for a claim, and which smaller shapes do.
+
+A kernel may be made for the claimed sizes alone: whole tiles, whole vectors, a block as wide as a row. A smaller shape
+speaks for the claim where nothing that the source's numbers can tell apart has changed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal
+
+from audit.model import Shape
+from audit.model.claim import Shapes
+
+Sizes = Mapping[str, int]
+Scope = Literal["claimed", "stated", "kept", "other"]
+RESIDUE = 256
+"""Sizes keep their residue modulo this: vectors, warps and the usual blocks divide it."""
+COARSER = (128, 64, 32, 16)
+"""Residues that smaller shapes keep which do not count; sizes that only repeat the work keep less in the end."""
+FEW = (8, 4, 2)
+FEWEST = 2
+"""No size is proposed below it where the claimed one is larger."""
+MOST_CANDIDATES = 8
+MOST_WORK, MOST_WORK_OTHER = 1 << 25, 1 << 22
+"""Elements and multiplications of a call on the emulated device, at a shape that counts and at one that does not: it
+runs some ten million a second, and probes make a hundred calls."""
+
+
+def scope_of(shape: Sizes, shapes: Shapes, numbers: Collection[int]) -> Scope:
+    """Why a shape counts for the claim: it is the claimed one, one that the claim states, or keeps what the source can
+    tell apart of such a one; `other`: it does not count."""
+    if dict(shape) == shapes.claimed:
+        return "claimed"
+    stated = [*shapes.others, *(shapes.emulated if shapes.emulated_by == "claim" else ())]
+    if dict(shape) in stated:
+        return "stated"
+    alike = any(keeps(shape, one, numbers) for one in (shapes.claimed, *shapes.others))
+    return "kept" if alike else "other"
+
+
+def counts(shape: Sizes, shapes: Shapes, numbers: Collection[int]) -> bool:
+    """Whether a failure at that shape is a failure of the claim."""
+    return scope_of(shape, shapes, numbers) != "other"
+
+
+def keeps(shape: Sizes, claimed: Sizes, numbers: Collection[int]) -> bool:
+    """Whether a smaller shape has what the source can tell apart in common with the claimed one.
+
+    Every size has the same residue modulo RESIDUE, every divisor in common with a number of the source, and lies on
+    the same side of each such number. Products of sizes keep their divisors with them.
+    """
+    if set(shape) != set(claimed):
+        return False
+    return all(
+        0 < size <= claimed[name]
+        and (claimed[name] - size) % _step(claimed[name], numbers) == 0
+        and size >= _threshold(claimed[name], numbers)
+        for name, size in shape.items()
+    )
+
+
+def smallest(claimed: Sizes, numbers: Collection[int]) -> Shape:
+    """The smallest shape that `keeps`."""
+    return {name: _smallest(size, _step(size, numbers), _threshold(size, numbers)) for name, size in claimed.items()}
+
+
+def candidates(claimed: Sizes, numbers: Collection[int], *, repeating: Collection[str] = ()) -> list[Shape]:
+    """Shapes for a device that can run few elements, the most faithful first, each smaller than the one before.
+
+    Args:
+        claimed: the claimed sizes.
+        numbers: those that the sources name.
+        repeating: sizes that only repeat the work, as a batch does: they are made smaller first.
+    """
+    found = [smallest(claimed, numbers)]
+    batch, others = (tuple(name for name in claimed if (name in repeating) == first) for first in (True, False))
+    for names, moduli in ((batch, (*COARSER, *FEW)), (others, COARSER)):
+        for modulus in moduli:
+            least = {name: min(found[-1][name], _coarse(claimed[name], modulus)) for name in names}
+            shape = {name: least.get(name, found[-1][name]) for name in claimed}
+            found += [shape] if shape != found[-1] else []
+    return _spread(found)
+
+
+def first_that_fits(scopes: Sequence[Scope], work: Sequence[int | None]) -> int:
+    """The place of the first candidate whose work is within its bound; of the last where none is known to be.
+
+    Args:
+        scopes: of the candidates, in order.
+        work: elements and multiplications of a call at each; None where not known.
+    """
+    for place, (scope, amount) in enumerate(zip(scopes, work, strict=True)):
+        if amount is not None and amount <= (MOST_WORK_OTHER if scope == "other" else MOST_WORK):
+            return place
+    return len(scopes) - 1
+
+
+def _step(claimed: int, numbers: Iterable[int]) -> int:
+    """The least difference that keeps the residue and every divisor that the size has in common with a number."""
+    return math.lcm(RESIDUE, *(math.gcd(claimed, number) for number in numbers))
+
+
+def _threshold(claimed: int, numbers: Iterable[int]) -> int:
+    return max((number for number in numbers if number <= claimed), default=1)
+
+
+def _smallest(claimed: int, step: int, least: int) -> int:
+    size = claimed % step or min(step, claimed)
+    return size if size >= least else size + (least - size + step - 1) // step * step
+
+
+def _coarse(claimed: int, modulus: int) -> int:
+    """The smallest size of that residue that is not 0 and not below FEWEST."""
+    return min(claimed, _smallest(claimed, modulus, min(claimed, FEWEST)))
+
+
+def _spread(found: list[Shape]) -> list[Shape]:
+    """At most MOST_CANDIDATES of them, the first and the last among them."""
+    if len(found) <= MOST_CANDIDATES:
+        return found
+    last = MOST_CANDIDATES - 1
+    return [found[place * (len(found) - 1) // last] for place in range(MOST_CANDIDATES)]

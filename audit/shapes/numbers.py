@@ -1,0 +1,163 @@
+"""The whole numbers that a source names: literals, macros, constants, template arguments, and their products.
+
+A kernel that is right at one size may rest on any of them: a tile's width, the elements a block takes, a threshold
+between two kernels. Too many numbers only make a smaller shape larger; a missing one could fail a right kernel.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+import operator
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+
+LARGEST = 1 << 16
+"""No tile, block or vector is larger; beyond stand masks, seeds and limits of a grid."""
+LONGEST = 200_000
+"""Characters of a source that are read; published kernels have a tenth of this."""
+MOST_VALUES = 12
+"""Of one name."""
+MOST_FACTORS = 4
+"""Of one product."""
+_DEPTH = 5
+_HIDDEN = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_FRACTION = re.compile(r"(?<!\w)(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][-+]?\d+)?[fFlL]?")
+_NUMBER = re.compile(r"(?<![\w.])(0[xX][0-9a-fA-F]+|\d+)[uUlL]*(?![\w.])")
+_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n]+)", re.MULTILINE)
+_BOUND = re.compile(r"\b([A-Za-z_]\w*)\s*[={]\s*([\w\s()*+/<-]{1,80}?)\s*(?=[;,)}>\n])")
+_PARAMETERS = re.compile(r"\btemplate\s*<([^<>;{}]{1,400})>[^;{}]{0,400}?\b(\w+)\s*\(")
+_ARGUMENTS = re.compile(r"\b(\w+)\s*<([^<>;{}()]{1,200})>\s*(?:<<<|\()")
+_LAUNCH = re.compile(r"<<<([^;{}]{1,600}?)>>>")
+_DIM3 = re.compile(r"\bdim3\b[^;({]{0,60}[({]([^;{}]{1,200}?)[)}]")
+_CHAIN = re.compile(r"(?<![\w.])[\w.]+(?:\s*(?:\*|<<(?!<))\s*[\w.]+)+")
+_OPERATIONS: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: lambda one, other: one // other if other else 0,
+    ast.LShift: lambda one, other: one << other if 0 <= other < 32 else 0,
+}
+
+
+def named(sources: Iterable[str]) -> frozenset[int]:
+    """The numbers from 2 to LARGEST that sources in CUDA C++ or Python name, and the products written of them."""
+    codes = [code for text in sources for code in _codes(text[:LONGEST])]
+    values = _Values(codes)
+    found = {_whole(match[1]) for code in codes for match in _NUMBER.finditer(code)}
+    found |= {value for name in values.names for value in values.of(name)}
+    found |= {value for code in codes for match in _CHAIN.finditer(code) for value in values.of_product(match[0])}
+    return frozenset(value for value in found if 2 <= value <= LARGEST)
+
+
+def _whole(digits: str) -> int:
+    return int(digits, 16) if digits[:2] in ("0x", "0X") else int(digits[:20])
+
+
+def _codes(text: str) -> Iterator[str]:
+    """The texts that are compiled: of a Python source itself without texts, then each text in it as CUDA C++."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = ast.Module(body=[], type_ignores=[])
+    if not tree.body:  # to Python the preprocessor's lines are comments
+        yield _FRACTION.sub(" ", _HIDDEN.sub(" ", text))
+        return
+    told = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if node not in told:
+                yield _FRACTION.sub(" ", _HIDDEN.sub(" ", node.value))
+            node.value = ""
+    yield _FRACTION.sub(" ", ast.unparse(tree).replace("//", "/"))
+
+
+class _Values:
+    """What names of the sources are bound to, as far as constants decide it; a name may have several values."""
+
+    def __init__(self, codes: Iterable[str]) -> None:
+        self._texts: dict[str, list[str]] = {}
+        for code in codes:
+            for match in itertools.chain(_MACRO.finditer(code), _BOUND.finditer(code)):
+                self._add(match[1], match[2])
+            self._add_templates(code)
+            self._add_blocks(code)
+
+    @property
+    def names(self) -> list[str]:
+        """Every name that is bound to something."""
+        return list(self._texts)
+
+    def of(self, name: str, depth: int = 0) -> set[int]:
+        """The numbers a name stands for."""
+        if depth > _DEPTH:
+            return set()
+        texts = self._texts.get(name, ())
+        return {value for text in texts for value in self._computed(text, depth + 1)}
+
+    def of_product(self, chain: str) -> set[int]:
+        """What a chain of factors and shifts is worth; factors that are no constants are left out of it."""
+        terms = [(operation, term) for operation, term in re.findall(r"(\*|<<|^)\s*([\w.]+)", chain)]
+        known = [(operation, values) for operation, term in terms if (values := self._of_term(term))]
+        found = {1}
+        for operation, values in known[:MOST_FACTORS]:
+            apply = operator.mul if operation != "<<" else _OPERATIONS[ast.LShift]
+            found = set(itertools.islice((apply(one, other) for one in found for other in values), MOST_VALUES**2))
+        return found
+
+    def _of_term(self, term: str, depth: int = 0) -> set[int]:
+        digits = _NUMBER.fullmatch(term)
+        return {_whole(digits[1])} if digits else self.of(term, depth)
+
+    def _computed(self, text: str, depth: int) -> set[int]:
+        """The values of an expression; of names with several values each combination."""
+        plain = re.sub(r"\b(\d+)[uUlL]+\b", r"\1", text.strip()).replace("/", "//")
+        terms = sorted(set(re.findall(r"\b[A-Za-z_]\w*", plain)))
+        choices = [sorted(self.of(term, depth))[:MOST_VALUES] for term in terms]
+        if math.prod(map(len, choices)) > MOST_VALUES**2:
+            return set()
+        try:
+            tree = ast.parse(plain, mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return set()
+        found = (_worth(tree, dict(zip(terms, chosen, strict=True))) for chosen in itertools.product(*choices))
+        return {value for value in found if value is not None}
+
+    def _add(self, name: str, text: str) -> None:
+        texts = self._texts.setdefault(name, [])
+        if text.strip() != name and text not in texts and len(texts) < MOST_VALUES:
+            texts.append(text)
+
+    def _add_templates(self, code: str) -> None:
+        """Template parameters stand for their defaults and for what any instantiation of that name has there."""
+        parameters = {match[2]: [one.strip() for one in match[1].split(",")] for match in _PARAMETERS.finditer(code)}
+        for match in _ARGUMENTS.finditer(code):
+            for parameter, argument in zip(parameters.get(match[1], ()), match[2].split(","), strict=False):
+                name = re.search(r"(\w+)\s*(?:=.*)?$", parameter)
+                if name:
+                    self._add(name[1], argument.strip())
+
+    def _add_blocks(self, code: str) -> None:
+        """`blockDim` stands for whatever a launch or a `dim3` of the source has."""
+        triples = [match[1] for match in _DIM3.finditer(code)]
+        blocks = [parts[1] for match in _LAUNCH.finditer(code) if len(parts := match[1].split(",")) > 1]
+        for text in (*blocks, *(part for triple in triples for part in triple.split(","))):
+            for axis in "xyz":
+                self._add(f"blockDim.{axis}", text.strip())
+
+
+def _worth(node: ast.expr, known: dict[str, int]) -> int | None:
+    if isinstance(node, ast.Constant):
+        return node.value if type(node.value) is int else None
+    if isinstance(node, ast.Name):
+        return known.get(node.id)
+    operation = _OPERATIONS.get(type(node.op)) if isinstance(node, ast.BinOp) else None
+    if operation is None or not isinstance(node, ast.BinOp):
+        return None
+    left, right = _worth(node.left, known), _worth(node.right, known)
+    if left is None or right is None or max(abs(left), abs(right)) > LARGEST:
+        return None
+    return operation(left, right)

@@ -1,0 +1,102 @@
+"""What nvcc and torch's builder say against a source; only their word makes a claim one that cannot be built."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from audit import claims, cli
+from audit.build import cuda_toolchain, second_compiler
+from audit.build.cuda_compile import RUNG
+from audit.build.notes import failed_note
+from audit.errors import CompileError
+from audit.model import store
+
+KERNEL = """__global__ void twice(float* a, int n) {{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {{ a[i] = 2.0f * {factor}; }}
+}}
+"""
+BAD, GOOD = KERNEL.format(factor="factor"), KERNEL.format(factor="a[i]")
+needs_nvcc = pytest.mark.skipif(cuda_toolchain.cuda_home() is None, reason="no nvcc here")
+
+
+def said(folder: Path, text: str, *, name: str = "claimed.cu") -> second_compiler.Refusal | None:
+    source = folder / name
+    source.write_text(text, encoding="utf-8")
+    return second_compiler.of_nvcc(source, compute_capability=75)
+
+
+@needs_nvcc
+def test_a_source_that_nvcc_refuses_too_comes_with_its_words_and_version(tmp_path: Path) -> None:
+    found = said(tmp_path, BAD)
+    assert found is not None
+    assert 'claimed.cu(3): error: identifier "factor" is undefined' in found.log
+    assert found.compiler.startswith("nvcc ")
+    assert "torch" in found.compiler
+    assert str(tmp_path) not in found.log
+
+
+@needs_nvcc
+@pytest.mark.parametrize("text", [GOOD, f'#include "absent.h"\n{BAD}'], ids=["taken", "a header missing here"])
+def test_what_nvcc_takes_or_cannot_judge_is_no_refusal(tmp_path: Path, text: str) -> None:
+    assert said(tmp_path, text) is None
+
+
+def test_without_nvcc_and_without_one_text_to_ask_about_there_is_no_refusal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert said(tmp_path, "import torch\n", name="claimed.py") is None
+    assert said(tmp_path, "def (:\n", name="claimed.py") is None
+    monkeypatch.setattr(second_compiler, "cuda_home", lambda: None)
+    assert said(tmp_path, BAD) is None
+
+
+@pytest.mark.parametrize(
+    ("log", "refused"),
+    [
+        ("claimed.cu(3): error: identifier is undefined", True),
+        ("audited.so: undefined symbol: _Z7forward", True),
+        ("error: the build had not ended after 600 s", False),
+        ("error: the compiler was ended: it needed too much memory", False),
+        ("claimed.cu:5: fatal error: secret: Permission denied", False),
+        ("claimed.cu:1: fatal error: cutlass/cutlass.h: No such file or directory", False),
+        ("error: built for sm_90, not for sm_75", False),
+        ("", False),
+    ],
+)
+def test_the_words_of_torchs_builder_count_where_the_source_explains_them(log: str, refused: bool) -> None:
+    found = second_compiler.of_torch(log)
+    assert (found is not None) is refused
+    assert found is None or found.log in log
+
+
+def test_on_a_gpu_only_the_build_as_published_counts_and_only_of_the_claimed_kernel(tmp_path: Path) -> None:
+    claim = claims.load("library_call").claim
+    claimed, repair = claim.variant[:2]
+    error = CompileError("claimed.cu(3): error: no", rung=RUNG)
+    published = failed_note(claimed, "published", error)
+    fast = failed_note(claimed, "fast", CompileError("claimed.cu(3): error: no", rung="fast"))
+    found = second_compiler.asked(published, claimed, tmp_path, kind="cuda")
+    assert found == second_compiler.Refusal("torch's extension builder", "claimed.cu(3): error: no")
+    assert second_compiler.asked(fast, claimed, tmp_path, kind="cuda") is None
+    assert second_compiler.asked(published, repair, tmp_path, kind="cuda") is None
+
+
+@pytest.mark.parametrize("refuses", [True, False])
+def test_only_the_second_compiler_makes_it_a_verdict(
+    tmp_path: Path, refuses: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = second_compiler.Refusal("nvcc 13.0.88", "claimed.cu(1): error: nonsense")
+    monkeypatch.setattr(second_compiler, "of_nvcc", lambda _, **__: found if refuses else None)
+    folder = Path(shutil.copytree(claims.KERNELS / "library_call", tmp_path / "library_call"))
+    text = (folder / "claim.toml").read_text(encoding="utf-8")
+    head, claimed, *_ = text.split("[[variant]]")
+    (folder / "claim.toml").write_text(f"{head}[[variant]]{claimed}", encoding="utf-8")
+    (folder / "claimed.cu").write_text("nonsense;\n", encoding="utf-8")
+    assert cli.main(["run", str(folder), "--device", "emulated", "--out", str(tmp_path / "out")]) == 0
+    verdict = store.read(tmp_path / "out" / "record.json").verdict
+    assert verdict.name == ("cannot be built" if refuses else "undecided")
+    assert any("nvcc 13.0.88 refuses it" in text for text in verdict.reasons) is refuses

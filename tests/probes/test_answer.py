@@ -1,0 +1,106 @@
+"""What a failure at a shape says about the claim."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import numpy as np
+import pytest
+
+from audit.probes import contract
+from audit.probes.answer import answer
+from audit.probes.called import Call, Case
+from audit.probes.memory_access import smaller
+from audit.probes.target import Target, middle_of
+from audit.shapes import Scope
+
+
+def case(size: int, scope: Scope) -> Case:
+    return Case({"N": size}, Path("x"), np.zeros(1), "float32", scope=scope)
+
+
+def target(*cases: Case) -> Target:
+    return cast(Target, SimpleNamespace(variant=SimpleNamespace(name="claimed"), cases=cases, built=None))
+
+
+@pytest.mark.parametrize("scope", ["claimed", "stated", "kept"])
+def test_a_failure_at_a_shape_that_counts_is_one_of_the_claim(scope: Scope) -> None:
+    found = answer("order", target(case(4, scope)), "fail", "wrong", evidence={"shape": {"N": 4}})
+    assert (found.shape, found.claimed, found.convicts, found.summary) == ({"N": 4}, True, True, "wrong")
+
+
+def test_a_failure_at_another_shape_is_none_of_the_claim_and_says_so() -> None:
+    found = answer("order", target(case(4, "other")), "fail", "N=4: wrong", evidence={"shape": {"N": 4}})
+    assert (found.shape, found.grade, found.claimed, found.convicts) == ({"N": 4}, "proved", False, False)
+    assert found.summary == "N=4: wrong; the claim does not speak of this shape, and none that it speaks of was asked"
+
+
+def test_beside_shapes_that_count_the_others_are_told_apart() -> None:
+    both = target(case(4, "other"), case(8, "kept"))
+    found = answer("agreement", both, "fail", "N=4: 3 of 4 elements wrong", shape={"N": 4})
+    assert not found.claimed
+    assert found.summary == (
+        "right at the claimed shapes as far as asked; wrong at N=4: 3 of 4 elements wrong; that shape is not claimed"
+    )
+    assert answer("agreement", both, "fail", "wrong", shape={"N": 8}).convicts
+
+
+def test_one_call_is_asked_at_a_shape_that_counts_where_there_is_one() -> None:
+    small, kept, claimed = case(4, "other"), case(8, "kept"), case(16, "claimed")
+    assert middle_of((small, kept, claimed)) == claimed
+    assert smaller(target(small, kept, claimed)) == kept
+    assert middle_of((small,)) == small
+
+
+def test_what_has_nothing_to_do_with_sizes_counts_at_any_shape() -> None:
+    found = answer("threads", target(case(4, "other")), "fail", "wrong", shape={"N": 4}, anywhere=True)
+    assert (found.shape, found.claimed, found.summary) == ({"N": 4}, True, "wrong")
+
+
+def test_a_pass_names_no_shape() -> None:
+    found = answer("order", target(case(4, "other")), "pass", "right", evidence={"shape": {"N": 4}})
+    assert (found.shape, found.claimed, found.summary) == (None, True, "right")
+
+
+class Answering:
+    """A target whose calls are given."""
+
+    def __init__(self, *told: tuple[Case, dict[str, object]]) -> None:
+        self.cases = tuple(case for case, _ in told)
+        self.calls = [Call(event, Path("x")) for _, event in told]
+        self.variant = SimpleNamespace(name="claimed")
+        self.built = SimpleNamespace(tensor_device="cpu")
+        self.claim = SimpleNamespace(harness=SimpleNamespace(destination=None))
+
+    def session(self, *_: object, **__: object) -> list[Call]:
+        return self.calls
+
+
+LAUNCH = {"kernel": "k", "line": 7, "grid": [0, 1, 1], "refused": "grid (0, 1, 1) has no blocks"}
+EMPTY = {"launches": [LAUNCH], "returned": "Tensor", "dtype": "float32", "shape": [1], "device": "cpu", "aliases": []}
+RAISED = {"launches": [], "raised": "RuntimeError: N must be a multiple of 128"}
+GOOD = {**EMPTY, "launches": []}
+
+
+@pytest.mark.parametrize("scope", ["kept", "other"])
+def test_a_launch_without_blocks_makes_a_shape_that_nobody_named_unusable(scope: Scope) -> None:
+    found = contract.run(cast(Target, Answering((case(4, scope), EMPTY), (case(8, "kept"), GOOD))))
+    assert (found.outcome, found.evidence["calls"], found.evidence["answered"]) == ("pass", 1, [1])
+    alone = contract.run(cast(Target, Answering((case(4, scope), EMPTY))))
+    assert (alone.outcome, alone.evidence["answered"]) == ("skip", [])
+    assert "N=4, which the claim does not name, makes a launch without blocks" in alone.summary
+
+
+@pytest.mark.parametrize("scope", ["claimed", "stated"])
+def test_a_launch_without_blocks_is_a_failure_where_the_claim_names_the_shape(scope: Scope) -> None:
+    found = contract.run(cast(Target, Answering((case(4, scope), EMPTY))))
+    assert (found.outcome, found.convicts, found.shape, found.line) == ("fail", True, {"N": 4}, 7)
+
+
+def test_a_refusal_is_an_error_where_the_shape_counts_and_no_use_elsewhere() -> None:
+    assert contract.run(cast(Target, Answering((case(4, "kept"), RAISED)))).outcome == "error"
+    found = contract.run(cast(Target, Answering((case(4, "other"), RAISED))))
+    assert found.outcome == "skip"
+    assert "is refused: RuntimeError: N must be a multiple of 128" in found.summary

@@ -1,0 +1,176 @@
+"""What is asked at a claimed shape that a device cannot run: which answers count, which calls cannot be asked so."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+import torch
+
+from audit.errors import Unsupported
+from audit.probes import claimed_blocks, claimed_launches, claimed_shape
+from audit.probes.called import Call, Case
+from audit.probes.claimed_shape import Launched
+from audit.probes.target import References, Target
+from audit.worker.arguments import as_bytes
+from audit.worker.launches import described, write_described
+
+SHAPE = {"N": 4096}
+CASE = Case(SHAPE, Path("x"), np.zeros(4), "float32", scope="claimed")
+LAST = {"kernel": "k", "line": 9, "grid": [100, 1, 1], "block": [32, 1, 1], "blocks_run": 24, "atomics": False,
+        "refused": None, "dynamic_shared_bytes": 0}  # fmt: skip
+WHOLE = {**LAST, "blocks_run": 100}
+EVENT: dict[str, Any] = {"raised": None, "reports": [], "shape": [4], "launches": [LAST], "blanked": True}
+
+
+def target(tmp_path: Path, source: str, *, cases: tuple[Case, ...] = ()) -> Target:
+    (tmp_path / "claimed.cu").write_text(source, encoding="utf-8")
+    made = SimpleNamespace(
+        claim=SimpleNamespace(shapes=SimpleNamespace(claimed=SHAPE)),
+        variant=SimpleNamespace(name="claimed", file="claimed.cu"),
+        built=SimpleNamespace(tensor_device="cpu", session_request=lambda **_: {"device": {}}),
+        reference=tmp_path / "reference.py",
+        cases=cases,
+    )
+    return cast(Target, made)
+
+
+def asked(monkeypatch: pytest.MonkeyPatch, made: Target, launch: dict[str, Any], raised: str | None = None) -> Any:
+    monkeypatch.setattr(claimed_shape, "launched", lambda *_: [Launched(SHAPE, raised, [launch], [])])
+    return claimed_launches.run(made)
+
+
+REFUSED = {**LAST, "refused": "the GPU refuses this launch: grid (0, 1, 1) has no blocks"}
+
+
+@pytest.mark.parametrize(
+    ("source", "grade"),
+    [
+        ("k<<<n * n, 1>>>(x);", "proved"),
+        ("int n = counts.item<int>(); k<<<n, 1>>>(x);", "hint"),
+        ("cudaMemcpy(&n, d, 4, cudaMemcpyDeviceToHost); k<<<n, 1>>>(x);", "hint"),
+        ("auto n = sizes.cpu(); k<<<n, 1>>>(x);", "hint"),
+    ],
+)
+def test_a_refused_launch_at_the_claimed_shape(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, grade: str
+) -> None:
+    found = asked(monkeypatch, target(tmp_path, source), REFUSED)
+    assert (found.outcome, found.grade, found.shape, found.claimed, found.line) == ("fail", grade, SHAPE, True, 9)
+    assert "grid (0, 1, 1) has no blocks" in found.summary
+
+
+def test_launches_that_a_gpu_takes_pass_and_host_code_that_raises_is_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert asked(monkeypatch, target(tmp_path, ""), LAST).outcome == "pass"
+    with pytest.raises(Unsupported, match="the host code raised RuntimeError: no"):
+        asked(monkeypatch, target(tmp_path, ""), LAST, "RuntimeError: no")
+
+
+def test_it_is_not_asked_where_the_claimed_shape_itself_is_run(tmp_path: Path) -> None:
+    with pytest.raises(Unsupported, match="this device runs it"):
+        claimed_shape.needed(target(tmp_path, "", cases=(CASE,)))
+    assert claimed_shape.needed(target(tmp_path, "")) == SHAPE
+
+
+def test_a_python_source_without_kernels_is_not_asked(tmp_path: Path) -> None:
+    made = target(tmp_path, "")
+    made.variant.file = "claimed.py"  # type: ignore[misc]
+    (tmp_path / "claimed.py").write_text("def forward(x):\n    return x @ x\n")
+    with pytest.raises(Unsupported, match="a source that runs no kernel of its own"):
+        claimed_shape.needed(made)
+    built = "load_inline('m', '', '__global__ void k() {}', functions=['k'])\n"
+    (tmp_path / "claimed.py").write_text(f"from torch.utils.cpp_extension import load_inline\n{built}")
+    with pytest.raises(Unsupported, match="a source that runs no kernel of its own"):
+        claimed_shape.needed(made)
+    text = f"@triton.jit\n{'def k(x): ...'}\n"
+    (tmp_path / "claimed.py").write_text(f"import triton\n{text}def forward(x):\n    return x\n")
+    assert claimed_shape.needed(made) == SHAPE
+
+
+def test_host_code_that_does_not_come_back_in_time_is_no_answer_and_is_asked_once(tmp_path: Path) -> None:
+    asked = []
+
+    class Slow:
+        def call(self, *_: Any, limit_s: float) -> Any:
+            asked.append(limit_s)
+            return SimpleNamespace(ending="timed out", finished=False, events=[], detail="late")
+
+    made = target(tmp_path, "")
+    made.folder, made.workers, made.references, made.forged = tmp_path, Slow(), References(), []  # type: ignore[misc, assignment]
+    made.claim.entry, made.claim.harness = "forward", SimpleNamespace(model_dump=dict)  # type: ignore[misc, assignment]
+    made.built.limit_s = 60.0  # type: ignore[misc]
+    made.built.session_request = lambda **_: {"device": {"configuration": {}}}  # type: ignore[method-assign]
+    for _ in range(2):
+        with pytest.raises(Unsupported, match="a call of that size within 60 s"):
+            claimed_shape._asked(made, [tmp_path], {"blocks": 0})
+    assert asked == [60.0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"raised": "RuntimeError: no"}, "RuntimeError: no"),
+        ({"shape": [5]}, "no tensor of the shape"),
+        ({"launches": [LAST, WHOLE]}, "build on each other"),
+        ({"launches": [LAST, LAST]}, "build on each other"),
+        ({"launches": [{**LAST, "atomics": True}]}, "add into memory together"),
+        ({"blanked": False}, "which elements"),
+        ({"reports": [{"kind": "time-limit", "message": "too long"}]}, "too long"),
+    ],
+)
+def test_calls_of_which_a_few_blocks_say_nothing(changed: dict[str, Any], why: str) -> None:
+    assert why in (claimed_blocks._why_not({**EVENT, **changed}, CASE) or "")
+
+
+@pytest.mark.parametrize("launches", [[LAST], [WHOLE, LAST], [WHOLE], [{**WHOLE, "atomics": True}, LAST]])
+def test_calls_of_which_a_few_blocks_say_something(launches: list[dict[str, Any]]) -> None:
+    blanked = launches[-1] is LAST
+    assert claimed_blocks._why_not({**EVENT, "launches": launches, "blanked": blanked}, CASE) is None
+
+
+def test_elements_that_hang_on_fresh_memory_are_left_out(tmp_path: Path) -> None:
+    calls = []
+    for name, values in (("one", [1.0, 2.0, float("nan"), 4.0]), ("other", [1.0, 2.0, -7.0, 4.0])):
+        tensor = torch.tensor(values)
+        file = tmp_path / f"{name}.bin"
+        file.write_bytes(as_bytes(tensor).numpy().tobytes())
+        digest = hashlib.blake2b(file.read_bytes(), digest_size=32).hexdigest()
+        calls.append(Call({"shape": [4], "dtype": "float32", "digest": digest}, file))
+    assert claimed_blocks._same(*calls).tolist() == [True, True, False, True]
+
+
+def test_described_arguments_take_no_room(tmp_path: Path) -> None:
+    values = [torch.randn(512, 1024), 3, torch.zeros(7, dtype=torch.int64)]
+    told = described(values)
+    assert [getattr(one, "shape", one) for one in told] == [torch.Size([512, 1024]), 3, torch.Size([7])]
+    assert told[2].dtype == torch.int64
+    reference = SimpleNamespace(inputs=lambda shape, generator: [torch.randn(shape["n"], 4, generator=generator)])
+    (event,) = write_described([{"n": 1 << 20}], cast(Any, reference), tmp_path)
+    assert event == {"described": 0, "raised": None, "bytes": 16 << 20}
+    (file,) = tmp_path.glob("*.described.pt")
+    assert file.stat().st_size < 10_000
+    (loaded,) = torch.load(file, weights_only=True)
+    assert loaded.shape == (1 << 20, 4)
+
+
+def test_arguments_that_need_values_are_drawn_and_those_that_cannot_be_made_say_why(tmp_path: Path) -> None:
+    def drawn(shape: dict[str, int], generator: torch.Generator) -> list[Any]:
+        x = torch.randn(shape["n"], generator=generator)
+        return [x[x > 0.0], float(x.sum())]
+
+    def refused(shape: dict[str, int], generator: torch.Generator) -> list[Any]:
+        raise ValueError(f"no {shape['n']}")
+
+    told = [
+        next(write_described([{"n": 100}], cast(Any, SimpleNamespace(inputs=inputs)), tmp_path))
+        for inputs in (drawn, refused)
+    ]
+    assert told[0]["raised"] is None
+    assert 0 < told[0]["bytes"] < 400
+    assert told[1]["raised"] == "ValueError: no 100"

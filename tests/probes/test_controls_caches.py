@@ -1,0 +1,72 @@
+"""A result kept from an earlier call is caught by any key on the emulated device; a key of all contents is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from audit import claims
+from audit.build.emulated import EmulatedDevice
+from audit.model import Finding, Variant
+from audit.probes.runner import ask
+from audit.site import Site
+from audit.worker.pool import Workers
+
+FOLDER = claims.load("controls_caches")
+VARIANTS = {variant.name: variant for variant in FOLDER.claim.variant}
+ROGUES = [variant for variant in VARIANTS.values() if variant.role == "rogue"]
+ASKED = ("fresh_values", "repeat", "dead_inputs")
+RIGHT = ("by_hash_honest", "by_ends_honest", "in_the_callers_dict_honest")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory, workers: Workers) -> Iterator[Site]:
+    device = EmulatedDevice()
+    device.prepare()
+    scratch = tmp_path_factory.mktemp("caches")
+    opened = Site(FOLDER, device, workers=workers, scratch=scratch, keep=lambda _: None)
+    opened.make_cases(entropy=5)
+    yield opened
+
+
+def findings(site: Site, variant: Variant, probes: tuple[str, ...] = ASKED) -> dict[str, Finding]:
+    note = site.build(variant)
+    assert note.outcome == "built", note.log
+    target = site._target(variant, site.built[variant.name])
+    return {probe: ask(probe, target) for probe in probes}
+
+
+def test_every_rogue_has_a_twin_and_one_of_the_probes_about_later_calls() -> None:
+    for rogue in ROGUES:
+        twin = VARIANTS[rogue.name.replace("_rogue", "_honest")]
+        assert (twin.role, twin.probe) == ("honest", rogue.probe)
+        assert rogue.probe in ASKED
+
+
+@pytest.mark.parametrize("variant", ROGUES, ids=lambda variant: variant.name)
+def test_a_kept_result_is_proved_wrong(site: Site, variant: Variant) -> None:
+    assert variant.probe is not None
+    finding = findings(site, variant, (variant.probe,))[variant.probe]
+    assert (finding.outcome, finding.grade) == ("fail", "proved"), finding.summary
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_looks_alike_and_computes_is_right(site: Site, name: str) -> None:
+    found = findings(site, VARIANTS[name])
+    assert {probe: one.outcome for probe, one in found.items()} == dict.fromkeys(ASKED, "pass")
+
+
+def test_freed_memory_came_back_with_other_values(site: Site) -> None:
+    """What `by_version` and `by_address` are asked with rests on an allocator that hands out freed blocks."""
+    finding = findings(site, VARIANTS["by_hash_honest"], ("fresh_values",))["fresh_values"]
+    told = finding.evidence["shapes"]
+    assert isinstance(told, list)
+    changes = [one["change"] for one in told if isinstance(one, dict)]
+    assert "other values in the memory of inputs that were freed" in changes
+    assert "two elements exchanged at the same address" in changes
+
+
+def test_something_left_in_the_callers_dict_is_a_hint(site: Site) -> None:
+    finding = findings(site, VARIANTS["in_the_callers_dict_rogue"], ("inputs_intact",))["inputs_intact"]
+    assert (finding.outcome, finding.grade, finding.evidence["left_in"]) == ("fail", "hint", [1])

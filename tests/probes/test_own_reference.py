@@ -1,0 +1,54 @@
+"""The reference of every claim folder stands every probe: else a defect of its kernels would go undecided."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from audit import claims
+from audit.build.emulated import EmulatedDevice, EmulatedVariant
+from audit.claims import ClaimFolder
+from audit.emulator.build import EmulatedBuild
+from audit.emulator.prepared import runtime
+from audit.model import Variant
+from audit.probes import PROBES, runner
+from audit.probes.target import Target
+from audit.site import Site
+from audit.worker.pool import Workers
+from tests.conftest import finding
+
+FOLDERS = sorted(path.parent for path in claims.KERNELS.rglob(claims.STATEMENT))
+UNANSWERED = {
+    "current_stream": "not supported on this device: streams",
+    "precision": "effective bits of a result that is zero",
+}
+"""Probes that no kernel is asked either, there or at all."""
+
+
+def built(variant: Variant) -> EmulatedVariant:
+    """As if it had been built: a session about the reference loads nothing of it."""
+    nothing = {field.name: None for field in fields(EmulatedBuild)}
+    there = {"library": Path("/nothing.so"), "runtime": runtime(lambda _: None), "rung": "micro", "flags": ()}
+    library = EmulatedBuild(**{**nothing, **there})
+    return EmulatedVariant(library=library, variant=variant, optimisation="O2", limit_s=60.0, kernel_limit_s=20.0)
+
+
+def targets(folder: ClaimFolder, workers: Workers, scratch: Path) -> list[Target]:
+    """One target for each tolerance and precision that a variant of the folder is held to."""
+    site = Site(folder, EmulatedDevice(), workers=workers, scratch=scratch, keep=lambda _: None)
+    site.make_cases(entropy=11)
+    claim, found = folder.claim, {}
+    for variant in claim.variant:
+        held = Target(claim, variant, built(variant), tuple(site.cases), workers, folder.reference, scratch)
+        found[held.tolerance.relative, variant.precision] = held
+    return [*found.values()]
+
+
+@pytest.mark.parametrize("path", FOLDERS, ids=lambda path: path.name)
+def test_the_reference_stands_every_probe(path: Path, workers: Workers, tmp_path: Path) -> None:
+    for target in targets(claims.load(str(path)), workers, tmp_path):
+        for probe in PROBES:
+            beside = runner.against_reference(finding(probe, "fail"), target)
+            assert beside.convicts or UNANSWERED.get(probe, "nothing else") in beside.summary, beside.summary

@@ -1,0 +1,66 @@
+"""What many calls of one process are held to, and which contents are left to another question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from audit.model import Tolerance
+from audit.probes import repeat
+from audit.probes.battery import AFTER, REPEAT, Asked
+from audit.probes.called import Call, Case
+from audit.probes.target import Target
+
+CASE = Case({"N": 1}, Path("0.inputs.pt"), np.array([2.0]), "float32")
+OTHER = Case({"N": 1}, Path("0.uniform.inputs.pt"), np.array([4.0]), "float32")
+
+
+class Answer(Call):
+    """A call that returned this number."""
+
+    def values(self) -> Any:
+        return np.array([self.event["value"]])
+
+
+def asked(name: str, case: Case, value: float, group: str = "") -> tuple[str, Asked]:
+    event = {"value": value, "shape": [1], "order": [0, 1, 0], "differing": []}
+    return name, Asked(name, case, Answer(event, Path("0.bin")), group)
+
+
+@pytest.mark.parametrize(
+    ("alone", "repeated", "later", "outcome"),
+    [
+        (4.0, 4.0, 2.0, "pass"),
+        (4.0, 4.1, 2.0, "fail"),  # right alone, wrong behind other calls
+        (4.1, 4.1, 2.0, "pass"),  # wrong alone too: a question of distributions
+        (4.1, 4.1, 2.1, "fail"),
+    ],
+)
+def test_contents_that_were_wrong_alone_say_nothing_of_repeating(
+    monkeypatch: pytest.MonkeyPatch, alone: float, repeated: float, later: float, outcome: str
+) -> None:
+    calls = dict(
+        [
+            asked("first", CASE, 2.0),
+            asked("uniform", OTHER, alone, "distributions"),
+            asked(REPEAT, CASE, 2.0),
+            asked(f"{REPEAT}_1", OTHER, repeated),
+            asked(f"{AFTER}_0", CASE, later),
+        ]
+    )
+    monkeypatch.setattr(repeat, "at_middle", lambda _: calls)
+    tolerance = Tolerance(relative=1e-4, reason="a test")
+    target = SimpleNamespace(
+        tolerance=tolerance,
+        cases=(CASE,),
+        variant=SimpleNamespace(name="claimed"),
+        built=SimpleNamespace(tensor_device="cuda"),
+    )
+    target.compared_within = lambda *given, **more: Target.compared_within(cast(Target, target), *given, **more)
+    target.compared = lambda *given, **more: Target.compared(cast(Target, target), *given, **more)
+    found = repeat.run(cast(Target, target))
+    assert found.outcome == outcome, found.summary

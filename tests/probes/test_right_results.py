@@ -1,0 +1,51 @@
+"""What is special about a right result is reported, on the emulated device."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from audit import claims
+from audit.build.emulated import EmulatedDevice
+from audit.model import Record
+from audit.pipeline import Audit
+from audit.progress import Progress
+from audit.selftest.controls import only
+from audit.worker.pool import Workers
+
+ONE_OF = {
+    "controls_loss": "block_sums_honest",
+    "controls_honest/any_argmax": "last_of_equals",
+    "controls_honest/product_half": "float_sums",
+}
+
+
+@pytest.fixture(scope="module", params=ONE_OF)
+def record(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, workers: Workers) -> Record:
+    folder = only(claims.load(str(claims.KERNELS / request.param)), (ONE_OF[request.param],))
+    out, progress = Path(tmp_path_factory.mktemp("out")), Progress(io.StringIO())
+    with Audit(folder, EmulatedDevice(), out, entropy=7, workers=workers, progress=progress) as audit:
+        for stage in (audit.prepare, audit.build, audit.verify):
+            stage()
+    return audit.record
+
+
+def test_what_is_special_about_a_right_result_is_told(record: Record) -> None:
+    told = {(one.target, one.probe): one for one in record.findings}
+    name = record.claim.statement.name
+    if name == "controls_loss":
+        task = told[name, "task"]
+        assert (task.outcome, task.grade) == ("fail", "hint")
+        assert "constant, previous_output" in task.summary
+        assert told["block_sums_honest", "distributions"].evidence["discriminating"] is True
+        assert "shape [1] for []" in told["block_sums_honest", "contract"].summary
+    if name == "product_half":
+        assert "float16 is held to 0.002, no finer than it can hold" in told["float_sums", "agreement"].summary
+    if name == "any_argmax":
+        asked = told["last_of_equals", "distributions"].evidence["distributions"]
+        assert isinstance(asked, list)
+        names = {str(one["distribution"]) for one in asked if isinstance(one, dict)}
+        assert {"uniform", "heavy_tail"} <= names
+        assert not names & {"zeros", "constant_rows"}  # all columns are equal there

@@ -1,0 +1,78 @@
+"""Which smaller shapes speak for a claim."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from audit.model.claim import Shapes
+from audit.shapes import candidates, counts, first_that_fits, keeps, scope_of, smallest
+
+
+@pytest.mark.parametrize(
+    ("size", "claimed", "numbers", "kept"),
+    [
+        (256, 4096, {128, 8}, True),
+        (64, 4096, {128, 8}, False),  # a tile of 128 no longer fits
+        (512, 4096, {1024}, False),  # 1024 divides the claimed size
+        (1024, 4096, {1024}, True),
+        (232, 1000, {4, 32}, True),
+        (125, 1000, {4, 32}, False),  # 1000 is a multiple of 4
+        (232, 1000, {500}, False),  # below a number that the claimed size is above
+        (160, 4000, {1024}, False),
+        (1184, 4000, {1024}, True),
+        (4096, 4096, set(), True),
+        (4352, 4096, set(), False),  # no smaller one
+        (16, 16, {1024}, True),
+        (8, 16, set(), False),
+        (96 * 8, 96 * 80, {96}, True),
+        (256, 96 * 80, {96}, False),
+    ],
+)
+def test_residues_divisors_and_thresholds_are_kept(size: int, claimed: int, numbers: set[int], kept: bool) -> None:
+    assert keeps({"n": size}, {"n": claimed}, numbers) is kept
+
+
+def test_other_names_are_other_shapes() -> None:
+    assert not keeps({"m": 4}, {"n": 4}, ())
+    assert not keeps({"n": 4}, {"n": 4, "m": 4}, ())
+
+
+@pytest.mark.parametrize("claimed", [{"n": 1}, {"n": 1000, "m": 7680}, {"n": 4096, "m": 2, "k": 33}, {"n": 65537}])
+@pytest.mark.parametrize("numbers", [set(), {128}, {96, 1024}, {3, 5, 7, 48}])
+def test_the_smallest_keeps_all_products_too(claimed: dict[str, int], numbers: set[int]) -> None:
+    least = smallest(claimed, numbers)
+    assert keeps(least, claimed, numbers)
+    for names in itertools.chain(*(itertools.combinations(claimed, count) for count in (1, 2, 3))):
+        whole, part = 1, 1
+        for name in names:
+            whole, part = whole * claimed[name], part * least[name]
+        assert all(part % number == 0 for number in numbers if whole % number == 0)
+
+
+def test_candidates_shrink_what_only_repeats_first() -> None:
+    found = candidates({"rows": 4096, "cols": 1000}, {4, 32}, repeating=["rows"])
+    assert found[0] == {"rows": 256, "cols": 232}
+    assert [one["cols"] for one in found] == sorted((one["cols"] for one in found), reverse=True)
+    rows = [one["rows"] for one in found]
+    assert rows == sorted(rows, reverse=True)
+    assert rows[-1] == 2
+    assert all(one["rows"] == 2 for one in found if one["cols"] != 232)
+    assert len(found) <= 8
+
+
+def test_a_shape_that_the_claim_states_counts_whoever_chose_the_small_ones() -> None:
+    shapes = Shapes(claimed={"n": 4096}, others=({"n": 7},), emulated=({"n": 33}, {"n": 256}, {"n": 512}))
+    assert [scope_of({"n": n}, shapes, {1024}) for n in (4096, 7, 33)] == ["claimed", "stated", "stated"]
+    chosen = shapes.model_copy(update={"emulated_by": "importer"})
+    told = [scope_of({"n": n}, chosen, {1024}) for n in (4096, 7, 33, 256, 1024)]
+    assert told == ["claimed", "stated", "other", "other", "kept"]
+    assert counts({"n": 1024}, chosen, {1024})
+    assert not counts({"n": 256}, chosen, {1024})
+
+
+def test_the_first_whose_work_fits() -> None:
+    assert first_that_fits(["kept", "other"], [1 << 25, 1]) == 0
+    assert first_that_fits(["kept", "other", "other"], [1 << 26, 1 << 23, 1 << 22]) == 2
+    assert first_that_fits(["kept", "other"], [None, None]) == 1

@@ -1,0 +1,55 @@
+"""The numbers a source names, and the products it writes of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from audit.shapes import named
+
+
+@pytest.mark.parametrize(
+    ("source", "numbers"),
+    [
+        ("#define BM 128\n__shared__ float s[BM][33];", {33, 128}),
+        ("constexpr int TM = 8; int rows = blockIdx.x * TM * 16 + 1;", {8, 16, 128}),
+        ("const int threads = 256; k<<<(n + threads * 4 - 1) / (threads * 4), threads>>>(x);", {4, 256, 1024}),
+        ("k<<<n / 3, 192>>>(x); int i = blockIdx.x * blockDim.x * 4;", {3, 4, 192, 768}),
+        ("dim3 block(16, 24); int i = blockIdx.y * blockDim.y * 2;", {2, 16, 24, 32, 48}),
+        ("int span = 1 << 10;", {10, 1024}),
+        ("#define TILE (BK * 4)\n#define BK 32\n", {4, 32, 128}),
+        (
+            "template <int BLOCK, int VPT> __global__ void k(float* x) { int base = BLOCK * VPT; }\n"
+            "void f() { k<96, 5><<<1, 96>>>(x); }",
+            {5, 96, 480},
+        ),
+        ('float y = 1e-5f + 3.0f + .75; // 4096 columns\n/* 77 */ const char* s = "128";', set()),
+        ("unsigned mask = 0xffffffffu; int n = 0x40; long many = 100000;", {64}),
+    ],
+)
+def test_cuda(source: str, numbers: set[int]) -> None:
+    assert named([source]) == numbers
+
+
+def test_python_names_numbers_in_its_code_and_in_its_kernels() -> None:
+    source = '''"""Made for 4096 rows."""
+import torch
+BLOCK = 512  # not 768
+KERNEL = """
+// 999
+#define TILE 48
+"""
+
+def f(x):
+    """At most 1000."""
+    return kernel[(x.numel() // (BLOCK * 2),)](x, WARPS=6)
+'''
+    assert named([source]) == {2, 6, 48, 512, 1024}
+
+
+def test_several_sources_are_one() -> None:
+    assert named(["#define A 12", "#define B 20"]) == {12, 20}
+
+
+@pytest.mark.parametrize("text", ["", "(" * 5000, "#define A A\nint b = A * A;", "x = " + "1 +" * 3000 + "1"])
+def test_a_source_that_cannot_be_read_names_few_and_raises_nothing(text: str) -> None:
+    assert len(named([text])) <= 1
