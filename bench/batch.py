@@ -27,8 +27,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from audit import claims, environment
-from audit.batch import parameters
+from audit import claims
+from audit.apps.batch import parameters
+from audit.run import environment
 
 RESULTS = Path(__file__).with_name("results") / "batch.json"
 NOTEBOOK = claims.KERNELS.parent / "notebooks" / "audit_claim.ipynb"

@@ -23,14 +23,14 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from audit import claims, measure  # noqa: E402
-from audit.build import gpu  # noqa: E402
+from audit.build.cuda import gpu  # noqa: E402
 from audit.build.devices import choose  # noqa: E402
-from audit.gpus import names_in, table  # noqa: E402
+from audit.device_run import Site  # noqa: E402
 from audit.measure import compiled  # noqa: E402
 from audit.model import Finding, store  # noqa: E402
+from audit.model.gpus import names_in, table  # noqa: E402
 from audit.probes.runner import ask  # noqa: E402
-from audit.site import Site  # noqa: E402
-from audit.worker.pool import Workers  # noqa: E402
+from audit.run.pool import Workers  # noqa: E402
 
 CONTROLS = ROOT / "kernels" / "controls_caches"
 WHOLE = ("by_version_rogue", "by_hash_honest")

@@ -76,9 +76,9 @@ def one(folder: Path) -> dict[str, float]:
     """What this process's own checkout needs."""
     import torch
 
-    from audit.build.emulated import EmulatedDevice
+    from audit.build.emulated.device import EmulatedDevice
     from audit.model import Variant
-    from audit.worker.pool import Workers
+    from audit.run.pool import Workers
 
     (folder / "kernel.py").write_text(KERNEL, encoding="utf-8")
     (folder / "reference.py").write_text(REFERENCE, encoding="utf-8")

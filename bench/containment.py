@@ -16,13 +16,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from audit import claims, environment
+from audit import claims
+from audit.audit import Audit
 from audit.build.devices import choose
-from audit.inquiry import places
-from audit.pipeline import Audit
-from audit.progress import Progress
-from audit.worker import standing
-from audit.worker.pool import Workers
+from audit.report.progress import Progress
+from audit.run import environment, standing
+from audit.run.pool import Workers
+from audit.scheduler import places
 
 RESULTS = Path(__file__).with_name("results") / "containment.json"
 CLAIM = "triangular_mm"
@@ -47,7 +47,15 @@ def seconds_of(scratch: Path, *, walled: bool) -> float:
             progress=Progress(io.StringIO()),
         ) as audit,
     ):
-        for stage in (audit.prepare, audit.lint, audit.review, audit.build, audit.verify, audit.confirm, audit.judge):
+        for stage in (
+            audit.prepare,
+            audit.lint.floors,
+            audit.review,
+            audit.build,
+            audit.verify,
+            audit.confirm,
+            audit.judge,
+        ):
             stage()
         return time.perf_counter() - started
 

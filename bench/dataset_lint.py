@@ -24,7 +24,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
-from audit import environment
+from audit.run import environment
 
 RESULTS = Path(__file__).with_name("results") / "dataset_lint.json"
 SCORES = Path(__file__).resolve().parents[1] / "reports" / "datasets" / "cuda_l1" / "cuda_l1_scores.csv"

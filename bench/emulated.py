@@ -16,7 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from audit import claims, environment
+from audit import claims
+from audit.run import environment
 
 RESULTS = Path(__file__).with_name("results") / "emulated.json"
 LIMITS_S = {"nothing compiled yet": 75, "unchanged": 8, "one variant changed": 15, "new claim of one kernel": 12}

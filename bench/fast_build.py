@@ -19,11 +19,12 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from audit import claims
-from audit.build import cuda_extension, cuda_toolchain, fast, fast_load, gpu
-from audit.build.cuda import flags_of
-from audit.errors import AuditError
+from audit.build.cuda import extension, fast, fast_load, gpu
+from audit.build.cuda import toolchain as cuda_toolchain
+from audit.build.cuda.device import flags_of
 from audit.model import Harness
-from audit.worker.cuda import entry_of
+from audit.model.errors import AuditError
+from audit.run.cuda import entry_of
 
 KERNELS = Path(__file__).resolve().parents[1] / "kernels"
 SIZES = (33, 255, 4096)
@@ -95,7 +96,7 @@ def published(jobs: dict[str, Any], card: gpu.Gpu, cache: Path, at_once: int) ->
     started = time.monotonic()
     with ThreadPoolExecutor(at_once) as pool:
         waiting = {
-            name: pool.submit(cuda_extension.build, path, flags, gpu=card, toolchain=toolchain, cache=cache)
+            name: pool.submit(extension.build, path, flags, gpu=card, toolchain=toolchain, cache=cache)
             for name, (path, flags) in jobs.items()
         }
     print(f"{len(jobs)} published builds, {at_once} at once: {time.monotonic() - started:.1f} s", flush=True)

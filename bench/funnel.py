@@ -23,7 +23,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from audit import claims, environment
+from audit import claims
+from audit.run import environment
 
 RESULTS = Path(__file__).with_name("results") / "funnel.json"
 ITEMS = 160
@@ -66,10 +67,10 @@ def renamed(text: str, number: int) -> str:
 
 def measured(root: Path, out: Path) -> dict[str, Any]:
     """The counts and seconds of one funnel over the folder."""
-    from audit.funnel import collection, counts
-    from audit.funnel.command import stages_for
-    from audit.funnel.run import Funnel
-    from audit.progress import Progress
+    from audit.apps.funnel import collection, counts
+    from audit.apps.funnel.command import stages_for
+    from audit.apps.funnel.run import Funnel
+    from audit.report.progress import Progress
 
     funnel = Funnel(collection.of_folder(root), out, resume=False, seed=20250220)
     funnel.run(stages_for("emulated"), progress=Progress(io.StringIO()))

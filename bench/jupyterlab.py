@@ -29,8 +29,8 @@ from typing import Any
 
 from tornado.websocket import websocket_connect
 
-from audit import environment
-from audit.batch.engine import python_path
+from audit.apps.batch.engine import python_path
+from audit.run import environment
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench" / "results" / "jupyterlab.json"

@@ -21,11 +21,11 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from audit import environment
-from audit.containment import native, tree
-from audit.emulator import prepared
-from audit.errors import BadInput
+from audit.build.emulated import prepared
 from audit.model import store
+from audit.model.errors import BadInput
+from audit.run import environment
+from audit.sandbox import native, tree
 
 RESULTS = Path(__file__).with_name("results") / "kills.json"
 SMALL = Path(__file__).parents[1] / "tests/hostile/claim"

@@ -24,9 +24,9 @@ from torch.profiler import ProfilerActivity, profile
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from audit import claims
-from audit.build import fast, fast_load, gpu
-from audit.build.cuda import flags_of
-from audit.worker.oracle import baselines_of, load_reference
+from audit.build.cuda import fast, fast_load, gpu
+from audit.build.cuda.device import flags_of
+from audit.run.oracle import baselines_of, load_reference
 
 CLAIM = Path(__file__).resolve().parents[1] / "kernels/triangular_mm"
 BASELINES = ("eager", "eager_tf32", "blocked")

@@ -3,7 +3,7 @@
     python bench/notebooks.py [NAME...] [--device auto|cuda|emulated]
 
 Writes `bench/results/notebooks.json`, one entry for each notebook and machine, the last run of each; `python -m
-audit.pages` puts them into the notebooks' first lines. In a Colab session it does the same and keeps the runtime's tag.
+audit.apps.pages` puts them into the notebooks' first lines. In a Colab session it keeps the runtime's tag too.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from audit import __version__
-from audit.batch.engine import python_path
-from audit.notebook import preflight
+from audit.apps.batch.engine import python_path
+from audit.apps.notebook import preflight
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).with_name("results") / "notebooks.json"

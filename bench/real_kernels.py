@@ -19,12 +19,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from audit import claims, environment
-from audit.build.emulated import EmulatedDevice
-from audit.errors import AuditError
+from audit import claims
+from audit.audit import Audit
+from audit.build.emulated.device import EmulatedDevice
 from audit.model import Record
-from audit.pipeline import Audit
-from audit.progress import Progress
+from audit.model.errors import AuditError
+from audit.report.progress import Progress
+from audit.run import environment
 
 RESULTS = Path(__file__).with_name("results") / "real_kernels.json"
 REFERENCE = """import torch

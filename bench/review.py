@@ -16,9 +16,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from audit import claims, environment
+from audit import claims
 from audit.review import hints
 from audit.review.hints import Hint
+from audit.run import environment
 
 RESULTS = Path(__file__).with_name("results") / "review.json"
 ROUNDS = 7

@@ -24,19 +24,19 @@ sys.path.insert(0, str(ROOT))
 import torch  # noqa: E402
 
 from audit import claims, measure  # noqa: E402
-from audit.build import fast, gpu  # noqa: E402
-from audit.build.cuda import flags_of  # noqa: E402
+from audit.build.cuda import fast, gpu  # noqa: E402
+from audit.build.cuda.device import flags_of  # noqa: E402
 from audit.measure.statistics import Series, ratio  # noqa: E402
 from audit.model import Harness  # noqa: E402
 from audit.probes.called import Case  # noqa: E402
-from audit.worker import callables, kernel_time  # noqa: E402
-from audit.worker.answers import Answers  # noqa: E402
-from audit.worker.blocks import COLD, Blocks, Plan  # noqa: E402
-from audit.worker.callables import Indexed  # noqa: E402
-from audit.worker.contents import Contents  # noqa: E402
-from audit.worker.kept_outputs import KeptOutputs  # noqa: E402
-from audit.worker.pool import Workers  # noqa: E402
-from audit.worker.stopwatch import Stopwatch, Timed  # noqa: E402
+from audit.run import callables, kernel_time  # noqa: E402
+from audit.run.answers import Answers  # noqa: E402
+from audit.run.blocks import COLD, Blocks, Plan  # noqa: E402
+from audit.run.callables import Indexed  # noqa: E402
+from audit.run.contents import Contents  # noqa: E402
+from audit.run.kept_outputs import KeptOutputs  # noqa: E402
+from audit.run.pool import Workers  # noqa: E402
+from audit.run.stopwatch import Stopwatch, Timed  # noqa: E402
 
 SIDE = 4096
 VARIANTS = ("register_blocked", "wmma_split", "wmma_f16")

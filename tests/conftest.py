@@ -11,13 +11,13 @@ import pytest
 
 from audit import claims
 from audit.model import Device, Environment, Finding, Record
-from audit.worker.pool import Workers
+from audit.run.pool import Workers
 
 Item = TypeVar("Item")
 LONGEST_FIRST = (
     "probes/test_controls.py", "test_audit_emulated.py", "batch/test_ray.py", "notebook/test_runs.py",
-    "test_bad_kernels.py", "selftest/test_run.py", "batch/test_run.py", "test_inquiry.py", "emulator/test_build.py",
-    "importers/test_end_to_end.py", "funnel/test_stages.py", "worker/test_python_session.py", "worker/test_pool.py",
+    "test_bad_kernels.py", "selftest/test_run.py", "batch/test_run.py", "test_inquiry.py", "emulated/test_build.py",
+    "importers/test_end_to_end.py", "funnel/test_stages.py", "run/test_python_session.py", "run/test_pool.py",
 )  # fmt: skip
 """Files that keep a worker of pytest-xdist busy for long begin before the others, so that none is left over at the end
 while another worker has nothing to do; `make test` has xdist keep this order."""
@@ -50,7 +50,7 @@ def order_finding(target: str, claim_first: bool, reference_first: bool) -> Find
 @pytest.fixture(scope="session")
 def workers() -> Iterator[Workers]:
     """What an audit of one device needs of processes: a pool of its own costs each the seconds of importing torch."""
-    from audit.pipeline import places
+    from audit.audit import places
 
     with Workers(places(1)) as pool:
         yield pool

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from audit import atomic
-from audit.errors import BadInput
-from audit.funnel import state
-from audit.funnel.state import FunnelState
-from audit.model import Record, store
+from audit.apps.funnel import state
+from audit.apps.funnel.state import FunnelState
+from audit.model import Record, atomic, store
+from audit.model.errors import BadInput
 
 
 def full(_: int) -> None:

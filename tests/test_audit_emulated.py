@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from audit import claims, cli, judge
+from audit import claims, judge
+from audit.apps import cli
 from audit.model import Finding, Record, store
 
 REPAIRS = ("fixed_grid2d", "shared_tiled", "wmma_f16", "wmma_tf32", "ablation_grid2d")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from audit import claims
-from audit.build.emulated import EmulatedDevice
+from audit.audit import Audit
+from audit.build.emulated.device import EmulatedDevice
 from audit.model import Finding, Record
-from audit.pipeline import Audit
-from audit.progress import Progress
-from audit.worker.pool import Workers
+from audit.report.progress import Progress
+from audit.run.pool import Workers
 
 HEAD = """#include <torch/extension.h>
 #include <cuda_runtime.h>

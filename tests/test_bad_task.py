@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from audit import claims, cli
+from audit import claims
+from audit.apps import cli
 
 
 def test_a_right_result_without_a_finite_element_is_bad_input(

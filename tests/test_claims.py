@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from audit import claims
-from audit.errors import BadInput
+from audit.model.errors import BadInput
 from tests.conftest import some
 
 

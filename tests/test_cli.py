@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from audit import cli, doctor
-from audit.emulator import toolchain
+from audit.apps import cli, doctor
+from audit.build.emulated import toolchain
 from tests.conftest import LONGEST_FIRST
 
 
@@ -15,10 +15,10 @@ def test_list_names_the_claims(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_command_is_imported_when_it_is_asked_for() -> None:
-    code = "import sys; from audit import cli; cli._parser('run'); print(*sys.modules)"
+    code = "import sys; from audit.apps import cli; cli._parser('run'); print(*sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "audit.commands.run" in told
-    assert "audit.commands.batch" not in told
+    assert "audit.apps.commands.run" in told
+    assert "audit.apps.commands.batch" not in told
 
 
 def test_a_command_nearly_named_is_offered(capsys: pytest.CaptureFixture[str]) -> None:

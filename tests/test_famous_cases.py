@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from audit import claims, cli, judge
+from audit import claims, judge
+from audit.apps import cli
 from audit.measure import OURS
 from audit.model import Finding, Measurement, Record, store
 from tests.conftest import finding

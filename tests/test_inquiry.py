@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from audit import claims
+from audit.audit import Audit
 from audit.build import second_compiler
 from audit.build.device import BuiltVariant, Levels
-from audit.build.emulated import EmulatedDevice
-from audit.errors import CompileError, Unsupported
+from audit.build.emulated.device import EmulatedDevice
 from audit.model import Finding, Record, Variant
-from audit.pipeline import Audit
-from audit.progress import Progress
-from audit.worker.pool import Workers
+from audit.model.errors import CompileError, Unsupported
+from audit.report.progress import Progress
+from audit.run.pool import Workers
 
 FOLDER = claims.load("triangular_mm")
 NAMES = ("claimed", "fixed_grid2d")

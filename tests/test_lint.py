@@ -1,7 +1,8 @@
 import pytest
 
-from audit import claims, gpus, lint
-from audit.model import Observation, Speedup
+from audit import claims
+from audit.lint import floors
+from audit.model import Observation, Speedup, gpus
 from tests.conftest import some
 
 N = 4096
@@ -9,7 +10,7 @@ COST = {"flops": N * (N + 1) * (N + 2) / 3, "bytes": 4.0 * (N * (N + 1) + N * N)
 
 
 def test_the_published_t4_time_is_under_both_floors() -> None:
-    findings = {finding.target: finding for finding in lint.floors(claims.load("triangular_mm").claim, COST)}
+    findings = {finding.target: finding for finding in floors.floors(claims.load("triangular_mm").claim, COST)}
     t4 = findings["T4"]
     assert t4.grade == "proved"
     assert not t4.claimed, "others than the authors took that time"
@@ -27,7 +28,7 @@ def test_a_time_of_the_authors_is_held_against_the_claim() -> None:
     claim = claims.load("triangular_mm").claim
     for by, held in ((None, True), (claim.source.authors, True), ("a public re-run", False)):
         own = claim.observation[0].model_copy(update={"by": by})
-        found = lint.floors(claim.model_copy(update={"observation": (own,)}), COST)
+        found = floors.floors(claim.model_copy(update={"observation": (own,)}), COST)
         assert next(one for one in found if one.target == "T4").convicts is held
 
 
@@ -35,7 +36,7 @@ def test_a_time_over_the_floor_passes_and_an_unknown_gpu_has_no_floor() -> None:
     claim = claims.load("triangular_mm").claim
     seen = (Observation(gpu="L4", kernel_ms=5.0, baseline_ms=10.0, by="a test"),)
     asked = (Speedup(gpu="L4", ratio=2.0), Speedup(gpu="GTX 480", ratio=2.0))
-    passed, unknown = lint.floors(claim.model_copy(update={"speedup": asked, "observation": seen}), COST)
+    passed, unknown = floors.floors(claim.model_copy(update={"speedup": asked, "observation": seen}), COST)
     assert passed.outcome == "pass"
     assert unknown.outcome == "skip"
     assert "known: T4, L4, A100, H100" in unknown.summary
@@ -43,7 +44,7 @@ def test_a_time_over_the_floor_passes_and_an_unknown_gpu_has_no_floor() -> None:
 
 
 def test_without_any_stated_work_there_is_no_floor() -> None:
-    found = lint.floors(claims.load("triangular_mm").claim, {"flops": 0.0, "bytes": 0.0})
+    found = floors.floors(claims.load("triangular_mm").claim, {"flops": 0.0, "bytes": 0.0})
     assert {finding.outcome for finding in found} == {"skip"}
     assert "T4: reference.py states no least work, so there is no floor" in [finding.summary for finding in found]
 
@@ -54,7 +55,7 @@ def test_only_a_time_that_no_unit_allows_is_proved_impossible() -> None:
     outcomes = {}
     for kernel_ms in (0.03, 0.30, 0.40):  # matrix-unit floor 0.040 ms, fp32 floor 0.342 ms
         seen = (Observation(gpu="H100", kernel_ms=kernel_ms, baseline_ms=3.0, by="a test"),)
-        (found,) = lint.floors(claim.model_copy(update={"speedup": asked, "observation": seen}), COST)
+        (found,) = floors.floors(claim.model_copy(update={"speedup": asked, "observation": seen}), COST)
         outcomes[kernel_ms] = (found.outcome, found.grade)
     assert outcomes == {0.03: ("fail", "proved"), 0.30: ("fail", "hint"), 0.40: ("pass", None)}
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from audit import claims
-from audit.build.emulated import EmulatedDevice
-from audit.errors import BadInput
+from audit.audit import Audit
+from audit.build.emulated.device import EmulatedDevice
 from audit.model import Finding, Record
-from audit.pipeline import Audit
+from audit.model.errors import BadInput
 from audit.probes import own_reference
-from audit.progress import Progress
-from audit.worker.pool import Workers
+from audit.report.progress import Progress
+from audit.run.pool import Workers
 from tests.small_claim import CLAIM
 
 PRODUCT = """
@@ -36,7 +36,7 @@ ROUNDING = PRODUCT.replace("{a}", "a.bfloat16().float()")
 SOUND = PRODUCT.replace("{a}", "a")
 MODULE = """
 from pathlib import Path
-from audit.worker.imported_task import ModuleTask
+from audit.run.imported_task import ModuleTask
 
 TASK = ModuleTask(Path(__file__).with_name("original") / "task.py")
 inputs, reference, oracle, cost = TASK.inputs, TASK.reference, TASK.oracle, TASK.cost

@@ -13,22 +13,22 @@ from pathlib import Path
 import pytest
 
 from audit import claims
-from audit.build.emulated import EmulatedDevice
-from audit.errors import BadInput
+from audit.audit import Audit
+from audit.build.emulated.device import EmulatedDevice
 from audit.model import store
-from audit.owned import Hold, Scratch, clear_abandoned, remove
-from audit.pipeline import Audit
-from audit.progress import Progress
+from audit.model.errors import BadInput
+from audit.model.run_directory import Hold, Scratch, clear_abandoned, remove
+from audit.report.progress import Progress
 
 OWNER = """import sys, time
-from audit.owned import Hold, Scratch
+from audit.model.run_directory import Hold, Scratch
 from pathlib import Path
 scratch, hold = Scratch(), Hold(Path(sys.argv[1]))
 (scratch.path / "inputs.bin").write_text("x")
 print(scratch.path, flush=True)
 time.sleep(60)
 """
-TAKES = "import sys; from audit.owned import Hold; from pathlib import Path; Hold(Path(sys.argv[1]))"
+TAKES = "import sys; from audit.model.run_directory import Hold; from pathlib import Path; Hold(Path(sys.argv[1]))"
 DEPTH = 200
 
 

@@ -9,9 +9,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from audit import progress as lines
-from audit.notebook import bar
-from audit.progress import Progress
+from audit.apps.notebook import bar
+from audit.report import progress as lines
+from audit.report.progress import Progress
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from audit.python_constants import Constants, NotConstant
+from audit.review.python_constants import Constants, NotConstant
 
 
 def value(module: str, expression: str) -> Any:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from audit import cli
-from audit.emulator.toolchain import LEAST_GXX
+from audit.apps import cli
+from audit.build.emulated.toolchain import LEAST_GXX
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

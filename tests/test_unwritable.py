@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from audit import cli, notebook
-from audit.errors import BadInput
+from audit.apps import cli, notebook
+from audit.apps.notebook.offered import offer_folder
 from audit.model import store
-from audit.notebook.offered import offer_folder
+from audit.model.errors import BadInput
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = ROOT / "reports" / "library_call" / "emulated" / "record.json"

@@ -11,7 +11,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from audit.build.fast_toolchain import listing
+from audit.build.cuda.fast_toolchain import listing
 
 _FUNCTION = re.compile(r"[0-9a-fA-F]+ [tTwWu] (?P<name>.+)")
 _ANONYMOUS = "(anonymous namespace)::"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shutil
 
-from audit.build import cuda_toolchain
+from audit.build.cuda import toolchain
 from audit.build.device import AuditDevice
-from audit.errors import BadInput
 from audit.model import Claim
+from audit.model.errors import BadInput
 
 CHOICES = ("auto", "cuda", "emulated")
 
@@ -20,7 +20,7 @@ def choose(name: str, claim: Claim) -> AuditDevice:
     """
     if name not in CHOICES:
         raise BadInput(f"--device {name}: unknown; known: {', '.join(CHOICES)}")
-    if name == "cuda" or (name == "auto" and cuda_toolchain.missing() is None):
+    if name == "cuda" or (name == "auto" and toolchain.missing() is None):
         return _cuda(claim)
     return _emulated()
 
@@ -33,12 +33,12 @@ def beside(device: AuditDevice) -> tuple[AuditDevice, ...]:
 
 
 def _emulated() -> AuditDevice:
-    from audit.build.emulated import EmulatedDevice  # neither device needs what the other is built with
+    from audit.build.emulated.device import EmulatedDevice  # neither device needs what the other is built with
 
     return EmulatedDevice()
 
 
 def _cuda(claim: Claim) -> AuditDevice:
-    from audit.build.cuda import CudaDevice
+    from audit.build.cuda.device import CudaDevice
 
     return CudaDevice(claim)

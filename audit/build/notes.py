@@ -7,8 +7,8 @@ import re
 from pydantic import JsonValue
 
 from audit.build.second_compiler import Refusal
-from audit.errors import CompileError, Unsupported, first_error
 from audit.model import BuildNote, Finding, Variant
+from audit.model.errors import CompileError, Unsupported, first_error
 
 LOG_CHARACTERS = 4000
 _FOLDERS = re.compile(r"(?<![\w.])/(?:[\w.+@-]+/)+")

@@ -19,14 +19,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-from audit import foreign
-from audit.build import fast_toolchain
-from audit.build.fast_device import device_text
-from audit.build.fast_nvrtc import NAMES
-from audit.containment import command
-from audit.errors import first_error
-from audit.owned import Scratch
+from audit.build.cuda import fast_toolchain
+from audit.build.cuda.fast_device import device_text
+from audit.build.cuda.fast_nvrtc import NAMES
+from audit.model import untrusted
+from audit.model.errors import first_error
+from audit.model.run_directory import Scratch
 from audit.review.cuda_source import parse
+from audit.sandbox import command
 
 NAME = "sentryward"
 Answer = Literal["race", "equal writes or a race", "free of races", "no answer"]
@@ -105,7 +105,7 @@ def _of_a_wheel() -> Path | None:
 
 def _compiled(source: Path, kernel: str, folder: Path) -> tuple[str | None, str]:
     """The kernel's name in the PTX, or None and why not."""
-    (folder / SOURCE).write_text(device_text(parse(foreign.text(source))), encoding="utf-8")
+    (folder / SOURCE).write_text(device_text(parse(untrusted.text(source))), encoding="utf-8")
     library, headers = _nvrtc(), fast_toolchain.cuda_include_of(_torch())
     include = [f"-I{fast_toolchain.INCLUDE}", *([f"-I{headers}", f"-I{headers}/cccl"] if headers else [])]
     request = {
@@ -117,7 +117,7 @@ def _compiled(source: Path, kernel: str, folder: Path) -> tuple[str | None, str]
     }
     assert library is not None  # `version` is asked first
     reads = [library.parent, library.resolve().parent, *([headers] if headers else [])]
-    words = [sys.executable, "-m", "audit.build.fast_nvrtc", json.dumps(request)]
+    words = [sys.executable, "-m", "audit.build.cuda.fast_nvrtc", json.dumps(request)]
     done = command.run(words, folder=folder, limit_s=COMPILE_LIMIT_S, reads=reads)
     if done.code or done.stopped:
         return None, f"NVRTC: {done.stopped or first_error(done.out + done.err)}"

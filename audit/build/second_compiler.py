@@ -14,14 +14,14 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from audit.build.cuda_compile import RUNG, compiler_words
-from audit.build.cuda_toolchain import cuda_home, parse_nvcc
-from audit.build.python_source import PythonSource
-from audit.containment import command
-from audit.errors import AuditError, BadInput
+from audit.build.cuda.compile import RUNG, compiler_words
+from audit.build.cuda.toolchain import cuda_home, parse_nvcc
+from audit.build.python.source import PythonSource
 from audit.model import BuildNote, Variant
+from audit.model.errors import AuditError, BadInput
 from audit.model.finding import DeviceKind
-from audit.owned import Scratch
+from audit.model.run_directory import Scratch
+from audit.sandbox import command
 
 LIMIT_S = 300.0
 """A refusal comes behind 60 s of torch's headers on one core; a machine under load takes longer."""

@@ -18,7 +18,7 @@ def every_call(events: Iterable[dict[str, Any]], kept: Sequence[Finding]) -> lis
     """The findings about kept outputs, each with what the session saw of all other calls of its callable.
 
     Args:
-        events: of a timing session; see `audit.worker.answers`.
+        events: of a timing session; see `audit.run.answers`.
         kept: findings about the outputs that were held against the oracle, one a callable.
     """
     told = list(events)

@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from audit.gpus import at_hand, table
 from audit.measure.comparison import control
 from audit.measure.protocols import ALONE, ALONE_HOT, SEEN
 from audit.measure.samples import clocks_disagree, found, median_ms, profile_disagrees, series
 from audit.measure.state import TIMING
 from audit.measure.statistics import order_effect
 from audit.model import Finding, Measurement
+from audit.model.gpus import at_hand, table
 
 SAME_TWICE = "same_twice"
 FLUSH = "l2_flush"

@@ -7,13 +7,13 @@ from importlib import metadata
 from os import cpu_count
 from pathlib import Path
 
-from audit.build import gpu
-from audit.emulator.cache import cache_folder, fingerprint, is_whole
-from audit.errors import BadInput
+from audit.build.cuda import gpu
+from audit.build.emulated.cache import cache_folder, fingerprint, is_whole
 from audit.measure import compiler_caches
 from audit.measure.state import not_timed
 from audit.model import Finding, Shape
-from audit.worker.pool import SharedProcess, Workers
+from audit.model.errors import BadInput
+from audit.run.pool import SharedProcess, Workers
 
 AHEAD = ("compile", "compile_max_autotune")
 LIMIT_S = 180.0

@@ -14,9 +14,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from audit.build.emulated.cache import is_whole, made
 from audit.build.names import FOLDERS
-from audit.emulator.cache import is_whole, made
-from audit.worker.pool import SharedProcess, Workers
+from audit.run.pool import SharedProcess, Workers
 
 INDUCTOR = "inductor"
 

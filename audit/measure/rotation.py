@@ -6,7 +6,7 @@ from pathlib import Path
 
 from audit.probes.called import Case
 from audit.probes.variations import LIMIT_S
-from audit.worker.pool import Workers
+from audit.run.pool import Workers
 
 
 def second_case(workers: Workers, *, reference: Path, like: Case, seed: int, folder: Path) -> Case | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from audit.build.gpu import SLOWED_BY, GpuState
+from audit.build.cuda.gpu import SLOWED_BY, GpuState
 from audit.model import Finding
 
 CLOCKS = "clocks"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from audit.build import gpu
+from audit.build.cuda import gpu
 from audit.build.device import BuiltVariant
 from audit.measure import checks, compiled, compiler_caches, protocols, witness
 from audit.measure.answers import every_call
@@ -20,7 +20,7 @@ from audit.measure.told import measurements_of
 from audit.model import Claim, Finding, Measurement
 from audit.probes import channel
 from audit.probes.called import Case
-from audit.worker.pool import Reply, SharedProcess, Workers
+from audit.run.pool import Reply, SharedProcess, Workers
 
 TIMING_LIMIT_S = 240.0
 BUDGET_S = 3.0

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from audit.measure.protocols import CONTRADICTED, OURS, PUBLISHED
 from audit.model import Finding, Measurement
-from audit.worker.pool import Reply
+from audit.run.pool import Reply
 
 WITNESS = "witness"
 FACTOR, SLACK_MS, LATE_MS = 2.0, 0.25, 20.0

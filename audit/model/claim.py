@@ -86,7 +86,7 @@ class Harness(Frozen):
 class Tolerance(Frozen):
     """An element is right when |got - want| <= relative * (|want| + rms(want)); the reason says why this number.
 
-    Zero asks for the nearest number of the result's type; `audit.correctness` says how fine a type can be held.
+    Zero asks for the nearest number of the result's type; `audit.run.correctness` says how fine a type can be held.
     """
 
     relative: NonNegativeFloat
@@ -98,7 +98,7 @@ class Shapes(Frozen):
 
     `emulated_by` tells who chose the small ones. Those of the `claim` are its own, and it must be right for them too.
     Those of the `importer` are candidates, the most faithful first: the first whose work fits the device is run, and
-    a failure there is one of the claim only where `audit.shapes` says that the shape counts.
+    a failure there is one of the claim only where `audit.claims.shapes` says that the shape counts.
     """
 
     claimed: Shape

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from audit import atomic, foreign
-from audit.errors import BadInput
+from audit.model import atomic, untrusted
+from audit.model.errors import BadInput
 from audit.model.record import Record
 
 MOST_BYTES = 16 << 20
@@ -38,7 +38,7 @@ def read(path: Path) -> Record:
     Raises:
         BadInput: no such file, no plain one, or as `parse`.
     """
-    return parse(foreign.data(path, limit_bytes=MOST_BYTES), str(path))
+    return parse(untrusted.data(path, limit_bytes=MOST_BYTES), str(path))
 
 
 def parse(data: bytes, name: str) -> Record:
@@ -49,7 +49,7 @@ def parse(data: bytes, name: str) -> Record:
     """
     if len(data) > MOST_BYTES:
         raise BadInput(f"{name}: {len(data):,} bytes; a record has at most {MOST_BYTES:,}")
-    foreign.said_once(data, name)
+    untrusted.said_once(data, name)
     try:
         return Record.model_validate_json(data)
     except ValidationError as error:

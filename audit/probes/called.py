@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from audit.errors import AuditError
+from audit.claims.shapes import Scope
 from audit.model import Shape
+from audit.model.errors import AuditError
 from audit.probes.compare import Array
-from audit.shapes import Scope
-from audit.worker import outputs
-from audit.worker.pool import Reply
-from audit.worker.transcript import Forged
+from audit.run import outputs
+from audit.run.pool import Reply
+from audit.run.transcript import Forged
 
 LARGEST_ITEM_BYTES = 16
 """An element of complex128: no output has larger ones."""
@@ -36,7 +36,7 @@ class Case:
     """One problem: its sizes, the file with its inputs, what is right in float64, and the dtype it must come in.
 
     `also` holds results that are as right, where elements of a result of integers hang on ties between inputs. `scope`
-    tells why the shape counts for the claim, see `audit.shapes.scope_of`. `size` is the root mean square of right
+    tells why the shape counts for the claim (`audit.claims.shapes.scope_of`). `size` is the root mean square of right
     results over several draws, where a result has few elements, else 0: a tolerance is relative to that too, since a
     sum may come out near zero by cancellation.
     """
@@ -51,7 +51,7 @@ class Case:
 
     @classmethod
     def made(cls, reply: Reply, event: dict[str, Any], *, shape: Shape, inputs: Path, scope: Scope) -> Case:
-        """What `audit.worker.oracle` answered in one event."""
+        """What `audit.run.oracle` answered in one event."""
         right, dtype, also = reply.expected(event), event["expected_dtype"], reply.also(event)
         return cls(shape, inputs, right, dtype, also=also, scope=scope, size=event["size"])
 

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import JsonValue
 
-from audit.errors import Unsupported
 from audit.model import Finding, Grade
+from audit.model.errors import Unsupported
 from audit.probes import claimed_shape
 from audit.probes.answer import answer
 from audit.probes.battery import at_middle, premise

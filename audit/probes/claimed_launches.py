@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from audit.errors import Unsupported
 from audit.model import Finding, Grade
+from audit.model.errors import Unsupported
 from audit.probes import claimed_shape
 from audit.probes.answer import answer
 from audit.probes.target import Target

@@ -15,8 +15,8 @@ from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from audit.errors import Unsupported
 from audit.model import Shape
+from audit.model.errors import Unsupported
 from audit.probes.called import Call, Case, SessionBroken, SessionForged
 from audit.probes.own_kernels import own_kernels, refused_by_torch
 from audit.probes.target import References, Target
@@ -94,7 +94,7 @@ def launched(target: Target, shapes: Sequence[Shape]) -> list[Launched]:
 
 
 def parts(target: Target, case: Case, *, blocks: int, memory: str) -> tuple[dict[str, Any], Call]:
-    """A call of which so many blocks of each large launch are run: its event and its output, see `worker.launches`."""
+    """A call of which so many blocks of each large launch are run: its event and its output, see `run.launches`."""
     drawn = {"blocks": blocks, "seed": zlib.crc32(case.expected.tobytes())}
     ((event, folder),) = _asked(target, [case.inputs], drawn, memory=memory)
     return event, Call(event, folder / "0.bin", target.forged)

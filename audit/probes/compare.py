@@ -1,4 +1,4 @@
-"""Comparing an output with the oracle; `audit.correctness` has the rule by which an element is right."""
+"""Comparing an output with the oracle; `audit.run.correctness` has the rule by which an element is right."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import JsonValue
 
-from audit import correctness
 from audit.model import Tolerance
+from audit.run import correctness
 
 Array = npt.NDArray[np.float64]
 Values = npt.NDArray[Any]

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from audit.errors import Unsupported
 from audit.model import Finding, Grade
+from audit.model.errors import Unsupported
 from audit.probes.answer import answer
 from audit.probes.battery import Asked, at_middle, premise
 from audit.probes.target import Target

@@ -11,15 +11,15 @@ from __future__ import annotations
 import numpy as np
 from pydantic import JsonValue
 
-from audit import correctness
-from audit.errors import Unsupported
 from audit.model import Finding, Grade
+from audit.model.errors import Unsupported
 from audit.probes.answer import answer
 from audit.probes.battery import Asked, at_middle
 from audit.probes.called import SessionBroken, value_calls
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 from audit.probes.variations import DISCRIMINATING, WHOLE_NUMBER, Variation, Varied, wanted
+from audit.run import correctness
 
 NAME = "dead_inputs"
 MECHANISMS = (

@@ -13,7 +13,6 @@ import math
 
 from pydantic import JsonValue
 
-from audit import correctness
 from audit.model import Finding, Grade
 from audit.probes.answer import answer
 from audit.probes.battery import Asked, at_largest, at_middle, premise, too_large
@@ -21,6 +20,7 @@ from audit.probes.compare import Comparison
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 from audit.probes.variations import DISCRIMINATING
+from audit.run import correctness
 
 NAME = "distributions"
 MECHANISMS = (

@@ -9,8 +9,8 @@ from collections import Counter
 
 from pydantic import JsonValue
 
-from audit.errors import Unsupported
 from audit.model import Finding
+from audit.model.errors import Unsupported
 from audit.probes.answer import answer
 from audit.probes.battery import at_middle
 from audit.probes.called import Call, SessionBroken

@@ -22,9 +22,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from audit.emulator.patterns import NO_BLOCKS
-from audit.errors import AuditError, Unsupported
+from audit.build.emulated.patterns import NO_BLOCKS
 from audit.model import Finding, Grade
+from audit.model.errors import AuditError, Unsupported
 from audit.probes import claimed_shape
 from audit.probes.answer import answer
 from audit.probes.called import Case, SessionBroken

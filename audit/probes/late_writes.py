@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from audit.errors import Unsupported
 from audit.model import Finding
+from audit.model.errors import Unsupported
 from audit.probes.answer import answer
 from audit.probes.battery import at_largest
 from audit.probes.called import value_calls

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from audit.errors import Unsupported
 from audit.model import Finding
+from audit.model.errors import Unsupported
 from audit.probes import second_prover
 from audit.probes.answer import answer
 from audit.probes.called import Case

@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 from pydantic import JsonValue
 
-from audit import correctness
-from audit.errors import Unsupported
 from audit.model import Finding
+from audit.model.errors import Unsupported
 from audit.probes import views
 from audit.probes.answer import answer
 from audit.probes.battery import Asked, at_middle, premise, too_large
 from audit.probes.called import value_calls
 from audit.probes.target import Target
+from audit.run import correctness
 
 NAME = "nonfinite"
 MECHANISMS = ("NaN passes", "infinity clamped")

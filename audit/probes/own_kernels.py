@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from audit.build.python_source import PythonSource
-from audit.errors import Unsupported
+from audit.build.python.source import PythonSource
+from audit.model.errors import Unsupported
 from audit.review.cuda_source import parse
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from audit.errors import AuditError
 from audit.model import Finding
+from audit.model.errors import AuditError
 from audit.probes import alias, claimed_launches, contract, inputs_intact, kernels_ran, memory_access
 from audit.probes.called import value_calls
 from audit.probes.compare import compare

@@ -16,14 +16,14 @@ import re
 import numpy as np
 from pydantic import JsonValue
 
-from audit import correctness
-from audit.errors import Unsupported
 from audit.model import Finding
+from audit.model.errors import Unsupported
 from audit.probes.answer import answer
 from audit.probes.battery import at_largest, premise
 from audit.probes.called import value_calls
 from audit.probes.target import Target
 from audit.probes.variations import wanted
+from audit.run import correctness
 
 NAME = "precision"
 MECHANISMS = ("precision downgrade with cast-back", "tolerance abuse", "TF32 in place of float32")

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from audit.errors import AuditError, Unsupported
 from audit.model import Finding
+from audit.model.errors import AuditError, Unsupported
 from audit.probes import OF_THE_CLAIM, PROBES, contract, own_reference
 from audit.probes.target import Target
 

@@ -12,9 +12,8 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from audit import plain
-from audit.errors import Unsupported
-from audit.model import Shape
+from audit.model import Shape, plain
+from audit.model.errors import Unsupported
 from audit.probes import claimed_launches, claimed_shape
 from audit.probes.called import Call, Case, SessionBroken, SessionForged
 from audit.probes.contract import ILLEGAL
@@ -25,7 +24,7 @@ Result = Literal["right", "wrong", "refused", "launch_refused", "launched", "not
 MADE_S = 60.0
 """Seconds for the inputs and right results of all shapes."""
 MOST_WORK = {"cpu": 1 << 22, "cuda": 1 << 32}
-"""Elements and multiplications of all calls together, by where they run; see `audit.worker.work`."""
+"""Elements and multiplications of all calls together, by where they run; see `audit.run.work`."""
 LONGEST = 300
 """Characters of a reason."""
 MOST_BROKEN = 2

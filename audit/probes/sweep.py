@@ -15,12 +15,12 @@ from collections.abc import Collection, Iterable, Sequence
 
 from pydantic import JsonValue
 
-from audit import shapes
+from audit.claims import shapes
+from audit.claims.shapes import Rule
 from audit.model import Finding, Shape
 from audit.probes.answer import answer
 from audit.probes.sized import At, called, launched
 from audit.probes.target import Target
-from audit.shapes import Rule
 
 NAME = "sweep"
 MECHANISMS = ("hard-coded shapes", "missing last tile", "missing bounds", "misaligned vectors", "launch limits")

@@ -11,17 +11,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from audit import correctness
 from audit.build.device import BuiltVariant
-from audit.errors import AuditError, Unsupported
 from audit.model import Claim, Finding, Tolerance, Variant
+from audit.model.errors import AuditError, Unsupported
 from audit.probes.called import Call, Case, SessionBroken, SessionForged, item_bytes, value_calls
 from audit.probes.compare import Comparison, compare
-from audit.worker.pool import Reply, SharedProcess, Workers
+from audit.run import correctness
+from audit.run.pool import Reply, SharedProcess, Workers
 
 Run = Literal["claim", "reference", "plant"]
 Step = Mapping[str, Any]
-"""A run, the index of its case, and options; see `audit.worker.session`."""
+"""A run, the index of its case, and options; see `audit.run.session`."""
 Answer = TypeVar("Answer")
 INTERPRETER_ERROR = "InterpreterError"
 SHARES = ("repair",)
@@ -163,7 +163,7 @@ class Target:
         Args:
             runs: what to call for each case, in order.
             cases: the problems; inputs are uploaded before the first call.
-            memory: what fresh device memory holds (see `audit.emulator.runtime`).
+            memory: what fresh device memory holds (see `audit.build.emulated.runtime`).
             order: the order of threads and blocks.
             fill: what fresh shared memory holds, one of the build's `fills`; None is the device's own.
             check: record every access and report the undefined ones.

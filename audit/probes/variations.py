@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from audit.errors import AuditError
 from audit.model import Tolerance
+from audit.model.errors import AuditError
 from audit.probes.called import Case
 from audit.probes.target import Target, largest_of, middle_of
-from audit.worker.pool import Reply, Workers
+from audit.run.pool import Reply, Workers
 
 LIMIT_S = 300.0
 """Of a process that computes right results."""
@@ -26,7 +26,7 @@ MOST_BYTES = 512 << 20
 """Of a case's inputs and right result: above it no question by value, whose calls take seconds and gigabytes each."""
 OTHER, TIES = "other_values", "ties"
 WHOLE_NUMBER = "whole number"
-"""The kind of an argument, see `audit.worker.redrawn.Kind`."""
+"""The kind of an argument, see `audit.run.redrawn.Kind`."""
 DISCRIMINATING = "discriminating"
 """Inputs of the claim folder's own at which its task can tell, where those of a benchmark cannot."""
 
@@ -50,7 +50,7 @@ class Variation:
             that they cannot tell from a right result.
         moved: elements of the right result that a change made for that moves; None where none was.
         how: of one argument replaced, how, in words.
-        kind: what that argument is, see `audit.worker.redrawn.Kind`.
+        kind: what that argument is, see `audit.run.redrawn.Kind`.
     """
 
     name: str

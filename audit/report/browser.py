@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from audit.errors import AuditError, BadInput
+from audit.model.errors import AuditError, BadInput
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
 APPLICATIONS = (

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from string import Formatter
 
-from audit.errors import BadInput
+from audit.model.errors import BadInput
 
 LANGUAGES = ("en", "ja")
 TEXTS = Path(__file__).with_name("texts")

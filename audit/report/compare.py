@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from audit.errors import BadInput
-from audit.gpus import names_in
 from audit.judge import baseline_of
 from audit.measure import median_ms, speedup
 from audit.model import Finding, Record
+from audit.model.errors import BadInput
+from audit.model.gpus import names_in
 from audit.report import evidence, markdown
 from audit.report.quantities import NOT_MEASURED, UNKNOWN, milliseconds, ratio
 from audit.report.view import Table

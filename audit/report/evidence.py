@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from audit.causes import shape_of
+from audit.judge.causes import shape_of
+from audit.judge.reconcile import deciding
 from audit.model import Finding, Record, Shape
-from audit.reconcile import deciding
 from audit.report import quantities
 from audit.report.said import Told, listed, say
 

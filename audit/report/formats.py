@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from audit.errors import BadInput
+from audit.model.errors import BadInput
 from audit.report import browser, html, markdown
 from audit.report.shortening import clipped, fitting
 from audit.report.translation import translated

@@ -6,7 +6,7 @@ import base64
 
 from markupsafe import Markup
 
-from audit import plain
+from audit.model import plain
 from audit.report.templating import environment
 from audit.report.view import Block, Code, Link, Quoted, Report
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from audit import plain
+from audit.model import plain
 from audit.report.templating import environment
 from audit.report.view import Block, Code, Link, Report, Table
 

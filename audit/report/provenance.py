@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from audit.containment import tried
 from audit.model import BuildNote, Device, Record
 from audit.report.quantities import capability, number
 from audit.report.said import Told, listed, say
 from audit.report.view import Block, Code, Section, Table
-from audit.worker import standing
+from audit.run import standing
+from audit.sandbox import tried
 
 DOES = {**tried.WALLS, **standing.OF_THE_CHANNEL}
 """What each wall does, by its name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from audit.answers import FLOOR
+from audit.judge.answers import FLOOR
 from audit.model import Finding, Record
 from audit.report import evidence
 from audit.report.quantities import anything, milliseconds, number, ratio, shape

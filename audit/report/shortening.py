@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from audit import plain
+from audit.model import plain
 from audit.report.said import say
 from audit.report.view import Block, Card, Code, Link, Point, Quoted, Report, Section, mapped
 

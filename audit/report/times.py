@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from audit.gpus import names_in
 from audit.judge import BASELINE
 from audit.measure import OURS, compared, strongest, wrong_baselines
 from audit.measure.ceilings import least_ms
@@ -11,6 +10,7 @@ from audit.measure.protocols import CONTRADICTED, HOT
 from audit.measure.samples import LEAST_MS, found, median_ms, series
 from audit.measure.statistics import Ratio, interval, outliers
 from audit.model import Finding, Measurement, Record
+from audit.model.gpus import names_in
 from audit.report import evidence, waterfall
 from audit.report.quantities import NOT_MEASURED, UNKNOWN, middle, milliseconds, number, ratio, shape
 from audit.report.said import Said, Told, say

@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 
-from audit import plain
+from audit.model import plain
 from audit.report import catalogue
 from audit.report.catalogue import Catalogue
 from audit.report.said import Listed, Said, Told, say

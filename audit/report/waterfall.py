@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from audit.gpus import names_in
 from audit.judge import BASELINE
 from audit.measure import DO_BENCH, compared, median_ms, speedup, strongest, wrong_baselines
 from audit.measure.comparison import Comparison
 from audit.model import Record
+from audit.model.gpus import names_in
 from audit.report.quantities import number, ratio
 from audit.report.said import Told, say
 from audit.report.view import Table

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from audit import foreign
-from audit.errors import BadInput
+from audit.model import untrusted
+from audit.model.errors import BadInput
 from audit.review import hints
 from audit.review.hints import Hint
 
@@ -59,7 +59,7 @@ def _of_file(path: Path) -> list[Hint]:
     reader = _READERS.get(path.suffix)
     if reader is None and not path.is_dir():
         raise BadInput(f"{path}: neither CUDA C++ nor Python by its name; known endings: {', '.join(_READERS)}")
-    text = foreign.text(path, empty=True)
+    text = untrusted.text(path, empty=True)
     try:
         return reader(text) if reader else []
     except SyntaxError as error:

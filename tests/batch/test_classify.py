@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from audit.batch import states
-from audit.batch.classify import Outcome, classify
-from audit.batch.collection import Item
-from audit.batch.states import End
+from audit.apps.batch import states
+from audit.apps.batch.classify import Outcome, classify
+from audit.apps.batch.collection import Item
+from audit.apps.batch.states import End
 from audit.model import Record, Verdict, store
 
 

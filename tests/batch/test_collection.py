@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from audit import cli
-from audit.batch import collection
-from audit.batch.parameters import Values
-from audit.errors import BadInput
+from audit.apps import cli
+from audit.apps.batch import collection
+from audit.apps.batch.parameters import Values
+from audit.model.errors import BadInput
 from tests.batch import tiny
 
 KNOWN: Values = {"claim": "x", "device": "auto", "out": "", "interactive": True, "version": "1"}

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from audit import cli
+from audit.apps import cli
 from tests.batch import tiny
 
 TEXT = (tiny.ROOT / "docs" / "batch.md").read_text(encoding="utf-8")

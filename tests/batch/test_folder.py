@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from audit.batch import collection
-from audit.batch.collection import Item
-from audit.batch.folder import BatchFolder, held
-from audit.errors import BadInput
+from audit.apps.batch import collection
+from audit.apps.batch.collection import Item
+from audit.apps.batch.folder import BatchFolder, held
 from audit.model import Record, Verdict, store
+from audit.model.errors import BadInput
 from tests.batch import tiny
 
 

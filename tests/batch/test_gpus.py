@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from audit.batch import collection, parameters
-from audit.batch.engine import LocalEngine
-from audit.batch.folder import BatchFolder, held
-from audit.batch.progress import Told
-from audit.batch.run import Batch, Plan
+from audit.apps.batch import collection, parameters
+from audit.apps.batch.engine import LocalEngine
+from audit.apps.batch.folder import BatchFolder, held
+from audit.apps.batch.progress import Told
+from audit.apps.batch.run import Batch, Plan
 from tests.batch import tiny
 
 NAMES = ("turns1", "turns2", "turns3", "turns4", "turns5")

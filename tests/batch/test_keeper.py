@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from audit import turn
+from audit.run import gpu_lock
 
 CODE = """
 import os, subprocess, sys, tempfile, time
-from audit.batch.keeper import Job, Keeper
+from audit.apps.batch.keeper import Job, Keeper
 
 def body(job, tells):
     quiet = dict(stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -66,8 +66,8 @@ def test_everything_it_started_ends_with_it(
 
 
 def test_one_audit_at_a_time_has_its_turn_on_a_gpu(tmp_path: Path) -> None:
-    code = "from audit import turn; turn.take(); turn.take(); print('mine', flush=True); input()"
-    env = {**os.environ, turn.VARIABLE: str(tmp_path / "gpu.lock")}
+    code = "from audit.run import gpu_lock; gpu_lock.take(); gpu_lock.take(); print('mine', flush=True); input()"
+    env = {**os.environ, gpu_lock.VARIABLE: str(tmp_path / "gpu.lock")}
     started = []
     try:
         for _ in range(2):

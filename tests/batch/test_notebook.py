@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from audit import bundle
+from audit.apps import bundle
 from audit.model import store
 from tests.batch import tiny
 

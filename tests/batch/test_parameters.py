@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from papermill.iorw import read_yaml_file
 
-from audit import cli
-from audit.batch import parameters
-from audit.batch.command import NOTEBOOK
-from audit.errors import BadInput
+from audit.apps import cli
+from audit.apps.batch import parameters
+from audit.apps.batch.command import NOTEBOOK
+from audit.model.errors import BadInput
 from tests.batch import tiny
 
 KNOWN: parameters.Values = {"version": "1", "runs": 3, "scale": 1.0, "deep": True, "any": None}

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from audit import bundle, cli
-from audit.batch import states
-from audit.batch.engine import python_path
-from audit.batch.keeper import Job
-from audit.errors import AuditError
+from audit.apps import bundle, cli
+from audit.apps.batch import states
+from audit.apps.batch.engine import python_path
+from audit.apps.batch.keeper import Job
+from audit.model.errors import AuditError
 from tests.batch import tiny
 
 pytest.importorskip("ray", reason="ray is not installed: pip install 'kernel-claim-audit[ray]'")
-ray_engine = pytest.importorskip("audit.batch.ray_engine")
+ray_engine = pytest.importorskip("audit.apps.batch.ray_engine")
 
 NODE = {"num_cpus": 1, "object_store_memory": 80_000_000}
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_gcs_server_request_timeout_seconds": "180"}

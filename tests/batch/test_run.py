@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from audit import bundle, cli
-from audit.batch import states
-from audit.batch.engine import python_path
-from audit.batch.states import Entry
+from audit.apps import bundle, cli
+from audit.apps.batch import states
+from audit.apps.batch.engine import python_path
+from audit.apps.batch.states import Entry
 from audit.model import store
 from tests.batch import tiny
 

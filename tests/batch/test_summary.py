@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.batch import summary
-from audit.batch.states import Attempt, End, Entry, State
+from audit.apps.batch import summary
+from audit.apps.batch.states import Attempt, End, Entry, State
 from audit.model import VerdictName
 
 HOSTILE = "<script>alert(1)</script> | `x` \x1b[31m [link](http://evil.example)"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from audit import claims
-from audit.batch.engine import python_path
+from audit.apps.batch.engine import python_path
 
 ROOT = Path(__file__).resolve().parents[2]
 PARAMETERS = 'claim = "x"\ndevice = "auto"\nout = ""\ninteractive = True\nversion = "1"\nseconds = 0.5\n'
@@ -21,8 +21,9 @@ BODY = """
 import json, os, sys, time
 MARK = "TINY_MARK"
 from pathlib import Path
-from audit import claims, judge, turn
-from audit.errors import BadInput
+from audit import claims, judge
+from audit.run import gpu_lock
+from audit.model.errors import BadInput
 from audit.model import Device, Environment, Record, store
 
 folder = claims.load(claim)
@@ -44,7 +45,7 @@ if kind == "hangs": time.sleep(60)
 time.sleep(seconds)
 mark = Path(os.environ.get(MARK, ""))
 if kind == "turns":
-    turn.take()
+    gpu_lock.take()
     seen = [os.environ["CUDA_VISIBLE_DEVICES"], time.monotonic()]
     time.sleep(0.3)
     (mark / folder.path.name).write_text(json.dumps([*seen, time.monotonic()]))

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from audit import claims
-from audit.build import cuda, cuda_extension, cuda_toolchain, gpu
-from audit.build.cuda import CudaDevice, CudaVariant
-from audit.build.cuda_toolchain import Toolchain
-from audit.errors import BadInput, CompileError, Unsupported
+from audit.build.cuda import device as cuda_device
+from audit.build.cuda import extension, gpu, toolchain
+from audit.build.cuda.device import CudaDevice, CudaVariant
+from audit.build.cuda.toolchain import Toolchain
 from audit.model import BuildNote, Claim, Variant
+from audit.model.errors import BadInput, CompileError, Unsupported
 
 FOLDER = claims.load("triangular_mm")
 CLAIM = FOLDER.claim
@@ -24,7 +25,7 @@ LOADED = {"library": "m.so", "module": "m", "binding": None}
 @pytest.fixture
 def device(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> CudaDevice:
     monkeypatch.setattr(gpu, "find", lambda: T4)
-    monkeypatch.setattr(cuda_toolchain, "find", lambda _: TOOLS)
+    monkeypatch.setattr(toolchain, "find", lambda _: TOOLS)
     return CudaDevice(CLAIM, cache=tmp_path / "cache")
 
 
@@ -44,14 +45,14 @@ def test_every_shape_of_the_claim_is_audited(device: CudaDevice) -> None:
 
 
 def test_the_claim_is_compiled_as_published_and_ours_as_ours() -> None:
-    flags = {one.role: cuda.flags_of(one, CLAIM) for one in CLAIM.variant}
+    flags = {one.role: cuda_device.flags_of(one, CLAIM) for one in CLAIM.variant}
     assert flags["claimed"] == flags["ablation"] == flags["thief"] == ("-O3", "--use_fast_math")
     assert flags["repair"] == ("-O3",)
 
 
 def test_published_flags_are_checked_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu, "find", lambda: T4)
-    monkeypatch.setattr(cuda_toolchain, "find", lambda _: TOOLS)
+    monkeypatch.setattr(toolchain, "find", lambda _: TOOLS)
     protocol = CLAIM.protocol.model_copy(update={"flags": ("-arch=sm_80",)})
     with pytest.raises(BadInput, match="-arch=sm_80"):
         CudaDevice(CLAIM.model_copy(update={"protocol": protocol}))
@@ -94,7 +95,7 @@ def test_poisons_are_those_of_the_emulated_device() -> None:
 
 
 def machine_lacks() -> str | None:
-    return cuda_toolchain.missing()
+    return toolchain.missing()
 
 
 @pytest.mark.skipif(machine_lacks() is not None, reason=str(machine_lacks()))
@@ -103,11 +104,11 @@ def test_a_source_that_does_not_compile_is_told_in_the_compilers_words(tmp_path:
     source.write_text("__global__ void k(float* x) { x[0] = undeclared; }\n")
     found = gpu.find()
     with pytest.raises(CompileError, match="undeclared") as caught:
-        cuda_extension.build(source, ("-O3",), gpu=found, toolchain=cuda_toolchain.find(found), cache=tmp_path)
+        extension.build(source, ("-O3",), gpu=found, toolchain=toolchain.find(found), cache=tmp_path)
     assert str(tmp_path) not in caught.value.log
     shutil.rmtree(tmp_path / "cuda")
 
 
 def test_claims_without_flags_build_with_none() -> None:
     bare: Claim = CLAIM.model_copy(update={"protocol": CLAIM.protocol.model_copy(update={"flags": ()})})
-    assert cuda.flags_of(variant("claimed"), bare) == ()
+    assert cuda_device.flags_of(variant("claimed"), bare) == ()

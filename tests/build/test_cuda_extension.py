@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from audit.build import cuda_compile, cuda_extension, gpu
-from audit.build.cuda_toolchain import Toolchain, ninja_folder
-from audit.emulator.cache import SEAL
-from audit.errors import BadInput, CompileError
+from audit.build.cuda import compile, extension, gpu
+from audit.build.cuda.toolchain import Toolchain, ninja_folder
+from audit.build.emulated.cache import SEAL
+from audit.model.errors import BadInput, CompileError
 
 H100 = gpu.Gpu("NVIDIA H100", 90, "580", 81559, (13, 0))
 T4 = gpu.Gpu("Tesla T4", 75, "580", 15360, (13, 0))
@@ -21,7 +21,7 @@ request = json.loads(sys.argv[1])
 
 def test_published_flags_pass_as_written() -> None:
     flags = ("-O3", "--use_fast_math", "-std=c++17", "-Xptxas=-v", "--maxrregcount=64", "-DN=4")
-    assert cuda_compile.checked_flags(flags) == flags
+    assert compile.checked_flags(flags) == flags
 
 
 @pytest.mark.parametrize(
@@ -36,17 +36,17 @@ def test_published_flags_pass_as_written() -> None:
 )
 def test_a_flag_that_would_change_the_target_is_refused(flag: str) -> None:
     with pytest.raises(BadInput, match=r"protocol\.flags: .*target"):
-        cuda_compile.checked_flags(("-O3", flag))
+        compile.checked_flags(("-O3", flag))
 
 
 @pytest.mark.parametrize("flag", ["-I/usr/include", "-O3; touch x", '-DNAME="a"', "$(id)", "O3", ""])
 def test_a_flag_with_a_path_or_for_a_shell_is_refused(flag: str) -> None:
     with pytest.raises(BadInput, match=r"protocol\.flags"):
-        cuda_compile.checked_flags((flag,))
+        compile.checked_flags((flag,))
 
 
 def key(source: Path, *flags: str, card: gpu.Gpu = H100) -> str:
-    return cuda_extension.build_key(source, flags, gpu=card, toolchain=TOOLS)
+    return extension.build_key(source, flags, gpu=card, toolchain=TOOLS)
 
 
 def test_the_key_changes_with_all_a_build_depends_on(tmp_path: Path) -> None:
@@ -67,9 +67,9 @@ def fake_builder(monkeypatch: pytest.MonkeyPatch, folder: Path, work: str) -> No
     script = folder / "child.py"
     script.write_text(CHILD.format(work=work))
     python = folder / "python"
-    python.write_text(f'#!/bin/sh\nshift 2\nexec "{cuda_compile.PYTHON}" {script} "$@"\n')
+    python.write_text(f'#!/bin/sh\nshift 2\nexec "{compile.PYTHON}" {script} "$@"\n')
     python.chmod(0o755)
-    monkeypatch.setattr(cuda_compile, "PYTHON", str(python))
+    monkeypatch.setattr(compile, "PYTHON", str(python))
 
 
 WRITES = "pathlib.Path(request['folder'], request['name'] + '.so').write_text('x')"
@@ -79,8 +79,8 @@ def test_a_build_is_made_once_and_leaves_only_itself(monkeypatch: pytest.MonkeyP
     source, cache = tmp_path / "k.cu", tmp_path / "cache"
     source.write_text("// a kernel\n")
     fake_builder(monkeypatch, tmp_path, WRITES)
-    first = cuda_extension.build(source, ("-O3",), gpu=H100, toolchain=TOOLS, cache=cache)
-    again = cuda_extension.build(source, ("-O3",), gpu=H100, toolchain=TOOLS, cache=cache)
+    first = extension.build(source, ("-O3",), gpu=H100, toolchain=TOOLS, cache=cache)
+    again = extension.build(source, ("-O3",), gpu=H100, toolchain=TOOLS, cache=cache)
     assert (first.from_cache, again.from_cache, first.library) == (False, True, again.library)
     assert {path.name for path in first.library.parent.iterdir()} == {f"{first.module}.so", "built.json", SEAL}
     assert first.flags == ("-O3", "TORCH_CUDA_ARCH_LIST=9.0")
@@ -89,7 +89,7 @@ def test_a_build_is_made_once_and_leaves_only_itself(monkeypatch: pytest.MonkeyP
 
 def test_the_child_is_told_the_one_target(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TORCH_CUDA_ARCH_LIST", "7.0;8.0+PTX")
-    told = cuda_compile.environment("9.0", TOOLS)
+    told = compile.environment("9.0", TOOLS)
     assert told["TORCH_CUDA_ARCH_LIST"] == "9.0"
     assert told["PATH"].startswith(str(TOOLS.ninja))
 
@@ -99,19 +99,19 @@ def test_what_the_compiler_says_is_the_error(monkeypatch: pytest.MonkeyPatch, tm
     source.write_text("x")
     fake_builder(monkeypatch, tmp_path, "print('/a/b/k.cu(3): error: identifier \"y\" is undefined'); sys.exit(1)")
     with pytest.raises(CompileError) as caught:
-        cuda_extension.build(source, (), gpu=H100, toolchain=TOOLS, cache=tmp_path / "cache")
+        extension.build(source, (), gpu=H100, toolchain=TOOLS, cache=tmp_path / "cache")
     assert caught.value.log == 'k.cu(3): error: identifier "y" is undefined'
     assert caught.value.rung == "published"
     assert not [path for path in (tmp_path / "cache" / "cuda").iterdir() if path.is_dir()]
 
 
 def test_a_build_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(cuda_compile, "BUILD_LIMIT_S", 0.5)
+    monkeypatch.setattr(compile, "BUILD_LIMIT_S", 0.5)
     source = tmp_path / "k.cu"
     source.write_text("x")
     fake_builder(monkeypatch, tmp_path, "time.sleep(60)")
     with pytest.raises(CompileError, match=r"had not ended after 0\.5 s"):
-        cuda_extension.build(source, (), gpu=H100, toolchain=TOOLS, cache=tmp_path / "cache")
+        extension.build(source, (), gpu=H100, toolchain=TOOLS, cache=tmp_path / "cache")
 
 
 def test_a_log_keeps_the_compilers_words_only() -> None:
@@ -121,15 +121,15 @@ def test_a_log_keeps_the_compilers_words_only() -> None:
         '/srv/kernels/k.cu(4): error: identifier "y" is undefined\n\n'
         '1 error detected in the compilation of "/srv/kernels/k.cu".\nninja: build stopped: subcommand failed.\n'
     )
-    words = cuda_compile.compiler_words(log)
+    words = compile.compiler_words(log)
     assert words.splitlines()[0] == 'k.cu(4): error: identifier "y" is undefined'
     assert "/work" not in words
-    assert cuda_compile.compiler_words("ninja: fatal: disk full") == "ninja: fatal: disk full"
+    assert compile.compiler_words("ninja: fatal: disk full") == "ninja: fatal: disk full"
 
 
 def test_the_target_of_a_library_is_checked() -> None:
     listing = "ELF file    1: audited.1.sm_90.cubin\nELF file    2: audited.2.sm_90a.cubin\n"
-    assert cuda_extension.target_note(listing, 90) == ""
-    assert "no device code" in cuda_extension.target_note("", 90)
+    assert extension.target_note(listing, 90) == ""
+    assert "no device code" in extension.target_note("", 90)
     with pytest.raises(CompileError, match="built for sm_90, not for sm_75"):
-        cuda_extension.target_note(listing, 75)
+        extension.target_note(listing, 75)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.build import gpu
-from audit.errors import BadInput
+from audit.build.cuda import gpu
+from audit.model.errors import BadInput
 
 
 def test_the_first_gpu_is_described() -> None:

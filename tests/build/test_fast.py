@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from audit.build import fast, fast_toolchain
-from audit.build.fast_host import KEY, host_part
-from audit.build.fast_symbols import device_variables, offset_of, symbols
+from audit.build.cuda import fast, fast_toolchain
+from audit.build.cuda.fast_host import KEY, host_part
+from audit.build.cuda.fast_symbols import device_variables, offset_of, symbols
+from audit.build.emulated import toolchain
 from audit.build.names import OPENER
-from audit.emulator import toolchain
-from audit.errors import BadInput, Unsupported
+from audit.model.errors import BadInput, Unsupported
 from audit.review.cuda_source import parse
 
 SOURCE = """#include <mma.h>

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from audit.build.fast_flags import translated
-from audit.build.fast_refusal import NotFast
+from audit.build.cuda.fast_flags import translated
+from audit.build.cuda.fast_refusal import NotFast
 
 
 def device(*flags: str) -> tuple[str, ...]:

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from audit.build import cuda_toolchain, fast, gpu
+from audit.build.cuda import fast, gpu, toolchain
 
 ROOT = Path(__file__).resolve().parents[2]
-needs_gpu = pytest.mark.skipif(cuda_toolchain.missing() is not None, reason=f"needs a GPU: {cuda_toolchain.missing()}")
+needs_gpu = pytest.mark.skipif(toolchain.missing() is not None, reason=f"needs a GPU: {toolchain.missing()}")
 SOURCE = r"""
 #include <torch/extension.h>
 #include <ATen/cuda/CUDAContext.h>
@@ -89,7 +89,7 @@ WORKER = """
 import json, sys
 from pathlib import Path
 import torch
-from audit.build import fast_load
+from audit.build.cuda import fast_load
 f = fast_load.load(Path(sys.argv[1]), binding=Path(sys.argv[2]))
 x = torch.arange(1000, dtype=torch.float32, device="cuda")
 told = {"weighted": f["weighted_sum"](x, [1.0, 2.0, 3.0, 4.0])[:6].tolist(), "calls": f["counted"]()}

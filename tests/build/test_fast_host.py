@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from audit.build.fast_host import host_part, operator_includes
-from audit.build.fast_refusal import NotFast
+from audit.build.cuda.fast_host import host_part, operator_includes
+from audit.build.cuda.fast_refusal import NotFast
 from audit.review.cuda_source import parse
 
 SOURCE = r"""#include <torch/extension.h>

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.build.fast_symbols import device_variables, offset_of, symbols
+from audit.build.cuda.fast_symbols import device_variables, offset_of, symbols
 from audit.review.cuda_source import parse
 
 LISTING = """\

@@ -1,7 +1,7 @@
 from audit.build.notes import build_finding, failed_note, without_folders
 from audit.build.second_compiler import Refusal
 from audit.claims import load
-from audit.errors import CompileError, Unsupported
+from audit.model.errors import CompileError, Unsupported
 
 VARIANT = load("triangular_mm").claim.variant[0]
 

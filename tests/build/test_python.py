@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from audit import claims
-from audit.build.cuda_toolchain import Toolchain
-from audit.build.emulated import EmulatedDevice
-from audit.build.gpu import Gpu
-from audit.build.python_cuda import PythonBuilder
-from audit.build.python_emulated import EmulatedPython
-from audit.emulator.cache import SEAL
-from audit.errors import CompileError, Unsupported
+from audit.build.cuda.gpu import Gpu
+from audit.build.cuda.toolchain import Toolchain
+from audit.build.emulated.cache import SEAL
+from audit.build.emulated.device import EmulatedDevice
+from audit.build.python.cuda import PythonBuilder
+from audit.build.python.emulated import EmulatedPython
 from audit.model import Variant
+from audit.model.errors import CompileError, Unsupported
 
 FOLDER = claims.load("controls_python")
 GPU = Gpu("Tesla T4", 75, "580", 15360, (13, 0))

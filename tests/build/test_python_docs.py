@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from audit.build.python_emulated import ONLY_ON_A_GPU, OTHER_COMPILERS
-from audit.build.python_load import MODEL, MODEL_SEED
+from audit.build.python.emulated import ONLY_ON_A_GPU, OTHER_COMPILERS
+from audit.build.python.load import MODEL, MODEL_SEED
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "python_variants.md").read_text(encoding="utf-8")
 

@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 
 from audit import claims
-from audit.build import cuda_toolchain, gpu
-from audit.build.python_cuda import PythonBuilder
-from audit.errors import CompileError
+from audit.build.cuda import gpu, toolchain
+from audit.build.python.cuda import PythonBuilder
 from audit.model import Variant
+from audit.model.errors import CompileError
 
 FOLDER = claims.load("controls_python")
-LACKS = cuda_toolchain.missing()
+LACKS = toolchain.missing()
 pytestmark = pytest.mark.skipif(LACKS is not None, reason=str(LACKS))
 
 
 def builder(cache: Path) -> PythonBuilder:
     found = gpu.find()
-    return PythonBuilder(found, cuda_toolchain.find(found), cache)
+    return PythonBuilder(found, toolchain.find(found), cache)
 
 
 def test_an_extension_is_compiled_once(tmp_path: Path) -> None:

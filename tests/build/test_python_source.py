@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from audit.build.python_inline import InlineCuda, key_of
-from audit.build.python_source import PythonSource
-from audit.errors import CompileError, Unsupported
+from audit.build.python.inline import InlineCuda, key_of
+from audit.build.python.source import PythonSource
+from audit.model.errors import CompileError, Unsupported
 
 KERNEL = "__global__ void scale(float* x) { x[0] = 1; }"
 BUILDER = "from torch.utils.cpp_extension import load_inline\n"

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from audit import claims, cli
-from audit.build import cuda_toolchain, second_compiler
-from audit.build.cuda_compile import RUNG
+from audit import claims
+from audit.apps import cli
+from audit.build import second_compiler
+from audit.build.cuda import toolchain
+from audit.build.cuda.compile import RUNG
 from audit.build.notes import failed_note
-from audit.errors import CompileError
 from audit.model import store
+from audit.model.errors import CompileError
 
 KERNEL = """__global__ void twice(float* a, int n) {{
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -20,7 +22,7 @@ KERNEL = """__global__ void twice(float* a, int n) {{
 }}
 """
 BAD, GOOD = KERNEL.format(factor="factor"), KERNEL.format(factor="a[i]")
-needs_nvcc = pytest.mark.skipif(cuda_toolchain.cuda_home() is None, reason="no nvcc here")
+needs_nvcc = pytest.mark.skipif(toolchain.cuda_home() is None, reason="no nvcc here")
 
 
 def said(folder: Path, text: str, *, name: str = "claimed.cu") -> second_compiler.Refusal | None:

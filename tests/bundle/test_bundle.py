@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from audit import bundle, claims, cli, judge
-from audit.bundle import archive, manifest
-from audit.bundle.make import complete, sources
-from audit.errors import BadInput
+from audit import claims, judge
+from audit.apps import bundle, cli
+from audit.apps.bundle import archive, manifest
+from audit.apps.bundle.make import complete, sources
 from audit.model import SCHEMA, Record, store
+from audit.model.errors import BadInput
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports" / "triangular_mm"
 Files = dict[str, bytes]

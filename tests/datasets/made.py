@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from audit import datasets
-from audit.datasets.dataset import Dataset
+from audit.lint import datasets
+from audit.lint.datasets.dataset import Dataset
 
 TASK = """import torch
 class Model:

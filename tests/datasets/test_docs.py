@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from audit.datasets import page
-from audit.datasets.formats import FORMATS
-from audit.datasets.rules import RULES
+from audit.lint.datasets import page
+from audit.lint.datasets.formats import FORMATS
+from audit.lint.datasets.rules import RULES
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from audit import cli, datasets, sheet
-from audit.datasets import files, page, terminal
-from audit.report import html, markdown
+from audit.apps import cli
+from audit.lint import datasets
+from audit.lint.datasets import files, page, terminal
+from audit.report import html, markdown, safe_csv
 from tests.datasets.made import archive, archived, lines, scores
 
 HOSTILE = "=cmd|'/c calc'!A1 <script>alert(1)</script> \x1b[31m | [x](javascript:1) \u202e"
@@ -31,7 +32,7 @@ def test_names_in_rows_take_no_effect(tmp_path: Path) -> None:
     assert "\x1b" not in text
     assert "\u202e" not in text
     cells = [cell for row in csv.reader(io.StringIO(files.rows(answers))) for cell in row]
-    assert not [cell for cell in cells if cell.startswith(sheet.FORMULA)]
+    assert not [cell for cell in cells if cell.startswith(safe_csv.FORMULA)]
 
 
 def test_the_command_writes_what_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

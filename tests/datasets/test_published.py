@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from audit import datasets
-from audit.datasets import files, page
-from audit.datasets.answer import Answer
-from audit.datasets.dataset import Dataset
-from audit.datasets.rules.strongest_baseline import median_of_strongest
+from audit.lint import datasets
+from audit.lint.datasets import files, page
+from audit.lint.datasets.answer import Answer
+from audit.lint.datasets.dataset import Dataset
+from audit.lint.datasets.rules.strongest_baseline import median_of_strongest
 from audit.report import html, markdown
 
 FOLDER = Path(__file__).resolve().parents[2] / "reports" / "datasets" / "cuda_l1"
@@ -52,7 +52,7 @@ def test_the_farthest_fall_is_the_one_known(answers: dict[str, Answer]) -> None:
 
 
 def test_the_pages_derive_from_the_rows(data: Dataset, answers: dict[str, Answer]) -> None:
-    from audit.datasets import figures
+    from audit.lint.datasets import figures
 
     drawn = figures.draw(data)
     report = page.build(data, list(answers.values()), drawn)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from audit import datasets
-from audit.datasets.gpu_names import named
-from audit.errors import BadInput
+from audit.lint import datasets
+from audit.lint.datasets.gpu_names import named
+from audit.model.errors import BadInput
 from tests.datasets.made import archive, archived, cuda_l1, lines, scores
 
 

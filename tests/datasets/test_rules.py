@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from audit import datasets
-from audit.datasets.answer import Answer
-from audit.datasets.dataset import Dataset
-from audit.datasets.rules import RULES
+from audit.lint import datasets
+from audit.lint.datasets.answer import Answer
+from audit.lint.datasets.dataset import Dataset
+from audit.lint.datasets.rules import RULES
 from tests.datasets.made import TASK, archive, archived, cuda_l1, scores
 
 

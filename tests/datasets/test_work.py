@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audit.datasets.rules.floor import floors
-from audit.datasets.work import of_task
-from audit.gpus import table
+from audit.lint.datasets.rules.floor import floors
+from audit.lint.datasets.work import of_task
+from audit.model.gpus import table
 
 TASK = """import torch
 import torch.nn.functional as F

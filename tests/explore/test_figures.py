@@ -7,12 +7,13 @@ from statistics import median
 
 import pytest
 
-from audit import explore, judge
-from audit.errors import BadInput
-from audit.explore import choice as choices
-from audit.explore.choice import Choice
+from audit import judge
+from audit.apps import explore
+from audit.apps.explore import choice as choices
+from audit.apps.explore.choice import Choice
 from audit.measure import samples
 from audit.model import Record
+from audit.model.errors import BadInput
 from audit.report.quantities import milliseconds
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.explore import panel
-from audit.explore.panel import Panel
+from audit.apps.explore import panel
+from audit.apps.explore.panel import Panel
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports" / "triangular_mm"
 CORE = {"Dropdown", "HBox", "HTML", "Image", "VBox"}

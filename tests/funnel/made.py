@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from audit.funnel.collection import Collection, Item
-from audit.funnel.stage import Setting, Stage
-from audit.funnel.state import Outcome, Passage, StageName
+from audit.apps.funnel.collection import Collection, Item
+from audit.apps.funnel.stage import Setting, Stage
+from audit.apps.funnel.state import Outcome, Passage, StageName
 
 CLAIM = """name = "{name}"
 title = "a test"

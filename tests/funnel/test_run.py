@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from audit.errors import BadInput, WorkerFailed
-from audit.funnel import counts, page, state
-from audit.funnel.collection import Collection, Item, key_of, of_folder
-from audit.funnel.run import Funnel
-from audit.funnel.stage import Setting
-from audit.funnel.state import FunnelState, ItemState, Passage, StageRun
-from audit.progress import Progress
+from audit.apps.funnel import counts, page, state
+from audit.apps.funnel.collection import Collection, Item, key_of, of_folder
+from audit.apps.funnel.run import Funnel
+from audit.apps.funnel.stage import Setting
+from audit.apps.funnel.state import FunnelState, ItemState, Passage, StageRun
+from audit.model.errors import BadInput, WorkerFailed
 from audit.report import html, markdown
+from audit.report.progress import Progress
 from tests.funnel.made import Answering, claim, items
 
 

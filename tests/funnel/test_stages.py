@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from audit import cli
-from audit.funnel import rows, state
-from audit.funnel.collection import Item, of_folder
-from audit.funnel.run import Funnel
-from audit.funnel.stages import emulated, lint, review
+from audit.apps import cli
+from audit.apps.funnel import rows, state
+from audit.apps.funnel.collection import Item, of_folder
+from audit.apps.funnel.run import Funnel
+from audit.apps.funnel.stages import emulated, lint, review
 from audit.model import Verdict, store
-from audit.progress import Progress
+from audit.report.progress import Progress
 from tests.datasets.made import archived, lines
 from tests.funnel.made import CLAIMED_FOR, KERNEL, OBSERVED, UNDERLAUNCHED, claim
 

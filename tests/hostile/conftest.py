@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 import audit
-from audit.build import cuda_toolchain
-from audit.emulator import prepared
+from audit.build.cuda import toolchain
+from audit.build.emulated import prepared
 from audit.model import Record, store
-from audit.owned import remove
+from audit.model.run_directory import remove
 from tests.hostile import leftovers
 from tests.hostile.header import Attack
 from tests.hostile.leftovers import Places
@@ -165,8 +165,8 @@ class Stage:
 
 @pytest.fixture(scope="session", params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])
 def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    if request.param == "cuda" and cuda_toolchain.missing() is not None:
-        pytest.skip(f"needs a GPU: {cuda_toolchain.missing()}")
+    if request.param == "cuda" and toolchain.missing() is not None:
+        pytest.skip(f"needs a GPU: {toolchain.missing()}")
     leftovers.adopt()
     one = Stage(tmp_path_factory.mktemp("stage"), request.param)
     try:

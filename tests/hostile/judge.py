@@ -17,17 +17,17 @@ from pathlib import Path
 from typing import Any
 
 from audit import claims
-from audit.build import cuda_compile, fast
-from audit.build.cuda import CudaDevice
+from audit.audit import Audit
+from audit.build.cuda import compile, fast
+from audit.build.cuda.device import CudaDevice
 from audit.build.device import AuditDevice
-from audit.build.emulated import EmulatedDevice
-from audit.emulator import toolchain
-from audit.errors import AuditError
-from audit.inquiry import places
+from audit.build.emulated import toolchain
+from audit.build.emulated.device import EmulatedDevice
 from audit.model import Claim
-from audit.pipeline import Audit
-from audit.progress import Progress
-from audit.worker.pool import Workers
+from audit.model.errors import AuditError
+from audit.report.progress import Progress
+from audit.run.pool import Workers
+from audit.scheduler import places
 
 KERNEL_LIMIT_S = 1.0
 MEMORY = 3 << 30
@@ -43,7 +43,7 @@ def main() -> None:
     with Workers(places(1)) as workers:
         for line in sys.stdin:
             request = json.loads(line)
-            toolchain.COMPILE_LIMIT_S = cuda_compile.BUILD_LIMIT_S = request["compile_limit_s"]
+            toolchain.COMPILE_LIMIT_S = compile.BUILD_LIMIT_S = request["compile_limit_s"]
             try:
                 _audit(request, workers)
                 answer = {"failed": None}

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from audit.owned import is_free
+from audit.model.run_directory import is_free
 
 SET_CHILD_SUBREAPER = 36
 MARK = "hostile_"
@@ -145,6 +145,6 @@ def _system_v() -> list[str]:
 
 
 def _unfinished(cache: Path) -> list[Path]:
-    """Folders that a maker has not renamed: their names have an ending of their own, see `audit.emulator.cache`."""
+    """Folders that a maker has not renamed: their names have an ending of their own (`audit.build.emulated.cache`)."""
     kinds = [kind for kind in cache.iterdir() if kind.is_dir()]
     return [path for kind in kinds for path in kind.iterdir() if path.is_dir() and "." in path.name]

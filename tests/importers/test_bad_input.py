@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from audit import cli, importers
-from audit.errors import BadInput
-from audit.importers import bounded, claim_toml, writer
-from audit.importers.material import DEEPEST, Given, Material
+from audit.apps import cli
+from audit.claims import importers
+from audit.claims.importers import bounded, claim_toml, writer
+from audit.claims.importers.material import DEEPEST, Given, Material
+from audit.model.errors import BadInput
 from tests.importers import published
 from tests.importers.published import DEFINITION, FORMATS, SOL_DEFINITION, SOL_WORKLOAD, SOLUTION_JSON, WORKLOAD
 
@@ -74,7 +75,7 @@ def test_a_folder_of_too_many_files_and_a_path_too_deep(tmp_path: Path, monkeypa
     deep.mkdir(parents=True)
     (deep / "kernel.cu").write_text("x")
     assert Material([tmp_path]).files == {}
-    monkeypatch.setattr("audit.importers.material.MOST_FILES", 1)
+    monkeypatch.setattr("audit.claims.importers.material.MOST_FILES", 1)
     assert "more than 1 files; name the files" in refused(with_files(tmp_path, "kernelbench"))
 
 

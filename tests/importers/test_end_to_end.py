@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from audit import claims, cli
+from audit import claims
+from audit.apps import cli
 from audit.model import Record, store
 from tests.importers import published
 

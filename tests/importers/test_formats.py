@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
-from audit import claims, cli, importers
-from audit.importers import writer
-from audit.importers.imported import Imported
-from audit.importers.material import Given, Material
+from audit import claims
+from audit.apps import cli
+from audit.claims import importers
+from audit.claims.importers import writer
+from audit.claims.importers.imported import Imported
+from audit.claims.importers.material import Given, Material
 from audit.model import Harness
-from audit.worker.oracle import load_reference
+from audit.run.oracle import load_reference
 from tests.importers import published
 
 CLAIMED = {
@@ -122,7 +124,7 @@ def test_nothing_of_it_is_run(name: str, tmp_path: Path) -> None:
 def test_importing_never_loads_torch(tmp_path: Path) -> None:
     folder = published.write(tmp_path / "source", **published.FORMATS["kernelbench"])
     code = (
-        "import sys; from pathlib import Path; from audit import importers; from audit.importers import writer; "
+        "import sys; from pathlib import Path; from audit.claims import importers; from audit.claims.importers import writer; "
         "writer.write(importers.read([Path(sys.argv[1])]), Path(sys.argv[2])); "
         "sys.exit(bool({'torch', 'pandas', 'pyarrow'} & set(sys.modules)))"
     )
@@ -174,7 +176,7 @@ def test_a_folder_is_not_overwritten(tmp_path: Path) -> None:
 def test_type_names_of_a_leaderboard_are_there_for_its_submissions(tmp_path: Path) -> None:
     import torch
 
-    from audit.build.python_load import function_of
+    from audit.build.python.load import function_of
 
     source = tmp_path / "audited.py"
     source.write_text("from task import input_t\n\n\ndef forward(x: input_t) -> input_t:\n    return x * 2\n")

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from audit import importers
-from audit.errors import BadInput
-from audit.importers import claim_toml, literals, tables, templates, writer
-from audit.importers.imported import Imported
+from audit.claims import importers
+from audit.claims.importers import claim_toml, literals, tables, templates, writer
+from audit.claims.importers.imported import Imported
+from audit.model.errors import BadInput
 from tests.importers import published
 from tests.importers.test_formats import poisoned
 

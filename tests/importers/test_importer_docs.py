@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from audit.importers import IMPORTERS, templates, units
+from audit.claims.importers import IMPORTERS, templates, units
 
 PAGE = (Path(__file__).parents[2] / "docs/importers.md").read_text(encoding="utf-8")
 

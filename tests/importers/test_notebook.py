@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from audit import claims, foreign, importers
-from audit.errors import BadInput
-from audit.importers import writer
-from audit.importers.imported import Imported
-from audit.importers.material import Given
+from audit import claims
+from audit.claims import importers
+from audit.claims.importers import writer
+from audit.claims.importers.imported import Imported
+from audit.claims.importers.material import Given
+from audit.model import untrusted
+from audit.model.errors import BadInput
 from tests.importers import published
 from tests.importers.published import CU, DECLARED, KERNEL, RETURNING
 
@@ -149,12 +151,12 @@ def test_a_ratio_that_a_cell_printed(output: str, value: float, gpu: str | None,
 
 def test_a_notebook_with_large_outputs_stays_byte_for_byte_in_a_claim_that_loads(tmp_path: Path) -> None:
     document = published.notebook(published.CELLS)
-    picture = {"output_type": "display_data", "metadata": {}, "data": {"image/png": "A" * (foreign.SOURCE_BYTES + 1)}}
+    picture = {"output_type": "display_data", "metadata": {}, "data": {"image/png": "A" * (untrusted.SOURCE_BYTES + 1)}}
     document["cells"][-1]["outputs"] = [picture]
     source = published.write(tmp_path / "given", claim__ipynb=document)
     loaded = claims.load(str(writer.write(importers.read([source], given=Given()), tmp_path / "made")))
     (kept,) = [one for one in loaded.audited.sources if one.file == "original/notebook.ipynb"]
-    assert kept.size_bytes > foreign.SOURCE_BYTES
+    assert kept.size_bytes > untrusted.SOURCE_BYTES
 
 
 def test_the_gpu_that_colab_was_asked_for(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from audit import importers
-from audit.importers import claim_toml
-from audit.importers.imported import Imported
-from audit.importers.templates import reference_py
+from audit.claims import importers
+from audit.claims.importers import claim_toml
+from audit.claims.importers.imported import Imported
+from audit.claims.importers.templates import reference_py
 from tests.importers import published
 from tests.importers.published import FORMATS, POPCORN_REFERENCE
 

@@ -8,7 +8,7 @@ import tomllib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.importers import claim_toml, entries
+from audit.claims.importers import claim_toml, entries
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
 

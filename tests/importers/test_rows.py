@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from audit import importers
-from audit.errors import BadInput
-from audit.importers.imported import Imported
-from audit.importers.material import Given
+from audit.claims import importers
+from audit.claims.importers.imported import Imported
+from audit.claims.importers.material import Given
+from audit.model.errors import BadInput
 from tests.importers import published
 from tests.importers.published import ARCHIVE_ROW, CUDA_L1_ROW, lines
 

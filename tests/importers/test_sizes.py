@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from audit.importers import sizes
-from audit.importers.imported import Shapes
-from audit.importers.python_text import PythonText
+from audit.claims.importers import sizes
+from audit.claims.importers.imported import Shapes
+from audit.claims.importers.python_text import PythonText
 
 
 def shapes_of(constants: str, made: str, *, model: str = "", source: str = "") -> Shapes:

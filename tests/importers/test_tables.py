@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from audit.errors import BadInput
-from audit.importers import bounded, rows_parquet, tables
+from audit.claims.importers import bounded, rows_parquet, tables
+from audit.model.errors import BadInput
 
 ROWS: list[dict[str, Any]] = [
     {"name": "one", "ms": 1.5, "code": 'line\nnext, "quoted"'},

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from audit import importers
-from audit.errors import BadInput
-from audit.importers import units
-from audit.importers.material import Given
+from audit.claims import importers
+from audit.claims.importers import units
+from audit.claims.importers.material import Given
+from audit.model.errors import BadInput
 from tests.importers import published
 
 

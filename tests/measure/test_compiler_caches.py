@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from audit.measure import compiler_caches
-from audit.worker.pool import Workers
+from audit.run.pool import Workers
 
 
 def test_only_files_and_folders_are_copied(tmp_path: Path) -> None:

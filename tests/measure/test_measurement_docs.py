@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from audit.measure import checks, samples, state, statistics, timing, witness
-from audit.worker import blocks, stopwatch
-from audit.worker import witness as witnessed
+from audit.run import blocks, stopwatch
+from audit.run import independent_clock as witnessed
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = " ".join((ROOT / "docs" / "measurement.md").read_text(encoding="utf-8").split())

@@ -10,7 +10,7 @@ import pytest
 from audit import claims, measure
 from audit.measure import compiled, timing
 from audit.measure.protocols import BUSY, DO_BENCH, DO_BENCH_OF_MEAN, OURS
-from audit.worker.pool import Reply, Workers
+from audit.run.pool import Reply, Workers
 from tests.measure.told import StandIn, case, session
 
 FOLDER = claims.load("triangular_mm")

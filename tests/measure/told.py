@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from audit.probes.called import Case
-from audit.worker.pool import Reply
+from audit.run.pool import Reply
 
 BLOCKS = list(range(12))
 SHAPE = {"N": 4}

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from audit.errors import BadInput
 from audit.model import Finding, Record, store
+from audit.model.errors import BadInput
 from tests.conftest import finding
 
 

@@ -20,20 +20,22 @@ from pathlib import Path
 
 import pytest
 
-from audit import bundle, claims, sheet
-from audit.batch import parameters
-from audit.build.emulated import EmulatedDevice
-from audit.errors import BadInput
+from audit import claims
+from audit.apps import bundle
+from audit.apps.batch import parameters
+from audit.apps.notebook import network
+from audit.apps.notebook.claim import ClaimForm
+from audit.apps.notebook.form import LEAST_ROUNDS, MOST_ROUNDS
+from audit.apps.notebook.offered import MOST_BYTES, fetched, offer
+from audit.apps.notebook.shown import MOST_ROWS, table
+from audit.apps.pages import stamps
+from audit.audit import Audit
+from audit.build.emulated.device import EmulatedDevice
 from audit.model import store
-from audit.notebook import network
-from audit.notebook.claim import ClaimForm
-from audit.notebook.form import LEAST_ROUNDS, MOST_ROUNDS
-from audit.notebook.offered import MOST_BYTES, fetched, offer
-from audit.notebook.shown import MOST_ROWS, table
-from audit.pages import stamps
-from audit.pipeline import Audit
-from audit.progress import Progress
-from audit.worker.pool import Workers
+from audit.model.errors import BadInput
+from audit.report import safe_csv
+from audit.report.progress import Progress
+from audit.run.pool import Workers
 from tests.conftest import some
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,7 +96,7 @@ def test_row_14_a_long_table_is_cut_and_its_file_is_not(tmp_path: Path) -> None:
 
 def test_row_14_no_cell_is_a_formula() -> None:
     cells = ["=1+1", "+a", "-b", "@c", "-1.5", "+inf", "a=b", "two\nlines", "\x1b[31mred"]
-    (read,) = list(csv.reader(io.StringIO(sheet.text(("A",), [cells]))))[1:]
+    (read,) = list(csv.reader(io.StringIO(safe_csv.text(("A",), [cells]))))[1:]
     assert read == ["'=1+1", "'+a", "'-b", "'@c", "-1.5", "+inf", "a=b", "two lines", "red"]
 
 
@@ -113,7 +115,7 @@ def test_row_15_without_a_browser_the_place_is_told(tmp_path: Path, capsys: pyte
 def test_row_20_after_the_cut_nothing_has_a_network() -> None:
     tries = (
         "import os, socket, subprocess, sys, threading\n"
-        "from audit.notebook.network import cut\n"
+        "from audit.apps.notebook.network import cut\n"
         "there = socket.create_server(('127.0.0.1', 0))\n"
         "cut()\n"
         "def tried(family):\n"

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from audit import claims, judge, notebook
+from audit import claims, judge
+from audit.apps import notebook
+from audit.apps.notebook.shown import table
 from audit.model import Record
-from audit.notebook.shown import table
 from audit.report.portability import measured
 from audit.report.quantities import milliseconds
 

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from audit.errors import BadInput
-from audit.notebook.claim import ClaimForm
-from audit.notebook.form import AuditForm, folder, injected
-from audit.notebook.kernel import KernelForm, start_kernel
+from audit.apps.notebook.claim import ClaimForm
+from audit.apps.notebook.form import AuditForm, folder, injected
+from audit.apps.notebook.kernel import KernelForm, start_kernel
+from audit.model.errors import BadInput
 
 
 def test_it_takes_its_fields() -> None:

@@ -12,11 +12,12 @@ from typing import Any
 import nbformat
 import pytest
 
-from audit import claims, notebook
+from audit import claims
+from audit.apps import notebook
+from audit.apps.explore import choice
+from audit.apps.notebook.form import LEAST_ROUNDS, MOST_ROUNDS, AuditForm, Form
+from audit.apps.pages import stamps
 from audit.build.devices import CHOICES
-from audit.explore import choice
-from audit.notebook.form import LEAST_ROUNDS, MOST_ROUNDS, AuditForm, Form
-from audit.pages import stamps
 from audit.report.catalogue import LANGUAGES
 from tests.conftest import some
 

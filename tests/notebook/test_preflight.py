@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from audit import claims
-from audit.doctor import Check
-from audit.notebook.claim import ClaimForm
-from audit.notebook.form import AuditForm
-from audit.notebook.preflight import Gpu, Machine, _gpu, card, preflight
+from audit.apps.doctor import Check
+from audit.apps.notebook.claim import ClaimForm
+from audit.apps.notebook.form import AuditForm
+from audit.apps.notebook.preflight import Gpu, Machine, _gpu, card, preflight
 
 T4 = Gpu("Tesla T4", "580.82.07", 75, "SM 585 of 1590 MHz, memory 5000 MHz")
 COLAB = Machine(T4, (12, 8), (12, 8), ninja=True, free_bytes=70 << 30, runtime="release-colab-2026.08")

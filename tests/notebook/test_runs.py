@@ -15,8 +15,8 @@ import papermill
 import pytest
 from papermill.exceptions import PapermillExecutionError
 
-from audit import bundle
-from audit.batch.engine import python_path
+from audit.apps import bundle
+from audit.apps.batch.engine import python_path
 from audit.model import store
 from audit.report.formats import COMMENT_CHARACTERS, OPENREVIEW_CHARACTERS
 from tests.notebook.test_checklist import again

@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from audit import claims, cli
-from audit.build.emulated import EmulatedDevice
-from audit.lint import floors
-from audit.pipeline import Audit
+from audit import claims
+from audit.apps import cli
+from audit.audit import Audit
+from audit.build.emulated.device import EmulatedDevice
+from audit.lint.floors import floors
 from audit.probes import PROBES, runner
-from audit.progress import Progress
+from audit.report.progress import Progress
 from audit.review import review_source
-from audit.worker.pool import Workers
+from audit.run.pool import Workers
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)

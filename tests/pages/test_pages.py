@@ -9,12 +9,12 @@ from typing import get_args
 
 import pytest
 
-from audit import pages, selftest
-from audit.errors import BadInput
+from audit.apps import pages, selftest
+from audit.apps.pages import between, notebooks
+from audit.apps.pages.probes import controls_of, question
+from audit.apps.pages.texts import ProbeText, read
 from audit.model import VerdictName
-from audit.pages import between, notebooks
-from audit.pages.probes import controls_of, question
-from audit.pages.texts import ProbeText, read
+from audit.model.errors import BadInput
 from audit.probes import OF_THE_CLAIM, PROBES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,7 +23,7 @@ LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 
 def test_nothing_is_stale() -> None:
-    assert pages.stale() == [], "python -m audit.pages"
+    assert pages.stale() == [], "python -m audit.apps.pages"
 
 
 @pytest.mark.parametrize(

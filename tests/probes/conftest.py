@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.selftest import read
-from audit.selftest.record import Answer
+from audit.apps.selftest import read
+from audit.apps.selftest.record import Answer
 
 ROOT = Path(__file__).resolve().parents[2]
 Answers = Mapping[str, Mapping[str, Answer]]

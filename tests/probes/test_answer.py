@@ -9,12 +9,12 @@ from typing import cast
 import numpy as np
 import pytest
 
+from audit.claims.shapes import Scope
 from audit.probes import contract
 from audit.probes.answer import answer
 from audit.probes.called import Call, Case
 from audit.probes.memory_access import smaller
 from audit.probes.target import Target, middle_of
-from audit.shapes import Scope
 
 
 def case(size: int, scope: Scope) -> Case:

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 import torch
 
-from audit.errors import Unsupported
+from audit.model.errors import Unsupported
 from audit.probes import claimed_blocks, claimed_launches, claimed_shape
 from audit.probes.called import Call, Case
 from audit.probes.claimed_shape import Launched
 from audit.probes.target import References, Target
-from audit.worker.arguments import as_bytes
-from audit.worker.launches import described, write_described
+from audit.run.arguments import as_bytes
+from audit.run.launches import described, write_described
 
 SHAPE = {"N": 4096}
 CASE = Case(SHAPE, Path("x"), np.zeros(4), "float32", scope="claimed")

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from audit.correctness import NothingFinite, right, rms
 from audit.model import Tolerance
 from audit.probes.compare import CHUNK, Comparison, compare, number
+from audit.run.correctness import NothingFinite, right, rms
 
 TOLERANCE = Tolerance(relative=1e-4, reason="a test")
 EXACT = Tolerance(relative=0.0, reason="a test")

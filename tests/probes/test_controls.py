@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from audit import claims
+from audit.apps.selftest.record import Answer
 from audit.model import Variant
 from audit.probes import PROBES
-from audit.selftest.record import Answer
 from tests.probes.conftest import Answers
 
 FOLDER = claims.load("controls")

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 
 from audit import claims
-from audit.build.emulated import EmulatedDevice
+from audit.build.emulated.device import EmulatedDevice
+from audit.device_run import Site
 from audit.model import Finding, Variant
 from audit.probes.runner import ask
-from audit.site import Site
-from audit.worker.pool import Workers
+from audit.run.pool import Workers
 
 FOLDER = claims.load("controls_caches")
 VARIANTS = {variant.name: variant for variant in FOLDER.claim.variant}

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from audit import claims
-from audit.build.emulated import EmulatedDevice
-from audit.pipeline import Audit
+from audit.audit import Audit
+from audit.build.emulated.device import EmulatedDevice
 from audit.probes.called import Case
 from audit.probes.variations import BY_VALUE, MOST_BYTES, groups_of
-from audit.progress import Progress
-from audit.worker.pool import Workers
+from audit.report.progress import Progress
+from audit.run.pool import Workers
 
 HONEST = claims.KERNELS / "controls_honest/row_energy"
 

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pytest
 
-from audit.errors import Unsupported
 from audit.model import Finding
+from audit.model.errors import Unsupported
 from audit.probes import kernels_ran
 from audit.probes.called import Call
 from audit.probes.target import Target

@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from audit.errors import Unsupported
 from audit.model import Tolerance
+from audit.model.errors import Unsupported
 from audit.probes import current_stream, late_writes, precision
 from audit.probes.battery import Asked
 from audit.probes.called import Call, Case

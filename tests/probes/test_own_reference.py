@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from audit import claims
-from audit.build.emulated import EmulatedDevice, EmulatedVariant
+from audit.build.emulated.build import EmulatedBuild
+from audit.build.emulated.device import EmulatedDevice, EmulatedVariant
+from audit.build.emulated.prepared import runtime
 from audit.claims import ClaimFolder
-from audit.emulator.build import EmulatedBuild
-from audit.emulator.prepared import runtime
+from audit.device_run import Site
 from audit.model import Variant
 from audit.probes import PROBES, runner
 from audit.probes.target import Target
-from audit.site import Site
-from audit.worker.pool import Workers
+from audit.run.pool import Workers
 from tests.conftest import finding
 
 FOLDERS = sorted(path.parent for path in claims.KERNELS.rglob(claims.STATEMENT))

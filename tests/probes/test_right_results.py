@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from audit import claims
-from audit.build.emulated import EmulatedDevice
+from audit.apps.selftest.controls import only
+from audit.audit import Audit
+from audit.build.emulated.device import EmulatedDevice
 from audit.model import Record
-from audit.pipeline import Audit
-from audit.progress import Progress
-from audit.selftest.controls import only
-from audit.worker.pool import Workers
+from audit.report.progress import Progress
+from audit.run.pool import Workers
 
 ONE_OF = {
     "controls_loss": "block_sums_honest",

@@ -12,12 +12,12 @@ import pytest
 
 from audit import claims
 from audit.build.device import BuiltVariant
-from audit.errors import CompileError, Unsupported
 from audit.model import Finding, Tolerance
+from audit.model.errors import CompileError, Unsupported
 from audit.probes import OF_THE_CLAIM, PROBES, own_reference, runner
 from audit.probes.called import Case, SessionBroken
 from audit.probes.target import References, Target
-from audit.worker.pool import Workers
+from audit.run.pool import Workers
 from tests.conftest import finding
 
 CLAIM = claims.load("triangular_mm").claim

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 from audit import claims
-from audit.build.emulated import EmulatedDevice
+from audit.build.emulated.device import EmulatedDevice
+from audit.device_run import Site
 from audit.model import Finding
 from audit.probes import OF_THE_CLAIM, PROBES, sized, sweep
 from audit.probes.called import Call, Case, SessionBroken, SessionForged
 from audit.probes.runner import ask
 from audit.probes.sized import At
 from audit.probes.target import Target
-from audit.site import Site
-from audit.worker.pool import Workers
+from audit.run.pool import Workers
 from tests.small_claim import CLAIM
 
 SHAPES = """claimed = { rows = 512, cols = 1024 }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from audit import claims, judge, lint
+from audit import claims, judge
+from audit.lint import floors
 from audit.model import BuildNote, Device, Environment, Finding, Measurement, Record, Stage
 
 N = 255
@@ -38,7 +39,7 @@ def triangular(*, defects: bool = True) -> Record:
     """The whole audit on the emulated device; without `defects` every variant passes every probe."""
     audited = claims.load("triangular_mm").audited
     claim = audited.statement
-    findings = [*lint.floors(claim, COST)] if defects else []
+    findings = [*floors.floors(claim, COST)] if defects else []
     for variant in claim.variant:
         kind = KINDS.get(variant.name, "right") if defects else "right"
         findings += probes(variant.name, kind)

@@ -1,8 +1,8 @@
 import pytest
 
-from audit.errors import BadInput
 from audit.measure import OURS
 from audit.model import Finding, Measurement, Record, Rung, Verdict
+from audit.model.errors import BadInput
 from audit.report.compare import compare
 
 

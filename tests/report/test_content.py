@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from audit import lint
+from audit.lint import floors
 from audit.model import Finding, Record, Verdict
 from audit.report import content
 from audit.report.markdown import render
@@ -102,7 +102,7 @@ def with_times_of_the_authors(record: Record) -> Record:
     stated = claim.model_copy(update={"observation": (claim.observation[0].model_copy(update={"by": None}),)})
     others = [one for one in record.findings if one.probe != "floor"]
     audited = record.claim.model_copy(update={"statement": stated})
-    return judged(record.model_copy(update={"claim": audited, "findings": (*others, *lint.floors(stated, COST))}))
+    return judged(record.model_copy(update={"claim": audited, "findings": (*others, *floors.floors(stated, COST))}))
 
 
 def test_only_a_time_of_the_authors_asks_them_a_question() -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from audit import cli, judge, report
-from audit.errors import BadInput
+from audit import judge, report
+from audit.apps import cli
 from audit.model import Record
+from audit.model.errors import BadInput
 from audit.report import browser, content, figures, rating
 from audit.report.catalogue import LANGUAGES
 from audit.report.formats import COMMENT_CHARACTERS, FORMATS, OPENREVIEW_CHARACTERS, Form, Source, chosen
@@ -230,7 +231,7 @@ def test_answers_of_the_checklists_are_those_of_the_findings() -> None:
 
 def test_the_help_stays_quick() -> None:
     code = (
-        "import sys, audit.cli; [audit.cli._parser(name) for name in audit.cli.COMMANDS]; "
+        "import sys, audit.apps.cli; [audit.apps.cli._parser(name) for name in audit.apps.cli.COMMANDS]; "
         "sys.exit(bool({'matplotlib', 'torch'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

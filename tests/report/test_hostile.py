@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from audit import plain
-from audit.model import Record
+from audit.model import Record, plain
 from audit.report import content, figures, html, markdown
 from audit.report.catalogue import LANGUAGES
 from audit.report.formats import FORMATS, Source

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from audit import cli
-from audit.errors import BadInput
+from audit.apps import cli
 from audit.model import Record, store
+from audit.model.errors import BadInput
 from audit.report import markdown, portability
 from tests.report.test_compare import finished, timed
 

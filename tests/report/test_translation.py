@@ -14,8 +14,8 @@ import pytest
 
 import audit
 from audit import judge
-from audit.errors import BadInput
 from audit.model import Record, Verdict, VerdictName
+from audit.model.errors import BadInput
 from audit.model.record import RatioState, ResultState, TaskState
 from audit.report import catalogue, content, figures
 from audit.report.evidence import PROBES

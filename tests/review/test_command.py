@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from audit import cli, foreign
+from audit.apps import cli
+from audit.model import untrusted
 
 CLAIMED = Path(__file__).parents[2] / "kernels/triangular_mm/claimed.cu"
 
@@ -61,7 +62,7 @@ def bad_inputs(folder: Path) -> dict[str, str]:
         "broken.py": "not valid Python (line 2)",
         "nul.py": "not valid Python",
         "deep.py": "not valid Python",
-        "large.cu": f"104,857,600 bytes; at most {foreign.SOURCE_BYTES:,} are read",
+        "large.cu": f"104,857,600 bytes; at most {untrusted.SOURCE_BYTES:,} are read",
         "pipe.cu": "no plain file",
         "endless.py": "no plain file",
     }
@@ -76,7 +77,7 @@ def test_bad_input_is_one_sentence_and_exit_2(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_reviewing_needs_no_torch_and_builds_nothing(tmp_path: Path) -> None:
-    code = "import sys; from audit import cli; cli.main(['review', sys.argv[1]]);assert 'torch' not in sys.modules"
+    code = "import sys; from audit.apps import cli; cli.main(['review', sys.argv[1]]);assert 'torch' not in sys.modules"
     ended = subprocess.run(
         [sys.executable, "-c", code, str(CLAIMED)], env={"PATH": "", "AUDIT_CACHE": str(tmp_path / "c")}, check=False
     )

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from audit.errors import BadInput
-from audit.selftest import read
-from audit.selftest.against import differences
-from audit.selftest.record import SelfTest
+from audit.apps.selftest import read
+from audit.apps.selftest.against import differences
+from audit.apps.selftest.record import SelfTest
+from audit.model.errors import BadInput
 
 BEFORE = read(Path(__file__).resolve().parents[2] / "reports/self_test/emulated.json")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audit import claims
-from audit.selftest import controls
+from audit.apps.selftest import controls
 
 FOLDERS = controls.folders()
 HONEST = [folder for folder in FOLDERS if folder.path.parent.name == "controls_honest"]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.selftest import controls, read
-from audit.selftest.score import shortfalls
+from audit.apps.selftest import controls, read
+from audit.apps.selftest.score import shortfalls
 
 ROOT = Path(__file__).resolve().parents[2]
 REPORTS = ROOT / "reports/self_test"

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from audit import claims, cli
-from audit.errors import BadInput
-from audit.selftest import SelfTest, controls, read, write
-from audit.selftest.command import execute
+from audit import claims
+from audit.apps import cli
+from audit.apps.selftest import SelfTest, controls, read, write
+from audit.apps.selftest.command import execute
+from audit.model.errors import BadInput
 
 PAIR = ("coverage_rogue", "coverage_honest")
 

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from audit import claims, clearing
+from audit import claims
+from audit.apps.pages.self_test import part, text
+from audit.apps.selftest import rates, write
+from audit.apps.selftest.matrix import matrix
+from audit.apps.selftest.record import Check, Row, SelfTest
+from audit.apps.selftest.score import row, shortfalls, upper_bound
+from audit.judge import clearing
 from audit.model import Device, Environment, Finding, Wall
-from audit.pages.self_test import part, text
-from audit.selftest import rates, write
-from audit.selftest.matrix import matrix
-from audit.selftest.record import Check, Row, SelfTest
-from audit.selftest.score import row, shortfalls, upper_bound
 from tests.conftest import finding
 
 FOLDER = claims.load("controls")

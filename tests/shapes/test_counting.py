@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
+from audit.claims.shapes import candidates, counts, first_that_fits, keeps, scope_of, smallest
 from audit.model.claim import Shapes
-from audit.shapes import candidates, counts, first_that_fits, keeps, scope_of, smallest
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from audit.claims.shapes import Rule, explanation, sharper, sizes
+from audit.claims.shapes.sweep import GROWTH, MOST_SHAPES, POWERS, SMALL, SMALL_SIZE
 from audit.model import Shape
-from audit.shapes import Rule, explanation, sharper, sizes
-from audit.shapes.sweep import GROWTH, MOST_SHAPES, POWERS, SMALL, SMALL_SIZE
 
 PROPERTY = settings(deadline=None, derandomize=True, database=None)
 NAMES = ("batch", "rows", "cols", "k", "r", "s")

@@ -6,9 +6,9 @@ import re
 from html.parser import HTMLParser
 from typing import Any
 
-from audit import plain
-from audit.batch.states import Attempt, End, Entry
-from audit.funnel.state import FunnelState, ItemState, Passage
+from audit.apps.batch.states import Attempt, End, Entry
+from audit.apps.funnel.state import FunnelState, ItemState, Passage
+from audit.model import plain
 from audit.report import markdown
 
 HOSTILE = (

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit import claims
-from audit.errors import BadInput
-from audit.importers.claim_toml import quoted
+from audit.claims.importers.claim_toml import quoted
 from audit.model import Claim
+from audit.model.errors import BadInput
 
 STATEMENT = (claims.KERNELS / "triangular_mm" / "claim.toml").read_text(encoding="utf-8")
 LINES = STATEMENT.splitlines(keepends=True)

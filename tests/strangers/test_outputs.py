@@ -12,25 +12,26 @@ from typing import Any
 
 import pytest
 
-from audit import claims, explore, sheet
-from audit.batch import summary
+from audit import claims
+from audit.apps import explore
+from audit.apps.batch import summary
+from audit.apps.bundle import derived, metadata
+from audit.apps.explore import choice as choices
+from audit.apps.explore.panel import _escaped
+from audit.apps.funnel import page as funnel_page
+from audit.apps.notebook import results
+from audit.apps.notebook import sources as cells
+from audit.apps.notebook.shown import table
+from audit.apps.pages import self_test
+from audit.apps.selftest.matrix import matrix
+from audit.apps.selftest.record import SelfTest
 from audit.build.notes import failed_note
-from audit.bundle import derived, metadata
 from audit.claims import ClaimFolder
-from audit.errors import CompileError
-from audit.explore import choice as choices
-from audit.explore.panel import _escaped
-from audit.funnel import page as funnel_page
-from audit.importers import claim_toml, templates
-from audit.importers.imported import Figure, Imported, Missing, Original, Reference
+from audit.claims.importers import claim_toml, templates
+from audit.claims.importers.imported import Figure, Imported, Missing, Original, Reference
 from audit.model import Record
-from audit.notebook import results
-from audit.notebook import sources as cells
-from audit.notebook.shown import table
-from audit.pages import self_test
-from audit.report import compare, html, markdown, portability
-from audit.selftest.matrix import matrix
-from audit.selftest.record import SelfTest
+from audit.model.errors import CompileError
+from audit.report import compare, html, markdown, portability, safe_csv
 from tests.report.fixture import measured, triangular
 from tests.strangers.hostile import (
     BROKEN,
@@ -163,8 +164,8 @@ def test_a_bundle_for_other_tools(record: Record) -> None:
     "text", [*BROKEN, "-1+1", "@x", "＝1", "\t=1", "\r=1", " =1"], ids=lambda text: ascii(text)[:20]
 )
 def test_no_cell_is_a_formula(text: str) -> None:
-    ((cell, number),) = list(csv.reader(io.StringIO(sheet.text(("a", "b"), [(text, -1.5)]))))[1:]
-    assert not cell.startswith(sheet.FORMULA)
+    ((cell, number),) = list(csv.reader(io.StringIO(safe_csv.text(("a", "b"), [(text, -1.5)]))))[1:]
+    assert not cell.startswith(safe_csv.FORMULA)
     assert not unseen(cell, allowed="")
     assert number == "-1.5"
 

@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit import claims, cli, explore, judge
-from audit.bundle import Unsound, derived, verify
-from audit.errors import BadInput
-from audit.explore import choice as choices
+from audit import claims, judge
+from audit.apps import cli, explore
+from audit.apps.bundle import Unsound, derived, verify
+from audit.apps.explore import choice as choices
 from audit.model import Finding, Record, store
+from audit.model.errors import BadInput
 from audit.model.evidence import MOST_CHARACTERS
 from audit.report import content, figures, markdown
 from tests.strangers.hostile import unseen
@@ -173,7 +174,7 @@ def test_commands_say_one_sentence(command: str, kind: str, tmp_path: Path, caps
 
 def test_a_bundle_of_broken_documents_is_unsound(tmp_path: Path) -> None:
     place = tmp_path / "b.zip"
-    from audit.bundle.archive import pack
+    from audit.apps.bundle.archive import pack
 
     for text in (b"[" * 100_000, b'{"kit": 1, "kit": 2}', b"[]"):
         place.write_bytes(pack({"manifest.json": text, "record.json": text}))

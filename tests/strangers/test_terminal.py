@@ -9,19 +9,20 @@ from pathlib import Path
 import pytest
 
 import audit
-from audit import cli, plain, terminal
-from audit.batch.progress import Told
-from audit.errors import BadInput
-from audit.funnel import page
-from audit.progress import Progress
+from audit.apps import cli
+from audit.apps.batch.progress import Told
+from audit.apps.funnel import page
+from audit.model import plain
+from audit.model.errors import BadInput
+from audit.report import terminal
+from audit.report.progress import Progress
 from tests.strangers.hostile import BROKEN, HOSTILE, NAMES, funnel, unseen
 
 ROOT = Path(audit.__file__).parent
 PRINTS = {
-    "selftest/command.py",
-    "emulator/selftest_cases.py", "build/cuda_child.py", "build/fast_nvrtc.py",
-    "batch/launcher.py", "containment/launch.py", "containment/trial.py",
-    "pages/__main__.py", "commands/review.py",
+    "apps/selftest/command.py", "apps/batch/launcher.py", "apps/pages/__main__.py", "apps/commands/review.py",
+    "build/emulated/selftest_cases.py", "build/cuda/child.py", "build/cuda/fast_nvrtc.py",
+    "sandbox/launch.py", "sandbox/trial.py",
 }  # fmt: skip
 """Who prints without `terminal`: JSON, which is ASCII, pages of our own texts, and children whose parent reads them."""
 
@@ -33,7 +34,7 @@ def test_nothing_else_prints() -> None:
         for node in ast.walk(ast.parse(text)) if "print(" in text else ():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
                 found.add(path.relative_to(ROOT).as_posix())
-    assert {one for one in found if not one.startswith("worker/")} == PRINTS
+    assert {one for one in found if not one.startswith("run/")} == PRINTS
 
 
 @pytest.mark.parametrize("text", BROKEN, ids=lambda text: ascii(text)[:20])

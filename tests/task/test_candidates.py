@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 import torch
 
-from audit import claims, task
+from audit import claims
 from audit.model import Claim, Finding, Tolerance
+from audit.probes import trivial_candidates
 from audit.probes.called import Case
 from audit.probes.target import Target
-from audit.worker.oracle import run
-from audit.worker.pool import Workers
-from audit.worker.results import Results
+from audit.run.oracle import run
+from audit.run.pool import Workers
+from audit.run.results import Results
 
 REFERENCE = """
 import torch
@@ -69,7 +70,7 @@ def asked(folder: Path, workers: Workers, text: str, *, side: int = 40, toleranc
         variant=SimpleNamespace(precision="fp32"),
         relative=lambda _: claim.tolerance.relative,
     )
-    return task.finding(cast(Target, target))
+    return trivial_candidates.finding(cast(Target, target))
 
 
 def of(result: str, more: str = "") -> str:

@@ -11,7 +11,7 @@ import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from audit import plain
+from audit.model import plain
 
 BLUE, ORANGE, GREEN, GREY, INK = "#0072B2", "#E69F00", "#009E73", "#8A8A8A", "#1B1F24"
 DOTS_PER_INCH = 110

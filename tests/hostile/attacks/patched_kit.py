@@ -1,6 +1,6 @@
 """Attack: puts its own functions in the place of the kit's, in the modules that run the session and watch over it.
 Wall: the functions of the session's modules are compared with those it began with, by one that was taken before
-Outcome: untouched_process fail: audit.worker
+Outcome: untouched_process fail: audit.run
 """
 
 import functools
@@ -9,7 +9,7 @@ import sys
 import torch
 
 for name in ("arguments", "session", "watched", "process_state"):
-    module = sys.modules[f"audit.worker.{name}"]
+    module = sys.modules[f"audit.run.{name}"]
     for own in ("differing", "as_bytes", "replaced", "snapshot", "look", "settled"):
         if hasattr(module, own):
             setattr(module, own, functools.partial(getattr(module, own)))

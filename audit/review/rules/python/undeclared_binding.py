@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 
-from audit.python_constants import Constants, NotConstant, functions_around
 from audit.review.inline_bindings import refusal, undeclared
+from audit.review.python_constants import Constants, NotConstant, functions_around
 from audit.review.python_reading import PythonReading
 from audit.review.rule import Rule, Spot
 

@@ -1,0 +1,1 @@
+"""What people start: commands, notebooks, batches, the self-test, bundles and generated pages."""

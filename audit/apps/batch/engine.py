@@ -1,0 +1,123 @@
+"""Where audits of a batch run: the face of an engine, and the one for this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from audit.apps.batch.keeper import Job
+from audit.apps.batch.states import End
+from audit.model.errors import AuditError
+from audit.run.gpu_lock import VARIABLE
+
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+CLOSING_S = 30.0
+A_GPU = 2
+"""Audits that share a GPU: one uses it while the other builds on the processor and waits for its turn."""
+
+
+class Engine(Protocol):
+    """Runs jobs, several at once, each in processes of its own."""
+
+    @property
+    def slots(self) -> int:
+        """Jobs that may be at work at once."""
+
+    def start(self, job: Job) -> None:
+        """Starts a job; there must be a slot for it."""
+
+    def ended(self, wait_s: float) -> list[tuple[str, End]]:
+        """Jobs that have ended, by their id, after at most that many seconds."""
+
+    def close(self) -> None:
+        """Ends whatever runs, and waits for that."""
+
+
+class LocalEngine:
+    """This machine: jobs are forked from one launcher; on GPUs two at a time each, of which one uses it.
+
+    Args:
+        jobs: at work at once; on GPUs two each, whatever this says.
+        gpus: their numbers or names, as CUDA_VISIBLE_DEVICES takes them; none for the emulated device.
+        locks: the folder for the lock files of GPUs.
+        held: a descriptor that every process of the batch keeps open, and the lock on it with that.
+    """
+
+    def __init__(self, *, jobs: int, gpus: Sequence[str], locks: Path, held: int) -> None:
+        self.slots = A_GPU * len(gpus) if gpus else jobs
+        self._free = [gpu for gpu in gpus for _ in range(A_GPU)]
+        self._of: dict[str, str] = {}
+        self._locks = locks
+        self._pending = b""
+        self._launcher = subprocess.Popen(
+            [sys.executable, "-m", "audit.apps.batch.launcher"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+            pass_fds=[held],
+            env={**os.environ, **dict.fromkeys(THREADS, "1"), "PYTHONPATH": python_path()},
+        )
+
+    def start(self, job: Job) -> None:
+        """See `Engine`; a GPU is chosen here, the one with fewer jobs first."""
+        if self._free:
+            gpu = max(self._free, key=self._free.count)
+            self._free.remove(gpu)
+            self._of[job.id] = gpu
+            own = {"CUDA_VISIBLE_DEVICES": gpu, VARIABLE: str(self._locks / f".gpu-{gpu.replace('/', '-')}.lock")}
+            job = job.model_copy(update={"env": {**job.env, **own}, "limit_s": A_GPU * job.limit_s})
+        assert self._launcher.stdin is not None
+        try:
+            self._launcher.stdin.write(job.model_dump_json().encode() + b"\n")
+        except BrokenPipeError as error:
+            raise AuditError(_GONE) from error
+
+    def ended(self, wait_s: float) -> list[tuple[str, End]]:
+        """See `Engine`."""
+        ends = list(self._lines(wait_s))
+        for name, _ in ends:
+            if name in self._of:
+                self._free.append(self._of.pop(name))
+        return ends
+
+    def close(self) -> None:
+        """See `Engine`."""
+        assert self._launcher.stdin is not None
+        self._launcher.stdin.close()
+        try:
+            self._launcher.wait(CLOSING_S)
+        except subprocess.TimeoutExpired:
+            self._launcher.kill()
+            self._launcher.wait()
+
+    def _lines(self, wait_s: float) -> Iterator[tuple[str, End]]:
+        assert self._launcher.stdout is not None
+        deadline = time.monotonic() + wait_s
+        while b"\n" not in self._pending:
+            rest = deadline - time.monotonic()
+            if rest < 0 or not select.select([self._launcher.stdout], [], [], rest)[0]:
+                return
+            chunk = os.read(self._launcher.stdout.fileno(), 1 << 16)
+            if not chunk:
+                raise AuditError(_GONE)
+            self._pending += chunk
+        *lines, self._pending = self._pending.split(b"\n")
+        for line in lines:
+            told = json.loads(line)
+            yield told["id"], End.model_validate(told["end"])
+
+
+def python_path() -> str:
+    """PYTHONPATH for a child: where it finds this package, then whatever this process was told."""
+    return os.pathsep.join(filter(None, (str(Path(__file__).resolve().parents[3]), os.environ.get("PYTHONPATH"))))
+
+
+_GONE = "the process that starts the audits died; go on with --resume"

@@ -1,0 +1,173 @@
+"""One attempt and everything it starts: papermill in a process group of its own, a limit, and nothing left behind.
+
+Kernels, workers and compilers have sessions of their own, so the end of the group alone would leave them. The keeper
+is their subreaper (prctl(2), PR_SET_CHILD_SUBREAPER): whoever loses his parent becomes its child, and it finds all of
+them by their parents in /proc.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from pydantic import Field
+
+from audit.apps.batch.states import End
+from audit.model.base import Frozen
+from audit.model.run_directory import Scratch
+
+SET_PDEATHSIG, SET_CHILD_SUBREAPER = 1, 36
+LOOK_S = 0.02
+PATIENCE_S = 10.0
+
+
+class Job(Frozen):
+    """One attempt to run: a notebook, its parameters file, where its results, its log and its folder are."""
+
+    id: str
+    notebook: str
+    parameters: str
+    executed: str
+    log: str
+    folder: str
+    limit_s: float
+    env: dict[str, str] = Field(default_factory=dict)
+
+
+class Keeper:
+    """Runs one job in a forked process and watches over it; `keep` is all a keeper process does.
+
+    Args:
+        job: what to run.
+        body: runs the notebook and returns its exit code, in the forked process.
+    """
+
+    def __init__(self, job: Job, body: Callable[[Job, int], int]) -> None:
+        self._job = job
+        self._body = body
+        self._stopped = False
+
+    def keep(self) -> End:
+        """Runs the job to its end or its limit, then ends all that it started."""
+        self._own()
+        scratch = Scratch()
+        own = str(scratch.path)
+        os.environ.update({**self._job.env, "TMPDIR": own, "JUPYTER_RUNTIME_DIR": own})
+        tempfile.tempdir = None  # forget the folder that was found before
+        began = time.monotonic()
+        try:
+            told, tells = os.pipe()
+            pid = _forked(lambda: self._body(self._job, tells))
+            os.close(tells)
+            status = self._watch(pid, deadline=began + self._job.limit_s)
+            end_descendants()
+            return self._end(status, told, time.monotonic() - began)
+        finally:
+            scratch.close()
+
+    def _own(self) -> None:
+        """A session, a log for its output, the children of its children, and an end with the launcher's."""
+        parent = os.getppid()
+        os.setsid()
+        libc = ctypes.CDLL(None)
+        libc.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        signal.signal(signal.SIGTERM, self._stop)
+        libc.prctl(SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+        self._stopped = os.getppid() != parent  # it ended before the signal was asked for
+        log = os.open(self._job.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+
+    def _stop(self, _number: int, _frame: FrameType | None) -> None:
+        self._stopped = True
+
+    def _watch(self, pid: int, *, deadline: float) -> int | None:
+        """papermill's wait status; None if the limit or the batch's end came first."""
+        while True:
+            ended, status = os.waitpid(-1, os.WNOHANG)
+            if ended == pid:
+                return status
+            if self._stopped or time.monotonic() > deadline:
+                return None
+            if not ended:
+                time.sleep(LOOK_S)
+
+    def _end(self, status: int | None, told: int, seconds: float) -> End:
+        with os.fdopen(told, encoding="utf-8") as pipe:
+            word = pipe.read()
+        code = None if status is None else os.waitstatus_to_exitcode(status)
+        return End(
+            returncode=code if code is not None and code >= 0 else None,
+            signal=-code if code is not None and code < 0 else None,
+            kernel_signal=int(word) if word.isdigit() else None,
+            timed_out=code is None and not self._stopped,
+            trouble="the batch was stopped" if self._stopped else None,
+            seconds=round(seconds, 2),
+        )
+
+
+def end_descendants() -> None:
+    """Kills every descendant of this process and waits for them; those that come meanwhile too."""
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        for pid in _descendants(os.getpid()):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+            time.sleep(LOOK_S)
+            continue
+        return  # no child is left, and what a child leaves becomes a child
+
+
+def _descendants(of: int) -> list[int]:
+    parents = dict(_parents())
+    found, fresh = [], [of]
+    while fresh:
+        fresh = [pid for pid, parent in parents.items() if parent in fresh]
+        found += fresh
+    return found
+
+
+def _parents() -> list[tuple[int, int]]:
+    """Every process and its parent; proc_pid_stat(5): the name is in parentheses and may hold any character."""
+    pairs = []
+    for place in Path("/proc").iterdir():
+        if place.name.isdigit():
+            with suppress(OSError):
+                fields = (place / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+                pairs.append((int(place.name), int(fields[1])))
+    return pairs
+
+
+def _forked(body: Callable[[], int]) -> int:
+    pid = os.fork()
+    if pid == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        _leave(body)
+    return pid
+
+
+def _leave(body: Callable[[], int]) -> NoReturn:
+    code = 1
+    try:
+        os.setpgid(0, 0)
+        code = body()
+    except BaseException:  # the log is the only place left to tell it
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)

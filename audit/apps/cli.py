@@ -1,0 +1,49 @@
+"""The command line: `audit COMMAND`; the commands are the files of `audit/apps/commands/`.
+
+Exit codes: 0 the audit ended, whatever its verdict; 1 the audit itself failed; 2 bad input.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from audit import __version__
+from audit.apps.commands import COMMANDS
+from audit.model.errors import AuditError, BadInput
+from audit.report import terminal
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command and returns the exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    options = _parser(next((one for one in given if not one.startswith("-")), "")).parse_args(arguments)
+    try:
+        return int(options.command(options))
+    except BadInput as error:
+        terminal.warn(str(error))
+        return 2
+    except AuditError as error:
+        terminal.warn(f"the audit itself failed: {error}")
+        return 1
+
+
+def _parser(chosen: str) -> argparse.ArgumentParser:
+    """The parser with the arguments of the chosen command; of the others only names and help are needed."""
+    parser = terminal.Parser(prog="audit", description="Audit published GPU-kernel speedup claims.")
+    parser.add_argument("--version", action="version", version=f"audit {__version__}")
+    subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, (file, text) in COMMANDS.items():
+        command = subparsers.add_parser(name, help=text)
+        if name == chosen:
+            import_module(f"audit.apps.commands.{file}").add(command)
+    if chosen and chosen not in COMMANDS and (near := difflib.get_close_matches(chosen, COMMANDS, n=1)):
+        parser.error(f"there is no command {chosen}; did you mean {near[0]}?")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""What can be picked in a record: a variant, a device that answered about it, a shape it was asked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from audit.model import Finding, Record
+from audit.model.errors import BadInput
+from audit.report import quantities
+
+ASKED = "agreement"
+"""The probe that is asked at every shape."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One pick; `shape` as `quantities.shape` writes it, empty where no shape was asked."""
+
+    variant: str
+    device: str
+    shape: str
+
+
+def first(record: Record) -> Choice:
+    """What to show before anybody picks: the claimed kernel on the main device, at its largest shape."""
+    claimed = record.claim.statement.claimed
+    variant = claimed.name if claimed else variants(record)[0]
+    return nearest(record, Choice(variant, record.device.kind, ""))
+
+
+def nearest(record: Record, choice: Choice) -> Choice:
+    """The choice, its device and shape replaced where this variant has no answer for them.
+
+    Raises:
+        BadInput: no variant of that name; lists the known ones.
+    """
+    if choice.variant not in variants(record):
+        raise BadInput(f"variant {choice.variant}: unknown; known: {', '.join(variants(record))}")
+    there = devices(record, choice.variant)
+    device = choice.device if choice.device in there else next(iter(there), record.device.kind)
+    known = shapes(record, choice.variant, device)
+    shape = choice.shape if choice.shape in known else (known[-1] if known else "")
+    return Choice(choice.variant, device, shape)
+
+
+def variants(record: Record) -> list[str]:
+    """The variants, in the order of the claim."""
+    return [variant.name for variant in record.claim.statement.variant]
+
+
+def devices(record: Record, variant: str) -> list[str]:
+    """The kinds of device that were asked about it, the main one first."""
+    kinds = [record.device.kind, *(device.kind for device in record.beside)]
+    told = {finding.device or record.device.kind for finding in record.findings if finding.target == variant}
+    return [kind for kind in kinds if kind in told]
+
+
+def shapes(record: Record, variant: str, device: str) -> list[str]:
+    """The shapes it was asked at on that device, each once, in their order."""
+    finding = found(record, ASKED, variant, device)
+    return list(dict.fromkeys(quantities.shape(one["shape"]) for one in answers(finding)))
+
+
+def found(record: Record, probe: str, variant: str, device: str) -> Finding | None:
+    """The finding of a probe about a variant on a device; one that names no device is of the main one."""
+    for finding in record.findings:
+        kind = finding.device or record.device.kind
+        if (finding.probe, finding.target, kind) == (probe, variant, device):
+            return finding
+    return None
+
+
+def answers(finding: Finding | None) -> list[dict[str, Any]]:
+    """The answers at every shape and in every order, as the probe writes them; others say nothing to draw."""
+    told = None if finding is None else finding.evidence.get("shapes")
+    known = [entry for entry in told if isinstance(entry, dict)] if isinstance(told, list) else []
+    return [entry for entry in known if _is_answer(entry)]
+
+
+def _is_answer(entry: dict[str, Any]) -> bool:
+    shape, elements, wrong = entry.get("shape"), entry.get("elements", 0), entry.get("elements_wrong", 0)
+    sizes = list(shape.values()) if isinstance(shape, dict) else [None]
+    if not all(type(one) is int for one in (*sizes, elements, wrong)) or not isinstance(entry.get("order"), str):
+        return False
+    told = entry.get("right") is True or (entry.get("right") is False and _has_worst(entry))
+    return told and bool(0 <= wrong <= elements > 0)
+
+
+def _has_worst(entry: dict[str, Any]) -> bool:
+    """Whether a wrong answer names its worst element."""
+    values = (entry.get("expected"), entry.get("got"))
+    return isinstance(entry.get("index"), list) and all(isinstance(one, int | float | str) for one in values)
+
+
+def records(root: Path) -> dict[str, Path]:
+    """The published records below a folder, by claim and device."""
+    paths = sorted(root.glob("*/*/record.json"))
+    return {f"{path.parent.parent.name}, {path.parent.name}": path for path in paths}

@@ -1,0 +1,108 @@
+"""A dataset as a collection: one item a row; claim folders are made of the rows that are left, when they are needed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from functools import partial
+from pathlib import Path
+
+from audit.apps.funnel.collection import Collection, Item
+from audit.apps.funnel.state import Passage
+from audit.claims import importers
+from audit.claims.importers import tables, writer
+from audit.claims.importers.material import Given
+from audit.lint import datasets
+from audit.lint.datasets import formats
+from audit.lint.datasets.dataset import Dataset
+from audit.lint.datasets.rules import duplicates, floor
+from audit.model.errors import BadInput
+from audit.model.run_directory import Scratch
+
+IMPOSSIBLE = "impossible time"
+NO_CODE, NO_CLAIM, COPY = "no code", "the dataset marks it wrong", "the code of another row"
+_ODD = re.compile(r"[^a-z0-9]+")
+
+
+def of_dataset(path: Path, folder: Path, *, gpu: str | None = None, unit: str | None = None) -> Collection:
+    """The rows of a dataset, each with what the lint over all of them says about it.
+
+    Args:
+        path: as for `audit lint`.
+        folder: where claim folders are made.
+        gpu: the GPU of rows that name none.
+        unit: of times.
+
+    Raises:
+        BadInput: as `datasets.read`.
+    """
+    data = datasets.read(path, gpu=gpu, unit=unit)
+    texts, told = _texts(path, data), _told(data)
+    items = tuple(
+        _item(str(file), int(row), texts[file, row], folder, Given(gpu=gpu, unit=unit), told.get((file, row)))
+        for file, row in zip(data.frame["file"], data.frame["row"], strict=True)
+    )
+    gone = data.read - len(data.frame)
+    note = f"{gone:,} of {data.read:,} rows were left out when the dataset was read; `audit lint` says why."
+    return Collection(path.name, items, (*data.notes, note) if gone else data.notes)
+
+
+def _item(file: str, row: int, text: str, folder: Path, given: Given, told: Passage | None) -> Item:
+    stem = file.partition(".")[0]
+    key = f"{_ODD.sub('_', file.lower()).strip('_') or 'rows'}_{row:06}"
+    digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+    made = partial(_make, text=text, name=f"{stem}-row-{row}", given=given)
+    return Item(key, folder / key, digest, made=made, told=told)
+
+
+def _texts(path: Path, data: Dataset) -> dict[tuple[str, int], str]:
+    """By file and row: the cells that importers need, as one line of JSON."""
+    form = formats.FORMATS[data.format]
+    found = {}
+    for file in data.frame["file"].unique():
+        place = path / file if path.is_dir() else path
+        there = tables.names(place)
+        figures = [name for name in form.figures if name in there]
+        columns = [name for name in (*form.figures, *form.others, *form.sources) if name in there]
+        frame = tables.read(place, columns, numbers=figures).frame
+        for row, cells in zip(frame.index, frame.to_dict("records"), strict=True):
+            known = {name: cell for name, cell in cells.items() if not _is_none(cell)}
+            found[file, int(row)] = json.dumps(known, sort_keys=True, default=str)
+    return found
+
+
+def _is_none(cell: object) -> bool:
+    return cell is None or (isinstance(cell, float) and math.isnan(cell))
+
+
+def _told(data: Dataset) -> dict[tuple[str, int], Passage]:
+    """By file and row: what the lint over the dataset settles or leaves out, the strongest reason last."""
+    frame = data.frame
+    claims = frame[frame["correct"] & frame["has_code"]]
+    left_out = (
+        (duplicates.copies(claims), COPY, "an earlier row of this task holds the same code"),
+        (frame[~frame["correct"]], NO_CLAIM, "a row that its own dataset marks wrong claims nothing"),
+        (frame[~frame["has_code"]], NO_CODE, "a figure without code can be linted, not audited"),
+    )
+    told = {}
+    for rows, why, reason in left_out:
+        for file, row in zip(rows["file"], rows["row"], strict=True):
+            told[file, row] = Passage(stage="lint", outcome="left out", verdict=why, reasons=(reason,))
+    for one in floor.run(data).marks:
+        if one.grade == "proved" and (one.file, one.row) not in told:
+            told[one.file, one.row] = Passage(stage="lint", outcome="settled", verdict=IMPOSSIBLE, reasons=(one.text,))
+    return told
+
+
+def _make(folder: Path, *, text: str, name: str, given: Given) -> None:
+    """Imports one row, as a file of its own, into a claim folder. Raises BadInput if something essential is missing."""
+    with Scratch() as scratch:
+        file = scratch / f"{name}.jsonl"
+        file.write_text(text + "\n", encoding="utf-8", errors="surrogateescape")
+        imported = importers.read([file], given=given)
+    lacking = [str(one) for one in imported.missing if one.essential]
+    if lacking:
+        raise BadInput(f"{name}: no audit without {'; '.join(lacking)}")
+    writer.write(imported, folder)

@@ -1,0 +1,169 @@
+"""The preflight card: what this machine has, and what that means for the claim at hand."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from audit import claims
+from audit.apps import doctor
+from audit.apps.doctor import Check
+from audit.apps.notebook.claim import ClaimForm
+from audit.apps.notebook.form import AuditForm
+from audit.apps.notebook.shown import Markdown, table
+from audit.build.cuda import toolchain
+from audit.claims import ClaimFolder
+from audit.model.errors import BadInput
+from audit.model.gpus import names_in
+
+GPU = "GPU"
+MARKS = {"ok": "✓", "--": "⚠", "!!": "✗"}
+LEAST_FREE_BYTES = 2 << 30
+"""What builds of every variant with torch's headers take, and room to spare."""
+TENSOR_CORES_OF_TRITON = 80
+"""Triton's README: compute capability 8.0 and up; below, `tl.dot` is plain multiply-adds."""
+QUERY = "name,driver_version,compute_cap,clocks.sm,clocks.mem,clocks.max.sm"
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """What nvidia-smi says of the first GPU; clocks in MHz at this moment, `compute_capability` is 75 for 7.5."""
+
+    name: str
+    driver: str
+    compute_capability: int
+    clocks: str
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the card is made from; None where there is none."""
+
+    gpu: Gpu | None
+    torch_cuda: toolchain.Release | None
+    nvcc: toolchain.Release | None
+    ninja: bool
+    free_bytes: int
+    runtime: str
+
+
+def preflight(form: AuditForm) -> Markdown:
+    """The card: ✓ there, ⚠ absent and the audit goes on without, ✗ no audit without it."""
+    folder = claims.load(form.claim) if isinstance(form, ClaimForm) else None
+    checks = [*card(look(), folder), *(check for check in doctor.examine() if check.name != GPU)]
+    rows = ((MARKS[check.mark], check.name, check.found, check.advice) for check in checks)
+    return table(("", "Looked at", "Found", "What it means here"), rows)
+
+
+def look() -> Machine:
+    """This machine, without loading torch."""
+    home = toolchain.cuda_home()
+    told = None if home is None else doctor.output([str(home / "bin" / "nvcc"), "--version"])
+    try:
+        torch_cuda = toolchain.torch_release()[1]
+        nvcc = None if told is None else toolchain.parse_nvcc(told)[0]
+    except BadInput:
+        torch_cuda = nvcc = None
+    return Machine(
+        gpu=_gpu(doctor.output(["nvidia-smi", f"--query-gpu={QUERY}", "--format=csv,noheader,nounits"])),
+        torch_cuda=torch_cuda,
+        nvcc=nvcc,
+        ninja=_ninja(),
+        free_bytes=shutil.disk_usage(Path.cwd()).free,
+        runtime=os.environ.get("COLAB_RELEASE_TAG", "not Colab"),
+    )
+
+
+def card(machine: Machine, folder: ClaimFolder | None) -> list[Check]:
+    """The lines that depend on the machine and the claim together."""
+    return [
+        _device(machine, folder),
+        _clocks(machine),
+        *_triton(machine, folder),
+        _match(machine),
+        _ninja_line(machine),
+        _disk(machine),
+        Check("runtime", "ok", f"{machine.runtime}, Python {platform.python_version()}"),
+    ]
+
+
+def _device(machine: Machine, folder: ClaimFolder | None) -> Check:
+    if machine.gpu is None:
+        return Check(GPU, "--", "none", "correctness is answered on the emulated device; times read NOT MEASURED")
+    gpu, capability = machine.gpu, machine.gpu.compute_capability
+    found = f"{gpu.name}, compute capability {capability / 10:.1f}, driver {gpu.driver}"
+    if folder is None:
+        return Check(GPU, "ok", found, "times taken here speak for this GPU alone")
+    too_new = [one.file for one in folder.claim.variant if one.compute_capability > capability]
+    named = {one.gpu for one in folder.claim.speedup} & names_in(gpu.name)
+    speaks = (
+        "a GPU the claim names" if named else "the claim publishes no ratio for this GPU: times here decide no claim"
+    )
+    left = f"; not built here, too new for it: {', '.join(too_new)}" if too_new else ""
+    return Check(GPU, "ok" if named and not too_new else "--", found, speaks + left)
+
+
+def _clocks(machine: Machine) -> Check:
+    if machine.gpu is None:
+        return Check("clocks", "--", "no GPU", "")
+    advice = "not locked in a shared runtime; the audit records them around every block of timings"
+    return Check("clocks", "ok", machine.gpu.clocks, advice)
+
+
+def _triton(machine: Machine, folder: ClaimFolder | None) -> list[Check]:
+    """Whether Triton code can show here what it shows on newer GPUs; nothing for a claim that has none."""
+    if folder is None or not any(one.file.endswith(".py") for one in folder.claim.variant):
+        return []
+    if machine.gpu is None:
+        return [Check("Triton", "ok", "its interpreter", "right or wrong is answered; no times without a GPU")]
+    old = machine.gpu.compute_capability < TENSOR_CORES_OF_TRITON
+    found = f"compute capability {machine.gpu.compute_capability / 10:.1f}"
+    advice = "tl.dot runs without tensor cores: times here say nothing about newer GPUs" if old else ""
+    return [Check("Triton", "--" if old else "ok", found, advice)]
+
+
+def _match(machine: Machine) -> Check:
+    """torch refuses a toolkit of another major release, and warns of another minor one."""
+    found = f"torch for CUDA {_dotted(machine.torch_cuda)}, nvcc {_dotted(machine.nvcc)}"
+    if machine.torch_cuda is None or machine.nvcc is None:
+        return Check("torch and nvcc", "--", found, "nothing is built for a GPU here")
+    if machine.torch_cuda == machine.nvcc:
+        return Check("torch and nvcc", "ok", found)
+    if machine.torch_cuda[0] == machine.nvcc[0]:
+        return Check("torch and nvcc", "ok", found, "another minor release: torch warns and builds")
+    return Check("torch and nvcc", "--", found, "another major release: nothing is built for a GPU; do not swap torch")
+
+
+def _ninja_line(machine: Machine) -> Check:
+    advice = "" if machine.ninja else "needed only to build for a GPU: pip install ninja"
+    return Check("ninja", "ok" if machine.ninja else "--", "there" if machine.ninja else "absent", advice)
+
+
+def _disk(machine: Machine) -> Check:
+    enough = machine.free_bytes >= LEAST_FREE_BYTES
+    advice = "" if enough else "builds may fail for want of room"
+    return Check("disk", "ok" if enough else "--", f"{machine.free_bytes / (1 << 30):.1f} GiB free", advice)
+
+
+def _gpu(answer: str | None) -> Gpu | None:
+    if answer is None:
+        return None
+    fields = [field.strip() for field in answer.splitlines()[0].split(",")]
+    name, driver, capability, sm, memory, most = fields
+    clocks = f"SM {sm} of {most} MHz, memory {memory} MHz"
+    return Gpu(name, driver, round(float(capability) * 10), clocks)
+
+
+def _ninja() -> bool:
+    try:
+        toolchain.ninja_folder()
+    except BadInput:
+        return False
+    return True
+
+
+def _dotted(release: toolchain.Release | None) -> str:
+    return "none" if release is None else f"{release[0]}.{release[1]}"

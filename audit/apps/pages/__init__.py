@@ -1,0 +1,89 @@
+"""The pages of `docs/` and the parts of other files that are made from the kit itself: `python -m audit.apps.pages`.
+
+Each is a pure function of the code, the claims and the published records, so that a test can hold what is committed to
+what they say now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from audit import claims
+from audit.apps.pages import (
+    audits,
+    formats,
+    forms,
+    notebooks,
+    probes,
+    review_rules,
+    self_test,
+    stamps,
+    states,
+    verdicts,
+)
+from audit.model.errors import BadInput
+
+ROOT = claims.KERNELS.parent
+WHOLE: Mapping[str, Callable[[], str]] = {
+    "docs/probes.md": probes.page,
+    "docs/review_rules.md": review_rules.page,
+    "docs/self_test.md": lambda: self_test.page(ROOT / "reports/self_test"),
+}
+"""Files that are made whole."""
+PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
+    "README.md": {
+        "notebooks": lambda: notebooks.table(_notebooks()),
+        "reports": lambda: audits.table(ROOT / "reports"),
+        "self-test": lambda: self_test.part(ROOT / "reports/self_test"),
+    },
+    "docs/batch.md": {"states": states.table},
+    "docs/importers.md": {"formats": formats.table},
+    "docs/verdicts.md": {"verdicts": lambda: verdicts.part(ROOT / "reports")},
+}
+"""Files with parts between two comments that name them."""
+
+
+def pages() -> dict[Path, str]:
+    """Every page by its path below the root, whole."""
+    runs = stamps.read(ROOT)
+    return {
+        **{Path(path): make() for path, make in WHOLE.items()},
+        **{Path(path): _filled(path, parts) for path, parts in PARTS.items()},
+        **{
+            path.relative_to(ROOT): stamps.filled(forms.filled(_text(path)), name=path.stem, runs=runs)
+            for path in _notebooks()
+        },
+    }
+
+
+def stale() -> list[Path]:
+    """Pages that are not what the kit says now."""
+    return sorted(path for path, text in pages().items() if _text(ROOT / path) != text)
+
+
+def between(text: str, made: str, *, part: str, file: str) -> str:
+    """The text of a file with the lines of one part replaced.
+
+    Raises:
+        BadInput: the two comments around the part do not stand there once each.
+    """
+    begin, end = f"<!-- {part}: printed by audit.apps.pages -->\n", f"<!-- end of {part} -->\n"
+    if text.count(begin) != 1 or text.count(end) != 1:
+        raise BadInput(f"{file}: {begin.strip()} and {end.strip()} must stand there once each")
+    return text.partition(begin)[0] + begin + made + end + text.partition(end)[2]
+
+
+def _filled(path: str, parts: Mapping[str, Callable[[], str]]) -> str:
+    text = _text(ROOT / path)
+    for part, make in parts.items():
+        text = between(text, make(), part=part, file=path)
+    return text
+
+
+def _notebooks() -> list[Path]:
+    return sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8") if file.exists() else ""

@@ -1,0 +1,56 @@
+"""The table of published audits in the README: what was claimed, the verdict, its one cause, where the report is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from audit import judge
+from audit.model import Record
+from audit.model.plain import line
+from audit.report import markdown
+from audit.report.quantities import number
+from audit.report.view import Code, Table
+
+COLUMNS = ("Claim", "What was claimed", "Published ratio", "Verdict", "Root cause", "Reports")
+CAUSE_CHARACTERS = 200
+WHERE = re.compile(r"^(\w+: )?(\w+=\d+(, )?)+: ")
+"""The probe and the shape that a reason begins with."""
+
+
+def table(root: Path) -> str:
+    """One row a claim with a record below `root`."""
+    records = {path.parent: judge.opened(path) for path in sorted(root.glob("*/*/record.json"))}
+    claims = dict.fromkeys(record.claim.statement.name for record in records.values())
+    rows = [
+        _row({path: record for path, record in records.items() if record.claim.statement.name == name}, root)
+        for name in claims
+    ]
+    return f"{markdown.table(Table('', COLUMNS, tuple(rows)))}\n"
+
+
+def _row(records: dict[Path, Record], root: Path) -> tuple[str, ...]:
+    """One claim: the verdict of its GPU record where there is one, and a link to every report."""
+    told = sorted(records.values(), key=lambda record: record.device.kind == "cuda")[-1]
+    claim = told.claim.statement
+    links = ", ".join(
+        f"[{path.name}]({(Path(root.name) / path.relative_to(root) / 'report.md').as_posix()})" for path in records
+    )
+    return Code(claim.name), claim.title, claimed(told), told.verdict.name, cause(told), markdown.Safe(links)
+
+
+def claimed(record: Record) -> str:
+    """The published ratios, from the least to the most."""
+    ratios = sorted(one.ratio for one in record.claim.statement.speedup)
+    if not ratios:
+        return "no ratio named"
+    return f"{number(ratios[0])}x" + (f" to {number(ratios[-1])}x" if len(ratios) > 1 else "")
+
+
+def cause(record: Record) -> str:
+    """The one change that cures it, else the first reason of the verdict, else what is missing; one short line."""
+    verdict = record.verdict
+    last = verdict.reasons[::-1] if verdict.name == "weak baseline" else verdict.reasons
+    found: Sequence[str] = (*filter(None, [verdict.root_cause]), *verdict.missing, *last)
+    return line(WHERE.sub("", found[0]), limit=CAUSE_CHARACTERS)

@@ -1,0 +1,117 @@
+"""The page of all probes: the question of each, how it asks on each device, what a failure says, and its controls."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from types import ModuleType
+
+from audit import claims
+from audit.apps.pages.texts import ProbeText, read
+from audit.judge.clearing import CORRECTNESS, ESCAPES, KERNELS, OPTIONAL, PRECISION, REPLACED
+from audit.probes import OF_THE_CLAIM, PROBES
+
+CONTROLS = ("controls", "controls_python", "controls_caches")
+HEAD = """# Probes
+A probe is one file in `audit/probes/` that asks one question of every variant, in fresh processes. A failure is
+*proved*, *undefined* or a *hint* ([grades](verdicts.md#grades-of-a-failure)). A probe that compares later calls with
+the first is skipped where the first call is wrong already: `agreement` reports that. To repeat a finding without a
+GPU, run `audit run CLAIM --device emulated` and read the finding's evidence in `record.json`. The
+[FAQ for authors](faq_for_authors.md) says how to reply and how to have an audit corrected. This page is printed by
+`python -m audit.apps.pages`.
+"""
+_SECTION = """## `{name}`
+{question}
+
+{rest}
+{effect} It shows: {mechanisms}.
+
+- **On a GPU.** {gpu}
+- **On the emulated device.** {emulated}
+- **A failure says.** {proves}
+- **Open.** {open}
+- **If it names your kernel.** {author}
+- **Controls.** {controls}
+"""
+_ALONE = """## `{name}`
+{question}
+
+{rest}
+It is asked of the claimed kernel alone. It fails no kernel, so it has no controls, and no error of it blocks a verdict.
+"""
+ELSEWHERE: dict[str, str] = {
+    "seed replay, answers kept in files": "inputs come from the entropy of the day, drawn in another process",
+    "heap scan for the reference": "no session holds the reference or its result but those of `order` and `inherited`",
+    "patched timers and checks": "times come from a process of the kit's own, comparisons from the judge's process",
+    "output streams, exit codes and result files faked": "messages of a session are sealed; nobody reads its prints",
+    "harness sniffing": "every probe calls through the same session, and so do the timings",
+    "cheating while timed": "outputs of timed calls drawn at random are compared too, see `timed_outputs`",
+    "degenerate task": "trivial candidates must fail the task (`audit/task/`) at some inputs, else it is vacuous",
+    "time under the physics floor": "`lint` holds published times against the hardware they name",
+}
+"""What no probe needs to show, and why."""
+
+
+def page() -> str:
+    """All of `docs/probes.md`."""
+    texts = read("probes", ProbeText, PROBES)
+    index = _table("probe", "question", {f"[`{name}`](#{name})": question(name) for name in (*PROBES, *OF_THE_CLAIM)})
+    sections = [_section(name, text) for name, text in texts.items()]
+    sections += [_ALONE.format(name=name, question=question(name), rest=_rest(name)) for name in OF_THE_CLAIM]
+    last = f"## Mechanisms answered by how the audit runs\n{_table('mechanism', 'what answers it', ELSEWHERE)}"
+    return "\n".join([HEAD, index, *sections, last])
+
+
+def question(name: str) -> str:
+    """The first paragraph of a probe's docstring, on one line."""
+    return " ".join((_module(name).__doc__ or "").partition("\n\n")[0].split())
+
+
+def controls_of(probe: str, role: str) -> list[str]:
+    """The controls of a role that name the probe, in the order of their folders."""
+    return [
+        f"{folder}/{variant.name}"
+        for folder in CONTROLS
+        for variant in claims.load(folder).claim.variant
+        if variant.role == role and variant.probe == probe
+    ]
+
+
+def _section(name: str, text: ProbeText) -> str:
+    bad, good = (", ".join(f"`{one}`" for one in controls_of(name, role)) for role in ("rogue", "honest"))
+    return _SECTION.format(
+        name=name,
+        question=question(name),
+        rest=_rest(name),
+        effect=_effect(name, text),
+        mechanisms=", ".join(_module(name).MECHANISMS),
+        controls=f"Must fail: {bad}. Must pass: {good}.",
+        **text.model_dump(),
+    )
+
+
+def _effect(name: str, text: ProbeText) -> str:
+    """What its answer does to a verdict."""
+    if name in OPTIONAL:
+        return "A kernel counts as right only when this probe has answered; a skip of it blocks nothing."
+    if name in CORRECTNESS:
+        return "A kernel counts as right only when this probe has answered and no failure of it is proved."
+    if text.worst == "hint":
+        return "A failure is a hint and decides nothing; an error blocks a verdict in the kernel's favour."
+    by_name = {KERNELS: "overstated", PRECISION: "reduced precision", **dict.fromkeys((REPLACED, *ESCAPES), "mistimed")}
+    rule = by_name.get(name, "wrong")
+    return f"A proved failure gives `{rule}`; an error blocks a verdict in the kernel's favour; a skip blocks nothing."
+
+
+def _rest(name: str) -> str:
+    """A probe's docstring behind its question."""
+    rest = (_module(name).__doc__ or "").partition("\n\n")[2].strip()
+    return f"{rest}\n" if rest else ""
+
+
+def _module(name: str) -> ModuleType:
+    return sys.modules[{**PROBES, **OF_THE_CLAIM}[name].__module__]
+
+
+def _table(name: str, value: str, rows: Mapping[str, str]) -> str:
+    return "\n".join([f"| {name} | {value} |", "|---|---|", *(f"| {one} | {rows[one]} |" for one in rows), ""])

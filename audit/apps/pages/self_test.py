@@ -1,0 +1,148 @@
+"""The rates of the published self-tests: a part of the README, and `docs/self_test.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from audit.apps.selftest.controls import BLIND
+from audit.apps.selftest.record import Row, SelfTest, read
+from audit.apps.selftest.score import rates, upper_bound
+from audit.report import markdown
+from audit.report.view import Code, Table
+
+HEAD = """# How often the auditor errs
+`audit self-test` runs rogues, each of which does one thing that makes a speedup false, and honest kernels, each of
+which looks as if it did, through the stages of an ordinary audit. A rogue counts as caught if the probe made for it
+fails: it is `convicted` where that is proved, else it is undefined behaviour or a hint, which convict nobody. An
+honest kernel is accused if any probe proves it wrong or reports undefined behaviour. What does not exist on a
+device is skipped there and counts nowhere. Two kernels beyond doubt come first; if they do not come out as they
+must, nothing else is asked and nothing here counts.
+
+This page is printed by `python -m audit.apps.pages` from the records in `reports/self_test/`, which hold every answer;
+`audit self-test` prints all of them.
+"""
+
+
+BLIND_HEAD = """Blind controls, `kernels/controls_blind/`: 94 kernels by writers who had the documentation alone; no
+probe was made for any of them. Kit 0.1 is before what they showed was mended, kit 0.2 after:"""
+
+
+def published(folder: Path) -> list[SelfTest]:
+    """The records of a folder, the emulated device's first, those of blind controls last and in the order of kits."""
+    seen = sorted(folder.glob("*.json"), key=lambda path: (path.stem != "emulated", path.stem))
+    return [read(path) for path in (*seen, *sorted(folder.glob("blind/*.json"), reverse=True))]
+
+
+def part(folder: Path) -> str:
+    """The part of the README: the rates of each device, those of the blind controls last."""
+    return "\n".join(_sentences(published(folder))) + "\n"
+
+
+def _sentences(records: Sequence[SelfTest]) -> list[str]:
+    """The rates of each record, those of blind controls apart."""
+    seen = [_sentence(record) for record in records if not _blind(record)]
+    blind = [_sentence(record) for record in records if _blind(record)]
+    return [*seen, *(["", BLIND_HEAD, "", *blind] if blind else [])]
+
+
+def page(folder: Path) -> str:
+    """All of `docs/self_test.md`, from the records of a folder."""
+    return text(published(folder))
+
+
+def text(records: Sequence[SelfTest]) -> str:
+    """All of `docs/self_test.md`: the rates, the rogues of each probe, and every control that did not come out best."""
+    seen, blind = [one for one in records if not _blind(one)], [one for one in records if _blind(one)]
+    parts = [HEAD, *_sentences(records), "", "## By probe", _by_probe(seen), ""]
+    for title, asked in (("Controls", seen), ("Blind controls", blind)):
+        parts += [f"## {title}: rogues not proved", _table(asked, "rogue"), ""]
+        parts += [f"## {title}: honest kernels not cleared", _table(asked, "honest"), ""]
+    return "\n".join(parts).rstrip("\n") + "\n"
+
+
+def _by_probe(records: Sequence[SelfTest]) -> str:
+    """One row a probe, one column a device."""
+    probes = sorted({row.probe for record in records for row in record.rows if row.role == "rogue" and row.probe})
+    rows = [(Code(probe), *(_caught(record, probe) for record in records)) for probe in probes]
+    honest = ("honest kernels cleared", *(_cleared(record) for record in records))
+    columns = ("Rogues caught by", *(record.device.name for record in records))
+    return str(markdown.table(Table("", columns, (*rows, honest))))
+
+
+def _column(record: SelfTest) -> str:
+    return f"{record.device.name}, kit {record.environment.kit}" if _blind(record) else record.device.name
+
+
+def _blind(record: SelfTest) -> bool:
+    return any(row.folder.split("/")[0] == BLIND for row in record.rows)
+
+
+def _sentence(record: SelfTest) -> str:
+    known = rates(record.rows)
+    if _blind(record):
+        bound = upper_bound(known.accused, known.honest)
+        folders = " and ".join(sorted({f"`{row.folder.split('/')[1]}`" for row in record.rows}))
+        return (
+            f"- {markdown.escape(record.device.name)}, kit {record.environment.kit}, {folders}: {known.convicted} of "
+            f"{known.existing} known-bad kernels proved, {known.flagged} more as undefined behaviour or a hint; "
+            f"{known.accused} of {known.honest} known-good kernels failed (95 % bound: under {100 * bound:.1f} %)"
+        )
+    return (
+        f"- {markdown.escape(record.device.name)}: {known.caught} of {known.existing} rogues caught by the probe made "
+        f"for them, {known.convicted} proved; {known.accused} of {known.honest} honest kernels accused; "
+        f"{_walls(record)}"
+    )
+
+
+def _walls(record: SelfTest) -> str:
+    walls = record.environment.walls
+    if not walls:
+        return "taken before claimed code ran inside walls"
+    return f"{sum(wall.up for wall in walls)} of {len(walls)} walls around claimed code stood"
+
+
+def _table(records: Sequence[SelfTest], role: str) -> str:
+    """One row for each control of that role that some record does not prove or clear, one column a record."""
+    known: dict[tuple[str, str], Row] = {}
+    for record in records:
+        known |= {
+            (row.folder, row.control): row
+            for row in record.rows
+            if row.role == role and row.result not in ("convicted", "cleared")
+        }
+    if not known:
+        return "None.\n"
+    rows = [
+        (Code(f"{folder}/{control}"), row.mechanism, Code(row.probe or "all"), *_standings(records, folder, control))
+        for (folder, control), row in known.items()
+    ]
+    columns = ("Kernel", "What it does", "Its probe", *(_column(record) for record in records))
+    return str(markdown.table(Table("", columns, tuple(rows))))
+
+
+def _standings(records: Sequence[SelfTest], folder: str, control: str) -> list[str]:
+    return [_standing(record, folder, control) for record in records]
+
+
+def _standing(record: SelfTest, folder: str, control: str) -> str:
+    row = next((one for one in record.rows if (one.folder, one.control) == (folder, control)), None)
+    if row is None:
+        return "not asked"
+    if row.result != "flagged" or row.probe is None:
+        return row.result
+    return {"undefined": "undefined behaviour", "hint": "hint"}[row.answers[row.probe].grade or "hint"]
+
+
+def _caught(record: SelfTest, probe: str) -> str:
+    own = [row for row in record.rows if row.role == "rogue" and row.probe == probe]
+    known = rates(own)
+    if not known.existing:
+        return "skipped" if own else "not asked"
+    how = ", as a hint or undefined behaviour" if known.flagged and not known.convicted else ""
+    return f"{known.caught} of {known.existing}{how}"
+
+
+def _cleared(record: SelfTest) -> str:
+    known = rates(record.rows)
+    return f"{known.cleared} of {known.honest}"

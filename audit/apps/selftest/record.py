@@ -1,0 +1,100 @@
+"""The record of a self-test: what every probe said about every control; rates are derived from it, never stored."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import Field, ValidationError
+
+from audit.model import Device, Environment, Grade, Outcome, atomic, untrusted
+from audit.model.base import Frozen
+from audit.model.errors import BadInput
+
+SCHEMA: Final = 1
+"""History: 1 (2026-11) first form."""
+
+MOST_BYTES = 16 << 20
+Result = Literal["convicted", "flagged", "missed", "cleared", "falsely accused", "no answer", "skipped"]
+
+
+class Answer(Frozen):
+    """What one probe or rule said about one control; the summary is kept of what is not a pass."""
+
+    outcome: Outcome
+    grade: Grade | None = None
+    summary: str = ""
+
+
+class Row(Frozen):
+    """One control; `sha256` is that of its file.
+
+    `probe` is the one it was written for (None: an honest kernel that is to pass them all). `result` of a rogue:
+    convicted (that probe proved it), flagged (that probe failed it with a grade that does not convict), missed, or
+    skipped where the mechanism does not exist on the device; of an honest kernel: cleared, falsely accused, or no
+    answer. `reason` says why it is neither convicted nor cleared.
+    """
+
+    folder: str
+    control: str
+    sha256: str
+    role: Literal["rogue", "honest"]
+    mechanism: str
+    probe: str | None
+    result: Result
+    reason: str = ""
+    answers: dict[str, Answer]
+
+
+class Check(Frozen):
+    """A control beyond doubt: what the audit had to say about it, and what it said."""
+
+    control: str
+    expected: str
+    found: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether it said what it had to."""
+        return self.found == self.expected
+
+
+class SelfTest(Frozen):
+    """One self-test of one device; without rows where the checks did not pass and nothing else was asked."""
+
+    schema_: Literal[1] = Field(default=SCHEMA, alias="schema")
+    device: Device
+    environment: Environment
+    seconds: float
+    checks: tuple[Check, ...]
+    rows: tuple[Row, ...] = ()
+
+    @property
+    def blessed(self) -> bool:
+        """Whether both controls beyond doubt came out as they must; if not, nothing this machine says counts."""
+        return all(check.passed for check in self.checks)
+
+
+def to_json(record: SelfTest) -> str:
+    """The record as text, one line a value; what has its default is left out."""
+    told = {"schema": SCHEMA, **record.model_dump(mode="json", by_alias=True, exclude_defaults=True)}
+    return json.dumps(told, indent=1, allow_nan=False) + "\n"
+
+
+def write(record: SelfTest, path: Path) -> None:
+    """Replaces `path` in one step. Raises BadInput if it cannot be written."""
+    try:
+        atomic.write(path, to_json(record).encode())
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written ({error.strerror}); choose another file") from error
+
+
+def read(path: Path) -> SelfTest:
+    """The record in `path`. Raises BadInput: no such file, or not a record of a self-test."""
+    try:
+        return SelfTest.model_validate_json(untrusted.data(path, limit_bytes=MOST_BYTES))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise BadInput(f"{path}: not the record of a self-test: {place}: {first['msg']}") from error

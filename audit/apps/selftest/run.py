@@ -1,0 +1,99 @@
+"""Runs the controls through the stages of an ordinary audit, folder by folder, on one device."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from audit import claims, judge
+from audit.apps.selftest import controls
+from audit.apps.selftest.record import Check, Row, SelfTest
+from audit.apps.selftest.score import row
+from audit.audit import Audit
+from audit.build.devices import choose
+from audit.claims import ClaimFolder
+from audit.model import Record
+from audit.model.run_directory import Scratch
+from audit.report.progress import Progress
+from audit.run import environment
+from audit.run.pool import Workers
+from audit.scheduler import jobs, places
+
+CORES_A_FOLDER = 4
+"""Folders are audited side by side, one for so many cores: each keeps that many busy most of the time."""
+EXPECTED = {controls.WRONG: "convicted", controls.RIGHT: "cleared"}
+
+
+def run(
+    device: str,
+    *,
+    root: Path = claims.KERNELS,
+    blind: bool = False,
+    entropy: int | None = None,
+    progress: Progress,
+) -> SelfTest:
+    """The controls beyond doubt, and if these come out right all others.
+
+    Args:
+        device: "auto", "cuda" or "emulated".
+        root: the folder that holds the claim folders.
+        blind: ask the blind controls instead of all others.
+        entropy: the seed of all inputs; None draws one.
+        progress: where it tells what it does.
+
+    Raises:
+        BadInput: the device cannot be used here, or a folder of controls is broken.
+    """
+    started = time.monotonic()
+    seed = secrets.randbits(62) if entropy is None else entropy
+    known = controls.folders(root, blind=blind)
+    certain = controls.certain(root)
+    at_once = max(1, jobs() // CORES_A_FOLDER)
+    with Workers(places(at_once)) as workers, ThreadPoolExecutor(at_once) as threads:
+        ask = partial(_audited, device=device, entropy=seed, workers=workers, progress=progress)
+        first = ask(certain)
+        checks = _checks(certain, first)
+        asked = known if all(check.passed for check in checks) else []
+        records = list(threads.map(ask, asked))
+    rows = [one for folder, record in zip(asked, records, strict=True) for one in _rows(root, folder, record)]
+    return SelfTest(
+        device=first.device,
+        environment=environment.describe(seeds=(seed,)).model_copy(update={"walls": first.environment.walls}),
+        seconds=round(time.monotonic() - started, 1),
+        checks=checks,
+        rows=tuple(rows),
+    )
+
+
+def _audited(folder: ClaimFolder, *, device: str, entropy: int, workers: Workers, progress: Progress) -> Record:
+    """The record after every stage that gives evidence; nothing is timed for a score."""
+    with progress.stage("controls"):
+        progress.say(f"{folder.claim.name}: {len(folder.claim.variant)} kernels")
+    with Scratch() as out:
+        on = choose(device, folder.claim)
+        with Audit(
+            folder, on, out / "record", entropy=entropy, timed=False, workers=workers, progress=progress
+        ) as audit:
+            for stage in (audit.prepare, audit.review, audit.build, audit.verify, audit.confirm):
+                stage()
+        return audit.record
+
+
+def _checks(folder: ClaimFolder, record: Record) -> tuple[Check, ...]:
+    states = {rung.variant: rung.state for rung in judge.ladder(folder.claim, record.findings)}
+    return tuple(
+        Check(control=f"{folder.claim.name}/{name}", expected=expected, found=states.get(name, "not asked"))
+        for name, expected in EXPECTED.items()
+    )
+
+
+def _rows(root: Path, folder: ClaimFolder, record: Record) -> list[Row]:
+    place = folder.path.relative_to(root.resolve()).as_posix()
+    return [
+        row(place, folder, variant, findings=record.findings)
+        for variant in folder.claim.variant
+        if variant.role in controls.ROLES
+    ]

@@ -1,0 +1,251 @@
+"""The audit itself: one method a stage, called in order; the record says `incomplete` until the verdict is in."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from audit import judge, measure, report
+from audit.build.device import AuditDevice, BuiltVariant
+from audit.claims import ClaimFolder
+from audit.device_run import Site
+from audit.lint import floors
+from audit.measure import Session
+from audit.model import Record, Stage, Variant, store
+from audit.model.errors import AuditError
+from audit.model.run_directory import Scratch, room
+from audit.record_writer import Ledger, taken
+from audit.report.formats import USUAL, Form
+from audit.report.progress import Progress
+from audit.review import review_python, review_source
+from audit.run import environment, standing
+from audit.run.pool import Workers
+from audit.scheduler import Inquiry, jobs, places
+
+STAGES = ("prepare", "lint", "review", "build", "verify", "measure", "confirm", "judge", "report")
+A_TIMING = 20
+"""Pieces of work that the timing session counts as, in the progress."""
+
+
+class Audit:
+    """One audit in progress. Use as a context manager; call the stages in the order of this file.
+
+    Args:
+        folder: the claim.
+        device: the device the audit is for.
+        out: folder for the record and the report.
+        beside: devices that give evidence too; what they cannot build or answer blocks nothing.
+        entropy: the seed of the inputs; None draws one.
+        timed: False measures no times, and compiles nothing for them; a device that gives none is never timed.
+        rounds: the least number of blocks of a timing session; None leaves it to the session.
+        workers: processes that several audits share, and that are not ended with this one.
+        progress: where it tells what it does.
+    """
+
+    def __init__(  # noqa: PLR0913  # what an audit is made of
+        self,
+        folder: ClaimFolder,
+        device: AuditDevice,
+        out: Path,
+        *,
+        beside: Sequence[AuditDevice] = (),
+        entropy: int | None = None,
+        timed: bool = True,
+        rounds: int | None = None,
+        workers: Workers | None = None,
+        progress: Progress,
+    ) -> None:
+        self.folder = folder
+        self.out = out
+        self._progress, self._rounds = progress, rounds
+        self.seed = secrets.randbits(62) if entropy is None else entropy
+        with ExitStack() as opened:  # what was opened is given back where something behind it cannot be
+            opened.callback(taken(out).close)
+            self._scratch = opened.enter_context(Scratch())
+            first = Record(
+                claim=folder.audited,
+                device=device.describe(),
+                beside=tuple(other.describe() for other in beside),
+                environment=environment.describe(seeds=(self.seed,)),
+            )
+            command = f"audit run {folder.claim.name} --device {first.device.kind} --seed {self.seed}"
+            self._ledger = Ledger(first, out / store.RECORD, command=command)
+            self._workers = workers or opened.enter_context(Workers(places(1 + len(beside))))
+            self._main = self._open(device)
+            self._beside = [self._open(other) for other in beside]
+            self._opened = opened.pop_all()
+        self._gives_times = timed and first.device.kind == "cuda"
+        self._timing: Future[Session] | None = None
+        progress.expect(A_TIMING if self._gives_times else 0)
+
+    @property
+    def record(self) -> Record:
+        """What is known so far; the same is in `<out>/record.json`."""
+        return self._ledger.record
+
+    def __enter__(self) -> Audit:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the workers and removes what they left; the record stays."""
+        for inquiry in (self._main, *self._beside):
+            inquiry.close()
+        self._opened.close()
+
+    def prepare(self) -> None:
+        """Starts all that can start, and returns when inputs and float64 results are there."""
+        with self._stage("prepare"):
+            self._main.start(entropy=self.seed)
+            self._main.cost()
+            if self._gives_times:
+                self._timing = self._main.beside(self._prepare_timing)
+            self._ledger.put_walls(standing.walls(self._workers))
+            self._progress.say(f"float64 results for {', '.join(case.label for case in self._main.site.cases)}")
+
+    def lint(self) -> None:
+        """The published numbers against the hardware they name."""
+        with self._stage("lint"):
+            findings = floors.floors(self.folder.claim, self._main.cost())
+            self._ledger.add(findings)
+            under = ", ".join(finding.target for finding in findings if finding.outcome == "fail")
+            self._progress.say(
+                f"GPUs named: {len(findings)}; reported time under the hardware floor: {under or 'none'}"
+            )
+
+    def review(self) -> None:
+        """Hints from every variant's source."""
+        with self._stage("review"):
+            for variant in self.folder.claim.variant:
+                text = self.folder.source_of(variant).read_text(encoding="utf-8")
+                ask = review_python if variant.file.endswith(".py") else review_source
+                advice = variant.role == "claimed"
+                findings = ask(text, target=variant.name, precision=variant.precision, advice=advice)
+                self._ledger.add(findings)
+                for hint in (finding for finding in findings if finding.outcome == "fail"):
+                    self._progress.say(f"{variant.file}, line {hint.line}: hint: {hint.probe}")
+
+    def build(self) -> None:
+        """Waits until every variant is compiled; one that is not is a finding and the others go on. Then the devices
+        beside start, which need the processor too."""
+        with self._stage("build"):
+            self._main.wait_for_builds()
+            for inquiry in self._beside:
+                inquiry.start(entropy=self.seed)
+
+    def verify(self) -> None:
+        """Waits until every probe has been asked about every variant that was built."""
+        with self._stage("verify"):
+            self._main.wait_for_answers()
+
+    def measure(self) -> None:
+        """Times on a GPU: baselines and cleared variants soundly; the claimed kernel if its published build is in."""
+        if self._gives_times:
+            with self._stage("measure"):
+                waiting = self._main.waiting()
+                self._time([one for one in self.folder.claim.variant if one not in waiting], baselines=True)
+                self._progress.advance(A_TIMING)
+
+    def confirm(self) -> None:
+        """Waits for published builds, asks and times again what now counts; waits for the devices beside."""
+        waiting = self._main.waiting()
+        if waiting or self._beside:
+            with self._stage("confirm"):
+                self._main.confirm(waiting)
+                if waiting and self._gives_times:
+                    self._time(waiting, baselines=False)
+                for inquiry in self._beside:
+                    inquiry.wait_for_answers()
+
+    def judge(self) -> None:
+        """The ladder and the verdict, from the record alone."""
+        self._progress.complete()
+        with self._stage("judge"):
+            self._ledger.sort([variant.name for variant in self.folder.claim.variant])
+            self._ledger.put(ladder=judge.ladder(self.folder.claim, self.record.findings, self.record.measurements))
+            verdict = judge.judge(self.record)
+            self._progress.say(f"verdict: {verdict.name}")
+        stages = tuple(Stage(name=name, seconds=seconds) for name, seconds in self._progress.stages)
+        self._ledger.put(environment=self.record.environment.model_copy(update={"stages": stages}), verdict=verdict)
+        self._ledger.flush()
+
+    def report(self, form: Form = USUAL) -> list[Path]:
+        """Renders the record; returns the files written."""
+        with self._stage("report"):
+            files = report.render(self.record, self.out, form)
+            self._progress.say(f"wrote {', '.join(file.name for file in files)}")
+        return files
+
+    def run(self, form: Form = USUAL) -> Record:
+        """All stages; the report in that form."""
+        self._progress.plan(STAGES)
+        for stage in (self.prepare, self.lint, self.review, self.build, self.verify, self.measure, self.confirm,
+                      self.judge):  # fmt: skip
+            stage()
+        self.report(form)
+        return self.record
+
+    @contextmanager
+    def _stage(self, name: str) -> Iterator[None]:
+        """A stage of the progress; what it found is on disk when it ends. One that breaks off leaves a report too.
+
+        Raises:
+            BadInput: the disk is full, or was made read-only.
+        """
+        with room(self.out):
+            try:
+                with self._progress.stage(name):
+                    yield
+            except BaseException:
+                if name != "report":
+                    self._report_what_is_known()
+                raise
+        self._ledger.flush()
+
+    def _report_what_is_known(self) -> None:
+        """The record and its report as far as they go; why the audit broke off matters more than why they do not."""
+        with suppress(OSError, AuditError):
+            self._ledger.flush()
+            report.render(self.record, self.out)
+
+    def _open(self, device: AuditDevice) -> Inquiry:
+        with room(self._scratch):
+            scratch = Path(tempfile.mkdtemp(dir=self._scratch))
+        site = Site(self.folder, device, workers=self._workers, scratch=scratch, keep=self._ledger.add_build)
+        order = sorted(self.folder.claim.variant, key=lambda variant: variant.role != "claimed")
+        return Inquiry(site, order, ledger=self._ledger, progress=self._progress, jobs=jobs())
+
+    def _prepare_timing(self) -> Session:
+        """The one timing session: its other inputs, and compiled baselines in the process that is timed later."""
+        session = Session(
+            claim=self.folder.claim,
+            reference=self.folder.reference,
+            case=self._main.site.case_of(self.folder.claim.shapes.claimed),
+            workers=self._workers,
+            say=self._progress.say,
+            seed=self.seed,
+            rounds=self._rounds,
+            process=self._opened.enter_context(
+                self._workers.shared(self._scratch, reads=[self.folder.reference.parent])
+            ),
+        )
+        session.prepare()
+        return session
+
+    def _time(self, variants: Sequence[Variant], *, baselines: bool) -> None:
+        if self._timing is None:
+            return
+        site = self._main.site
+        rungs = judge.ladder(self.folder.claim, self.record.findings)
+        cleared = {rung.variant for rung in rungs if rung.state == "cleared"}
+        known = site.timeable()
+        built: dict[str, BuiltVariant] = {one.name: known[one.name] for one in variants if one.name in known}
+        times = measure.times(self._timing.result(), built, cleared=cleared, baselines=baselines)
+        self._ledger.add(site.timed(times.findings))
+        self._ledger.add_times(times.measurements)

@@ -1,0 +1,88 @@
+"""One run of torch's extension builder in a child process, inside the walls, told in the compiler's own words."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from audit.build.cuda.toolchain import Toolchain
+from audit.model.errors import BadInput, CompileError
+from audit.sandbox import command
+
+BUILD_LIMIT_S = 600.0
+RUNG = "published"
+PYTHON = sys.executable
+_PLAIN_FLAG = re.compile(r"-[A-Za-z0-9_=+,.:-]+")
+_TARGET_FLAG = re.compile(r"arch|-code\b")
+_BUILDER_LINE = re.compile(r"\[\d+/\d+\]|FAILED:|ninja:|Error building|/\S+ -")
+_FOLDERS = re.compile(r"(?:/[\w.+@-]+)+/")
+
+
+def checked_flags(flags: Sequence[str]) -> tuple[str, ...]:
+    """The flags. Raises BadInput for one that would not reach nvcc as written.
+
+    torch drops its own target for any flag with "arch" in it, a folder's name included, and hands flags to a shell.
+    """
+    for flag in flags:
+        if _TARGET_FLAG.search(flag):
+            raise BadInput(f"protocol.flags: {flag}: names a target; leave it out, the GPU at hand is the target")
+        if not _PLAIN_FLAG.fullmatch(flag):
+            raise BadInput(f"protocol.flags: {flag}: paths, quotes and blanks are not taken; one plain flag an entry")
+    return tuple(flags)
+
+
+def compile_module(
+    source: Path, flags: Sequence[str], *, module: str, arch: str, toolchain: Toolchain, folder: Path
+) -> Path:
+    """Builds `<folder>/<module>.so` from the unmodified source and returns it.
+
+    Args:
+        source: the `.cu` file, compiled where it is.
+        flags: for nvcc, checked.
+        module: the name of the Python module.
+        arch: the one target, as "9.0".
+        toolchain: what compiles it.
+        folder: empty and nobody else's, so that no lock of a killed build can be met.
+
+    Raises:
+        CompileError: refused, or not done within `BUILD_LIMIT_S`.
+    """
+    request = {"name": module, "source": str(source.resolve()), "flags": list(flags), "folder": str(folder)}
+    code, words = run_child("audit.build.cuda.child", request, env=environment(arch, toolchain), folder=folder)
+    if code:
+        raise CompileError(words or f"error: the builder ended with code {code}", rung=RUNG)
+    return folder / f"{module}.so"
+
+
+def run_child(module: str, request: dict[str, Any], *, env: dict[str, str], folder: Path) -> tuple[int, str]:
+    """Runs `python -m module request`; its exit code and what it said, without ninja's lines and folders.
+
+    Raises:
+        CompileError: not done within `BUILD_LIMIT_S`, or over a bound; it and what it started are ended.
+    """
+    program = [PYTHON, "-m", module, json.dumps(request)]
+    beside = Path(request["source"]).parent  # the headers a source includes in quotes
+    done = command.run(program, folder=folder, limit_s=BUILD_LIMIT_S, reads=[beside], environment=env)
+    words = compiler_words(done.out + done.err)
+    if done.stopped:
+        raise CompileError(f"error: the build {done.stopped.removeprefix('it ')}\n{words}", rung=RUNG)
+    return done.code, words
+
+
+def environment(arch: str, toolchain: Toolchain) -> dict[str, str]:
+    """This process's environment with the target and the programs torch looks for."""
+    programs = os.pathsep.join([str(toolchain.ninja), str(toolchain.cuda_home / "bin"), os.environ.get("PATH", "")])
+    told = {"PATH": programs, "CUDA_HOME": str(toolchain.cuda_home), "TORCH_CUDA_ARCH_LIST": arch, "MAX_JOBS": "2"}
+    return {**os.environ, **told}
+
+
+def compiler_words(log: str) -> str:
+    """The log without ninja's lines, command lines and folders; all of it where nothing else is left."""
+    lines = [line for line in log.splitlines() if line.strip()]
+    words = [line for line in lines if not _BUILDER_LINE.match(line)]
+    return _FOLDERS.sub("", "\n".join(words or lines))

@@ -1,0 +1,204 @@
+"""A real GPU: variants compiled the fast way, the claimed kernel also as published by torch's extension builder."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from audit.build.cuda import extension, fast, gpu, toolchain
+from audit.build.cuda.compile import RUNG, checked_flags
+from audit.build.cuda.extension import CudaBuild
+from audit.build.cuda.fast import FastBuild, NotFast
+from audit.build.cuda.sanitizer import working_sanitizer
+from audit.build.defined_kernels import defined, plain_name
+from audit.build.device import Levels
+from audit.build.emulated.cache import cache_folder
+from audit.build.emulated.patterns import POISON_NAN, POISON_NUMBER
+from audit.model import BuildNote, Claim, Device, Shape, Variant
+from audit.model.errors import Unsupported
+
+SESSION_LIMIT_S = 120.0
+FAST = "fast"
+OUR_FLAGS = ("-O3",)
+LINE_INFO = "-lineinfo"
+"""Added to a published build, so that a checker can name lines; nvcc makes the same instructions with it."""
+AS_PUBLISHED = ("claimed", "ablation", "thief")
+"""Roles compiled with the claim's own flags, so that an ablation differs from the claim by its one change only."""
+POISONS = {"poison_nan": POISON_NAN, "poison_number": POISON_NUMBER}
+"""Memory modes that fill freed blocks of the output's size before a call, and the 4-byte pattern."""
+
+
+@dataclass(frozen=True)
+class CudaVariant:
+    """See `audit.build.device.BuiltVariant`. `loaded` is what `audit.run.cuda.entry_of` needs."""
+
+    note: BuildNote
+    loaded: dict[str, Any]
+    sanitizer: Path | None = None
+    limit_s: float = SESSION_LIMIT_S
+    orders: tuple[str, ...] = ("forward",)
+    more_orders: tuple[str, ...] = ()
+    fills: tuple[str, ...] = ()
+    nan_memory: str = "filled_nan"
+    traced_memory: str = "traced"
+    tensor_device: str = "cuda"
+
+    @property
+    def poisons(self) -> dict[str, bytes]:
+        """See `BuiltVariant`. The patterns of the emulated device, for any dtype of output."""
+        return {name: pattern.to_bytes(4, "little") for name, pattern in POISONS.items()}
+
+    @property
+    def checks_accesses(self) -> bool:
+        """See `BuiltVariant`. Where the toolkit has a compute-sanitizer that works here."""
+        return self.sanitizer is not None
+
+    @property
+    def libraries(self) -> list[Path]:
+        """The compiled libraries; of a `.py` those of its extensions."""
+        if "python" not in self.loaded:
+            return [Path(self.loaded["library"])]
+        known = [one for one in (self.loaded["extensions"] or {}).values() if not isinstance(one, str)]
+        return [Path(self.loaded["folder"]) / library for library, _ in known]
+
+    def defines(self, kernel: str) -> bool:
+        """See `BuiltVariant`. As the symbols of the libraries say."""
+        return any(plain_name(kernel) in defined(library) for library in self.libraries)
+
+    def session_request(self, *, memory: str, order: str, check: bool, fill: str | None = None) -> dict[str, Any]:
+        """See `BuiltVariant`. Threads run in the GPU's own order; a checked call runs under the checker."""
+        if order not in self.orders:
+            raise ValueError(f"a GPU has no thread order {order}; known: {', '.join(self.orders)}")
+        if fill is not None:
+            raise ValueError(f"fresh shared memory of a GPU is not filled by us: {fill}")
+        settings = {"kind": "cuda", **self.loaded, "memory": memory, "pattern": POISONS.get(memory)}
+        if check:  # nobody else gets the checker's network and files
+            settings |= {"kind": "cuda_checked", "sanitizer": str(self.sanitizer)}
+        return {"device": settings}
+
+    def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """See `BuiltVariant`. The access checker names no offsets, so there is nothing to place."""
+        return [*reports]
+
+
+class CudaDevice:
+    """See `audit.build.device.AuditDevice`.
+
+    Args:
+        claim: whose published flags count.
+        cache: folder of finished builds; None is the user's own.
+
+    Raises:
+        BadInput: no GPU here, or nothing to build for it; says what to install.
+    """
+
+    levels = Levels(first="fast", published="published", oldest="oldest GPU")
+
+    def __init__(self, claim: Claim, *, cache: Path | None = None) -> None:
+        self._claim = claim
+        self._cache = cache or cache_folder()
+        self._gpu = gpu.find()
+        self._toolchain = toolchain.find(self._gpu)
+        self._beside = ThreadPoolExecutor(max_workers=2)
+        self._sanitizer: Future[Path | None] | None = None
+        self._lock = threading.Lock()
+        checked_flags(claim.protocol.flags)
+
+    def describe(self) -> Device:
+        """See `AuditDevice`."""
+        versions = f"driver {self._gpu.driver}, {self._toolchain.nvcc}, torch {self._toolchain.torch}"
+        return Device(
+            kind="cuda",
+            name=self._gpu.name,
+            compute_capability=self._gpu.compute_capability,
+            note=f"times the claimed source compiled as published; {versions}",
+        )
+
+    def shapes(self, claim: Claim) -> tuple[Shape, ...]:
+        """The claimed shape and all others, smallest first as stated."""
+        return (*claim.shapes.others, claim.shapes.claimed)
+
+    def prepare(self) -> None:
+        """See `AuditDevice`. Nothing that a build must wait for: shared headers for the next ones are compiled beside
+        it, and the access checker, which only published builds use, is tried once."""
+        self._checker()
+        self._beside.submit(self._share_headers)
+
+    def build(self, source: Path, variant: Variant, *, optimisation: str) -> CudaVariant:
+        """See `AuditDevice`. Levels: "fast" (g++ and NVRTC) and "published" (torch's extension builder)."""
+        self.levels.checked(optimisation)
+        if variant.compute_capability > self._gpu.compute_capability:
+            least = variant.compute_capability
+            needs = f"{variant.file} needs compute capability {least // 10}.{least % 10}"
+            raise Unsupported(f"{needs}; {self._gpu.name} has {self._gpu.arch}")
+        if source.suffix == ".py":
+            if optimisation == self.levels.oldest:
+                raise Unsupported("Python, which is compiled for the GPU at hand")
+            return self._python(source, variant, optimisation)
+        made = {self.levels.first: self._fast, self.levels.published: self._published, self.levels.oldest: self._oldest}
+        return made[optimisation](source, variant, flags_of(variant, self._claim))
+
+    def _fast(self, source: Path, variant: Variant, flags: tuple[str, ...]) -> CudaVariant:
+        return self._quick(source, variant, self.levels.first, flags=flags, card=self._gpu.compute_capability)
+
+    def _oldest(self, source: Path, variant: Variant, flags: tuple[str, ...]) -> CudaVariant:
+        card = variant.compute_capability
+        if card == self._gpu.compute_capability:
+            raise Unsupported(f"{variant.file} is for GPUs like {self._gpu.name} and newer: there is no older code")
+        return self._quick(source, variant, "oldest GPU", flags=flags, card=card, portable=True)
+
+    def _quick(
+        self, source: Path, variant: Variant, level: str, *, flags: tuple[str, ...], card: int, portable: bool = False
+    ) -> CudaVariant:
+        built = fast.build(source, flags=flags, compute_capability=card, portable=portable, cache_folder=self._cache)
+        if built.left_out and self._claim.dtype != "float32":
+            raise NotFast(f"kernels over torch's own types ({built.left_out[0]})")
+        note = _note(variant, level, built, header_set=FAST, log="")
+        return CudaVariant(note, {"library": str(built.library), "module": "", "binding": str(built.binding)})
+
+    def _published(self, source: Path, variant: Variant, flags: tuple[str, ...]) -> CudaVariant:
+        told = flags if LINE_INFO in flags else (*flags, LINE_INFO)
+        built = extension.build(source, told, gpu=self._gpu, toolchain=self._toolchain, cache=self._cache)
+        note = _note(variant, "published", built, header_set=RUNG, log=built.note)
+        loaded = {"library": str(built.library), "module": built.module, "binding": None}
+        return CudaVariant(note, loaded, sanitizer=self._checker().result())
+
+    def _checker(self) -> Future[Path | None]:
+        """The access checker, tried once."""
+        with self._lock:
+            if self._sanitizer is None:
+                self._sanitizer = self._beside.submit(working_sanitizer, self._toolchain)
+            return self._sanitizer
+
+    def _python(self, source: Path, variant: Variant, level: str) -> CudaVariant:
+        from audit.build.python.cuda import PythonBuilder  # it is made of this module's parts
+
+        return PythonBuilder(self._gpu, self._toolchain, self._cache).build(source, variant, self._claim, level=level)
+
+    def _share_headers(self) -> None:
+        with suppress(NotFast):  # every build that needs them says so itself
+            fast.prepare(self._cache)
+
+
+def flags_of(variant: Variant, claim: Claim) -> tuple[str, ...]:
+    """What nvcc is given: the published flags for the claim, its ablations and the thief, ours for the rest."""
+    return claim.protocol.flags if variant.role in AS_PUBLISHED else OUR_FLAGS
+
+
+def _note(variant: Variant, level: str, built: CudaBuild | FastBuild, *, header_set: str, log: str) -> BuildNote:
+    return BuildNote(
+        variant=variant.name,
+        optimisation=level,
+        outcome="built",
+        header_set=header_set,
+        compiler=built.compiler,
+        flags=built.flags,
+        seconds=round(built.seconds, 2),
+        from_cache=built.from_cache,
+        log=log,
+    )

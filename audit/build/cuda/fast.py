@@ -1,0 +1,184 @@
+"""A `.cu` source to a library for a real GPU without nvcc: host part by g++, device part by NVRTC.
+
+The library is loaded by `audit.build.cuda.fast_load` in a worker. What the fast build cannot take raises `NotFast`, an
+`Unsupported`: the published build then decides, as it does on every finding made here.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from audit.build.cuda import fast_toolchain
+from audit.build.cuda.fast_device import device_text
+from audit.build.cuda.fast_flags import Flags, translated
+from audit.build.cuda.fast_host import KEY, host_part, operator_includes
+from audit.build.cuda.fast_nvrtc import NAMES
+from audit.build.cuda.fast_refusal import NotFast
+from audit.build.cuda.fast_symbols import Symbol, device_variables, offset_of, symbols
+from audit.build.cuda.fast_toolchain import FastToolchain
+from audit.build.emulated import cache, toolchain
+from audit.build.emulated.cache import fingerprint, made
+from audit.build.names import FAST_MANIFEST, IMAGE, OPENER
+from audit.model import untrusted
+from audit.model.errors import first_error
+from audit.review.cuda_source import CudaSource, parse
+from audit.sandbox import command
+
+__all__ = ["FastBuild", "NotFast", "build", "prepare"]
+
+DEVICE_LIMIT_S = 120.0
+LIBRARY, DEVICE_SOURCE = "host.so", "device.cu"
+_RECIPE = "2"  # part of every cache key; counts changes to the way this module calls the compilers
+_LINK = ("-shared", "-Wl,-z,now")
+
+
+@dataclass(frozen=True)
+class FastBuild:
+    """A source compiled the fast way.
+
+    Attributes:
+        library: the host part; beside it lie the device part and the table that joins them.
+        binding: the library that must be loaded before it.
+        flags: NVRTC's, in order.
+        compiler: of the host part, and NVRTC's path name.
+        seconds: of wall clock that this call took.
+        host_seconds: that compiling the host part took, when it was compiled.
+        device_seconds: the same for NVRTC, the start of its process included.
+        from_cache: nothing was compiled by this call.
+        left_out: instantiations whose template arguments are torch's types; launching one raises NotImplementedError.
+    """
+
+    library: Path
+    binding: Path
+    flags: tuple[str, ...]
+    compiler: str
+    seconds: float
+    host_seconds: float
+    device_seconds: float
+    from_cache: bool
+    left_out: tuple[str, ...]
+
+
+def prepare(cache_folder: Path | None = None) -> None:
+    """Makes what all fast builds share; nothing happens if it exists. Raises NotFast if this machine cannot.
+
+    Builds need not wait for it: until the precompiled header is there they read torch's headers themselves.
+    """
+    fast_toolchain.prepare(cache_folder or cache.cache_folder())
+
+
+def build(
+    source_path: Path,
+    *,
+    flags: tuple[str, ...],
+    compute_capability: int,
+    portable: bool = False,
+    cache_folder: Path | None = None,
+) -> FastBuild:
+    """Compiles an unmodified torch extension, or takes it from the cache.
+
+    Args:
+        source_path: the `.cu` file.
+        flags: for nvcc, in order, as published.
+        compute_capability: of the only GPU the code is for, e.g. 90.
+        portable: make PTX for that compute capability, which newer GPUs run too, instead.
+        cache_folder: of finished builds instead of the user's; may be shared by builds that run at once.
+
+    Raises:
+        BadInput: the source is missing or is no UTF-8.
+        NotFast: the source or a flag is not for this build, or one of the compilers refuses it.
+    """
+    started = time.monotonic()
+    own = cache_folder or cache.cache_folder()
+    source = parse(untrusted.text(source_path))
+    if "__global__" not in source.masked:
+        raise NotFast("a source that defines no kernel")
+    tools = fast_toolchain.find()
+    given = translated(flags, compute_capability=compute_capability, standard=tools.standard, portable=portable)
+    host = operator_includes(source, tools.operators) + given.defines + host_part(source, name=source_path.name)
+    job = _Job(source, host, given, own, tools)
+    key = fingerprint([_RECIPE, *tools.identity, *given.device, host, job.device])
+    target = own / "fast" / f"{source_path.stem[:40]}-{key}"
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        binding = beside.submit(fast_toolchain.binding, own)
+        kept = made(target, job.make)
+    manifest = json.loads((target / FAST_MANIFEST).read_text(encoding="utf-8"))
+    return FastBuild(
+        library=target / LIBRARY,
+        binding=binding.result(),
+        flags=given.device,
+        compiler=f"{tools.compiler}; NVRTC {tools.nvrtc.name}",
+        seconds=time.monotonic() - started,
+        host_seconds=manifest["host_seconds"],
+        device_seconds=manifest["device_seconds"],
+        from_cache=kept,
+        left_out=tuple(manifest["left_out"]),
+    )
+
+
+class _Job:
+    """One source on its way through both compilers."""
+
+    def __init__(self, source: CudaSource, host: str, flags: Flags, own: Path, tools: FastToolchain) -> None:
+        self._source, self._host, self._flags, self._cache, self._tools = source, host, flags, own, tools
+        self.device = device_text(source)
+
+    def make(self, folder: Path) -> None:
+        """Fills the folder of a finished build."""
+        (folder / DEVICE_SOURCE).write_text(self.device, encoding="utf-8")
+        (folder / "host.cpp").write_text(self._host, encoding="utf-8")
+        started = time.monotonic()
+        self._compile_host(folder)
+        host_seconds = time.monotonic() - started
+        listing = fast_toolchain.listing(folder / LIBRARY)
+        found = symbols(listing, key=KEY, variables=device_variables(self._source))
+        wanted = [symbol for symbol in found if not symbol.needs_torch]
+        names = self._compile_device(folder, wanted)
+        joined = [[names[symbol.expression], symbol.is_variable, list(symbol.offsets)] for symbol in wanted]
+        left_out = [symbol.expression for symbol in found if symbol.needs_torch]
+        manifest = {
+            "joined": joined,
+            "left_out": left_out,
+            "opener": offset_of(OPENER, listing),
+            "host_seconds": round(host_seconds, 3),
+            "device_seconds": round(time.monotonic() - started - host_seconds, 3),
+        }
+        (folder / FAST_MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+
+    def _compile_host(self, folder: Path) -> None:
+        header = fast_toolchain.header_now(self._cache, folder)
+        compile_ = [*self._tools.host_flags, "-include", str(header), "-c", "host.cpp", "-o", "host.o"]
+        for arguments in (compile_, [*_LINK, "host.o", "-o", LIBRARY]):
+            succeeded, log = toolchain.compile_file(arguments, folder=folder, reads=[header.parent])
+            if not succeeded:
+                raise NotFast(f"this host code: {first_error(log)}")
+        (folder / "host.o").unlink()
+
+    def _compile_device(self, folder: Path, wanted: list[Symbol]) -> dict[str, str]:
+        includes = [
+            f"-I{fast_toolchain.INCLUDE}",
+            f"-I{self._tools.cuda_include}",
+            f"-I{self._tools.cuda_include}/cccl",
+        ]
+        request: dict[str, Any] = {
+            "library": str(self._tools.nvrtc),
+            "source": str(folder / DEVICE_SOURCE),
+            "options": [*self._flags.device, *includes],
+            "expressions": [symbol.expression for symbol in wanted],
+            "image": str(folder / IMAGE),
+        }
+        compiler = [sys.executable, "-m", "audit.build.cuda.fast_nvrtc", json.dumps(request)]
+        reads = [self._tools.nvrtc.parent, self._tools.nvrtc.resolve().parent, self._tools.cuda_include]
+        done = command.run(compiler, folder=folder, limit_s=DEVICE_LIMIT_S, reads=reads)
+        if done.stopped:
+            raise NotFast(f"this device code: the compiler {done.stopped.removeprefix('it ')}")
+        if done.code:
+            raise NotFast(f"this device code: {first_error(done.out + done.err)}")
+        names: dict[str, str] = json.loads((folder / NAMES).read_text(encoding="utf-8"))
+        return names

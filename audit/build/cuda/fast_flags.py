@@ -1,0 +1,72 @@
+"""Published nvcc flags as the fast build's: those of NVRTC for the device part, macros for the host part."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from audit.build.cuda.fast_refusal import NotFast
+
+# What torch's extension builder adds to every nvcc call; -default-device is NVRTC's form of the relaxed constexpr.
+_TORCH = (
+    "-D__CUDA_NO_HALF_OPERATORS__",
+    "-D__CUDA_NO_HALF_CONVERSIONS__",
+    "-D__CUDA_NO_BFLOAT16_CONVERSIONS__",
+    "-D__CUDA_NO_HALF2_OPERATORS__",
+    "-default-device",
+)
+_SAME = re.compile(
+    r"--?(?:use_fast_math|ftz=\w+|prec-div=\w+|prec-sqrt=\w+|fmad=\w+|maxrregcount=\d+|generate-line-info|"
+    r"extra-device-vectorization|restrict|std=c\+\+(?:14|17|20))|-lineinfo|-[DU]\w+(?:=[\w.+-]+)?"
+)
+_HOST_OR_DEFAULT = re.compile(
+    r"-O3|--optimize=3|--?expt-relaxed-constexpr|--expt-extended-lambda|--extended-lambda|-w|-fPIC|-Wall|"
+    r"--threads=\d+|--ptxas-options=-O3|-Xptxas=-O3|-Xcompiler=-\w+"
+)
+_PTXAS = re.compile(r"(?:-Xptxas|--ptxas-options)=(?P<option>-[\w=,.-]+)")
+_MACRO = re.compile(r"-(?P<kind>[DU])(?P<name>\w+)(?:=(?P<value>.*))?")
+
+
+@dataclass(frozen=True)
+class Flags:
+    """`device` for NVRTC, in order; `defines` preprocessor lines for the host part."""
+
+    device: tuple[str, ...]
+    defines: str
+
+
+def translated(flags: Sequence[str], *, compute_capability: int, standard: str, portable: bool = False) -> Flags:
+    """The flags for both compilers.
+
+    Args:
+        flags: as published, for nvcc, one an entry.
+        compute_capability: of the one target, e.g. 90.
+        standard: what torch's builder asks for where the flags do not, e.g. "c++17".
+        portable: PTX, which the driver compiles for newer GPUs too, instead of code for that target alone.
+
+    Raises:
+        NotFast: a flag whose effect on NVRTC is not known.
+    """
+    device = [f"--gpu-architecture={'compute' if portable else 'sm'}_{compute_capability}", *_TORCH]
+    if not any("std=" in flag for flag in flags):
+        device.append(f"--std={standard}")
+    defines = []
+    for flag in flags:
+        if _HOST_OR_DEFAULT.fullmatch(flag):
+            continue
+        ptxas = _PTXAS.fullmatch(flag)
+        if ptxas is None and not _SAME.fullmatch(flag):
+            raise NotFast(f"the flag {flag}")
+        device.append(f"--ptxas-options={ptxas['option']}" if ptxas else _doubled(flag))
+        if macro := _MACRO.fullmatch(flag):
+            value = "1" if macro["value"] is None else macro["value"]
+            defines.append(
+                f"#define {macro['name']} {value}\n" if macro["kind"] == "D" else f"#undef {macro['name']}\n"
+            )
+    return Flags(tuple(device), "".join(defines))
+
+
+def _doubled(flag: str) -> str:
+    """NVRTC knows the long options by two dashes only, but for one."""
+    return flag if flag.startswith("--") or flag[1] in "DU" or flag == "-lineinfo" else f"-{flag}"

@@ -1,0 +1,106 @@
+"""The host part of a CUDA source for g++: kernels become stubs that launch what was bound to them.
+
+The same division as nvcc's: a kernel's function on the host packs its parameters and launches, `K<<<cfg>>>(args)`
+configures and calls it. Conversions of arguments, overloads, template arguments stay C++'s business.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from audit.build.cuda.fast_refusal import NotFast
+from audit.build.emulated.edits import Edit, apply
+from audit.build.emulated.rewrite import operator_headers
+from audit.review.cuda_source import CudaSource, Function, Include, Launch
+from audit.review.unsupported import unsupported
+
+KEY = "cufast_key"
+_RUNS_HERE = frozenset({"inline assembly"})
+"""What the emulated device refuses and a GPU does not."""
+_REPLACED = re.compile(
+    r"(?<![\w:])(?:::\s*)?(?P<name>cudaMemcpyToSymbol(?:Async)?|cudaMemcpyFromSymbol|cudaGetSymbolAddress|"
+    r"cudaLaunchKernel|cudaFuncSetAttribute|cudaFuncGetAttributes|"
+    r"cudaOccupancyMaxActiveBlocksPerMultiprocessor|cudaOccupancyMaxPotentialBlockSize)\b(?=\s*(?:<[^;<>]*>\s*)?\()"
+)
+_NOT_REPLACED = re.compile(
+    r"\b(?:cudaFunc[GS]et\w+|cudaOccupancy\w+|cuda\w*Symbol\w*|cudaLaunch(?:Kernel|Cooperative)\w*|cudaGetKernel)\b"
+)
+# In the precompiled header already, or only for device code.
+_HEADER_NOT_READ = re.compile(
+    r"(?:torch/|pybind11/|ATen/ATen\.h|ATen/cuda/CUDAContext\w*\.h|mma\.h|cooperative_groups|cuda_pipeline|cuda/|"
+    r"cub/|thrust/|cutlass/|cute/|curand|device_(?:launch|functions|atomic)|sm_\d+_|math_functions)"
+)
+
+
+def host_part(source: CudaSource, *, name: str) -> str:
+    """C++ text of the source's host side, lines where they were.
+
+    Args:
+        source: the parsed source.
+        name: the file name that compiler messages shall show.
+
+    Raises:
+        NotFast: the source uses what this build cannot take; names it.
+    """
+    _refuse(source)
+    edits = [
+        *(_stub(source, each) for each in source.functions if each.kind == "kernel"),
+        *(each for function in source.functions for each in _device_function(source, function)),
+        *(edit for launch in source.launches for edit in _launch(launch)),
+        *(Edit(*match.span("name"), f"::cufast::{match['name']}") for match in _unqualified(source)),
+        *(Edit(each.start, each.end, "") for each in source.includes if not _read(each)),
+    ]
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'#line 1 "{escaped}"\n{apply(source, edits)}\n#include "cufast/exports.h"\n'
+
+
+def operator_includes(source: CudaSource, available: frozenset[str]) -> str:
+    """Includes for operators called as `torch::NAME(`, of those that torch has a header for."""
+    return "".join(f"#include <ATen/ops/{name}.h>\n" for name in operator_headers(source) if name in available)
+
+
+def _refuse(source: CudaSource) -> None:
+    for found in unsupported(source):
+        if found.construct not in _RUNS_HERE:
+            raise NotFast(found.construct, line=found.line)
+    for match in _NOT_REPLACED.finditer(source.masked):
+        if not _REPLACED.match(source.masked, match.start()):
+            raise NotFast(match.group(), line=source.line_of(match.start()))
+    for include in source.includes:
+        if source.code[include.start : include.end].rstrip().endswith('"') and not include.header.startswith("cuda"):
+            raise NotFast(f"the header {include.header} beside the source", line=include.line)
+
+
+def _unqualified(source: CudaSource) -> Iterator[re.Match[str]]:
+    yield from _REPLACED.finditer(source.masked)
+
+
+def _stub(source: CudaSource, kernel: Function) -> Edit:
+    packed = []
+    for parameter in kernel.parameters:
+        pattern = re.sub(r"<.*>", "", parameter.text)
+        if not parameter.name or "&" in pattern:
+            raise NotFast(f"the kernel parameter '{parameter.text}'", line=kernel.line)
+        packed.append(f"(void*)&{parameter.name}{'...' * ('...' in parameter.text)}, ")
+    if source.macro_at(kernel.start):
+        raise NotFast("a kernel in a macro", line=kernel.line)
+    body = f"{{ static char {KEY}; void* cufast_list[] = {{{''.join(packed)}nullptr}}; "
+    return Edit(kernel.body_start, kernel.end, body + f"::cufast::launch(&{KEY}, cufast_list); }}")
+
+
+def _device_function(source: CudaSource, function: Function) -> Iterator[Edit]:
+    """No host code runs it, so its body may go; what is `constexpr` may be asked at compile time."""
+    head = source.masked[function.start : function.body_start]
+    if function.kind == "device" and not function.for_host and "constexpr" not in head:
+        yield Edit(function.body_start, function.end, "{}")
+
+
+def _launch(launch: Launch) -> Iterator[Edit]:
+    yield Edit(launch.start, launch.configuration_start, "(::cufast::configure(")
+    yield Edit(launch.configuration_end, launch.arguments_start, f"), {launch.kernel_text}(")
+    yield Edit(launch.end, launch.end, ")")
+
+
+def _read(include: Include) -> bool:
+    return _HEADER_NOT_READ.match(include.header) is None

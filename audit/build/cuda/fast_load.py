@@ -1,0 +1,62 @@
+"""Runs in a worker: a fast build's library as Python functions, its kernels bound to their device code."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from audit.build.emulated import library as bound
+from audit.build.names import FAST_MANIFEST, IMAGE, OPENER
+
+
+def load(library: Path, *, binding: Path) -> dict[str, Callable[..., Any]]:
+    """The functions the extension offers, by name. Exceptions of C++ become Python's of the same kind.
+
+    Args:
+        library: `FastBuild.library`.
+        binding: `FastBuild.binding`.
+
+    Raises:
+        OSError: the library needs a symbol nobody has.
+        RuntimeError: no GPU, or the driver refuses the device part.
+    """
+    torch.cuda.init()  # type: ignore[no-untyped-call]
+    for path in _needed():
+        ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+    ctypes.CDLL(str(binding), mode=ctypes.RTLD_GLOBAL)
+    host = ctypes.CDLL(str(library))
+    _bind(host, library.parent)
+    return bound.load(library, "micro")
+
+
+def _bind(host: ctypes.CDLL, folder: Path) -> None:
+    manifest = json.loads((folder / FAST_MANIFEST).read_text(encoding="utf-8"))
+    if not manifest["joined"]:
+        return
+    handle = ctypes.c_void_p()
+    _checked(host.cufast_open((folder / IMAGE).read_bytes(), ctypes.byref(handle)), "its device part")
+    opener = ctypes.cast(getattr(host, OPENER), ctypes.c_void_p).value or 0
+    start = opener - manifest["opener"]
+    for name, is_variable, offsets in manifest["joined"]:
+        for offset in offsets:
+            address = ctypes.c_void_p(start + offset)
+            _checked(host.cufast_bind(handle, name.encode(), address, ctypes.c_bool(is_variable)), name)
+
+
+def _checked(code: int, what: str) -> None:
+    if code:
+        raise RuntimeError(f"the fast build cannot load {what}: CUDA error {code}; use the published build")
+
+
+def _needed() -> list[Path]:
+    """What the library names and torch has loaded for itself alone: torch's own parts, the CUDA runtime."""
+    own = Path(torch.__file__).parent / "lib"
+    parts = [own / name for name in ("libc10.so", "libc10_cuda.so", "libtorch_cpu.so", "libtorch_cuda.so")]
+    lines = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
+    mapped = {line.partition("/")[1] + line.partition("/")[2] for line in lines}
+    return [*parts, *(Path(path) for path in sorted(mapped) if Path(path).name.startswith("libcudart.so"))]

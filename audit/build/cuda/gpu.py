@@ -1,0 +1,133 @@
+"""The GPU at hand, asked through nvidia-smi: the judge's process never loads torch or a CUDA library."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import asdict, dataclass
+
+from audit.model.errors import BadInput
+
+QUERY_LIMIT_S = 20.0
+IDENTITY = "name,compute_cap,driver_version,memory.total"
+STATE = "clocks.sm,clocks.mem,power.draw,temperature.gpu,clocks_throttle_reasons.active"
+SLOWED_BY = {
+    0x4: "power cap",
+    0x8: "hardware slowdown",
+    0x20: "software thermal limit",
+    0x40: "hardware thermal limit",
+    0x80: "power brake",
+}
+"""Bits of the driver's throttle reasons that make a kernel slower than the card can be; idle and set clocks do not."""
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """What stays the same: `compute_capability` is 90 for 9.0; `driver_cuda` the newest CUDA the driver runs."""
+
+    name: str
+    compute_capability: int
+    driver: str
+    memory_mib: int
+    driver_cuda: tuple[int, int] | None
+
+    @property
+    def arch(self) -> str:
+        """The compute capability as TORCH_CUDA_ARCH_LIST wants it: "9.0"."""
+        return f"{self.compute_capability // 10}.{self.compute_capability % 10}"
+
+
+@dataclass(frozen=True)
+class GpuState:
+    """What changes: clocks in MHz, power in W, temperature in degrees C; None where the driver does not tell."""
+
+    sm_mhz: float | None
+    memory_mhz: float | None
+    power_w: float | None
+    temperature_c: float | None
+    slowed_by: tuple[str, ...]
+
+    def evidence(self) -> dict[str, float | str | None]:
+        """The numbers as a finding keeps them."""
+        numbers = {key: value for key, value in asdict(self).items() if key != "slowed_by"}
+        return {**numbers, "slowed_by": ", ".join(self.slowed_by) or "nothing"}
+
+
+def find() -> Gpu:
+    """The GPU an audit uses: the first visible one.
+
+    Raises:
+        BadInput: no driver, no GPU, or a driver that does not answer.
+    """
+    if shutil.which("nvidia-smi") is None:
+        raise BadInput("--device cuda: no NVIDIA driver here (nvidia-smi is missing); use --device emulated")
+    banner = _driver_cuda(_ask([]))
+    return parse_identity(_ask([f"--query-gpu={IDENTITY}", *_format(), *_chosen()]), driver_cuda=banner)
+
+
+def state() -> GpuState | None:
+    """Clocks, power and temperature now; None where the driver does not answer."""
+    try:
+        return parse_state(_ask([f"--query-gpu={STATE}", *_format(), *_chosen()]))
+    except BadInput:
+        return None
+
+
+def parse_identity(text: str, *, driver_cuda: tuple[int, int] | None) -> Gpu:
+    """The first GPU of an answer to `IDENTITY`. Raises BadInput if there is none or its fields are not understood."""
+    fields = _first_row(text)
+    found = re.fullmatch(r"(\d+)\.(\d)", fields[1]) if len(fields) == 4 else None
+    if found is None:
+        raise BadInput(f"--device cuda: nvidia-smi names no GPU ({text.strip()[:80]!r}); use --device emulated")
+    memory = _number(fields[3])
+    return Gpu(fields[0], 10 * int(found[1]) + int(found[2]), fields[2], int(memory or 0), driver_cuda)
+
+
+def parse_state(text: str) -> GpuState:
+    """The first GPU of an answer to `STATE`. Raises BadInput if the answer has other fields."""
+    fields = _first_row(text)
+    if len(fields) != 5:
+        raise BadInput(f"nvidia-smi answered {text.strip()[:80]!r} where clocks were asked for")
+    active = int(fields[4], 16) if re.fullmatch(r"0x[0-9a-fA-F]+", fields[4]) else 0
+    slowed = tuple(reason for bit, reason in SLOWED_BY.items() if active & bit)
+    sm, memory, power, temperature = (_number(field) for field in fields[:4])
+    return GpuState(sm, memory, power, temperature, slowed)
+
+
+def _driver_cuda(banner: str) -> tuple[int, int] | None:
+    found = re.search(r"CUDA (?:UMD )?Version:\s*(\d+)\.(\d+)", banner)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def _ask(arguments: list[str]) -> str:
+    try:
+        answer = subprocess.run(
+            ["nvidia-smi", *arguments], capture_output=True, text=True, check=False, timeout=QUERY_LIMIT_S
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BadInput(f"--device cuda: nvidia-smi does not answer ({error}); restart the driver") from error
+    if answer.returncode:
+        words = (answer.stdout + answer.stderr).strip().splitlines()[:1] or ["no message"]
+        raise BadInput(f"--device cuda: nvidia-smi failed: {words[0]}; use --device emulated")
+    return answer.stdout
+
+
+def _format() -> list[str]:
+    return ["--format=csv,noheader,nounits"]
+
+
+def _chosen() -> list[str]:
+    """CUDA numbers the visible GPUs from 0; nvidia-smi knows only the machine's own numbers."""
+    first = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0].strip()
+    return [f"--id={first}"] if first else []
+
+
+def _first_row(text: str) -> list[str]:
+    rows = text.strip().splitlines()
+    return [field.strip() for field in rows[0].split(",")] if rows else []
+
+
+def _number(field: str) -> float | None:
+    return float(field) if re.fullmatch(r"\d+(\.\d+)?", field) else None

@@ -1,0 +1,120 @@
+"""What a build for a GPU needs, found and checked before anything is compiled: nvcc, torch for CUDA, ninja."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from audit.build.cuda import gpu as gpus
+from audit.build.cuda.gpu import Gpu
+from audit.model.errors import BadInput
+
+DEFAULT_CUDA_HOME = Path("/usr/local/cuda")
+Release = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """Folders and versions; `cuda_home` holds bin/nvcc, `ninja` the folder of the ninja program."""
+
+    cuda_home: Path
+    nvcc: str
+    torch: str
+    torch_cuda: Release
+    ninja: Path
+
+    @property
+    def cuobjdump(self) -> Path | None:
+        """The tool that lists what a library was compiled for; None where the toolkit came without it."""
+        beside = self.cuda_home / "bin" / "cuobjdump"
+        elsewhere = shutil.which("cuobjdump")
+        return beside if beside.exists() else Path(elsewhere) if elsewhere else None
+
+
+def find(gpu: Gpu) -> Toolchain:
+    """The toolchain of this Python and this machine.
+
+    Raises:
+        BadInput: a part is missing or two do not go together; says which and what to install.
+    """
+    version, torch_cuda = torch_release()
+    if torch_cuda is None:
+        raise BadInput(f"--device cuda: torch {version} is built without CUDA; install the CUDA build of torch")
+    if gpu.driver_cuda and gpu.driver_cuda[0] < torch_cuda[0]:
+        raise BadInput(
+            f"--device cuda: driver {gpu.driver} runs CUDA up to {_dotted(gpu.driver_cuda)}, torch {version} needs "
+            f"{_dotted(torch_cuda)}; update the driver or install torch for CUDA {gpu.driver_cuda[0]}"
+        )
+    home = cuda_home()
+    if home is None:
+        raise BadInput("--device cuda: nvcc is missing; install the CUDA toolkit or set CUDA_HOME")
+    release, full = parse_nvcc(_output([str(home / "bin" / "nvcc"), "--version"]))
+    if release[0] != torch_cuda[0]:
+        raise BadInput(
+            f"--device cuda: nvcc is of CUDA {_dotted(release)} and torch {version} of {_dotted(torch_cuda)}; "
+            f"install a CUDA {torch_cuda[0]} toolkit and set CUDA_HOME"
+        )
+    return Toolchain(home, f"nvcc {full}", version, torch_cuda, ninja_folder())
+
+
+def missing() -> str | None:
+    """What keeps this machine from auditing on a GPU, and what to do; None if nothing does."""
+    try:
+        find(gpus.find())
+    except BadInput as error:
+        return str(error)
+    return None
+
+
+def torch_release() -> tuple[str, Release | None]:
+    """The version of torch and the CUDA it was built for, read from its files: importing it here would load it."""
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        raise BadInput("--device cuda: torch is missing; pip install torch")
+    text = (Path(spec.origin).parent / "version.py").read_text(encoding="utf-8")
+    found = re.search(r"^cuda\b[^=\n]*=\s*['\"](\d+)\.(\d+)", text, re.MULTILINE)
+    return metadata.version("torch"), (int(found[1]), int(found[2])) if found else None
+
+
+def cuda_home() -> Path | None:
+    """Where the toolkit is, sought in the order torch's extension builder uses; None if there is no nvcc."""
+    on_path = shutil.which("nvcc")
+    named = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH")
+    places = [Path(named)] if named else []
+    places += [Path(on_path).parents[1]] if on_path else []
+    return next((place for place in (*places, DEFAULT_CUDA_HOME) if (place / "bin" / "nvcc").exists()), None)
+
+
+def parse_nvcc(text: str) -> tuple[Release, str]:
+    """The release and the full version in the answer to `nvcc --version`. Raises BadInput if there is none."""
+    found = re.search(r"release (\d+)\.(\d+), V([\d.]+)", text)
+    if found is None:
+        raise BadInput(f"--device cuda: nvcc does not tell its version ({text.strip()[:80]!r}); reinstall the toolkit")
+    return (int(found[1]), int(found[2])), found[3]
+
+
+def ninja_folder() -> Path:
+    """The folder of the ninja program: torch looks for it on PATH only, where a package of a venv often is not."""
+    spec = importlib.util.find_spec("ninja")
+    if spec is not None:
+        import ninja
+
+        return Path(ninja.BIN_DIR)
+    on_path = shutil.which("ninja")
+    if on_path is None:
+        raise BadInput("--device cuda: ninja is missing; pip install ninja")
+    return Path(on_path).parent
+
+
+def _output(command: list[str]) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60).stdout
+
+
+def _dotted(release: Release) -> str:
+    return f"{release[0]}.{release[1]}"

@@ -1,0 +1,172 @@
+"""The user's cache of compiled things: content-named folders, each made by one process while the others wait.
+
+An entry holds the digest of each of its files, and is looked over by every process that uses it: one that was cut
+short, damaged or added to since is made again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import stat
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from audit.model.errors import BadInput, CompileError
+from audit.model.run_directory import remove
+
+SEAL = ".seal.json"
+"""The digests of an entry's files, by name."""
+Print = dict[str, tuple[int, ...]]
+_whole: dict[Path, Print] = {}
+"""Entries this process has looked over, and their files' marks then: only what was touched since is read again."""
+_looking = threading.Lock()
+
+
+def cache_folder() -> Path:
+    """$AUDIT_CACHE, or `audit` in $XDG_CACHE_HOME, or ~/.cache/audit."""
+    if own := os.environ.get("AUDIT_CACHE"):
+        return Path(own)
+    shared = os.environ.get("XDG_CACHE_HOME")
+    return (Path(shared) if shared else Path.home() / ".cache") / "audit"
+
+
+def fingerprint(parts: Iterable[str | bytes]) -> str:
+    """24 hexadecimal digits naming the parts and their borders."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()[:24]
+
+
+def made(folder: Path, make: Callable[[Path], None]) -> bool:
+    """Have `make` fill a folder, once. It works in a temporary one which is then renamed: none is ever half full.
+
+    Returns:
+        Whether the folder was there already. Of two processes that ask at once, one makes and the other waits.
+
+    Raises:
+        BadInput: the cache cannot be written.
+    """
+    if is_whole(folder):
+        return True
+    with _locked(folder):
+        if is_whole(folder):
+            return True
+        unfinished = _cleared(folder)
+        try:
+            make(unfinished)
+            _seal(unfinished)
+            unfinished.chmod(0o755)
+            unfinished.rename(folder)
+        finally:
+            with suppress(OSError):  # it has its name now, or holds what cannot be removed
+                remove(unfinished)
+    return False
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether an entry is there and holds what its maker left in it, nothing less, else or more."""
+    try:
+        marks = _marks(folder)
+        with _looking:
+            if _whole.get(folder) == marks:
+                return True
+        sealed = json.loads((folder / SEAL).read_bytes())
+        whole = isinstance(sealed, dict) and sealed == {name: _digest(folder / name) for name in marks if name != SEAL}
+    except (OSError, ValueError, CompileError):
+        return False
+    if whole:
+        with _looking:
+            _whole[folder] = marks
+    return whole
+
+
+def _seal(folder: Path) -> None:
+    digests = {name: _digest(folder / name) for name in _marks(folder)}
+    (folder / SEAL).write_text(json.dumps(digests), encoding="utf-8")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _marks(folder: Path) -> Print:
+    """Every file by its name in the folder, with what changes when it is written.
+
+    Raises:
+        CompileError: there is something else than files and folders.
+    """
+    found: Print = {}
+    for path in folder.rglob("*"):
+        seen = path.lstat()
+        if stat.S_ISREG(seen.st_mode):
+            marks = (seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+            found[path.relative_to(folder).as_posix()] = marks
+        elif not stat.S_ISDIR(seen.st_mode):
+            raise CompileError(f"error: the build left {path.name}, which is no file", rung="cache")
+    return found
+
+
+def _cleared(folder: Path) -> Path:
+    """A folder to work in, once what killed makers left, and the entry if it is damaged, are gone.
+
+    Whoever asks has the entry's lock, so nobody works on what is there.
+    """
+    try:
+        for old in list(folder.parent.iterdir()):
+            with suppress(FileNotFoundError):  # its maker finished between two looks at it
+                if _is_abandoned(old, own=folder):
+                    _removed(old)
+        unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
+        if folder.exists() or folder.is_symlink():
+            folder.rename(unfinished / "damaged")  # in one step: a session may be reading it
+            _removed(unfinished / "damaged")
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    return unfinished
+
+
+def _is_abandoned(path: Path, *, own: Path) -> bool:
+    """Whether a killed maker left this: its name is an entry's and an ending, and nobody has that entry's lock."""
+    entry = path.with_suffix("")
+    lock = entry.with_name(entry.name + ".lock")
+    if path.suffix == ".lock" or path.with_name(path.name + ".lock").exists() or not lock.exists():
+        return False
+    with lock.open("w") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return entry == own
+    return True
+
+
+def _removed(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        remove(path)
+    else:
+        path.unlink()
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        lock = folder.with_name(folder.name + ".lock").open("w")
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _unwritable(folder: Path, error: OSError) -> BadInput:
+    where = folder.parent.parent
+    return BadInput(f"{where}: the cache cannot be written ({error.strerror}); set AUDIT_CACHE to a folder with room")

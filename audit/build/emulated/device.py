@@ -1,0 +1,158 @@
+"""The emulated device: variants compiled with g++ and run on the CPU, thread by thread; it gives no times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from audit.build.device import BuiltVariant, Levels
+from audit.build.emulated.build import EmulatedBuild, build, prepare
+from audit.build.emulated.patterns import FILLS, FRESH_SHARED, NO_BLOCKS, POISON_NAN, POISON_NUMBER
+from audit.build.emulated.symbols import located
+from audit.model import BuildNote, Claim, Device, Shape, Variant
+
+SEED = 20250220
+"""Seed of the random thread and block orders; the inputs have seeds of their own."""
+ORDERS = ("forward", "reverse", "random")
+MORE_ORDERS = ("lockstep", "random 1", "random 2")
+"""A number behind an order is added to the seed."""
+
+
+@dataclass(frozen=True)
+class EmulatedVariant:
+    """See `audit.build.device.BuiltVariant`."""
+
+    library: EmulatedBuild
+    variant: Variant
+    optimisation: str
+    limit_s: float
+    kernel_limit_s: float
+    orders: tuple[str, ...] = ORDERS
+    more_orders: tuple[str, ...] = MORE_ORDERS
+    fills: tuple[str, ...] = tuple(FILLS)
+    nan_memory: str = "poison_nan"
+    traced_memory: str = "plain"
+    tensor_device: str = "cpu"
+    checks_accesses: bool = True
+
+    @property
+    def note(self) -> BuildNote:
+        """See `BuiltVariant`."""
+        return BuildNote(
+            variant=self.variant.name,
+            optimisation=self.optimisation,
+            outcome="built",
+            header_set=self.library.rung,
+            compiler=self.library.compiler,
+            flags=self._flags,
+            seconds=round(self.library.seconds, 2),
+            from_cache=self.library.from_cache,
+        )
+
+    @property
+    def _flags(self) -> tuple[str, ...]:
+        """The compiler's flags without folders; a level but O2 is set by a pragma behind the precompiled headers."""
+        plain = tuple(flag for flag in self.library.flags if not flag.startswith(("-I", "-isystem")))
+        return plain if self.optimisation == "O2" else (*plain, f'#pragma GCC optimize("{self.optimisation}")')
+
+    @property
+    def poisons(self) -> dict[str, bytes]:
+        """See `BuiltVariant`."""
+        patterns = {"poison_nan": POISON_NAN, "poison_number": POISON_NUMBER}
+        return {memory: pattern.to_bytes(4, "little") for memory, pattern in patterns.items()}
+
+    def defines(self, kernel: str) -> bool:  # noqa: ARG002
+        """See `BuiltVariant`. Always: operators of a library launch nothing on this device."""
+        return True
+
+    def session_request(self, *, memory: str, order: str, check: bool, fill: str | None = None) -> dict[str, Any]:
+        """See `BuiltVariant`."""
+        configuration = {
+            **in_order(order),
+            **filled(fill),
+            "allocator": memory,
+            "checker": check,
+            "compute_capability": self.variant.compute_capability,
+            "kernel_seconds": self.kernel_limit_s,
+        }
+        return {
+            "device": {
+                "kind": "emulated",
+                "library": str(self.library.library),
+                "header_set": self.library.rung,
+                "runtime": str(self.library.runtime),
+                "configuration": configuration,
+            }
+        }
+
+    def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """See `BuiltVariant`."""
+        return located(reports, self.library.library)
+
+
+def in_order(order: str) -> dict[str, Any]:
+    """The part of a configuration of the emulated device that sets one of `ORDERS` or `MORE_ORDERS`."""
+    if order == NO_BLOCKS:
+        return {**in_order("forward"), "blocks": 0}
+    name, _, number = order.partition(" ")
+    blocks = "forward" if name == "lockstep" else name
+    return {"thread_order": name, "block_order": blocks, "seed": SEED + int(number or 0)}
+
+
+def filled(fill: str | None) -> dict[str, int]:
+    """The part that sets what fresh shared memory and lanes that take no part hold: a fill, else a NaN and zero."""
+    if fill is None:
+        return {"shared_word": FRESH_SHARED, "lane_word": 0}
+    return {"shared_word": FILLS[fill], "lane_word": FILLS[fill]}
+
+
+@dataclass(frozen=True)
+class EmulatedDevice:
+    """See `audit.build.device.AuditDevice`.
+
+    A session is killed after `session_limit_s` of wall clock, a kernel after `kernel_limit_s` of processor time.
+    """
+
+    session_limit_s: float = 60.0
+    kernel_limit_s: float = 20.0
+
+    @property
+    def levels(self) -> Levels:
+        """See `AuditDevice`."""
+        return Levels(first="O2", confirming="O0")
+
+    def describe(self) -> Device:
+        """See `AuditDevice`."""
+        return Device(
+            kind="emulated",
+            name="emulated device (CPU)",
+            compute_capability=75,
+            note="runs the unmodified source thread by thread under a T4's launch rules; "
+            "proves wrong values, gives no times",
+        )
+
+    def shapes(self, claim: Claim) -> tuple[Shape, ...]:
+        """The claim's shapes for the emulated device."""
+        return claim.shapes.emulated
+
+    def prepare(self) -> None:
+        """Precompiled headers and the runtime."""
+        prepare()
+
+    def build(self, source: Path, variant: Variant, *, optimisation: str) -> BuiltVariant:
+        """See `AuditDevice`."""
+        if source.suffix == ".py":
+            from audit.build.python.emulated import build_python  # it is made of this module's parts
+
+            limits = {"limit_s": self.session_limit_s, "kernel_limit_s": self.kernel_limit_s}
+            return build_python(source, variant, optimisation=optimisation, **limits)
+        library = build(source, optimisation=optimisation, compute_capability=variant.compute_capability)
+        return EmulatedVariant(
+            library=library,
+            variant=variant,
+            optimisation=optimisation,
+            limit_s=self.session_limit_s,
+            kernel_limit_s=self.kernel_limit_s,
+        )

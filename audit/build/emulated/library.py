@@ -1,0 +1,87 @@
+"""Runs in the child: a kernel's library as Python functions; on the micro rung without pybind11 or Python.h."""
+
+from __future__ import annotations
+
+import builtins
+import ctypes
+import importlib.machinery
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from audit.build.emulated.values import Request, Value, from_value, to_value
+
+
+class _Failure(ctypes.Structure):
+    _fields_ = (("kind", ctypes.c_char_p), ("message", ctypes.c_char_p))
+
+
+def load(library: Path, rung: str) -> dict[str, Callable[..., Any]]:
+    """The functions that the extension offers, by name.
+
+    `audit.build.emulated.runtime.Runtime` must be there before. Exceptions of C++ become Python's of the same kind.
+
+    Args:
+        library: `EmulatedBuild.library`.
+        rung: `EmulatedBuild.rung`.
+
+    Raises:
+        OSError: the library needs a symbol that nobody has.
+    """
+    return _load_module(library) if rung != "micro" else _load_micro(library)
+
+
+def _load_micro(library: Path) -> dict[str, Callable[..., Any]]:
+    handle = ctypes.CDLL(str(library))
+    runtime = ctypes.CDLL(None)  # the runtime is loaded for all to see
+    if not hasattr(handle, "cuemu_module"):
+        return {}
+    handle.cuemu_module.restype = ctypes.c_void_p
+    module = handle.cuemu_module()
+    runtime.cuemu_function_name.restype = ctypes.c_char_p
+    runtime.cuemu_function_doc.restype = ctypes.c_char_p
+    functions: list[Callable[..., Any]] = []
+    while name := runtime.cuemu_function_name(ctypes.c_void_p(module), ctypes.c_size_t(len(functions))):
+        index = len(functions)
+        function = _function(runtime, module, name.decode())
+        function.__doc__ = runtime.cuemu_function_doc(ctypes.c_void_p(module), ctypes.c_size_t(index)).decode()
+        functions.append(function)
+    named: dict[str, Callable[..., Any]] = {}
+    for function in functions:  # an overload is called by the name of the first, which picks among them
+        named.setdefault(function.__name__, function)
+    return named
+
+
+def _function(runtime: ctypes.CDLL, module: int, name: str) -> Callable[..., Any]:
+    called = runtime.cuemu_call_function
+    called.restype = ctypes.c_bool
+
+    def call(*positional: Any, **named: Any) -> Any:
+        values = (Value * (len(positional) + len(named)))()
+        for slot, argument in zip(values, (*positional, *named.values()), strict=True):
+            to_value(argument, slot)
+        names = (ctypes.c_char_p * len(named))(*(each.encode() for each in named))
+        request = Request(name.encode(), values, len(positional), len(named), names)
+        result, failure = Value(), _Failure()
+        if not called(ctypes.c_void_p(module), ctypes.byref(request), ctypes.byref(result), ctypes.byref(failure)):
+            raise getattr(builtins, failure.kind.decode())(failure.message.decode(errors="replace"))
+        try:
+            return from_value(result)
+        finally:
+            runtime.cuemu_value_release(ctypes.byref(result))
+
+    call.__name__ = name
+    return call
+
+
+def _load_module(library: Path) -> dict[str, Callable[..., Any]]:
+    ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libtorch_python.so"), mode=ctypes.RTLD_GLOBAL)
+    loader = importlib.machinery.ExtensionFileLoader("emulated_kernel", str(library))
+    spec = importlib.util.spec_from_file_location("emulated_kernel", library, loader=loader)
+    assert spec is not None  # a loader was given
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return {name: each for name, each in vars(module).items() if callable(each) and not name.startswith("__")}

@@ -1,0 +1,138 @@
+"""From a CUDA source to C++ that the host compiler reads against the emulation headers.
+
+Only what C++ cannot say is replaced: launches, shared memory, and the few host expressions that ask for a GPU.
+Every line of the result stands on the line number it has in the source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from audit.build.emulated import rewrite_arithmetic, rewrite_limits, rewrite_shared
+from audit.build.emulated.edits import Edit, apply
+from audit.review.cuda_source import CudaSource, Launch
+from audit.review.launches import MOST
+from audit.review.token_scan import matching, split_commas
+from audit.review.unsupported import is_refused_header
+
+_DISPATCH = re.compile(r"\b(?:AT|THO)_DISPATCH_\w+\s*\(")
+_TYPE_CALL = re.compile(r"(?:\.|->)\s*(?P<type>type\s*\(\s*\))\s*\Z")
+_HOST_EXPRESSIONS = (
+    (re.compile(r"\bDeviceType\s*::\s*(?P<changed>CUDA)\b"), "CPU"),
+    (re.compile(r"(?P<changed>\.\s*type\s*\(\s*\))\s*\.\s*is_cuda\s*\("), ""),
+)
+_DEVICE_NAME = re.compile(r'\b[Dd]evice\s*[({]\s*(?P<changed>"cuda(?::\d+)?")')
+_VOID = r"(?:const\s+)?void\s*(?:const\s*)?\*\s*"
+_KERNEL_CAST = re.compile(
+    rf"\bcudaLaunchKernel\s*\(\s*(?P<cast>\(\s*{_VOID}\)|(?:reinterpret|static)_cast\s*<\s*{_VOID}>)"
+)
+_OPERATOR = re.compile(r"\b(?:torch|at)\s*::\s*(?P<name>[a-z_]\w*)\s*\(")
+
+
+@dataclass(frozen=True)
+class _Place:
+    offset: int
+    line: int
+
+
+def rewrite(source: CudaSource, *, name: str, compute_capability: int) -> str:
+    """C++ text of the source for the emulated device.
+
+    Args:
+        source: the parsed source.
+        name: the file name that compiler messages and line tables shall show, e.g. "claimed.cu".
+        compute_capability: of the GPU that the emulated device stands for, e.g. 75.
+    """
+    edits = [
+        *(edit for launch in source.launches for edit in _launch(source, launch)),
+        *rewrite_arithmetic.edits(source),
+        *rewrite_limits.edits(source),
+        *rewrite_shared.edits(source),
+        *_host_expressions(source),
+        *(Edit(*match.span("cast"), "") for match in _KERNEL_CAST.finditer(source.masked)),
+        *(Edit(each.start, each.end, "") for each in source.includes if is_refused_header(each.header)),
+        _after_includes(source, name=name, compute_capability=compute_capability),
+    ]
+    return _line_marker(1, name) + apply(source, edits)
+
+
+def operator_headers(source: CudaSource) -> list[str]:
+    """Names called as `torch::NAME(` or `at::NAME(`, sorted. Not each of them has a header ATen/ops/NAME.h."""
+    return sorted({match["name"] for match in _OPERATOR.finditer(source.masked)})
+
+
+def _line_marker(line: int, name: str) -> str:
+    return f"#line {line} {_quoted(name)}\n"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _launch(source: CudaSource, launch: Launch) -> Iterator[Edit]:
+    """The launch in three pieces, so that configuration and arguments stay where they are."""
+    macro = source.macro_at(launch.start)
+    shown = _quoted(launch.kernel_text)
+    if macro and launch.kernel_text in macro.parameters:
+        shown = f"#{launch.kernel_text}"  # the kernel that the macro is called with
+    yield Edit(launch.start, launch.configuration_start, f"::cuemu::launch({shown}, {launch.line}, ")
+    yield Edit(launch.configuration_end, launch.arguments_start, ").with(")
+    yield from _null_arguments(source, launch)
+    yield Edit(launch.end, launch.end, f" % [&](auto... cuemu_arg) {{ {launch.kernel_text}(cuemu_arg...); }}")
+
+
+def _null_arguments(source: CudaSource, launch: Launch) -> Iterator[Edit]:
+    """`NULL` and a 0 for a pointer lose their meaning when passed on by type."""
+    named = [each for each in source.functions if each.kind == "kernel" and each.name == launch.kernel_name]
+    parameters = named[0].parameters if len(named) == 1 else ()
+    for index, (start, end) in enumerate(split_commas(source.masked, launch.arguments_start, launch.end - 1)):
+        argument = source.masked[start:end].strip()
+        to_pointer = index < len(parameters) and parameters[index].is_pointer
+        if argument == "NULL" or (argument == "0" and to_pointer):
+            at = start + source.masked[start:end].index(argument)
+            yield Edit(at, at + len(argument), "nullptr")
+
+
+def _host_expressions(source: CudaSource) -> Iterator[Edit]:
+    for pattern, replacement in _HOST_EXPRESSIONS:
+        for match in pattern.finditer(source.masked):
+            yield Edit(*match.span("changed"), replacement)
+    for match in _DEVICE_NAME.finditer(source.code):
+        if source.masked[match.start()] == source.code[match.start()]:
+            yield Edit(*match.span("changed"), '"cpu"')
+    for match in islice(_DISPATCH.finditer(source.masked), MOST):
+        closing = matching(source.masked, match.end() - 1)
+        for start, end in split_commas(source.masked, match.end(), closing)[:4] if closing > 0 else ():
+            if called := _TYPE_CALL.search(source.masked[start:end]):
+                yield Edit(start + called.start("type"), start + called.end("type"), "scalar_type()")
+
+
+def _after_includes(source: CudaSource, *, name: str, compute_capability: int) -> Edit:
+    """What turns the GPU names of torch's headers into CPU ones must come after the last of those headers."""
+    place = _end_of_includes(source)
+    text = f'#define CUEMU_ARCH {compute_capability * 10}\n#include "cuemu/after_includes.h"\n'
+    broken = place.offset > 0 and source.text[place.offset - 1] != "\n"
+    return Edit(place.offset, place.offset, "\n" * broken + text + _line_marker(place.line + broken, name))
+
+
+def _end_of_includes(source: CudaSource) -> _Place:
+    """The line after the last include, or after the `#endif` of the conditional that holds it and no code."""
+    if not source.includes:
+        return _Place(0, 1)
+    last = source.includes[-1]
+    end = last.end
+    node = source.tree.root_node.descendant_for_byte_range(last.start, last.end - 1)
+    while node is not None:
+        if node.type in ("preproc_if", "preproc_ifdef"):
+            first, past = node.start_byte, node.end_byte
+            if any(first < function.start < past for function in source.functions):
+                break
+            end = max(end, past - (source.text[past - 1] == "\n"))
+        node = node.parent
+    newline = source.text.find("\n", end)
+    offset = len(source.text) if newline < 0 else newline + 1
+    return _Place(offset, source.line_of(offset))

@@ -1,0 +1,77 @@
+"""Casts and shifts that C++ leaves open and a GPU does not: a float out of an integer's range, a count out of a width.
+
+In device functions that the grammar can read; not in macros, not where a conversion has no cast, not `<<=`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from audit.build.emulated.edits import Edit
+from audit.review.cuda_grammar import nodes_of
+from audit.review.cuda_source import CudaSource
+
+_KINDS = frozenset({"cast_expression", "call_expression", "binary_expression"})
+_INTEGER = re.compile(
+    r"(?:(?:const|unsigned|signed|long|short|int|char)\s+)*(?:unsigned|signed|long|short|int|char|uint|ushort|uchar"
+    r"|(?:std\s*::\s*)?(?:u?int(?:8|16|32|64)_t|size_t|ptrdiff_t))"
+)
+
+
+def edits(source: CudaSource) -> Iterator[Edit]:
+    """Calls of ours around the operand of such a cast and the left operand of a shift."""
+    found = nodes_of(source.tree, _KINDS)
+    for node in (node for kind in sorted(_KINDS) for node in found[kind]):
+        function = source.function_at(node.start_byte)
+        if function is not None and function.kind != "host" and not node.has_error:
+            yield from _EDITS[node.type](source, node)
+
+
+def _cast(source: CudaSource, node: Node) -> Iterator[Edit]:
+    written, value = node.child_by_field_name("type"), node.child_by_field_name("value")
+    of_size = node.parent is not None and node.parent.type == "sizeof_expression"
+    if written is not None and value is not None and not of_size and (integer := _integer(source, written)):
+        yield Edit(node.start_byte, value.start_byte, f"::cuemu::cast<{integer}>(")
+        yield Edit(node.end_byte, node.end_byte, ")")
+
+
+def _call(source: CudaSource, node: Node) -> Iterator[Edit]:
+    """`static_cast<int>(x)` and `int(x)`."""
+    function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+    if function is None or arguments is None or arguments.named_child_count != 1:
+        return
+    if function.type == "primitive_type" and (integer := _integer(source, function)):
+        yield Edit(function.start_byte, function.end_byte, f"::cuemu::cast<{integer}>")
+    name, given = function.child_by_field_name("name"), function.child_by_field_name("arguments")
+    if name is None or given is None or source.masked[name.start_byte : name.end_byte] != "static_cast":
+        return
+    if given.named_child_count == 1 and (only := given.named_child(0)) is not None and _integer(source, only):
+        yield Edit(name.start_byte, name.end_byte, "::cuemu::cast")
+
+
+def _shift(source: CudaSource, node: Node) -> Iterator[Edit]:
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    sign = node.child_by_field_name("operator")
+    if left is None or right is None or sign is None or sign.type not in ("<<", ">>") or right.type == "number_literal":
+        return
+    compared = (
+        node.parent is not None
+        and node.parent.type == "binary_expression"
+        and "<" in source.masked[node.parent.start_byte : node.start_byte]
+    )
+    if sign.type == ">>" and (compared or left.type == "number_literal"):  # perhaps the end of template arguments
+        return
+    yield Edit(left.start_byte, left.start_byte, "::cuemu::shifted(")
+    yield Edit(left.end_byte, left.end_byte, ")")
+
+
+def _integer(source: CudaSource, node: Node) -> str:
+    """The type that a node spells if it is an integer's, else nothing."""
+    text = " ".join(source.masked[node.start_byte : node.end_byte].split())
+    return text if _INTEGER.fullmatch(text) else ""
+
+
+_EDITS = {"cast_expression": _cast, "call_expression": _call, "binary_expression": _shift}

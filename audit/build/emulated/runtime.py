@@ -1,0 +1,146 @@
+"""Runs in the child that loads a kernel: settings and findings of the emulated device, through ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from audit.build.emulated.patterns import FRESH_SHARED, POISON_NAN, POISON_NUMBER
+
+__all__ = ["ALLOCATORS", "ORDERS", "POISON_NAN", "POISON_NUMBER", "Runtime"]
+
+ALLOCATORS = ("plain", "poison_nan", "poison_number", "zero", "reuse")
+"""What fresh device memory holds. "reuse" hands out the block of that size freed last, its contents kept."""
+
+ORDERS = ("forward", "reverse", "random", "lockstep")
+"""In which order threads of a block, or blocks of a grid, are started. In lockstep, an order of threads alone, the
+lanes of a warp do every access of shared and device memory together."""
+
+
+class Runtime:
+    """libcuemu_runtime.so in this process. From its making on, all CPU tensors lie in the emulated device's memory.
+
+    Args:
+        library: path of the runtime (`EmulatedBuild.runtime`).
+    """
+
+    def __init__(self, library: Path) -> None:
+        for name in ("libc10.so", "libtorch_cpu.so"):  # the names it needs, made visible to it
+            ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / name), mode=ctypes.RTLD_GLOBAL)
+        self._library = ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
+        self._library.cuemu_launches.restype = ctypes.c_char_p
+        self._library.cuemu_reports.restype = ctypes.c_char_p
+        self._library.cuemu_write_counts.restype = ctypes.c_bool
+        self._library.cuemu_blank_unwritten.restype = ctypes.c_bool
+        self._library.cuemu_freed_block.restype = ctypes.c_bool
+        self._library.cuemu_install()
+
+    def configure(  # noqa: PLR0913
+        self,
+        *,
+        allocator: str = "plain",
+        thread_order: str = "forward",
+        block_order: str = "forward",
+        seed: int = 0,
+        checker: bool = False,
+        compute_capability: int = 75,
+        shared_word: int = FRESH_SHARED,
+        lane_word: int = POISON_NAN,
+        kernel_seconds: float = 20.0,
+        blocks: int = -1,
+    ) -> None:
+        """Set how the device behaves from the next allocation and launch on.
+
+        Args:
+            allocator: one of `ALLOCATORS`.
+            thread_order: one of `ORDERS`.
+            block_order: one of `ORDERS`.
+            seed: of the random orders; one seed gives every block of threads another order.
+            checker: record and judge every access of device code; slower.
+            compute_capability: whose launch limits hold, e.g. 75.
+            shared_word: 4 bytes that fresh shared memory holds.
+            lane_word: 4 bytes that a shuffle gets from a lane that takes no part.
+            kernel_seconds: of processor time that one launch may take.
+            blocks: so many blocks of each launch are run, its corners and drawn ones, but a grid of few threads whole;
+                0 runs nothing and checks a launch against the limits alone; -1 runs all.
+
+        Raises:
+            ValueError: for a name that is not known.
+        """
+        self._library.cuemu_configure(
+            _index(allocator, ALLOCATORS),
+            _index(thread_order, ORDERS),
+            _index(block_order, ORDERS),
+            ctypes.c_uint32(seed & 0xFFFFFFFF),
+            int(checker),
+            compute_capability,
+            ctypes.c_uint32(shared_word),
+            ctypes.c_uint32(lane_word),
+            ctypes.c_double(kernel_seconds),
+            ctypes.c_int64(blocks),
+        )
+
+    def launches(self) -> list[dict[str, Any]]:
+        """Every launch since the last reset: kernel, line, grid, block, shared bytes, threads, why it was refused."""
+        return _list(self._library.cuemu_launches())
+
+    def reports(self) -> list[dict[str, Any]]:
+        """What went wrong on the device since the last reset, equal events counted once."""
+        return _list(self._library.cuemu_reports())
+
+    def write_counts(self, tensor: torch.Tensor) -> bytes:
+        """How often kernels wrote each 4-byte word of a contiguous tensor since the last reset, at most 255.
+
+        Raises:
+            ValueError: for a tensor that does not lie in device memory in one piece.
+        """
+        if not tensor.is_contiguous():
+            raise ValueError("write_counts needs a contiguous tensor")
+        words = (tensor.numel() * tensor.element_size() + 3) // 4
+        if words == 0:
+            return b""
+        counts = ctypes.create_string_buffer(words)
+        if not self._library.cuemu_write_counts(ctypes.c_void_p(tensor.data_ptr()), ctypes.c_uint64(words), counts):
+            raise ValueError("the tensor does not lie in device memory: it was made before the runtime was loaded")
+        return counts.raw
+
+    def blank_unwritten(self, tensor: torch.Tensor) -> bool:
+        """Put the pattern of fresh memory over every byte of a contiguous tensor that the last launch did not write.
+
+        False where all of that launch was run, or where the tensor does not lie in device memory in one piece.
+        """
+        if not tensor.is_contiguous():
+            return False
+        size = tensor.numel() * tensor.element_size()
+        return bool(self._library.cuemu_blank_unwritten(ctypes.c_void_p(tensor.data_ptr()), ctypes.c_uint64(size)))
+
+    def freed_blocks(self) -> list[tuple[int, int]]:
+        """Address and bytes of the blocks that are free now, the one freed last first. Their contents are kept."""
+        address, size = ctypes.c_void_p(), ctypes.c_uint64()
+        blocks: list[tuple[int, int]] = []
+        while self._library.cuemu_freed_block(ctypes.c_size_t(len(blocks)), ctypes.byref(address), ctypes.byref(size)):
+            blocks.append((address.value or 0, size.value))
+        return blocks
+
+    def reset(self) -> None:
+        """Forget launches, reports and write counts. An error that a kernel left behind stays, as CUDA's does."""
+        self._library.cuemu_reset()
+
+    def recover(self) -> None:
+        """What no GPU offers: clear the error that a fault left behind."""
+        self._library.cuemu_recover()
+
+
+def _index(name: str, known: tuple[str, ...]) -> int:
+    if name not in known:
+        raise ValueError(f"unknown setting {name}; known: {', '.join(known)}")
+    return known.index(name)
+
+
+def _list(text: bytes) -> list[dict[str, Any]]:
+    records: list[dict[str, Any]] = json.loads(text.decode("utf-8", errors="replace"))
+    return records

@@ -1,0 +1,97 @@
+// What audit/build/emulated/runtime.py calls through ctypes. Lists leave as JSON text, valid until the next such call.
+#include "checker.h"
+#include "memory.h"
+
+#include <cstdio>
+#include <ctime>
+
+namespace cuemu {
+namespace {
+
+constexpr std::int64_t kLargestTold = std::int64_t{1} << 53;  // every reader of JSON knows these integers
+
+std::string text;
+
+std::string quoted(const std::string& value) {
+  std::string out = "\"";
+  for (char c : value) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+    out += c;
+  }
+  return out + "\"";
+}
+
+std::string triple(uint3 v) {
+  return "[" + std::to_string(v.x) + "," + std::to_string(v.y) + "," + std::to_string(v.z) + "]";
+}
+
+std::string integers(const std::vector<LaunchArgument>& arguments) {
+  std::string out = "[";
+  for (const LaunchArgument& argument : arguments) {
+    if (out.size() > 1) out += ",";
+    bool told = argument.known && argument.value >= -kLargestTold && argument.value <= kLargestTold;
+    out += told ? std::to_string(argument.value) : "null";
+  }
+  return out + "]";
+}
+
+std::string json(const LaunchRecord& r) {
+  std::uint64_t threads = std::uint64_t{r.grid.x} * r.grid.y * r.grid.z * r.block.x * r.block.y * r.block.z;
+  return "{\"kernel\":" + quoted(r.kernel) + ",\"line\":" + std::to_string(r.line) + ",\"grid\":" + triple(r.grid) +
+         ",\"block\":" + triple(r.block) + ",\"dynamic_shared_bytes\":" + std::to_string(r.dynamic_shared_bytes) +
+         ",\"static_shared_bytes\":" + std::to_string(r.static_shared_bytes) + ",\"threads\":" + std::to_string(threads) +
+         ",\"arguments\":" + integers(r.arguments) +
+         ",\"refused\":" + (r.refused.empty() ? "null" : quoted(r.refused)) + ",\"blocks_run\":" +
+         std::to_string(r.blocks_run) + ",\"atomics\":" + (r.atomics ? "true" : "false") + "}";
+}
+
+std::string json(const Report& r) {
+  return "{\"kind\":" + quoted(r.kind) + ",\"message\":" + quoted(r.message) + ",\"line\":" +
+         (r.line > 0 ? std::to_string(r.line) : "null") + ",\"library_offset\":" +
+         (r.offset >= 0 ? std::to_string(r.offset) : "null") + ",\"kernel\":" + quoted(r.kernel) +
+         ",\"count\":" + std::to_string(r.count) + "}";
+}
+
+template <class Record>
+const char* list(const std::vector<Record>& records) {
+  text = "[";
+  for (const Record& record : records) text += (text.size() > 1 ? "," : "") + json(record);
+  text += "]";
+  return text.c_str();
+}
+
+}  // namespace
+}  // namespace cuemu
+
+using namespace cuemu;
+
+CUEMU_EXPORT void cuemu_install() { install_allocator(); }
+
+CUEMU_EXPORT void cuemu_configure(int allocator, int thread_order, int block_order, std::uint32_t seed, int checker,
+                                  int compute_capability, std::uint32_t shared_word, std::uint32_t lane_word,
+                                  double kernel_seconds, std::int64_t blocks) {
+  device.settings = {static_cast<Mode>(allocator), static_cast<Order>(thread_order), static_cast<Order>(block_order),
+                     seed, checker, compute_capability, shared_word, lane_word, kernel_seconds, blocks};
+  open_side_arrays();
+}
+
+CUEMU_EXPORT void cuemu_reset() {
+  device.launches.clear();
+  device.reports.clear();
+  forget_writes();
+}
+
+CUEMU_EXPORT const char* cuemu_launches() { return list(device.launches); }
+CUEMU_EXPORT const char* cuemu_reports() { return list(device.reports); }
+
+CUEMU_EXPORT std::uint64_t cuemu_clock() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000000000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+CUEMU_EXPORT void cuemu_recover() {
+  if (device.sticky_error) device.last_error = kSuccess;
+  device.sticky_error = kSuccess;
+}

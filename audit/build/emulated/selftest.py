@@ -1,0 +1,47 @@
+"""Is the emulated device itself right? A small kernel per feature, in three orders, on poisoned memory, checked."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from audit.build.emulated.build import build
+from audit.model.errors import AuditError
+
+SOURCE = Path(__file__).with_name("selftest.cu")
+_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class FeatureResult:
+    """What became of one feature.
+
+    Attributes:
+        name: e.g. "wmma_f16".
+        passed: right in every order and nothing reported.
+        detail: what was wrong, with numbers; empty if it passed.
+    """
+
+    name: str
+    passed: bool
+    detail: str
+
+
+def selftest(*, optimisation: str = "O2", progress: Callable[[str], None] | None = None) -> list[FeatureResult]:
+    """Build and run every feature, in a process of its own.
+
+    Raises:
+        CompileError: the kernels of the self-test do not compile here.
+        AuditError: the process died.
+    """
+    built = build(SOURCE, optimisation=optimisation, progress=progress)
+    command = [sys.executable, "-m", "audit.build.emulated.selftest_cases", str(built.library), str(built.runtime)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    if done.returncode != 0:
+        said = done.stderr.strip()[-500:]
+        raise AuditError(f"the emulated device's self-test ended with status {done.returncode}: {said}")
+    return [FeatureResult(**each) for each in json.loads(done.stdout.splitlines()[-1])]

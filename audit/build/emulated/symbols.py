@@ -1,0 +1,53 @@
+"""Runs in the judge: offsets into a kernel's library back to lines of its source."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from audit.model.run_directory import Scratch
+from audit.sandbox import command
+
+_LINE = re.compile(r"^(?P<file>.+):(?P<line>\d+)(?: \(discriminator \d+\))?$")
+_SOURCE_SUFFIXES = (".cu", ".cuh")
+_LIMIT_S = 60.0
+
+
+def located(reports: Sequence[dict[str, Any]], library: Path) -> list[dict[str, Any]]:
+    """Reports of the emulated device, with `line` filled in from debug information where it was unknown."""
+    unknown = [place for place, one in enumerate(reports) if one["line"] is None and one["library_offset"] is not None]
+    lines = dict(zip(unknown, resolve(library, [reports[place]["library_offset"] for place in unknown]), strict=True))
+    return [{**one, "line": lines.get(place, one["line"])} for place, one in enumerate(reports)]
+
+
+def resolve(library: Path, offsets: Sequence[int]) -> list[int | None]:
+    """The line of the .cu file for each offset; None where it is not known.
+
+    An instruction that was inlined from one of our headers counts for the line of the source that called it. The
+    library is a stranger's: what reads it runs inside the walls.
+    """
+    tool = shutil.which("addr2line")
+    if tool is None or not offsets:
+        return [None] * len(offsets)
+    words = [tool, "-e", str(library), "-i", "-a", *(hex(offset) for offset in offsets)]
+    with Scratch() as folder:
+        done = command.run(words, folder=folder, limit_s=_LIMIT_S, reads=[library.parent])
+    chains: list[list[str]] = []
+    for line in done.out.splitlines():
+        if line.startswith("0x"):
+            chains.append([])
+        elif chains:
+            chains[-1].append(line)
+    found = [_source_line(chain) for chain in chains]
+    return found if len(found) == len(offsets) else [None] * len(offsets)
+
+
+def _source_line(chain: list[str]) -> int | None:
+    for each in chain:
+        match = _LINE.match(each)
+        if match and match["file"].endswith(_SOURCE_SUFFIXES) and int(match["line"]) > 0:
+            return int(match["line"])
+    return None

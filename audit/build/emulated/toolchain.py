@@ -1,0 +1,130 @@
+"""The host compiler and torch's headers: which they are, which flags they get. Imports no torch."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sysconfig
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from audit.model.errors import AuditError
+from audit.sandbox import command
+
+INCLUDE = Path(__file__).parent / "include"
+RUNTIME_SOURCES = Path(__file__).parent / "runtime"
+
+LEAST_GXX = 11
+_OPTIONAL = ("--param=tsan-distinguish-volatile=1", "--param=tsan-instrument-func-entry-exit=0")
+COMPILE_LIMIT_S = 600
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """A compiler and a torch.
+
+    Attributes:
+        compiler: path of g++.
+        version: what it calls itself, with the machine it compiles for.
+        torch: torch's package folder.
+        torch_version: e.g. "2.13.0+cpu".
+        flags: for everything that is compiled against a precompiled header; they must be the same everywhere.
+    """
+
+    compiler: str
+    version: str
+    torch: Path
+    torch_version: str
+    flags: tuple[str, ...]
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """What a compiled file depends on besides its sources."""
+        return (self.version, self.torch_version, str(self.torch), *self.flags)
+
+
+@functools.cache
+def find() -> Toolchain:
+    """The compiler in $CXX or g++, and the installed torch. Raises AuditError saying what to install."""
+    compiler, needed = shutil.which(compiler_name()), f"GNU g++ {LEAST_GXX} or newer"
+    if compiler is None:
+        raise AuditError(f"no C++ compiler: the emulated device needs {needed} (Debian: apt-get install g++)")
+    version = _output(compiler, "-dumpfullversion", "-dumpversion")
+    gnu = version[:1].isdigit() and "clang" not in _output(compiler, "--version")
+    if not gnu or int(version.split(".")[0]) < LEAST_GXX:
+        raise AuditError(f"{compiler} {version}: the emulated device needs {needed}; set CXX to one")
+    torch = _torch_folder()
+    return Toolchain(
+        compiler=compiler,
+        version=f"g++ {version} {_output(compiler, '-dumpmachine')}",
+        torch=torch,
+        torch_version=_torch_version(torch),
+        flags=_flags(compiler, torch),
+    )
+
+
+def compiler_name() -> str:
+    """What $CXX names, or g++."""
+    return os.environ.get("CXX") or "g++"
+
+
+def python_include() -> Path | None:
+    """Where Python.h lies, if it is installed; only the upper rungs need it."""
+    folder = Path(sysconfig.get_paths()["include"])
+    return folder if (folder / "Python.h").is_file() else None
+
+
+def compile_file(arguments: list[str], *, folder: Path, reads: Sequence[Path] = ()) -> tuple[bool, str]:
+    """Run the compiler in a folder, inside the walls; whether it succeeded, and what it said.
+
+    It may read, besides what is installed, that folder and `reads`.
+    """
+    done = command.run([find().compiler, *arguments], folder=folder, limit_s=COMPILE_LIMIT_S, reads=reads)
+    if done.stopped:
+        return False, f"error: the compiler {done.stopped.removeprefix('it ')}\n{done.err}"
+    return done.code == 0, done.err
+
+
+def _flags(compiler: str, torch: Path) -> tuple[str, ...]:
+    headers = torch / "include"
+    return (
+        "-std=c++20",
+        "-O2",
+        "-fPIC",
+        "-g1",
+        "-w",
+        "-fsanitize=thread,alignment",
+        *(option for option in _OPTIONAL if _accepts(compiler, option)),
+        "-fno-gnu-unique",
+        "-fno-plt",
+        "-fvisibility=hidden",
+        f"-I{INCLUDE}",
+        f"-isystem{headers}",
+        f"-isystem{headers / 'torch/csrc/api/include'}",
+    )
+
+
+def _accepts(compiler: str, option: str) -> bool:
+    trial = [compiler, option, "-fsyntax-only", "-x", "c++", os.devnull]
+    return subprocess.run(trial, capture_output=True, check=False).returncode == 0
+
+
+def _output(*words: str) -> str:
+    return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def _torch_folder() -> Path:
+    found = importlib.util.find_spec("torch")
+    if found is None or found.origin is None:
+        raise AuditError("torch is not installed; the emulated device compiles against its headers: pip install torch")
+    return Path(found.origin).parent
+
+
+def _torch_version(torch: Path) -> str:
+    match = re.search(r"__version__\s*=\s*['\"]([^'\"]+)", (torch / "version.py").read_text(encoding="utf-8"))
+    return match[1] if match else "unknown"

@@ -1,0 +1,1 @@
+"""Builds of Python variants: their own sources, inline CUDA and Triton."""

@@ -1,0 +1,188 @@
+"""A `.py` variant on the emulated device: plain torch runs on the CPU, Triton interpreted, CUDA texts emulated."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from audit.build.emulated.build import EmulatedBuild, build
+from audit.build.emulated.cache import cache_folder, fingerprint, made
+from audit.build.emulated.device import MORE_ORDERS, ORDERS, filled, in_order
+from audit.build.emulated.patterns import FILLS, POISON_NAN, POISON_NUMBER
+from audit.build.emulated.prepared import runtime
+from audit.build.emulated.symbols import located
+from audit.build.python.files import init_inputs, kept_alone
+from audit.build.python.inline import InlineCuda
+from audit.build.python.source import COMPILES_FILES, RUNG, PythonSource
+from audit.model import BuildNote, Variant
+from audit.model.errors import Unsupported
+
+ONLY_ON_A_GPU = {
+    "torch.compile": "torch.compile, whose code generator is another one without a GPU",
+    "torch.cuda.CUDAGraph": "CUDA graphs",
+    "torch.cuda.graph": "CUDA graphs",
+    "torch.cuda.make_graphed_callables": "CUDA graphs",
+    "torch.cuda.Event": "CUDA events",
+    "torch.cuda.Stream": "CUDA streams of its own",
+    "torch.cuda.ExternalStream": "CUDA streams of its own",
+    COMPILES_FILES: "an extension built from other files",
+}
+OTHER_COMPILERS = ("cupy", "cutlass", "numba", "pycuda", "taichi", "tilelang", "tvm", "warp")
+AS_IT_IS = "run as it is: nothing is compiled, so a second build is a second run"
+PATTERNS = {"poison_nan": POISON_NAN, "poison_number": POISON_NUMBER}
+
+
+@dataclass(frozen=True)
+class EmulatedPython:
+    """See `audit.build.device.BuiltVariant`. Emulated kernels have thread orders and checked accesses, others not.
+
+    `libraries` are the source's extensions by their key, `refusals` says why torch cannot build others; `exact_lines`
+    tells whether their lines are the source's.
+    """
+
+    note: BuildNote
+    source: Path
+    runtime: Path
+    init_inputs: tuple[Any, ...]
+    libraries: dict[str, EmulatedBuild]
+    refusals: dict[str, str]
+    exact_lines: bool
+    uses_triton: bool
+    compute_capability: int
+    limit_s: float
+    kernel_limit_s: float
+    nan_memory: str = "poison_nan"
+    traced_memory: str = "plain"
+    tensor_device: str = "cpu"
+
+    @property
+    def orders(self) -> tuple[str, ...]:
+        """See `BuiltVariant`."""
+        return ORDERS if self.libraries else ORDERS[:1]
+
+    @property
+    def more_orders(self) -> tuple[str, ...]:
+        """See `BuiltVariant`."""
+        return MORE_ORDERS if self.libraries else ()
+
+    @property
+    def fills(self) -> tuple[str, ...]:
+        """See `BuiltVariant`."""
+        return tuple(FILLS) if self.libraries else ()
+
+    @property
+    def checks_accesses(self) -> bool:
+        """See `BuiltVariant`."""
+        return bool(self.libraries)
+
+    @property
+    def poisons(self) -> dict[str, bytes]:
+        """See `BuiltVariant`."""
+        return {memory: pattern.to_bytes(4, "little") for memory, pattern in PATTERNS.items()}
+
+    def defines(self, kernel: str) -> bool:  # noqa: ARG002
+        """See `BuiltVariant`. Always: operators of a library launch nothing on this device."""
+        return True
+
+    def session_request(self, *, memory: str, order: str, check: bool, fill: str | None = None) -> dict[str, Any]:
+        """See `BuiltVariant`."""
+        configuration = {
+            **in_order(order),
+            **filled(fill),
+            "allocator": memory,
+            "checker": check,
+            "compute_capability": self.compute_capability,
+            "kernel_seconds": self.kernel_limit_s,
+        }
+        libraries = {key: [str(one.library), one.rung] for key, one in self.libraries.items()}
+        return {
+            "device": {
+                "kind": "emulated_python",
+                "python": str(self.source),
+                "init_inputs": list(self.init_inputs),
+                "libraries": libraries,
+                "refusals": self.refusals,
+                "exact_lines": self.exact_lines,
+                "triton": self.uses_triton,
+                "runtime": str(self.runtime),
+                "configuration": configuration,
+            }
+        }
+
+    def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """See `BuiltVariant`. With several extensions an offset alone does not say which it is in."""
+        exact = [one.library for one in self.libraries.values()] if self.exact_lines else []
+        return located(reports, exact[0]) if exact else [*reports]
+
+
+def build_python(
+    source: Path, variant: Variant, *, optimisation: str, limit_s: float, kernel_limit_s: float
+) -> EmulatedPython:
+    """Reads the source and compiles the CUDA texts in it; nothing of it is run.
+
+    Raises:
+        CompileError: it is not Python, or a CUDA text does not compile.
+        Unsupported: it uses what there is only on a GPU, or Triton where that is not installed.
+    """
+    started = time.monotonic()
+    parsed = PythonSource(source.read_text(encoding="utf-8"))
+    _refuse(parsed)
+    refusals = {one.key: one.refusal for one in parsed.inline if one.refusal}
+    libraries = {
+        one.key: _compiled(one, source, variant, optimisation) for one in parsed.inline if one.key not in refusals
+    }
+    return EmulatedPython(
+        note=_note(variant, optimisation, list(libraries.values()), seconds=time.monotonic() - started),
+        source=kept_alone(source),
+        runtime=runtime(lambda _: None),
+        init_inputs=init_inputs(source),
+        libraries=libraries,
+        refusals=refusals,
+        exact_lines=len(parsed.inline) == 1 and parsed.inline[0].unit[1],
+        uses_triton="triton" in parsed.imports,
+        compute_capability=variant.compute_capability,
+        limit_s=limit_s,
+        kernel_limit_s=kernel_limit_s,
+    )
+
+
+def _refuse(parsed: PythonSource) -> None:
+    for name, call in parsed.calls:
+        if name in ONLY_ON_A_GPU:
+            raise Unsupported(ONLY_ON_A_GPU[name], line=call.lineno)
+    for package in OTHER_COMPILERS:
+        if package in parsed.imports:
+            raise Unsupported(f"kernels compiled by {package}", line=parsed.imports[package])
+    if parsed.triton_kernels and find_spec("triton") is None:
+        raise Unsupported("Triton kernels where triton is not installed; install triton for its interpreter")
+
+
+def _compiled(inline: InlineCuda, source: Path, variant: Variant, optimisation: str) -> EmulatedBuild:
+    text, _ = inline.unit
+    folder = cache_folder() / "inline" / fingerprint([text])
+    name = f"{source.stem}.cu"
+    made(folder / source.stem, lambda unfinished: _write(unfinished / name, text))
+    return build(folder / source.stem / name, optimisation=optimisation, compute_capability=variant.compute_capability)
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def _note(variant: Variant, optimisation: str, libraries: list[EmulatedBuild], *, seconds: float) -> BuildNote:
+    flags = libraries[0].flags if libraries else ()
+    return BuildNote(
+        variant=variant.name,
+        optimisation=optimisation,
+        outcome="built",
+        header_set=RUNG,
+        compiler=libraries[0].compiler if libraries else None,
+        flags=tuple(flag for flag in flags if not flag.startswith(("-I", "-isystem"))),
+        seconds=round(seconds, 2),
+        from_cache=all(library.from_cache for library in libraries),
+        log="" if libraries else AS_IT_IS,
+    )

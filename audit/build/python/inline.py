@@ -1,0 +1,88 @@
+"""A CUDA extension that a Python source builds from texts: its key, and one `.cu` unit that says the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from audit.build.emulated.cache import fingerprint
+from audit.review.inline_bindings import refusal, undeclared
+
+_HEADERS = "#include <torch/extension.h>\n#include <cuda_runtime.h>\n"
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class InlineCuda:
+    """What one call of torch's `load_inline` is given.
+
+    Attributes:
+        line: of the call.
+        cpp: texts of `cpp_sources`, in order.
+        cuda: texts of `cuda_sources`, in order.
+        functions: names bound for Python; None where the sources bind them themselves.
+        cuda_line: where the only CUDA text begins; None where there are several or it was put together.
+    """
+
+    line: int
+    cpp: tuple[str, ...]
+    cuda: tuple[str, ...]
+    functions: tuple[str, ...] | None
+    cuda_line: int | None
+
+    @property
+    def key(self) -> str:
+        """Names the texts: a call with other ones at run time is not this extension."""
+        return key_of(self.cpp, self.cuda, self.functions)
+
+    @property
+    def undeclared(self) -> tuple[str, ...]:
+        """Names that torch binds and `cpp_sources` do not declare: torch cannot build the extension."""
+        return () if self.functions is None else undeclared(self.cpp, self.functions)
+
+    @property
+    def refusal(self) -> str:
+        """Why torch's builder cannot build it, in one sentence; empty where nothing is known against it."""
+        return refusal(self.undeclared)
+
+    @property
+    def unit(self) -> tuple[str, bool]:
+        """The texts and their binding as one source, and whether its lines are those of the Python file.
+
+        torch compiles the two kinds of texts apart; here the declarations come first where there is room above the
+        CUDA text, so that every line keeps its number. Below it they come without their includes, which stay above:
+        what a device puts behind the last include of a unit must stand before the CUDA text.
+        """
+        cpp, cuda = "\n".join(self.cpp), "\n".join(self.cuda)
+        above = f"{_HEADERS}{cpp}\n"
+        missing = None if self.cuda_line is None else self.cuda_line - 1 - above.count("\n")
+        if missing is not None and missing < 0:
+            included = [
+                line for line in _INCLUDE.findall(cpp) if "".join(line.split()) not in _HEADERS.replace(" ", "")
+            ]
+            above = "".join([_HEADERS, *(f"{line}\n" for line in included)])
+            missing = (self.cuda_line or 0) - 1 - above.count("\n")
+            cuda = f"{cuda}\n{_INCLUDE.sub('', cpp)}"
+        exact = missing is not None and missing >= 0
+        return f"{above}{chr(10) * (missing or 0)}{cuda}\n{self._binding}", exact
+
+    @property
+    def _binding(self) -> str:
+        if self.functions is None:
+            return ""
+        bound = "".join(f'    m.def("{name}", &{name}, "{name}");\n' for name in self.functions)
+        return f"\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{\n{bound}}}\n"
+
+
+Texts = str | Sequence[str] | None
+
+
+def key_of(cpp: Texts, cuda: Texts, functions: str | Sequence[str] | Mapping[str, str] | None) -> str:
+    """The key of a call as torch takes it: one text or several; names as a text, a list, or a dict with their docs."""
+    names = [] if functions is None else [functions] if isinstance(functions, str) else list(functions)
+    return fingerprint(["cpp", *_listed(cpp), "cuda", *_listed(cuda), "functions", *names])
+
+
+def _listed(texts: Texts) -> list[str]:
+    return [] if texts is None else [texts] if isinstance(texts, str) else list(texts)

@@ -1,0 +1,113 @@
+"""Runs in a child: a `.py` variant as one function, loaded under a name of its own.
+
+An entry is a function of that name, or else a class `ModelNew` as in KernelBench: made with the reference's
+`get_init_inputs` after `torch.manual_seed(42)`, as that benchmark does, so that a reference which does the same has the
+same parameters.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from audit.build.python.inline import key_of
+from audit.model import Harness
+
+MODEL = "ModelNew"
+MODEL_SEED = 42
+TYPES = "task"
+"""The module that popcorn's leaderboards keep type names in; submissions import it to annotate, and it is not there."""
+LoadInline = Callable[..., Any]
+
+
+def function_of(
+    source: Path, entry: str, *, init_inputs: Sequence[Any], device: str, harness: Harness
+) -> Callable[..., Any]:
+    """Runs the source as a module and gives what is to be called.
+
+    Args:
+        source: the file; a module loaded from it before is not used again.
+        entry: the function's name.
+        init_inputs: what `ModelNew` is made with.
+        device: where the parameters of a `ModelNew` go, as torch names it.
+        harness: the mode and dtype that a `ModelNew` is put into.
+
+    Raises:
+        LookupError: there is neither; names the functions the module has.
+    """
+    module = _loaded(source)
+    function = vars(module).get(entry)
+    if callable(function):
+        found: Callable[..., Any] = function
+        return found
+    model = vars(module).get(MODEL)
+    if not isinstance(model, type):
+        names = [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
+        raise LookupError(f"no function {entry} and no class {MODEL}; the module has: {', '.join(names) or 'none'}")
+    torch.manual_seed(MODEL_SEED)
+    made = model(*init_inputs)
+    made = prepared(made, harness).to(device) if isinstance(made, torch.nn.Module) else made
+    return torch.no_grad()(made)
+
+
+def prepared(model: torch.nn.Module, harness: Harness) -> torch.nn.Module:
+    """The module in the harness's mode and dtype, where it was made."""
+    model = model.eval() if harness.mode == "eval" else model
+    return model if harness.dtype is None else model.to(getattr(torch, harness.dtype))
+
+
+def stand_in(extension: Callable[[str, str], Any | None], *, otherwise: LoadInline | None) -> None:
+    """From here on torch's `load_inline` first asks for what is built already.
+
+    Args:
+        extension: the module of that name for the key of a call's texts, None if it has none.
+        otherwise: what the call does then; None raises RuntimeError.
+    """
+    from torch.utils import cpp_extension  # nobody else needs torch's builder here
+
+    def load_inline(name: str, cpp_sources: Any, cuda_sources: Any = None, *more: Any, **named: Any) -> Any:
+        key = key_of(cpp_sources, cuda_sources, named.get("functions"))
+        found = None if more else extension(name, key)
+        if found is not None:
+            return found
+        if otherwise is None:
+            raise RuntimeError(f"load_inline of {name}: the build stage read other texts than these")
+        return otherwise(name, cpp_sources, cuda_sources, *more, **named)
+
+    load_inline.plain = otherwise  # type: ignore[attr-defined]
+    cpp_extension.load_inline = load_inline
+
+
+def _loaded(source: Path) -> ModuleType:
+    name = f"audited_{source.stem}"
+    if sys.modules.pop(name, None) is not None:
+        gc.collect()  # what an earlier session of this process left behind is not for this one to find
+    spec = importlib.util.spec_from_file_location(name, source)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{source.name}: cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    if TYPES not in sys.modules and importlib.util.find_spec(TYPES) is None:
+        sys.modules[TYPES] = _type_names()
+    sys.modules[name] = module  # dataclasses and Triton look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+def _type_names() -> ModuleType:
+    """A module in which every name is a type."""
+    module = ModuleType(TYPES)
+
+    def named(name: str) -> type:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return object
+
+    vars(module)["__getattr__"] = named
+    return module

@@ -1,0 +1,155 @@
+"""A `.py` variant as its syntax tree shows it: kernels of its own, CUDA sources it builds, what a device cannot do."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from typing import Any
+
+from audit.build.python.inline import InlineCuda
+from audit.model.errors import CompileError, Unsupported
+from audit.review.cuda_source import parse as parse_cuda
+from audit.review.python_constants import Constants, NotConstant, functions_around
+
+RUNG = "python"
+EXTENSION_BUILDER = "torch.utils.cpp_extension"
+LOAD_INLINE = f"{EXTENSION_BUILDER}.load_inline"
+COMPILES_FILES = f"{EXTENSION_BUILDER}.load"
+TRITON_JIT = "triton.jit"
+
+
+class PythonSource:
+    """A parsed source. Nothing of it is run.
+
+    Raises:
+        CompileError: it is not Python.
+        Unsupported: it is nested too deeply to be parsed here.
+    """
+
+    def __init__(self, text: str) -> None:
+        try:
+            self._tree = ast.parse(text)
+            self._constants = Constants(self._tree)
+        except (SyntaxError, ValueError) as error:
+            line = getattr(error, "lineno", None) or 0
+            raise CompileError(f"line {line}: error: {getattr(error, 'msg', error)}", rung=RUNG) from error
+        except (RecursionError, MemoryError) as error:
+            raise Unsupported("a source nested this deeply") from error
+        self._imported = _imports(self._tree)
+
+    @cached_property
+    def triton_kernels(self) -> tuple[str, ...]:
+        """Functions under `triton.jit`, in order of their lines."""
+        functions = [node for node in ast.walk(self._tree) if isinstance(node, ast.FunctionDef)]
+        return tuple(one.name for one in functions if any(self._is_jit(each) for each in one.decorator_list))
+
+    @cached_property
+    def inline(self) -> tuple[InlineCuda, ...]:
+        """Every extension the source builds from texts. Raises Unsupported for one that is not made of constants."""
+        return tuple(self._inline(call) for name, call in self.calls if name == LOAD_INLINE)
+
+    @property
+    def own_kernels(self) -> tuple[str, ...]:
+        """The names of all kernels the source brings along; those of a text that is no constant are not known."""
+        try:
+            return (*self.triton_kernels, *(name for inline in self.inline for name in _kernels(inline)))
+        except Unsupported:
+            return self.triton_kernels
+
+    @cached_property
+    def calls(self) -> tuple[tuple[str, ast.Call], ...]:
+        """Every call of something with a dotted name, by its full name: aliases of imports are resolved."""
+        found = [(self.full_name(node.func), node) for node in ast.walk(self._tree) if isinstance(node, ast.Call)]
+        return tuple((name, node) for name, node in found if name)
+
+    @property
+    def builds_extensions(self) -> bool:
+        """Whether it may have torch's extension builder compile something."""
+        plain = [alias.name for node in ast.walk(self._tree) if isinstance(node, ast.Import) for alias in node.names]
+        bound = [name for name, _ in (*self._imported.values(), *self.calls)]
+        return any(name.startswith(EXTENSION_BUILDER) for name in (*plain, *bound))
+
+    @property
+    def imports(self) -> dict[str, int]:
+        """Top-level packages the source imports, and the line."""
+        return {name.partition(".")[0]: line for name, line in reversed(list(self._imported.values()))}
+
+    def constant_result(self, function: str) -> Any:
+        """What a top-level function returns in its one statement. Raises Unsupported if constants do not decide it."""
+        for node in self._tree.body:
+            if isinstance(node, ast.FunctionDef) and node.name == function:
+                body = [each for each in node.body if not _is_docstring(each)]
+                if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
+                    return _constant(body[0].value, self._constants, what=f"{function}()")
+                raise Unsupported(f"{function}() of more than one statement", line=node.lineno)
+        return []
+
+    def full_name(self, node: ast.expr) -> str:
+        """`torch.cuda.Event` for an expression that means it, also `cuda.Event` after an import; else empty."""
+        attributes: list[str] = []
+        while isinstance(node, ast.Attribute):
+            attributes.append(node.attr)
+            node = node.value
+        owner = self._imported.get(node.id, ("", 0))[0] if isinstance(node, ast.Name) else ""
+        return ".".join((owner, *reversed(attributes))) if owner else ""
+
+    def _is_jit(self, decorator: ast.expr) -> bool:
+        return self.full_name(decorator.func if isinstance(decorator, ast.Call) else decorator) == TRITON_JIT
+
+    def _inline(self, call: ast.Call) -> InlineCuda:
+        constants = Constants(self._tree, within=functions_around(self._tree, call))
+        given = dict(zip(("name", "cpp_sources", "cuda_sources"), call.args, strict=False))
+        given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+        if len(call.args) > len(("name", "cpp_sources", "cuda_sources")):
+            raise Unsupported("load_inline with more than three positional arguments", line=call.lineno)
+        functions = _names(given["functions"], constants) if "functions" in given else None
+        cuda = given.get("cuda_sources")
+        texts = () if cuda is None else _texts(cuda, constants)
+        cpp = _texts(given["cpp_sources"], constants) if "cpp_sources" in given else ()
+        lone = cuda.elts[0] if isinstance(cuda, ast.List | ast.Tuple) and len(cuda.elts) == 1 else cuda
+        line = constants.text_line(lone) if lone is not None and len(texts) == 1 else None
+        return InlineCuda(line=call.lineno, cpp=cpp, cuda=texts, functions=functions, cuda_line=line)
+
+
+def _texts(node: ast.expr, constants: Constants) -> tuple[str, ...]:
+    value = _constant(node, constants, what="an extension's source")
+    texts = [] if value is None else value if isinstance(value, list) else [value]
+    if not all(isinstance(text, str) for text in texts):
+        raise Unsupported("an extension's source that is no text", line=node.lineno)
+    return tuple(texts)
+
+
+def _names(node: ast.expr, constants: Constants) -> tuple[str, ...] | None:
+    value = _constant(node, constants, what="functions of an extension")
+    return None if value is None else (value,) if isinstance(value, str) else tuple(value)
+
+
+def _constant(node: ast.expr, constants: Constants, *, what: str) -> Any:
+    try:
+        return constants.value(node)
+    except NotConstant as error:
+        raise Unsupported(f"{what} not made of constants", line=error.line) from error
+    except RecursionError as error:
+        raise Unsupported(f"{what} put together from this many pieces", line=node.lineno) from error
+
+
+def _imports(tree: ast.Module) -> dict[str, tuple[str, int]]:
+    """Names bound by imports anywhere in the source: the full dotted name and the line."""
+    names: dict[str, tuple[str, int]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                bound = alias.asname or alias.name.partition(".")[0]
+                names[bound] = (alias.name if alias.asname else bound, node.lineno)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names |= {alias.asname or alias.name: (f"{node.module}.{alias.name}", node.lineno) for alias in node.names}
+    return names
+
+
+def _kernels(inline: InlineCuda) -> list[str]:
+    parsed = parse_cuda("\n".join((*inline.cpp, *inline.cuda)))
+    return [function.name for function in parsed.functions if function.kind == "kernel"]
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

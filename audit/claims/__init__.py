@@ -1,0 +1,117 @@
+"""The claim stage: `kernels/<claim>/` → one frozen record of what is claimed and of the files it rests on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from audit.model import AuditedClaim, Claim, Original, SourceFile, Variant, untrusted
+from audit.model.errors import BadInput
+
+MOST_FILES = 400
+"""A claim may list so many."""
+MOST_STATED = 200_000
+"""Characters of a `claim.toml`; the longest published one has 6,105."""
+STATEMENT = "claim.toml"
+KERNELS = Path(__file__).resolve().parents[2] / "kernels"
+
+
+@dataclass(frozen=True)
+class ClaimFolder:
+    """A claim as read from its folder; `path` is the folder, `audited` what the record keeps."""
+
+    path: Path
+    audited: AuditedClaim
+
+    @property
+    def claim(self) -> Claim:
+        """What `claim.toml` states."""
+        return self.audited.statement
+
+    @property
+    def reference(self) -> Path:
+        """The Python file with inputs, reference, oracle and cost."""
+        return self.path / "reference.py"
+
+    def source_of(self, variant: Variant) -> Path:
+        """The variant's file."""
+        return self.path / variant.file
+
+
+def names(root: Path = KERNELS) -> list[str]:
+    """The claims in `root`, sorted: every folder with a `claim.toml`."""
+    return sorted(path.parent.name for path in root.glob(f"*/{STATEMENT}"))
+
+
+def load(name_or_path: str, *, root: Path = KERNELS) -> ClaimFolder:
+    """Reads a claim by its name in `root` or by the path of its folder.
+
+    Raises:
+        BadInput: no such folder, broken TOML, an unknown or mistyped key, a missing file, a wrong hash,
+            or text that is not UTF-8.
+    """
+    folder = _folder(name_or_path, root)
+    statement = _text(folder, STATEMENT)
+    claim = parse(statement, f"{folder.name}/{STATEMENT}")
+    kept: list[Variant | Original] = [*claim.variant, *claim.original]
+    _few(kept, folder)
+    texts = {file: _text(folder, file) for file in ("reference.py", *(one.file for one in claim.variant))}
+    texts |= {one.file: _text(folder, one.file, limit_bytes=untrusted.DOCUMENT_BYTES) for one in claim.original}
+    sources = tuple(_source_file(file, text) for file, text in {STATEMENT: statement, **texts}.items())
+    hashes = {source.file: source.sha256 for source in sources}
+    for one in kept:
+        if one.sha256 not in (None, hashes[one.file]):
+            raise BadInput(
+                f"{folder.name}/claim.toml: {one.file}: sha256 says {one.sha256}, the file has "
+                f"{hashes[one.file]}; correct the key or restore the file"
+            )
+    return ClaimFolder(path=folder, audited=AuditedClaim(statement=claim, sources=sources))
+
+
+def _folder(name_or_path: str, root: Path) -> Path:
+    for folder in (root / name_or_path, Path(name_or_path)):
+        if (folder / STATEMENT).is_file():
+            return folder.resolve()
+    known = ", ".join(names(root)) or "none"
+    raise BadInput(f"{name_or_path}: no claim of this name and no folder with a claim.toml; known claims: {known}")
+
+
+def parse(text: str, where: str) -> Claim:
+    """What the text of a `claim.toml` states; `where` is what an error calls it.
+
+    Raises:
+        BadInput: broken TOML, or an unknown or mistyped key.
+    """
+    if len(text) > MOST_STATED:
+        raise BadInput(f"{where}: {len(text):,} characters; a statement has at most {MOST_STATED:,}")
+    table = untrusted.toml(text, where)
+    try:
+        return Claim.model_validate_json(json.dumps(table, allow_nan=False, default=str))
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"]) or "claim"
+        raise BadInput(f"{where}: key {key}: {first['msg']}") from error
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{where}: holds a number that is not finite, or is nested too deeply") from error
+
+
+def _source_file(file: str, text: str) -> SourceFile:
+    data = text.encode()
+    return SourceFile(file=file, sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
+
+
+def _few(kept: Sequence[Variant | Original], folder: Path) -> None:
+    if len(kept) > MOST_FILES:
+        raise BadInput(f"{folder.name}/claim.toml: {len(kept):,} files; a claim has at most {MOST_FILES}")
+
+
+def _text(folder: Path, file: str, *, limit_bytes: int = untrusted.SOURCE_BYTES) -> str:
+    path = untrusted.inside(folder, file)
+    if not path.exists():
+        raise BadInput(f"{folder.name}/{file}: the file is missing; claim.toml lists it or every claim needs it")
+    return untrusted.text(path, limit_bytes=limit_bytes)

@@ -1,0 +1,98 @@
+"""The import stage: claims as others publish them → claim folders. Nothing that is imported is run.
+
+One file an importer; the table is the order in which they are asked whether a source is theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from audit.claims.importers import (
+    archive,
+    bare_cu,
+    cuda_l1,
+    flashinfer_bench,
+    kernelbench,
+    notebook,
+    popcorn,
+    robust_kbench,
+    sol_execbench,
+)
+from audit.claims.importers.imported import Imported
+from audit.claims.importers.material import Given, Material
+from audit.model.errors import BadInput
+
+
+class Importer(Protocol):
+    """What a file of this package is that reads one format."""
+
+    TAKES: str
+    """What it takes, in words."""
+
+    @property
+    def LACKS(self) -> tuple[str, ...]:  # noqa: N802  # a constant of each file, of its own length
+        """What a complete source of the format still does not tell, as keys that are listed as missing."""
+
+    def matches(self, material: Material) -> bool:
+        """Whether the content is of this format."""
+
+    def read(self, material: Material, given: Given) -> Imported:
+        """The claim. Raises BadInput with file, row, column or cell."""
+
+
+IMPORTERS: dict[str, Importer] = {
+    "archive": archive,
+    "cuda_l1": cuda_l1,
+    "robust_kbench": robust_kbench,
+    "notebook": notebook,
+    "kernelbench": kernelbench,
+    "popcorn": popcorn,
+    "sol_execbench": sol_execbench,
+    "flashinfer_bench": flashinfer_bench,
+    "bare_cu": bare_cu,
+}
+
+
+def read(paths: Sequence[Path], *, given: Given | None = None, format_: str | None = None) -> Imported:
+    """The claim in those files, or in that folder.
+
+    Args:
+        paths: one folder, or files.
+        given: what the user says where the source does not.
+        format_: the format, where the content should not decide.
+
+    Raises:
+        BadInput: no importer takes this, or what it finds cannot be read; one sentence.
+    """
+    if format_ is not None and format_ not in IMPORTERS:
+        raise BadInput(f"--format {format_}: unknown; known: {', '.join(IMPORTERS)}")
+    material = Material(paths)
+    try:
+        importer = IMPORTERS[format_ or sniff(material)]
+        return importer.read(material, given or Given())
+    except RecursionError as error:
+        raise BadInput(f"{material.where}: nested too deeply to be read") from error
+
+
+def sniff(material: Material) -> str:
+    """The format, from the content. Raises BadInput listing the known ones and what could not be read."""
+    found = next((name for name, importer in IMPORTERS.items() if importer.matches(material)), None)
+    if found is None:
+        trouble = f" ({material.problems[0]})" if material.problems else ""
+        known = ", ".join(IMPORTERS)
+        raise BadInput(f"{material.where}: no known format of claim{trouble}; name one with --format: {known}")
+    return found
+
+
+def lines(imported: Imported, folder: Path) -> list[str]:
+    """What was found, concluded and chosen, and what is missing, a line each."""
+    told = [f"{imported.provenance}: {imported.format} -> {folder}"]
+    told += [f"  rejected: {one}" for one in imported.rejected]
+    told += [f"  original/{one.file}: {len(one.data):,} bytes, sha256 {one.sha256[:16]}…" for one in imported.originals]
+    told += [f"  {one}" for one in imported.figures]
+    told += [f"  chosen: {choice}" for choice in imported.choices]
+    told += [f"  missing: {one}" for one in imported.missing if not one.essential]
+    told += [f"  MISSING, no audit without it: {one}" for one in imported.missing if one.essential]
+    return [*told, f"  next: audit run {folder} --device emulated"] if imported.auditable else told

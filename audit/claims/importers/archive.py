@@ -1,0 +1,147 @@
+"""The AI-CUDA-Engineer-Archive: one row of Parquet, CSV, JSON or JSONL is one claim.
+
+`CUDA_Code` is a whole `.cu` whose `forward` takes what the function of `PyTorch_Code_Functional` takes. Columns as in
+the published dataset (https://huggingface.co/datasets/SakanaAI/AI-CUDA-Engineer-Archive, CC-BY-4.0).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from audit.claims.importers import literals, module_task, published, sizes
+from audit.claims.importers.chosen_row import Row, chosen
+from audit.claims.importers.imported import (
+    NO_COST,
+    NO_FIGURES,
+    NO_SHAPE,
+    Claimed,
+    Figure,
+    Imported,
+    Missing,
+    Original,
+    Reference,
+)
+from audit.claims.importers.material import Given, Material
+from audit.claims.importers.python_text import PythonText
+
+TAKES = "a row with `CUDA_Code` and `PyTorch_Code_Functional`, in Parquet, CSV, JSON or JSONL"
+LACKS = ("reference.py cost", "speedup.gpu")
+CODE, FUNCTIONAL, MODULE = "CUDA_Code", "PyTorch_Code_Functional", "PyTorch_Code_Module"
+KERNEL_TIME = "CUDA_Runtime"
+TIMES = ("PyTorch_Native_Runtime", "PyTorch_Compile_Runtime")
+RATIOS = {"CUDA_Speedup_Native": "PyTorch native", "CUDA_Speedup_Compile": "torch.compile"}
+PROFILES = {"NCU_Profile": "ncu_profile.txt", "Torch_Profile": "torch_profile.txt", "Clang_Tidy": "clang_tidy.txt"}
+TEXTS = ("Op_Name", "Level_ID", "Task_ID", "Kernel_Name", "Correct", "Max_Diff", "Error", CODE, FUNCTIONAL, MODULE)
+FLAGS = ("-O3", "--use_fast_math")
+FUNCTION = "module_fn"
+
+
+def matches(material: Material) -> bool:
+    """A table has the column `CUDA_Code`."""
+    return any(CODE in columns for columns in material.columns.values())
+
+
+def read(material: Material, given: Given) -> Imported:
+    """The row that the user means.
+
+    Raises:
+        BadInput: no table, no such row, or one whose times are none.
+    """
+    path = material.table_with(CODE)
+    row = chosen(path, given, columns=(*TEXTS, *PROFILES), positive=(KERNEL_TIME, *TIMES, *RATIOS))
+    figures, missing = _figures(row, given)
+    found = _task(row, _kernel(row))
+    return found.lacking(*_profiles(row)).with_figures(figures, missing)
+
+
+def _kernel(row: Row) -> Imported:
+    name = module_task.named_after(row.text("Op_Name") or row.text("Kernel_Name") or "archive row")
+    code = row.text(CODE)
+    bound = re.search(r"\bm\.def\(\s*\"(\w+)\"", code or "")
+    kernel = None if code is None else Claimed("claimed.cu", code.encode(), bound[1] if bound else "forward",
+                                               "CUDA_Code as published")  # fmt: skip
+    no_code = Missing("the row has no CUDA_Code", "variant", "choose a row whose kernel was archived", essential=True)
+    originals = [row.original(CODE, file="kernel.cu")] if code is not None else []
+    originals += [row.original(column, file=file) for column, file in PROFILES.items() if row.text(column)]
+    return Imported(
+        format="archive",
+        provenance=row.where,
+        name=name,
+        title=f"{row.text('Op_Name') or name}, {row.text('Kernel_Name') or 'a kernel'}, AI CUDA Engineer archive",
+        task="not told by the source",
+        dtype="float32",
+        originals=tuple(originals),
+        claimed=kernel,
+        reference=None,
+        shapes=None,
+        authors="Sakana AI",
+        published="2025-02",
+        url="https://huggingface.co/datasets/SakanaAI/AI-CUDA-Engineer-Archive",
+        flags=FLAGS,
+        steps=_steps(row),
+        tolerance=module_task.TOLERANCE,
+        missing=(NO_COST,) if kernel else (NO_COST, no_code),
+        choices=("protocol.flags: those of the archive's own Colab, since a row names none",),
+        rejected=row.told,
+    )
+
+
+def _task(row: Row, found: Imported) -> Imported:
+    """The same with its task: the function that the kernel stands in for, and the module that calls it."""
+    told = row.text(FUNCTIONAL)
+    if told is None:
+        lacks = Missing(f"the row has no {FUNCTIONAL}", "reference.py", "write the task there", essential=True)
+        return found.lacking(lacks)
+    original = Original("functional.py", told.encode(), f"{row.where} column {FUNCTIONAL}")
+    text = PythonText(original.data, where=original.published_as)
+    sources = [found.claimed.data.decode()] if found.claimed else []
+    shapes, choices = sizes.of_module(text, apart=[FUNCTION], made_with=["get_init_inputs"], sources=sources)
+    kept = [original, *([row.original(MODULE, file="module.py")] if row.text(MODULE) else [])]
+    needs = [name for name, there in (("Model", text.classes), (FUNCTION, text.functions)) if name not in there]
+    absent = [
+        Missing(f"{FUNCTIONAL} has no {name}", "reference.py", "write it there", essential=True) for name in needs
+    ]
+    return replace(
+        found,
+        task=module_task.first_line(text),
+        dtype=text.dtype_of("get_inputs"),
+        originals=(*found.originals, *kept),
+        reference=Reference("functional", {"file": original.file, "function": FUNCTION}),
+        shapes=shapes,
+        choices=(*found.choices, *choices),
+        missing=(*found.missing, *absent, *([] if shapes.emulated else [NO_SHAPE])),
+    )
+
+
+def _steps(row: Row) -> tuple[str, ...]:
+    said = [f"{name} = {row.cells[name]}" for name in ("Correct", "Max_Diff") if row.cells.get(name) is not None]
+    return (f"the archive's own check says {', '.join(said)}",) if said else ()
+
+
+def _figures(row: Row, given: Given) -> tuple[list[Figure], list[Missing]]:
+    kernel = row.number_in(KERNEL_TIME)
+    baselines = {name: value for name in TIMES if (value := row.number_in(name)) is not None}
+    figures: list[Figure] = []
+    missing: list[Missing] = []
+    if kernel is not None:
+        told = {"runtime": kernel, **baselines}
+        figures, missing = published.times(told, given=given, gpu=None, where=row.where)
+    for column, about in RATIOS.items():
+        value = row.number_in(column)
+        if value is not None:
+            where = f"{row.where} column {column}"
+            figures.append(published.ratio(about, value, given=given, gpu=None, where=where))
+    return figures, missing if figures or missing else [NO_FIGURES]
+
+
+def _profiles(row: Row) -> list[Missing]:
+    """What cannot be read of the profiles, which are Python literals in texts."""
+    missing = []
+    for column, file in PROFILES.items():
+        try:
+            literals.read(row.text(column) or "None")
+        except literals.NoLiteral as error:
+            lacks = Missing(f"{row.where} column {column}: {error}", f"original/{file}", "it is kept as it was, unread")
+            missing.append(lacks)
+    return missing

@@ -1,0 +1,108 @@
+"""A bare `.cu` that binds a function for Python, and a Python file with a reference function for it.
+
+The Python file has `reference` (or one other function) and `get_inputs()`, with sizes as constants, or
+`inputs(shape, generator)` as a claim folder of ours has it; a constant `RTOL` or `TOLERANCE` is the tolerance.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from audit.claims.importers import module_task, published, sizes
+from audit.claims.importers.imported import (
+    NO_COST,
+    NO_FIGURES,
+    NO_SHAPE,
+    NO_TASK,
+    Claimed,
+    Imported,
+    Missing,
+    Original,
+    Reference,
+    Tolerance,
+)
+from audit.claims.importers.material import Given, Material
+from audit.claims.importers.python_text import PythonText
+
+TAKES = "a `.cu` that binds a function (PYBIND11_MODULE), and a Python file with `reference` and `get_inputs`"
+LACKS = ("reference.py cost", "speedup", "protocol.flags")
+MAKERS = ("get_inputs", "inputs")
+REFERENCES = ("reference", "torch_reference", "ref", "baseline", "forward", "module_fn")
+TOLERANCES = ("RTOL", "rtol", "TOLERANCE", "tolerance", "TOL", "tol")
+FILE = "reference_of.py"
+_BOUND = re.compile(r"\bm\.def\(\s*\"(\w+)\"")
+_NO_BINDING = Missing("the .cu binds no function for Python", "variant", "add PYBIND11_MODULE to it", essential=True)
+_NO_TOLERANCE = Missing("no tolerance is told", "tolerance", "write one, and why", essential=True)
+_NO_SIZES = Missing("inputs() takes its sizes from a shape", "shapes", "write the sizes", essential=True)
+_NO_FLAGS = Missing("the compiler's flags are not told", "protocol.flags", "write them as published")
+
+
+def matches(material: Material) -> bool:
+    """There is a `.cu` file."""
+    return bool(material.named(".cu"))
+
+
+def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there are no figures to ask a unit of
+    """The kernel with its reference.
+
+    Raises:
+        BadInput: no kernel or several, or several Python files with a reference.
+    """
+    kernel = material.only([material.original(name) for name in material.named(".cu")], what=".cu file")
+    bound = _BOUND.findall(kernel.data.decode())
+    name = module_task.named_after(kernel.published_as)
+    imported = Imported(
+        format="bare_cu",
+        provenance=kernel.published_as,
+        name=name,
+        title=name.replace("_", " "),
+        task="not told by the source",
+        dtype="float32",
+        originals=(Original("kernel.cu", kernel.data, kernel.published_as),),
+        claimed=Claimed("claimed.cu", kernel.data, bound[0] if bound else "forward", "the .cu as given"),
+        reference=None,
+        shapes=None,
+        missing=(NO_COST, NO_FIGURES, _NO_FLAGS, *([] if bound else [_NO_BINDING])),
+        choices=(f"entry: {bound[0]}, the first of {len(bound)} bound functions",) if len(bound) > 1 else (),
+    )
+    tasks = [name for name, one in material.python.items() if _function(one) and set(MAKERS) & set(one.functions)]
+    if not tasks:
+        return imported.lacking(NO_TASK, _NO_TOLERANCE)
+    task = material.only([material.original(name) for name in tasks], what="reference")
+    return _with_task(imported, task, material.python[task.published_as])
+
+
+def _function(text: PythonText) -> str | None:
+    """The function that computes what is right: one of the usual names, or the only one beside the inputs."""
+    named = next((name for name in REFERENCES if name in text.functions), None)
+    others = [name for name in text.functions if name not in MAKERS and not name.startswith("_")]
+    return named or (others[0] if len(others) == 1 else None)
+
+
+def _with_task(imported: Imported, task: Original, text: PythonText) -> Imported:
+    function = _function(text) or REFERENCES[0]
+    plain = "get_inputs" in text.functions and "inputs" not in text.functions
+    kernel = imported.originals[0].data.decode()
+    shapes, choices = sizes.of_module(text, apart=[function], sources=[kernel]) if plain else (None, [])
+    missing = [_NO_SIZES] if shapes is None else [] if shapes.emulated else [NO_SHAPE]
+    tolerance = _tolerance(text)
+    return replace(
+        imported,
+        task=f"what {function} of original/{FILE} computes",
+        dtype=text.dtype_of("get_inputs" if plain else "inputs"),
+        originals=(*imported.originals, Original(FILE, task.data, task.published_as)),
+        reference=Reference("function", {"file": FILE, "function": function}),
+        shapes=shapes,
+        tolerance=tolerance,
+        missing=(*imported.missing, *missing, *([] if tolerance else [_NO_TOLERANCE])),
+        choices=(*imported.choices, *choices),
+    )
+
+
+def _tolerance(text: PythonText) -> Tolerance | None:
+    for name in TOLERANCES:
+        value = text.constant(name)
+        if isinstance(value, float) and published.positive(value):
+            return Tolerance(value, f"{name} of the Python file; it counts here in units of the result's rms too")
+    return None

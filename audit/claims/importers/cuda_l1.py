@@ -1,0 +1,89 @@
+"""CUDA-L1: one JSONL row, or one entry of `codes/*.json`, is one claim about one KernelBench task.
+
+A score is baseline time / kernel time, one for each of five baselines; the GPU stands in the file's name alone. A null
+`custom_code` is a task that was not solved.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from audit.claims.importers import module_task, published
+from audit.claims.importers.chosen_row import Row, chosen
+from audit.claims.importers.imported import NO_FIGURES, Figure, Imported, Original
+from audit.claims.importers.material import Given, Material
+from audit.model import Harness, gpus
+from audit.model.errors import BadInput
+
+TAKES = "a row with `ref_code` and `custom_code` (JSONL), or `codes/*.json` of lists of such rows under their level"
+LACKS = ("reference.py cost",)
+TASK, CODE = "ref_code", "custom_code"
+SCORES = {
+    "score_default": "eager",
+    "score_torch_compile_default": "torch.compile, default",
+    "score_torch_compile_reduce_overhead": "torch.compile, reduce-overhead",
+    "score_cuda_graph": "CUDA graph",
+    "score_cudnn": "cuDNN",
+}
+COLUMNS = ("level_id", "task_id", "key", TASK, CODE)
+STEPS = (
+    "torch.allclose with atol = rtol = 1e-2, both modules in eval mode",
+    "score = baseline time / kernel time, one for each of five baselines",
+)
+EVALUATION = Harness(mode="eval")
+"""Of its `eval/eval_cuda.py` (2025), which calls `eval()` on both modules before it compares them."""
+
+
+def matches(material: Material) -> bool:
+    """A table has `ref_code` and `custom_code`."""
+    return any(TASK in columns and CODE in columns for columns in material.columns.values())
+
+
+def read(material: Material, given: Given) -> Imported:
+    """The row that the user means.
+
+    Raises:
+        BadInput: no table, no such row, a score that is none, or no code in the row.
+    """
+    path = material.table_with(CODE)
+    row = chosen(path, given, columns=COLUMNS, positive=SCORES)
+    code, task = row.text(CODE), row.text(TASK)
+    if code is None:
+        raise BadInput(f"{path}: row {row.number}, column {CODE}: empty, so the row claims nothing; choose another row")
+    found = module_task.imported(
+        "cuda_l1",
+        task=None if task is None else Original("ref.py", task.encode(), f"{row.where} column {TASK}"),
+        solution=Original("custom.py", code.encode(), f"{row.where} column {CODE}"),
+    )
+    figures = _figures(row, given, _gpu(path.name))
+    name = "_".join(
+        ["cuda_l1", *(str(row.cells[each]) for each in ("key", "level_id", "task_id") if row.cells.get(each))]
+    )
+    told = replace(
+        found,
+        name=module_task.named_after(name),
+        title=f"CUDA-L1, level {row.cells.get('level_id') or row.cells.get('key')}, task {row.cells.get('task_id')}",
+        authors="deepreinforce-ai",
+        published="2025",
+        url="https://github.com/deepreinforce-ai/CUDA-L1",
+        steps=STEPS,
+        harness=EVALUATION,
+        rejected=row.told,
+    )
+    return told.with_figures(figures, [] if figures else [NO_FIGURES])
+
+
+def _figures(row: Row, given: Given, gpu: str | None) -> list[Figure]:
+    """The score over eager torch first, since that is the one the claim makes."""
+    return [
+        published.ratio(about, value, given=given, gpu=gpu, where=f"{row.where} column {column}")
+        for column, about in SCORES.items()
+        if (value := row.number_in(column)) is not None
+    ]
+
+
+def _gpu(file: str) -> str | None:
+    """The GPU a file's name tells, `A100` for `a100.jsonl`; None where it tells none of our table."""
+    words = {word.upper() for word in re.split(r"[^A-Za-z0-9]+", file)}
+    return next((name for name in gpus.table() if name.upper().replace("RTX ", "") in words), None)

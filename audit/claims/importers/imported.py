@@ -1,0 +1,197 @@
+"""What every importer gives: one frozen record of what was found, where it stood, and what is not there."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from audit.model import Harness
+
+Unit = Literal["ms", "ratio"]
+
+
+@dataclass(frozen=True)
+class Original:
+    """One source of somebody else's, byte for byte.
+
+    Attributes:
+        file: what it is called in the claim folder, below `original/`.
+        data: its bytes.
+        published_as: the file, row, column or cell it stood in.
+    """
+
+    file: str
+    data: bytes
+    published_as: str
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the bytes."""
+        return hashlib.sha256(self.data).hexdigest()
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """The kernel as the audit builds it.
+
+    Attributes:
+        file: `claimed.cu` or `claimed.py`.
+        data: the bytes of an original, followed by lines of ours where its way of calling is another one.
+        entry: the function that is called.
+        technique: what is known about it.
+        added: what our lines do; empty where the bytes are the original's alone.
+    """
+
+    file: str
+    data: bytes
+    entry: str
+    technique: str
+    added: str = ""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """How the claim's `reference.py` gets inputs and right results.
+
+    Attributes:
+        contract: a name in `audit.claims.importers.templates.CONTRACTS`.
+        options: what that template is filled with.
+    """
+
+    contract: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A published number.
+
+    Attributes:
+        about: "kernel", or the name of a baseline, or for a ratio the baseline it is over.
+        value: the number, a time in milliseconds or a ratio baseline time / kernel time.
+        unit: "ms" or "ratio".
+        gpu: where it was measured; None where that is not told.
+        concluded: from what the unit is known, and where the number stood.
+        by: who states it; None: the authors of the source.
+    """
+
+    about: str
+    value: float
+    unit: Unit
+    gpu: str | None
+    concluded: str
+    by: str | None = None
+
+    def __str__(self) -> str:
+        """For people, one line."""
+        return f"{self.about}: {self.value:g} {self.unit} on {self.gpu or 'a GPU not told'} ({self.concluded})"
+
+
+@dataclass(frozen=True)
+class Missing:
+    """What is not there.
+
+    Attributes:
+        what: in words.
+        key: where to supply it, a key of `claim.toml` or a file.
+        how: how to supply it.
+        essential: no audit is possible without it.
+    """
+
+    what: str
+    key: str
+    how: str
+    essential: bool = False
+
+    def __str__(self) -> str:
+        """For people, one line."""
+        return f"{self.key}: {self.what}; {self.how}"
+
+
+NO_TASK = Missing("no task was found", "reference.py", "give the file with the reference too", essential=True)
+NO_SHAPE = Missing("no shape is small enough for the emulated device", "shapes.emulated", "write sizes", essential=True)
+NO_GPU = Missing("the GPU of the figures is not told", "speedup.gpu", "import again with --gpu NAME")
+NO_FIGURES = Missing("no published figures", "speedup", "write the published ratio and the GPU")
+NO_COST = Missing(
+    "the least flops and bytes of the task", "reference.py cost", "without them no time can be impossible"
+)
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """What the format holds results to, and from where that is known."""
+
+    relative: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """Named sizes; `emulated` is empty where none can be proposed, `emulated_by` tells whose they are."""
+
+    claimed: Mapping[str, int]
+    others: tuple[Mapping[str, int], ...] = ()
+    emulated: tuple[Mapping[str, int], ...] = ()
+    emulated_by: Literal["claim", "importer"] = "claim"
+
+
+@dataclass(frozen=True)
+class Imported:
+    """One claim as found.
+
+    Attributes:
+        format: the name of the importer.
+        provenance: file, row, column or cell.
+        name: of the claim folder, `[a-z0-9_]+`.
+        title, task, authors, published, url: as published; None where it is not told.
+        dtype: of the inputs.
+        originals: every source that was read, byte for byte.
+        claimed: the kernel; None where there is none.
+        reference: the task; None where there is none.
+        tolerance: None where the format has no default and states none.
+        harness: what the published evaluation does with reference and kernel alike.
+        figures: the published numbers.
+        missing: what is not there, and how to supply it.
+        choices: what the importer chose, in words; each can be changed in `claim.toml`.
+        rejected: rows of the same file that could not be read, one sentence each, and their count.
+    """
+
+    format: str
+    provenance: str
+    name: str
+    title: str
+    task: str
+    dtype: str
+    originals: tuple[Original, ...]
+    claimed: Claimed | None
+    reference: Reference | None
+    shapes: Shapes | None
+    authors: str | None = None
+    published: str | None = None
+    url: str | None = None
+    baseline: str = "the reference as imported, eager"
+    flags: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    tolerance: Tolerance | None = None
+    harness: Harness = field(default_factory=Harness)
+    figures: tuple[Figure, ...] = ()
+    missing: tuple[Missing, ...] = ()
+    choices: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
+
+    @property
+    def auditable(self) -> bool:
+        """Whether nothing essential is missing."""
+        there = self.claimed and self.reference and self.tolerance and self.shapes and self.shapes.emulated
+        return bool(there) and not any(one.essential for one in self.missing)
+
+    def lacking(self, *missing: Missing) -> Imported:
+        """The same with more that is not there."""
+        return replace(self, missing=(*self.missing, *missing))
+
+    def with_figures(self, figures: Sequence[Figure], missing: Sequence[Missing] = ()) -> Imported:
+        """The same with its published numbers, and with what is missing of them."""
+        nowhere = [NO_GPU] if any(figure.gpu is None for figure in figures) else []
+        return replace(self.lacking(*missing, *nowhere), figures=tuple(figures))

@@ -1,0 +1,114 @@
+"""Claims stated as KernelBench states them, wherever they stand: a module `Model` and one called `ModelNew`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+
+from audit.claims.importers import sizes
+from audit.claims.importers.imported import (
+    NO_COST,
+    NO_SHAPE,
+    NO_TASK,
+    Claimed,
+    Imported,
+    Missing,
+    Original,
+    Reference,
+    Shapes,
+    Tolerance,
+)
+from audit.claims.importers.python_text import PythonText
+
+TOLERANCE = Tolerance(
+    1e-2,
+    "KernelBench's own: allclose with atol = rtol = 1e-2 for float32 in v0 and v0.1 (1e-4 later); the absolute part "
+    "counts here in units of the result's rms",
+)
+TASK, SOLUTION = "task.py", "solution.py"
+NO_INPUTS = Missing("the task has no get_inputs", "original/task.py", "say there how inputs are made", essential=True)
+NO_INIT = Missing(
+    "get_init_inputs of the task is not made of constants",
+    "reference.py get_init_inputs",
+    "write there what it returns",
+    essential=True,
+)
+
+
+def imported(format_: str, *, task: Original | None, solution: Original) -> Imported:
+    """The record of such a claim, without figures; the tolerance is KernelBench's.
+
+    Raises:
+        BadInput: a source is no Python.
+    """
+    used = PythonText(solution.data, where=solution.published_as).used_by("ModelNew")
+    stated = _NOTHING if task is None else _stated(PythonText(task.data, where=task.published_as), used)
+    originals = [Original(SOLUTION, solution.data, solution.published_as)]
+    originals += [] if task is None else [Original(TASK, task.data, task.published_as)]
+    name = named_after((task or solution).published_as)
+    return Imported(
+        format=format_,
+        provenance=solution.published_as,
+        name=name,
+        title=name.replace("_", " "),
+        task=stated.task,
+        dtype=stated.dtype,
+        originals=tuple(originals),
+        claimed=Claimed("claimed.py", solution.data, "forward", "class ModelNew as published"),
+        reference=stated.reference,
+        shapes=stated.shapes,
+        tolerance=TOLERANCE,
+        missing=stated.missing,
+        choices=stated.choices,
+    )
+
+
+def named_after(place: str) -> str:
+    """A name for a claim folder, from the place its source stood in."""
+    stem = re.sub(r"\.\w+$", "", place.rpartition("/")[2])
+    words = re.findall(r"[a-z0-9]+", re.sub(r"([a-z])([A-Z])", r"\1_\2", stem).lower())
+    return "_".join(words)[:60].strip("_") or "imported"
+
+
+def first_line(task: PythonText) -> str:
+    """The first line of what the task's `Model` says of itself."""
+    told = ast.get_docstring(task.classes["Model"]) if "Model" in task.classes else None
+    return (told or "").strip().partition("\n")[0].strip() or "what class Model of original/task.py computes"
+
+
+@dataclass(frozen=True)
+class _Stated:
+    """What a task's source states."""
+
+    task: str
+    dtype: str
+    reference: Reference | None
+    shapes: Shapes | None
+    missing: tuple[Missing, ...]
+    choices: tuple[str, ...] = ()
+
+
+_NOTHING = _Stated("not told by the source", "float32", None, None, (NO_TASK, NO_COST))
+
+
+def _stated(task: PythonText, solution: str) -> _Stated:
+    shapes, choices = sizes.of_module(task, apart=("Model", "get_init_inputs"), sources=[solution])
+    init_inputs = _init_inputs(task)
+    missing = [
+        *([] if "get_inputs" in task.functions else [NO_INPUTS]),
+        *([] if init_inputs is not None else [NO_INIT]),
+        *([] if shapes.emulated else [NO_SHAPE]),
+        NO_COST,
+    ]
+    reference = Reference("module", {"file": TASK, "init_inputs": init_inputs or []})
+    return _Stated(first_line(task), task.dtype_of("get_inputs"), reference, shapes, tuple(missing), tuple(choices))
+
+
+def _init_inputs(task: PythonText) -> list[object] | None:
+    """What `get_init_inputs` returns; None where constants do not decide it."""
+    if "get_init_inputs" not in task.functions:
+        return []
+    returned = task.returned("get_init_inputs")
+    value = None if returned is None else task.value(returned)
+    return value if isinstance(value, list) else None

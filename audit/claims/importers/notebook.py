@@ -1,0 +1,183 @@
+"""A Colab or Jupyter notebook: a CUDA text, `load(...)` or `load_inline(...)`, and cells that compare and time it.
+
+Everything is found in the syntax trees of the cells. The task is what the kernel's result is compared with
+(`torch.allclose`), or the other thing that is timed (`do_bench`), with the statements its arguments need.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Any
+
+from audit.claims.importers import entries, module_task, notebook_figures, notebook_task, sizes
+from audit.claims.importers.bounded import checked_text
+from audit.claims.importers.imported import (
+    NO_COST,
+    NO_SHAPE,
+    Claimed,
+    Imported,
+    Missing,
+    Original,
+    Reference,
+    Tolerance,
+)
+from audit.claims.importers.material import Given, Material
+from audit.claims.importers.notebook_calls import Built, Script, build_of
+from audit.claims.importers.notebook_cells import CudaText, cells, cuda_texts
+from audit.claims.importers.python_text import PythonText
+from audit.model.errors import BadInput
+
+TAKES = "an `.ipynb` with a CUDA text, `load` or `load_inline`, and a comparison or timing with the reference"
+LACKS = ("reference.py cost",)
+TASK = "task.py"
+ALLCLOSE_RELATIVE = 1e-5
+_BOUND = re.compile(r"\bm\.def\(\s*\"(\w+)\"")
+_NO_BUILD = Missing("no cell builds this text with load or load_inline", "protocol.flags", "write the flags")
+_NO_CALL = Missing(
+    "no cell calls the kernel with plain names that are all its reference needs",
+    "reference.py",
+    "write the task",
+    essential=True,
+)
+_NO_REFERENCE = Missing("no cell compares or times anything else", "reference.py", "write the task", essential=True)
+_NO_BINDING = Missing("the text binds no function for Python", "variant", "add PYBIND11_MODULE to it", essential=True)
+_NO_TOLERANCE = Missing("no cell compares with a tolerance", "tolerance", "write one, and why", essential=True)
+
+
+def matches(material: Material) -> bool:
+    """A JSON document has cells."""
+    return any(_is_notebook(document) for document in material.documents.values())
+
+
+def read(material: Material, given: Given) -> Imported:
+    """The claim of one CUDA text of the notebook.
+
+    Raises:
+        BadInput: no notebook or several, a cell that is malformed, no CUDA text, or several and none chosen.
+    """
+    names = [name for name, document in material.documents.items() if _is_notebook(document)]
+    if len(names) != 1:
+        raise BadInput(f"{material.where}: {len(names)} notebooks; name one")
+    several = cells(material.documents[names[0]], where=names[0])
+    text = _chosen(cuda_texts(several), given, names[0])
+    data = _bytes(text, names[0])
+    script = Script(several)
+    built = build_of(text, script.built())
+    name = module_task.named_after(PurePath(names[0]).name)
+    figures, lacking = notebook_figures.printed(material.documents[names[0]], given)
+    claim = Imported(
+        format="notebook",
+        provenance=f"{names[0]} cell {text.cell}",
+        name=name,
+        title=name.replace("_", " "),
+        task="what the notebook compares the kernel with",
+        dtype="float32",
+        originals=(
+            Original("kernel.cu", data, f"{names[0]} cell {text.cell}, {text.name}"),
+            Original("notebook.ipynb", material.files[names[0]].read_bytes(), names[0]),
+        ),
+        claimed=None,
+        reference=None,
+        shapes=None,
+        steps=tuple(f"cell {cell}: {' '.join(call.split())[:160]}" for cell, call in script.timed()),
+        missing=(NO_COST,),
+    ).with_figures(figures, lacking)
+    if built is None:
+        return _with_kernel(claim, text, None, None).lacking(_NO_BUILD, _NO_CALL, _NO_TOLERANCE)
+    return _with_task(_with_kernel(claim, text, built, script), script, built)
+
+
+def _is_notebook(document: Any) -> bool:
+    return isinstance(document, dict) and isinstance(document.get("cells"), list)
+
+
+def _chosen(texts: list[CudaText], given: Given, where: str) -> CudaText:
+    """The text of the cell that the user names, or the only one."""
+    several = list({one.text: one for one in reversed(texts)}.values())[::-1]
+    fit = [one for one in several if given.row in (None, one.cell)]
+    if len(fit) == 1:
+        return fit[0]
+    told = ", ".join(f"cell {one.cell} ({one.name})" for one in several[:10])
+    if not several:
+        raise BadInput(f"{where}: no cell holds a CUDA text with a kernel (__global__)")
+    raise BadInput(f"{where}: {len(fit)} CUDA texts fit of {told}; choose one with --row CELL")
+
+
+def _bytes(text: CudaText, where: str) -> bytes:
+    try:
+        data = text.text.encode()
+    except UnicodeEncodeError as error:
+        raise BadInput(f"{where}: cell {text.cell}: not UTF-8 at character {error.start}") from error
+    checked_text(data, where=f"{where}: cell {text.cell}")
+    return data
+
+
+def _with_kernel(claim: Imported, text: CudaText, built: Built | None, script: Script | None) -> Imported:
+    """The same with its kernel: the text itself where it binds its functions, else within the call that builds it."""
+    bound = _BOUND.findall(text.text)
+    called = script.called(built) if script is not None and built is not None else None
+    flags = _texts(built.argument("extra_cuda_cflags")) if built is not None else []
+    claim = replace(claim, flags=tuple(flags))
+    technique = f"the CUDA text of cell {text.cell} as published"
+    if bound:
+        entry = called.function if called is not None and called.function in bound else bound[0]
+        return replace(claim, claimed=Claimed("claimed.cu", text.text.encode(), entry, technique))
+    functions = _texts(built.argument("functions")) if built is not None and built.inline else []
+    if not functions or script is None or built is None:
+        return claim.lacking(_NO_BINDING)
+    cpp = built.argument("cpp_sources", 1)
+    declared = "\n".join(_texts(script.resolved(cpp))) if cpp is not None else ""
+    entry = called.function if called is not None and called.function in functions else functions[0]
+    data = entries.inline(text.text, cpp=declared, name=claim.name, functions=functions, flags=flags)
+    data += f"\n\ndef {entries.ENTRY}(*arguments):\n    return _EXTENSION.{entry}(*arguments)\n".encode()
+    added = "the call of load_inline that the notebook makes, and a function that calls what it builds"
+    return replace(claim, claimed=Claimed("claimed.py", data, entries.ENTRY, technique, added))
+
+
+def _texts(node: ast.expr | None) -> list[str]:
+    """The texts of a constant or of a list of them."""
+    listed = node.elts if isinstance(node, ast.List | ast.Tuple) else [] if node is None else [node]
+    return [one.value for one in listed if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+
+
+def _with_task(claim: Imported, script: Script, built: Built) -> Imported:
+    called, reference = script.called(built), script.reference(built)
+    tolerance = _tolerance(script)
+    claim = claim.lacking(*([] if tolerance else [_NO_TOLERANCE]))
+    claim = replace(claim, tolerance=tolerance)
+    if called is None or reference is None:
+        return claim.lacking(_NO_CALL if called is None else _NO_REFERENCE)
+    source = notebook_task.text(script, called, reference[1])
+    if source is None:
+        return claim.lacking(_NO_CALL)
+    where = f"{claim.provenance}, with the statements that its inputs and reference need"
+    text = PythonText(source.encode(), where=where)
+    shapes, choices = sizes.of_module(text, apart=["reference"], sources=[claim.originals[0].data.decode()])
+    return replace(
+        claim,
+        task=f"what cell {reference[0]} compares the kernel with: {ast.unparse(reference[1])[:200]}",
+        dtype=text.dtype_of("get_inputs"),
+        originals=(*claim.originals, Original(TASK, source.encode(), where)),
+        reference=Reference("function", {"file": TASK, "function": "reference"}),
+        shapes=shapes,
+        choices=(*claim.choices, f"original/{TASK} is put together from the cells", *choices),
+        missing=(*claim.missing, *([] if shapes.emulated else [NO_SHAPE])),
+    )
+
+
+def _tolerance(script: Script) -> Tolerance | None:
+    """What the first comparison is given; torch.allclose's default where it names none."""
+    call = script.compared()
+    if call is None:
+        return None
+    named = next((keyword.value for keyword in call.keywords if keyword.arg == "rtol"), None)
+    value = named.value if isinstance(named, ast.Constant) else None
+    told = ast.unparse(call)[:120]
+    if isinstance(value, float) and 0.0 < value < 1.0:
+        return Tolerance(
+            value, f"the notebook's own: {told}; the absolute part counts here in units of the result's rms"
+        )
+    return Tolerance(ALLCLOSE_RELATIVE, f"the notebook's own, with torch.allclose's default rtol = 1e-5: {told}")

@@ -1,0 +1,172 @@
+"""What a notebook does with its kernel: how it is built and called, and what its result is compared with."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from audit.claims.importers.notebook_cells import Cell, CudaText
+from audit.claims.importers.python_text import bound_by, last_name
+
+BUILDERS = ("load", "load_inline")
+COMPARED = ("allclose", "assert_close", "assert_allclose", "isclose")
+TIMED = ("do_bench", "timeit", "Timer")
+
+
+@dataclass(frozen=True)
+class Built:
+    """An extension: the cell, the variable that holds it or one named function of it, and the call that builds it."""
+
+    cell: int
+    variable: str
+    call: ast.Call
+    function: str = ""
+
+    @property
+    def inline(self) -> bool:
+        """Whether it is built from texts."""
+        return last_name(self.call.func) == "load_inline"
+
+    def argument(self, name: str, place: int | None = None) -> ast.expr | None:
+        """A named argument of the call, or the one at that place."""
+        named = next((keyword.value for keyword in self.call.keywords if keyword.arg == name), None)
+        return named or (self.call.args[place] if place is not None and len(self.call.args) > place else None)
+
+
+@dataclass(frozen=True)
+class Called:
+    """A call of the kernel: the function's name and the arguments."""
+
+    cell: int
+    function: str
+    arguments: tuple[ast.expr, ...]
+
+
+class Script:
+    """The Python cells of a notebook as one script, in order.
+
+    Args:
+        several: the code cells.
+    """
+
+    def __init__(self, several: list[Cell]) -> None:
+        self.statements = [(cell, node) for cell in several if cell.tree is not None for node in cell.tree.body]
+
+    def nodes(self) -> Iterator[tuple[int, ast.AST]]:
+        """Every node with the number of its cell."""
+        for cell, statement in self.statements:
+            for node in ast.walk(statement):
+                yield cell.number, node
+
+    def built(self) -> list[Built]:
+        """Every extension that a cell binds to a name, itself or a function of it as `load(...).forward`."""
+        found = []
+        for cell, node in self.nodes():
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                taken = node.value if isinstance(node.value, ast.Attribute) else None
+                value, function = (taken.value, taken.attr) if taken is not None else (node.value, "")
+                if isinstance(value, ast.Call) and last_name(value.func) in BUILDERS:
+                    found.append(Built(cell, node.targets[0].id, value, function))
+        return found
+
+    def called(self, built: Built) -> Called | None:
+        """The first call of one of its functions, also through another name for it."""
+        aliases = {built.variable: built.function}
+        for cell, node in self.nodes():
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                function = self._function(node.value, aliases)
+                if function:
+                    aliases[node.targets[0].id] = function
+            if isinstance(node, ast.Call) and (function := self._function(node.func, aliases)) and not node.keywords:
+                return Called(cell, function, tuple(node.args))
+        return None
+
+    def of_kernel(self, node: ast.AST, built: Built) -> bool:
+        """Whether an expression needs the extension, directly or through names."""
+        return built.variable in self.needed(node)
+
+    def needed(self, node: ast.AST) -> set[str]:
+        """The names that an expression needs, through whatever binds them."""
+        seen: set[str] = set()
+        queue = [node]
+        while queue:
+            for each in ast.walk(queue.pop()):
+                if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and each.id not in seen:
+                    seen.add(each.id)
+                    queue += self._bindings.get(each.id, [])
+        return seen
+
+    @cached_property
+    def _bindings(self) -> dict[str, list[ast.AST]]:
+        found: dict[str, list[ast.AST]] = {}
+        for _, statement in self.statements:
+            for name in bound_by(statement):
+                found.setdefault(name, []).append(statement)
+        return found
+
+    def reference(self, built: Built) -> tuple[int, ast.expr] | None:
+        """What the result is compared with: the other side of a comparison, else the other thing that is timed."""
+        for name in COMPARED:
+            for cell, call in self._calls(name):
+                sides = [self.resolved(one) for one in call.args[:2]]
+                ours = [self.of_kernel(one, built) for one in sides]
+                if sorted(ours) == [False, True]:
+                    return cell, sides[ours.index(False)]
+        for name in TIMED:
+            for cell, call in self._calls(name):
+                body = call.args[0].body if call.args and isinstance(call.args[0], ast.Lambda) else None
+                if body is not None and not self.of_kernel(body, built):
+                    return cell, body
+        return None
+
+    def compared(self) -> ast.Call | None:
+        """The first comparison with a tolerance."""
+        return next((call for name in COMPARED for _, call in self._calls(name)), None)
+
+    def timed(self) -> list[tuple[int, str]]:
+        """Every timing call, as cell and text."""
+        return [(cell, ast.unparse(call)) for name in TIMED for cell, call in self._calls(name)]
+
+    def resolved(self, node: ast.expr) -> ast.expr:
+        """An expression, or the one that the name it is was bound to last."""
+        for _ in range(4):
+            if not isinstance(node, ast.Name):
+                break
+            bound = [
+                each.value for _, each in self.statements if isinstance(each, ast.Assign) and _binds(each, node.id)
+            ]
+            if not bound:
+                break
+            node = bound[-1]
+        return node
+
+    def _calls(self, name: str) -> Iterator[tuple[int, ast.Call]]:
+        for cell, node in self.nodes():
+            if isinstance(node, ast.Call) and last_name(node.func) == name:
+                yield cell, node
+
+    def _function(self, node: ast.expr, aliases: dict[str, str]) -> str:
+        """The function of the extension that an expression names; empty for another."""
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            return node.attr if aliases.get(node.value.id) == "" else ""
+        return aliases.get(node.id, "") if isinstance(node, ast.Name) else ""
+
+
+def build_of(text: CudaText, built: list[Built]) -> Built | None:
+    """The extension that is built from a text: the one that names its variable or its file, or the only one."""
+    for one in built:
+        for keyword in (*one.call.args, *(each.value for each in one.call.keywords)):
+            for node in ast.walk(keyword):
+                if isinstance(node, ast.Name) and node.id == text.name:
+                    return one
+                if isinstance(node, ast.Constant) and node.value == text.text:
+                    return one
+                if isinstance(node, ast.Constant) and text.file and str(node.value).endswith(text.file):
+                    return one
+    return built[0] if len(built) == 1 else None
+
+
+def _binds(node: ast.Assign, name: str) -> bool:
+    return isinstance(node.targets[0], ast.Name) and node.targets[0].id == name

@@ -1,0 +1,139 @@
+"""The cells of a Jupyter or Colab notebook: Python without magics, and the CUDA texts that cells hold or write."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from audit.claims.importers.python_text import last_name, parsed
+from audit.model.errors import BadInput
+from audit.model.untrusted import SOURCE_BYTES
+
+KERNEL_MARK = "__global__"
+MOST_CELLS = 5000
+_WRITES = re.compile(r"^%%(writefile|file)\s+(?:-a\s+)?(\S+)[^\n]*\n")
+_CUDA_CELL = re.compile(r"^%%(cu|cuda|cuda_group_run)\b[^\n]*\n")
+_MAGIC = re.compile(r"^(\s*)[%!?].*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A code cell: its number in the notebook from 1, its text, and its tree where it is Python."""
+
+    number: int
+    text: str
+    tree: ast.Module | None
+
+
+@dataclass(frozen=True)
+class CudaText:
+    """A CUDA source in a cell; `name` is the variable or file that holds it, `file` where it is written to."""
+
+    cell: int
+    text: str
+    name: str
+    file: str | None
+
+
+def cells(document: Any, *, where: str) -> list[Cell]:
+    """The code cells in order.
+
+    Raises:
+        BadInput: no notebook, or a cell that is malformed; names the cell.
+    """
+    listed = document.get("cells") if isinstance(document, dict) else None
+    if not isinstance(listed, list) or len(listed) > MOST_CELLS:
+        raise BadInput(f"{where}: no notebook of format 4 with at most {MOST_CELLS:,} cells")
+    return [
+        Cell(number, text, _tree(text))
+        for number, one in enumerate(listed, start=1)
+        if isinstance(one, dict) and one.get("cell_type") == "code"
+        for text in [_text(one.get("source"), f"{where}: cell {number}")]
+    ]
+
+
+def _text(source: Any, where: str) -> str:
+    lines = source if isinstance(source, list) else [source]
+    if not all(isinstance(line, str) for line in lines):
+        raise BadInput(f"{where}: its source is no text")
+    text = "".join(lines)
+    if len(text) > SOURCE_BYTES:
+        raise BadInput(f"{where}: {len(text):,} characters; at most {SOURCE_BYTES:,} are imported")
+    return text
+
+
+def _tree(text: str) -> ast.Module | None:
+    """The cell's Python, magics and shell lines taken out; None where it is none."""
+    if text.startswith("%%"):
+        return None
+    try:
+        return parsed(plain(text))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def plain(text: str) -> str:
+    """The text with every line of a magic or of the shell replaced by `pass`, so that lines keep their numbers."""
+    return _MAGIC.sub(r"\1pass", text)
+
+
+def cuda_texts(several: list[Cell]) -> list[CudaText]:
+    """Every CUDA source: cells written to a file, CUDA cells, and string constants with a kernel in them."""
+    found: list[CudaText] = []
+    for cell in several:
+        written, cuda = _WRITES.match(cell.text), _CUDA_CELL.match(cell.text)
+        if written is not None and KERNEL_MARK in cell.text:
+            found.append(CudaText(cell.number, cell.text[written.end() :], written[2], written[2]))
+        elif cuda is not None and KERNEL_MARK in cell.text:
+            found.append(CudaText(cell.number, cell.text[cuda.end() :], f"cell {cell.number}", None))
+        elif cell.tree is not None:
+            found += [CudaText(cell.number, text, name, None) for name, text in _strings(cell.tree)]
+    files = _written_files(several)
+    return [one if one.file else CudaText(one.cell, one.text, one.name, files.get(one.name)) for one in found]
+
+
+def _strings(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Constants with a kernel, by the name they are bound to, or by their line where they are bound to none."""
+    named = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            named[id(_stripped(node.value))] = node.targets[0].id
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and KERNEL_MARK in node.value:
+            yield named.get(id(node), f"line {node.lineno}"), node.value
+
+
+def _stripped(node: ast.expr) -> ast.expr:
+    """`text` of `text.strip()`."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args:
+        node = node.func.value
+    return node
+
+
+def _written_files(several: list[Cell]) -> dict[str, str]:
+    """For names of texts the file that a cell writes them to, by `write`, `write_text` or `print(..., file=)`."""
+    files: dict[str, str] = {}
+    for cell in several:
+        for node in ast.walk(cell.tree) if cell.tree is not None else ():
+            if isinstance(node, ast.With):
+                opened = [_opened(item.context_expr) for item in node.items]
+                inside = [
+                    each for each in ast.walk(node) if isinstance(each, ast.Call) and last_name(each.func) == "write"
+                ]
+                pairs = [(call, each) for call in inside for each in opened if each and call.args]
+                files |= {last_name(_stripped(call.args[0])): each for call, each in pairs}
+            elif isinstance(node, ast.Call) and last_name(node.func) in ("write", "write_text") and node.args:
+                owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+                file = _opened(owner) if owner is not None else None
+                if file:
+                    files.setdefault(last_name(_stripped(node.args[0])), file)
+    return files
+
+
+def _opened(node: ast.expr) -> str | None:
+    """The file of `open("x.cu", "w")` and of `Path("x.cu")`."""
+    first = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else None

@@ -1,0 +1,174 @@
+"""A stranger's Python source as its syntax tree shows it. Nothing of it is run."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+from audit.claims.importers.bounded import checked_text
+from audit.model.errors import BadInput
+from audit.review.python_constants import Constants, NotConstant, bindings
+
+DTYPES = {"float16": "float16", "half": "float16", "bfloat16": "bfloat16", "float32": "float32", "float": "float32"}
+
+
+class PythonText:
+    """A parsed source.
+
+    Args:
+        data: its bytes.
+        where: the file, row, column or cell, which begins every message.
+
+    Raises:
+        BadInput: not UTF-8, too large, or not Python.
+    """
+
+    def __init__(self, data: bytes, *, where: str) -> None:
+        self.where = where
+        self.text = checked_text(data, where=where)
+        try:
+            self.tree = parsed(self.text)
+            self._top = _top_level(self.tree)
+            self._constants = Constants(self._top)
+        except (SyntaxError, ValueError) as error:
+            line = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
+            raise BadInput(f"{where}: {line}not valid Python ({getattr(error, 'msg', error)})") from error
+        except (RecursionError, MemoryError) as error:
+            raise BadInput(f"{where}: nested too deeply to be read") from error
+
+    @cached_property
+    def functions(self) -> dict[str, ast.FunctionDef]:
+        """The functions at the top level."""
+        return {node.name: node for node in self.tree.body if isinstance(node, ast.FunctionDef)}
+
+    @cached_property
+    def classes(self) -> dict[str, ast.ClassDef]:
+        """The classes at the top level."""
+        return {node.name: node for node in self.tree.body if isinstance(node, ast.ClassDef)}
+
+    @cached_property
+    def assigned(self) -> set[str]:
+        """The names that assignments at the top level bind."""
+        return set(bindings(self.tree.body))
+
+    @cached_property
+    def integers(self) -> dict[str, int]:
+        """Names that the top level binds once, to a positive integer made of constants alone."""
+        found = {}
+        for name, node in self._bound.items():
+            if not any(isinstance(each, ast.Name) for each in ast.walk(node)):
+                value = self.value(node)
+                if type(value) is int and value > 0:
+                    found[name] = value
+        return found
+
+    @cached_property
+    def _bound(self) -> dict[str, ast.expr]:
+        """Top-level names with the one expression that each is bound to."""
+        stores = [node.id for node in ast.walk(self._top) if isinstance(node, ast.Name) and not _loads(node)]
+        return {name: value for name, value in bindings(self._top.body).items() if stores.count(name) == 1}
+
+    def value(self, node: ast.expr) -> Any:
+        """What an expression of constants is worth; None where constants do not decide it."""
+        try:
+            return self._constants.value(node)
+        except (NotConstant, RecursionError, ValueError, OverflowError):
+            return None
+
+    def constant(self, name: str) -> Any:
+        """What the top level binds a name to, once; None where constants do not decide it."""
+        node = self._bound.get(name)
+        return None if node is None else self.value(node)
+
+    def returned(self, function: str) -> ast.expr | None:
+        """What the only `return` of a top-level function returns, if nothing in it is a name of the function's own."""
+        node = self.functions.get(function)
+        found = [each for each in ast.walk(node) if isinstance(each, ast.Return)] if node else []
+        value = found[0].value if len(found) == 1 else None
+        return value if node is not None and value is not None and _free(value) <= _free(node) else None
+
+    def reached(self, node: ast.AST) -> set[str]:
+        """The top-level names that a node needs, through whatever else they need."""
+        seen: set[str] = set()
+        queue = [node]
+        while queue:
+            for name in _free(queue.pop()) - seen:
+                if name in self._holders:
+                    seen.add(name)
+                    queue += self._holders[name]
+        return seen
+
+    def used_by(self, name: str) -> str:
+        """The source of a top-level class or function and of all it needs: not what only the module's tests need."""
+        node = self.classes.get(name) or self.functions.get(name)
+        if node is None:
+            return self.text
+        wanted = [node, *(holder for one in self.reached(node) for holder in self._holders[one])]
+        return "\n".join(ast.get_source_segment(self.text, one) or "" for one in dict.fromkeys(wanted))
+
+    @cached_property
+    def _holders(self) -> dict[str, list[ast.AST]]:
+        """For every top-level name the statements that bind it."""
+        found: dict[str, list[ast.AST]] = {}
+        for node in self.tree.body:
+            for name in bound_by(node):
+                found.setdefault(name, []).append(node)
+        return found
+
+    def dtype_of(self, function: str) -> str:
+        """The dtype of the fractions a top-level function makes: the first it names, float32 where it names none."""
+        node = self.functions.get(function)
+        named = [each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)] if node else []
+        return next((DTYPES[name] for name in named if name in DTYPES), "float32")
+
+    def calls(self, name: str) -> Iterator[ast.Call]:
+        """Every call of a function of that last name."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Call) and last_name(node.func) == name:
+                yield node
+
+
+def parsed(text: str) -> ast.Module:
+    """The syntax tree, without the parser's warnings about escapes: the text is not ours to mend."""
+    with warnings.catch_warnings(action="ignore"):
+        return ast.parse(text)
+
+
+def last_name(node: ast.AST) -> str:
+    """`load` for `load` and for `cpp_extension.load`; empty for what has no name."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def bound_by(node: ast.AST) -> set[str]:
+    """The names a top-level statement binds."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {node.name}
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and not _loads(each)}
+
+
+def _top_level(tree: ast.Module) -> ast.Module:
+    """The statements that bind names of the module: without definitions, and without what a function rebinds."""
+    rebound = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    body = [node for node in tree.body if not isinstance(node, definitions) and not bound_by(node) & rebound]
+    return ast.Module(body=body, type_ignores=[])
+
+
+def _loads(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Load)
+
+
+def _free(node: ast.AST) -> set[str]:
+    """The names a node takes from around it: what its functions bind themselves is theirs."""
+    if isinstance(node, ast.Name):
+        return {node.id} if _loads(node) else set()
+    inside = {name for child in ast.iter_child_nodes(node) for name in _free(child)}
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        given = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+        inside -= given | {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and not _loads(each)}
+    return inside

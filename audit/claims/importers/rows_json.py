@@ -1,0 +1,244 @@
+"""Rows of a JSON document or of JSON lines.
+
+A document is a list of rows, a dict of rows or of lists of rows, whose keys go into the column `key`, or a page of
+the datasets server, `{"rows": [{"row_idx": 0, "row": {...}, "truncated_cells": [...]}]}`. What stands before a break
+in it still counts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from audit.claims.importers.bounded import Damaged, opened
+from audit.claims.importers.rows import Rejected, Rows, wanted
+from audit.model.errors import BadInput
+
+KEY = "key"
+PAGE, ABOUT_PAGE = "rows", "features"
+"""What a page of the datasets server holds its rows under, and what it says about columns."""
+DOCUMENT_LIMIT_BYTES = 1 << 29
+_SPACE = " \t\r\n"
+Element = tuple[str | None, Any]
+"""The key it stands under, if any, and the value."""
+
+
+class _Broken(Exception):
+    """The document stops making sense; the message says where."""
+
+
+def kind(start: bytes, *, suffix: str) -> str:
+    """Whether a text that begins with a brace is one document or a document a line."""
+    if suffix.endswith((".jsonl", ".ndjson")):
+        return "jsonl"
+    first, more, rest = start.partition(b"\n")
+    try:
+        value = json.loads(first)
+    except (ValueError, RecursionError):
+        return "json"
+    nested = any(isinstance(one, list | dict) for one in value.values())
+    return "jsonl" if rest.strip() or (not nested and bool(more)) else "json"
+
+
+def read_lines(path: Path, asked: set[str] | None, limit_bytes: int) -> Rows:
+    """One row a line; a line that is no JSON object is rejected."""
+    made = _Made(asked)
+    number = 0
+    with opened(path, limit_bytes=limit_bytes) as file:
+        try:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    made.add_line(number, line)
+        except Damaged as error:
+            made.rejected.append(Rejected(number + 1, "", str(error)))
+    return made.rows(path)
+
+
+def read_document(path: Path, asked: set[str] | None, limit_bytes: int) -> Rows:
+    """Every row of a document; where it breaks off, the row that breaks is rejected and those before it count."""
+    made = _Made(asked)
+    number = 0
+    text, damage = _text(path, limit_bytes)
+    try:
+        for number, (key, value) in enumerate(_rows(text), start=1):
+            made.add(number, value, key)
+    except _Broken as error:
+        damage = str(error)
+    if damage is not None:
+        made.rejected.append(Rejected(number + 1, "", damage))
+    return made.rows(path)
+
+
+def names_of_lines(path: Path, limit_bytes: int) -> tuple[str, ...]:
+    """The keys of the first line that is an object."""
+    with opened(path, limit_bytes=limit_bytes) as file:
+        try:
+            for line in file:
+                value = _loaded(line)
+                if isinstance(value, dict):
+                    return tuple(value)
+        except Damaged as error:
+            raise BadInput(f"{path}: {error}") from error
+    raise BadInput(f"{path}: no line is a JSON object")
+
+
+def names_of_document(path: Path, limit_bytes: int) -> tuple[str, ...]:
+    """The keys of the first row that is an object."""
+    try:
+        for key, value in _rows(_text(path, limit_bytes)[0]):
+            row, _ = _unwrapped(value)
+            if isinstance(row, dict):
+                return tuple(row) if key is None else (KEY, *row)
+    except _Broken as error:
+        raise BadInput(f"{path}: {error}") from error
+    raise BadInput(f"{path}: no row is a JSON object")
+
+
+class _Made:
+    """Columns as rows come in; a column that appears late holds nothing in the rows before."""
+
+    def __init__(self, asked: set[str] | None) -> None:
+        self._asked = asked
+        self._seen: dict[str, None] = {}
+        self._good: list[tuple[int, dict[str, Any]]] = []
+        self.rejected: list[Rejected] = []
+
+    def add_line(self, number: int, line: bytes) -> None:
+        value = _loaded(line)
+        if isinstance(value, ValueError):
+            self.rejected.append(Rejected(number, "", f"no JSON ({value})"))
+        else:
+            self.add(number, value, None)
+
+    def add(self, number: int, value: Any, key: str | None) -> None:
+        row, cut = _unwrapped(value)
+        if not isinstance(row, dict):
+            self.rejected.append(Rejected(number, "", f"no JSON object but {type(row).__name__}"))
+            return
+        row = row if key is None else {KEY: key, **row}
+        self._seen |= dict.fromkeys(row)
+        short = [name for name in cut if self._asked is None or name in self._asked]
+        if short:
+            self.rejected.append(Rejected(number, short[0], "cut short by the server; download the file itself"))
+            return
+        taken = row if self._asked is None else {name: row[name] for name in self._asked if name in row}
+        self._good.append((number, taken))
+
+    def rows(self, path: Path) -> Rows:
+        if not self._good and not self._seen:
+            raise BadInput(f"{path}: {self.rejected[0] if self.rejected else 'no rows'}")
+        columns = wanted(self._seen, self._asked, path)
+        cells = {name: [row.get(name) for _, row in self._good] for name in columns}
+        return Rows(cells, [number for number, _ in self._good], self.rejected)
+
+
+def _unwrapped(value: Any) -> tuple[Any, list[str]]:
+    """A row, out of the datasets server's envelope where it is in one, and the columns that were cut short."""
+    if isinstance(value, dict) and "row_idx" in value and isinstance(value.get("row"), dict):
+        return value["row"], [name for name in value.get("truncated_cells") or [] if isinstance(name, str)]
+    return value, []
+
+
+def _loaded(line: bytes) -> Any:
+    """The value of a line, or the ValueError that says why there is none."""
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        return error
+    except RecursionError:
+        return ValueError("nested too deeply")
+
+
+def _text(path: Path, limit_bytes: int) -> tuple[str, str | None]:
+    """The whole document as far as it can be read, and what is damaged behind that.
+
+    It takes several times its size in memory; larger sets come as lines.
+    """
+    damage = None
+    with opened(path, limit_bytes=min(limit_bytes, DOCUMENT_LIMIT_BYTES)) as file:
+        pieces = []
+        try:
+            while piece := file.read1(1 << 20):  # `read` would lose what came right before the damage
+                pieces.append(piece)
+        except Damaged as error:
+            damage = str(error)
+    return b"".join(pieces).decode("utf-8-sig", errors="surrogateescape"), damage
+
+
+def _rows(text: str) -> Iterator[Element]:
+    at = _after_space(text, 0)
+    if text.startswith("[", at):
+        yield from _list(text, at, None)[0]
+        return
+    yield from _of_dict(text, at)
+
+
+def _list(text: str, at: int, key: str | None) -> tuple[Iterator[Element], list[int]]:
+    """The elements of a list, and where it ended, once they have been taken."""
+    ended: list[int] = []
+
+    def elements() -> Iterator[Element]:
+        place = _after_space(text, at + 1)
+        while not text.startswith("]", place):
+            value, place = _value(text, place)
+            yield key, value
+            place = _separator(text, place, "]")
+        ended.append(place + 1)
+
+    return elements(), ended
+
+
+def _of_dict(text: str, at: int) -> Iterator[Element]:
+    if not text.startswith("{", at):
+        raise _Broken(_where(text, at, "neither a list nor an object"))
+    at = _after_space(text, at + 1)
+    while not text.startswith("}", at):
+        key, at = _value(text, at)
+        at = _after_space(text, at)
+        if not isinstance(key, str) or not text.startswith(":", at):
+            raise _Broken(_where(text, at, "no key and value"))
+        at = _after_space(text, at + 1)
+        if text.startswith("[", at):
+            elements, ended = _list(text, at, None if key == PAGE else key)
+            yield from (each for each in elements if key != ABOUT_PAGE)
+            at = ended[0]
+        else:
+            value, at = _value(text, at)
+            if isinstance(value, dict):
+                yield key, value
+        at = _separator(text, at, "}")
+
+
+def _value(text: str, at: int) -> tuple[Any, int]:
+    try:
+        return json.JSONDecoder().raw_decode(text, at)
+    except json.JSONDecodeError as error:
+        raise _Broken(_where(text, error.pos, error.msg)) from error
+    except StopIteration as error:
+        raise _Broken(_where(text, at, "a value is missing")) from error
+    except (ValueError, RecursionError) as error:
+        raise _Broken(_where(text, at, "nested too deeply or with too long a number")) from error
+
+
+def _separator(text: str, at: int, closing: str) -> int:
+    at = _after_space(text, at)
+    if text.startswith(",", at):
+        return _after_space(text, at + 1)
+    if text.startswith(closing, at):
+        return at
+    raise _Broken(_where(text, at, f"neither a comma nor {closing}"))
+
+
+def _after_space(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _SPACE:
+        at += 1
+    return at
+
+
+def _where(text: str, at: int, what: str) -> str:
+    if at >= len(text) or what.startswith("Unterminated string"):
+        return f"the JSON text ends at character {len(text):,} in the middle; it was cut short"
+    line = text.count("\n", 0, at) + 1
+    return f"broken JSON at line {line}, character {at - text.rfind(chr(10), 0, at)} of it: {what}"

@@ -1,0 +1,119 @@
+"""Named sizes of a task, by its syntax tree, and the smaller ones proposed for the emulated device."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Mapping
+
+from audit.claims.importers.imported import Shapes
+from audit.claims.importers.python_text import PythonText, last_name
+from audit.claims.shapes import candidates, named
+
+MOST_AS_PUBLISHED = 1 << 20
+"""A shape whose inputs have more elements than this is none for the emulated device."""
+PLAIN = {"as_published": 1}
+"""The shape of a task without named sizes."""
+REPEATING = ("batch", "rows", "bs")
+"""How the names of sizes begin that only repeat the work."""
+_MAKERS = ("randn", "rand", "zeros", "ones", "empty", "full", "randint")
+
+
+def of_module(
+    task: PythonText, *, apart: Iterable[str] = (), made_with: Iterable[str] = (), sources: Iterable[str] = ()
+) -> tuple[Shapes, list[str]]:
+    """The shapes of a task with `get_inputs` and constants, and what was chosen, in words.
+
+    A constant is a size where `get_inputs` needs it, and none of the functions and classes named in `apart` does, since
+    those are made before a shape is chosen.
+
+    Args:
+        task: the task's source.
+        apart: top-level names that must not depend on a size.
+        made_with: functions whose constants are sizes too: those of parameters, which no call there makes visible.
+        sources: texts of the claimed kernel, whose numbers say which smaller shapes count for the claim.
+    """
+    maker = task.functions.get("get_inputs")
+    if maker is None:
+        return Shapes(claimed={}), []
+    fixed = {name for one in apart for name in _needed(task, one)}
+    made = {name for one in made_with for name in _needed(task, one)}
+    sizes = {name: value for name, value in task.integers.items() if name in (task.reached(maker) | made) - fixed}
+    calls = [node for node in ast.walk(maker) if isinstance(node, ast.Call) and last_name(node.func) in _MAKERS]
+    if not sizes:
+        elements = _counted(task, calls, {})
+        small = elements is not None and elements <= MOST_AS_PUBLISHED
+        return Shapes(claimed=PLAIN, emulated=(PLAIN,) if small else ()), []
+    found, choices = smaller(sizes, sources=sources, repeating=_leading(calls, sizes))
+    if any((_counted(task, calls, shape) or 0) <= MOST_AS_PUBLISHED for shape in found.emulated):
+        return found, choices
+    return Shapes(claimed=sizes), ["no smaller shape is proposed: what is left of the inputs is too large"]
+
+
+def smaller(
+    sizes: Mapping[str, int], *, sources: Iterable[str] = (), repeating: Collection[str] | None = None
+) -> tuple[Shapes, list[str]]:
+    """The sizes as claimed, and candidates for the emulated device, see `audit.claims.shapes.candidates`.
+
+    Args:
+        sizes: the claimed ones.
+        sources: texts of the claimed kernel.
+        repeating: sizes that only repeat the work; None tells them by their names.
+    """
+    numbers = named(sources)
+    batch = [name for name in sizes if name.lower().startswith(REPEATING)] if repeating is None else repeating
+    found = tuple(candidates(sizes, numbers, repeating=batch))
+    choices = []
+    if len(found) > 1 or found[0] != dict(sizes):
+        first = ", ".join(f"{name} = {size}" for name, size in found[0].items())
+        choices = [
+            f"shapes.emulated: {len(found)} candidates for the emulated device; it runs the first whose work fits it",
+            f"a failure counts for the claim at the first of them alone ({first}), which keeps every size's residue "
+            "modulo 256 and its divisors in common with the numbers of the source",
+        ]
+    return Shapes(claimed=dict(sizes), emulated=found, emulated_by="importer"), choices
+
+
+def _leading(calls: Iterable[ast.Call], sizes: Collection[str]) -> list[str]:
+    """The sizes that are the first dimension of inputs and nothing else: of a batch, or rows."""
+    first: set[str] = set()
+    later: set[str] = set()
+    for call in calls:
+        dimensions = _dimensions(call)
+        first |= {node.id for node in dimensions[:1] if isinstance(node, ast.Name) and len(dimensions) > 1}
+        later |= {each.id for node in dimensions[1:] for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return [name for name in sizes if name in first - later]
+
+
+def _needed(task: PythonText, name: str) -> set[str]:
+    node = task.functions.get(name) or task.classes.get(name)
+    return task.reached(node) if node is not None else set()
+
+
+def _counted(task: PythonText, calls: Iterable[ast.Call], sizes: Mapping[str, int]) -> int | None:
+    """The elements that those calls make with given sizes; None where they are not plain enough."""
+    counts = [_elements(task, call, sizes) for call in calls]
+    return None if not counts or None in counts else sum(one or 0 for one in counts)
+
+
+def _elements(task: PythonText, call: ast.Call, sizes: Mapping[str, int]) -> int | None:
+    """The product of a call's positional sizes; None for one that is not plain."""
+    total = 1
+    for node in _dimensions(call):
+        value = sizes[node.id] if isinstance(node, ast.Name) and node.id in sizes else task.value(node)
+        for size in value if isinstance(value, list) else [value]:
+            if type(size) is not int or size <= 0:
+                return None
+            total *= size
+    return total
+
+
+def _dimensions(call: ast.Call) -> list[ast.expr]:
+    """The sizes among a maker's positional arguments."""
+    dimensions = [one for argument in call.args for one in _spread(argument)]
+    return dimensions[2:] if last_name(call.func) == "randint" else dimensions
+
+
+def _spread(node: ast.expr) -> list[ast.expr]:
+    if isinstance(node, ast.Starred):
+        return [node.value]
+    return list(node.elts) if isinstance(node, ast.Tuple | ast.List) else [node]

@@ -1,0 +1,40 @@
+"""SOL-ExecBench: flashinfer-bench's JSON with compile options, axes that are expressions, and a tolerance a workload.
+
+Facts: `docs/definition.md`, `docs/solution.md` and `docs/workload.md` of NVIDIA/SOL-ExecBench (2026).
+"""
+
+from __future__ import annotations
+
+from audit.claims.importers import definition_claim, published, solutions
+from audit.claims.importers.imported import Imported, Tolerance
+from audit.claims.importers.material import Given, Material
+from audit.claims.importers.solutions import Workload
+
+TAKES = "a solution JSON with its definition and workload, with SOL-ExecBench's tolerance or compile options"
+LACKS = ("reference.py cost", "speedup")
+
+
+def matches(material: Material) -> bool:
+    """A JSON document is a solution, and one says what SOL-ExecBench alone says."""
+    return any(solutions.is_solution(one) for one in material.documents.values()) and solutions.is_sol(material)
+
+
+def read(material: Material, given: Given) -> Imported:
+    """The one solution of the material.
+
+    Raises:
+        BadInput: none or several solutions or definitions, or one that is malformed.
+    """
+    return definition_claim.imported("sol_execbench", material, given, tolerance_of=_stated)
+
+
+def _stated(workload: Workload) -> Tolerance | None:
+    """The workload's own relative tolerance; None where it states none."""
+    relative, absolute = (workload.tolerance.get(key) for key in ("max_rtol", "max_atol"))
+    if not published.positive(relative):
+        return None
+    told = ", ".join(f"{key} = {value}" for key, value in workload.tolerance.items())
+    reason = f"the workload's own: {told}; here every element counts"
+    return Tolerance(
+        float(relative or 0), f"{reason}, and max_atol is in units of the result's rms" if absolute else reason
+    )

@@ -1,0 +1,188 @@
+"""Tables of strangers: Parquet, CSV, JSON and JSONL, plain or under gzip, with bounds; bad rows are left out and told.
+
+The format is seen from the content. Rows are counted from 1, a header is no row; in JSONL a row is a line. A column
+holds what the file has, `None` where nothing is; columns asked for as numbers are float64, NaN where nothing is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from audit.claims.importers import rows_csv, rows_json, rows_parquet
+from audit.claims.importers.bounded import LIMIT_BYTES, Damaged, opened
+from audit.claims.importers.rows import Rejected, Rows, wanted
+from audit.model.errors import BadInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_SHOWN = 40
+_START_BYTES = 1 << 16
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a file held.
+
+    Attributes:
+        path: the file.
+        format: "parquet", "csv", "json" or "jsonl".
+        frame: the good rows; the index holds their numbers in the file.
+        rejected: the bad ones, in order.
+    """
+
+    path: Path
+    format: str
+    frame: pd.DataFrame
+    rejected: tuple[Rejected, ...]
+
+    def told(self) -> list[str]:
+        """One sentence a rejected row, and one with their number; nothing where every row is good."""
+        lines = [f"{self.path}: {one}" for one in self.rejected]
+        rows = len({one.row for one in self.rejected})
+        return [*lines, f"{self.path}: {rows} rejected, {len(self.frame)} good rows go on"] if rows else []
+
+
+def read(
+    path: Path,
+    columns: Collection[str] | None = None,
+    *,
+    numbers: Collection[str] = (),
+    positive: Collection[str] = (),
+    limit_bytes: int = LIMIT_BYTES,
+) -> Table:
+    """Reads a table; only the columns asked for are taken.
+
+    Args:
+        path: the file.
+        columns: the columns wanted; None takes all. One that only some rows of a JSON file have is `None` elsewhere.
+        numbers: columns that hold numbers where they hold anything.
+        positive: the same for times and ratios: NaN, an infinity, zero and less are refused too.
+        limit_bytes: the most that is read, after unpacking.
+
+    Raises:
+        BadInput: no such file, no table, a column that is not there, more than the limit, or a bomb.
+    """
+    name = sniff(path, limit_bytes=limit_bytes)
+    rows = _READERS[name](path, None if columns is None else {*columns, *numbers, *positive}, limit_bytes)
+    wanted(rows.columns, {*numbers, *positive}, path)
+    taken = _Columns(rows)
+    for column in (*numbers, *positive):
+        taken.as_numbers(column, positive=column in positive)
+    return Table(path, name, taken.frame(), tuple(sorted(taken.rejected, key=lambda one: one.row)))
+
+
+def names(path: Path, *, limit_bytes: int = LIMIT_BYTES) -> tuple[str, ...]:
+    """The columns of a table; of a JSON file those of its first row. Raises BadInput as `read`."""
+    return _NAMES[sniff(path, limit_bytes=limit_bytes)](path, limit_bytes)
+
+
+def sniff(path: Path, *, limit_bytes: int = LIMIT_BYTES) -> str:
+    """The format of a file from its content: "parquet", "json", "jsonl" or "csv". Raises BadInput as `read`."""
+    with opened(path, limit_bytes=limit_bytes) as file:
+        start = _start(file, path)
+        if start.startswith(rows_parquet.MAGIC):
+            return "parquet"
+        text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+        if text.startswith(b"["):
+            return "json"
+        if text.startswith(b"{"):
+            return rows_json.kind(text, suffix=path.name.removesuffix(".gz"))
+    if b"\0" in start:
+        raise BadInput(f"{path}: neither Parquet, CSV, JSON nor JSONL")
+    return "csv"
+
+
+def _start(file: BufferedReader, path: Path) -> bytes:
+    """The first 64 KiB, or as much as there is before damage."""
+    start = b""
+    try:
+        while len(start) < _START_BYTES and (more := file.read1(_START_BYTES - len(start))):
+            start += more
+    except Damaged as error:
+        if not start:
+            raise BadInput(f"{path}: {error}") from error
+    return start
+
+
+_READERS: dict[str, Callable[[Path, set[str] | None, int], Rows]] = {
+    "parquet": rows_parquet.read,
+    "csv": rows_csv.read,
+    "json": rows_json.read_document,
+    "jsonl": rows_json.read_lines,
+}
+_NAMES: dict[str, Callable[[Path, int], tuple[str, ...]]] = {
+    "parquet": rows_parquet.names,
+    "csv": rows_csv.names,
+    "json": rows_json.names_of_document,
+    "jsonl": rows_json.names_of_lines,
+}
+
+
+class _Columns:
+    """Columns on their way to a frame; rows that turn out bad are taken out at the end."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rejected = list(rows.rejected)
+        self._rows = rows
+        self._bad: set[int] = set()
+        self._numbers: set[str] = set()
+        for name, cells in rows.columns.items():
+            self._refuse(name, ((at, _not_text(cell)) for at, cell in enumerate(cells) if isinstance(cell, str)))
+
+    def as_numbers(self, name: str, *, positive: bool) -> None:
+        """Makes numbers of a column; absent cells become NaN."""
+        cells = self._rows.columns[name]
+        self._numbers.add(name)
+        read = [_number(cell, positive) for cell in cells]
+        self._refuse(name, ((at, one) for at, one in enumerate(read) if isinstance(one, str)))
+        self._rows.columns[name] = [math.nan if isinstance(one, str) else one for one in read]
+
+    def frame(self) -> pd.DataFrame:
+        """The rows that are left."""
+        import pandas as pd
+
+        good = [at for at in range(len(self._rows.numbers)) if at not in self._bad]
+        index = pd.Index([self._rows.numbers[at] for at in good], name="row", dtype="int64")
+        series = {}
+        for name, cells in self._rows.columns.items():
+            kind = float if name in self._numbers else object
+            series[name] = pd.Series([cells[at] for at in good], index=index, dtype=kind)
+        return pd.DataFrame(series, index=index)
+
+    def _refuse(self, name: str, reasons: Any) -> None:
+        for at, reason in reasons:
+            if reason is not None:
+                self._bad.add(at)
+                self.rejected.append(Rejected(self._rows.numbers[at], name, reason))
+
+
+def _not_text(cell: str) -> str | None:
+    if cell.isascii():
+        return None
+    try:
+        cell.encode("utf-8")
+    except UnicodeEncodeError as error:
+        return f"not UTF-8 at character {error.start}"
+    return None
+
+
+def _number(cell: Any, positive: bool) -> float | str:
+    """The cell as a number, NaN for an absent one, or what is wrong with it."""
+    if cell is None or (isinstance(cell, str) and not cell.strip()):
+        return math.nan
+    shown = repr(cell)[:_SHOWN]
+    try:
+        if isinstance(cell, bool) or not isinstance(cell, int | float | str) or "_" in str(cell):
+            return f"{shown} is no number"
+        value = float(cell)
+    except (ValueError, OverflowError):
+        return f"{shown} is no number; write it without a unit"
+    if positive and not 0.0 < value < math.inf:
+        return f"{shown} is no time or ratio; it must be finite and above zero"
+    return value

@@ -1,0 +1,130 @@
+"""The `reference.py` of an imported claim: one template a contract, filled with facts about the task's file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from audit.claims.importers.entries import variable
+from audit.claims.importers.imported import Reference
+from audit.model import plain
+from audit.model.errors import BadInput
+
+MOST_COLUMNS = 80
+_HEAD = '''"""{title}
+
+Written by `audit import`. The task stays in `original/` as it was published; `audit.run.imported_task` loads it in
+the process that makes inputs and right results, and nowhere else. `cost` knows only what a result takes to write: put
+in the least flops and bytes of the task to have published times held against the hardware.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+{imports}
+from audit.run.imported_task import {task}
+
+ORIGINAL = Path(__file__).with_name("original")
+'''
+_TAIL = """
+inputs, reference, oracle, cost = TASK.inputs, TASK.reference, TASK.oracle, TASK.cost
+"""
+Options = Mapping[str, Any]
+
+
+def reference_py(reference: Reference, *, title: str) -> str:
+    """The text of `reference.py`. Raises BadInput for an unknown contract, listing the known ones."""
+    if reference.contract not in CONTRACTS:
+        raise BadInput(f"contract {reference.contract}: unknown; known: {', '.join(CONTRACTS)}")
+    task, body = CONTRACTS[reference.contract]
+    imports = "from typing import Any\n" if "Any" in (text := body(reference.options)) else ""
+    told = plain.line(title).replace("\\", "/").replace('"', "'")
+    return _HEAD.format(title=f"The task of: {told}", task=task, imports=imports) + text + _TAIL
+
+
+def _module(options: Options) -> str:
+    """`file`; `init_inputs`, the constants that `get_init_inputs` of the task returns."""
+    return f'''TASK = ModuleTask(ORIGINAL / {shown(options["file"])})
+
+
+def get_init_inputs() -> list[Any]:
+    """What the modules are made with, as constants: the build stage reads this and runs nothing."""
+    return {shown(list(options["init_inputs"]), 4)}
+
+'''
+
+
+def _functional(options: Options) -> str:
+    """`file`, `function`; `settings` where `get_inputs` and `Model` take named arguments from a configuration."""
+    settings = options.get("settings")
+    told = "" if settings is None else f"SETTINGS: dict[str, dict[str, Any]] = {shown(settings)}\n"
+    named = "" if settings is None else ", settings=SETTINGS"
+    file, function = shown(options["file"]), shown(options["function"])
+    return f"{told}TASK = FunctionalTask(ORIGINAL / {file}, function={function}{named})\n"
+
+
+def _data(options: Options) -> str:
+    """`file`; `beside`, for every module that it imports by name the file in `original/`, or None; `largest_seed`."""
+    files = {name: f"ORIGINAL / {shown(file)}" if file else "None" for name, file in options["beside"].items()}
+    beside = ", ".join(f"{shown(name)}: {place}" for name, place in files.items())
+    largest = options.get("largest_seed")
+    seeds = "" if largest is None else f"    largest_seed={largest},\n"
+    file = f"    ORIGINAL / {shown(options['file'])},\n    beside={{{beside}}},\n"
+    return f"TASK = DataTask(\n{file}{seeds})\n"
+
+
+def _definition(options: Options) -> str:
+    """`file`, `inputs`; `axes`, lines that give every axis; `generator` where the definition names one."""
+    generator = f", generator={shown(options['generator'])}" if options.get("generator") else ""
+    return f"""INPUTS: dict[str, dict[str, Any]] = {shown(options["inputs"])}
+
+
+{axes_function(options["axes"])}
+
+
+TASK = DefinitionTask(ORIGINAL / {shown(options["file"])}, inputs=INPUTS, axes=axes{generator})
+"""
+
+
+def _function(options: Options) -> str:
+    """`file`, `function`."""
+    return f"TASK = FunctionTask(ORIGINAL / {shown(options['file'])}, function={shown(options['function'])})\n"
+
+
+def axes_function(axes: Sequence[tuple[str, str]]) -> str:
+    """A function that gives every axis of a definition; an axis without an expression is one of the shape."""
+    lines = [f"    {variable(name)} = {expression or f'shape[{shown(name)}]'}" for name, expression in axes]
+    result = ", ".join(f"{shown(name)}: {variable(name)}" for name, _ in axes)
+    head = 'def axes(shape: Any) -> dict[str, int]:\n    """Every axis, from those that the shape names."""'
+    return "\n".join([head, *lines, f"    return {{{result}}}"])
+
+
+def shown(value: Any, indent: int = 0) -> str:
+    """A value of JSON's kinds as Python, a line an entry where one line is too long."""
+    if isinstance(value, str):
+        return json.dumps(value) if value.isascii() and value.isprintable() else repr(value)
+    if not isinstance(value, dict | list | tuple) or not value:
+        return repr(value)
+    inner = indent + 4
+    entries = (
+        [f"{shown(key)}: {shown(one, inner)}" for key, one in value.items()]
+        if isinstance(value, dict)
+        else [shown(one, inner) for one in value]
+    )
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    line = f"{opening}{', '.join(entries)}{closing}"
+    if indent + len(line) <= MOST_COLUMNS and "\n" not in line:
+        return line
+    lines = "".join(f"{' ' * inner}{one},\n" for one in entries)
+    return f"{opening}\n{lines}{' ' * indent}{closing}"
+
+
+CONTRACTS: dict[str, tuple[str, Callable[[Options], str]]] = {
+    "module": ("ModuleTask", _module),
+    "functional": ("FunctionalTask", _functional),
+    "data": ("DataTask", _data),
+    "definition": ("DefinitionTask", _definition),
+    "function": ("FunctionTask", _function),
+}
+"""How others state a task, and what fills its template; `audit.run.imported_task` says what each needs."""

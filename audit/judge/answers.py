@@ -1,0 +1,173 @@
+"""The three answers of a verdict: is the result right, can the task tell, was the ratio reached. Pure functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from audit.judge import causes
+from audit.judge.clearing import BUILD, ESCAPES, KERNELS, PRECISION, PROVE_WRONG, REPLACED, missing, outside, undefined
+from audit.judge.ladder import by_target
+from audit.judge.reconcile import deciding
+from audit.measure import Comparison, compared, strongest, wrong_baselines
+from audit.model import Finding, Place, RatioAnswer, Record, ResultAnswer, Speedup, TaskAnswer, Variant
+from audit.model.gpus import names_in
+
+BASELINE = "baseline:eager"
+MARGIN = 0.1
+"""A measured ratio may fall this far short of the published one and still confirm it."""
+FLOOR, TASK = "floor", "task"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the answers rest on; `findings` are those about the claimed kernel that decide."""
+
+    record: Record
+    claimed: Variant
+    findings: list[Finding]
+
+    def proved(self, *probes: str) -> list[Finding]:
+        """Proved failures of those probes at what the claim speaks of."""
+        return [one for one in self.findings if one.convicts and one.probe in probes]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The three answers, what they rest on, and what each lacks."""
+
+    evidence: Evidence
+    result: ResultAnswer
+    task: TaskAnswer
+    ratio: RatioAnswer
+    missing: tuple[str, ...] = field(default=())
+
+
+def answered(record: Record, claimed: Variant) -> Answers:
+    """The three answers that the findings and measurements of the record support."""
+    findings = deciding(by_target(record.findings).get(claimed.name, []))
+    evidence = Evidence(record, claimed, findings)
+    lacking = tuple(missing(findings))
+    result = result_answer(evidence, lacking)
+    return Answers(evidence, result, task_answer(record), ratio_answer(evidence, result), lacking)
+
+
+def result_answer(evidence: Evidence, lacking: tuple[str, ...]) -> ResultAnswer:
+    """Is the result right? A proof decides; what is missing leaves it open; findings of one cause are one reason."""
+    wrong, unbuilt = evidence.proved(*PROVE_WRONG), evidence.proved(BUILD)
+    unsound, rough = undefined(evidence.findings), evidence.proved(PRECISION)
+    for state, found in (("wrong", wrong), ("cannot be built", unbuilt), ("undefined", unsound)):
+        if found:
+            return _failed(evidence, state, found)
+    if lacking:
+        return ResultAnswer(state="open", reasons=lacking)
+    if rough:
+        return _failed(evidence, "reduced precision", rough)
+    told = (f"{one.probe}: {one.summary}" for one in outside(evidence.findings))
+    beyond = tuple(f"not claimed: {text}" for text in told)
+    passed = [one for one in evidence.findings if one.outcome == "pass"]
+    return ResultAnswer(state="right", reasons=beyond, places=causes.asked_at(evidence.record, passed))
+
+
+def _failed(evidence: Evidence, state: str, found: list[Finding]) -> ResultAnswer:
+    groups = causes.causes(found)
+    return ResultAnswer.model_validate(
+        {
+            "state": state,
+            "reasons": tuple(causes.reason(members) for members in groups),
+            "places": causes.shown_at(evidence.record, found),
+            "causes": len(groups),
+        }
+    )
+
+
+def task_answer(record: Record) -> TaskAnswer:
+    """Can the task tell a right kernel from one that computes nothing, at its own inputs or at others?"""
+    asked = deciding(finding for finding in record.findings if finding.probe == TASK)
+    blind = [one for one in asked if one.convicts]
+    partly = [one for one in asked if one.outcome == "fail" and one.grade == "hint"]
+    passed = [one for one in asked if one.outcome == "pass"]
+    told = blind or partly or passed or asked
+    state = "cannot tell" if blind else "only at other inputs" if partly else "can tell" if passed else "open"
+    reasons = tuple(one.summary for one in told)
+    places = causes.shown_at(record, blind) if blind else causes.asked_at(record, partly or passed)
+    return TaskAnswer.model_validate({"state": state, "reasons": reasons, "places": places})
+
+
+def ratio_answer(evidence: Evidence, result: ResultAnswer) -> RatioAnswer:
+    """Was the published ratio reached? Only a right kernel has a ratio; what its time stood for comes first."""
+    if result.state != "right":
+        why = f"a ratio counts for a right result; this one: {result.state}"
+        return RatioAnswer(state="not measured", reasons=(why,))
+    for state, found in (
+        ("mistimed", evidence.proved(REPLACED)),
+        ("mistimed", evidence.proved(*ESCAPES)),
+        ("not its own", evidence.proved(KERNELS)),
+    ):
+        if found:
+            reasons = tuple(causes.reason(members) for members in causes.causes(found))
+            places = causes.shown_at(evidence.record, found)
+            return RatioAnswer.model_validate({"state": state, "reasons": reasons, "places": places})
+    impossible = [one for one in evidence.record.findings if is_impossible(evidence.record, one)]
+    if impossible:
+        return RatioAnswer(state="mistimed", reasons=tuple(one.summary for one in impossible))
+    return _measured(evidence)
+
+
+def is_impossible(record: Record, finding: Finding) -> bool:
+    """Whether the authors' own time is under the floor; a time that others took says nothing against the claim."""
+    claim = record.claim.statement
+    others = {one.gpu for one in claim.observation if not claim.stated_by_authors(one)}
+    return finding.probe == FLOOR and finding.convicts and finding.target not in others
+
+
+def _measured(evidence: Evidence) -> RatioAnswer:
+    """From times taken on a GPU the claim names, against the strongest baseline of the kernel's precision or better."""
+    record, claimed = evidence.record, evidence.claimed
+    baseline = strongest(record.measurements, claimed.precision, wrong=wrong_baselines(record.findings))
+    measured = baseline and compared(record.measurements, claimed.name, baseline)
+    if not measured:
+        untimed = f"a time: {record.device.name} gives none; audit the claim on a GPU it names"
+        waiting = _open_hints(evidence.findings)
+        return RatioAnswer(state="open" if waiting else "not measured", reasons=(*waiting, untimed))
+    here = names_in(record.device.name)
+    published = next((one for one in record.claim.statement.speedup if one.gpu in here), None)
+    if published is None:
+        named = ", ".join(one.gpu for one in record.claim.statement.speedup) or "no GPU"
+        told = f"a time on a GPU the claim names ({named}); {record.device.name}: {measured.sentence()}"
+        return RatioAnswer(state="not measured", reasons=(told,))
+    return _compared(evidence, published, measured)
+
+
+def _compared(evidence: Evidence, published: Speedup, measured: Comparison) -> RatioAnswer:
+    record, low, high = evidence.record, measured.ratio.low, measured.ratio.high
+    places = (Place(shape=record.claim.statement.shapes.claimed, device=record.device.name),)
+    least = published.ratio * (1 - MARGIN)
+    if measured.doubt or low is None or high is None:
+        told = f"a ratio that counts; {record.device.name}: {measured.sentence()}"
+        return RatioAnswer(state="open", reasons=(told,), places=places)
+    if low < least <= high:
+        told = f"a tighter interval; {measured.sentence()} is on both sides of {least:g}x"
+        return RatioAnswer(state="open", reasons=(told,), places=places)
+    unfit = {measured.baseline, *wrong_baselines(record.findings)}
+    named = None if BASELINE in unfit else compared(record.measurements, evidence.claimed.name, BASELINE)
+    told = f"measured {measured.sentence()} against {measured.baseline}, the strongest baseline of its precision class"
+    told += f"; {named.sentence()} against {BASELINE}" if named else ""
+    reason = f"{published.gpu}: claimed {published.ratio:g}x, {told}"
+    if low >= least:
+        return RatioAnswer(state="reached", reasons=(reason,), places=places)
+    if named is None or not _reached(named, least):
+        return RatioAnswer(state="not reached", reasons=(reason,), places=places)
+    credit = f"the published ratio is real against {BASELINE}; {measured.baseline} needs no kernel of the claim's"
+    return RatioAnswer(state="weak baseline", reasons=(reason, credit), places=places)
+
+
+def _reached(measured: Comparison, least: float) -> bool:
+    return measured.doubt is None and measured.ratio.low is not None and measured.ratio.low >= least
+
+
+def _open_hints(findings: list[Finding]) -> list[str]:
+    """Hints of the source review whose own probe was skipped: another device may prove what they point at."""
+    skipped = {finding.probe for finding in findings if finding.outcome == "skip"}
+    hints = [finding for finding in findings if finding.grade == "hint" and finding.evidence.get("standing") == "hint"]
+    waiting = [hint for hint in hints if hint.evidence.get("confirm_with") in skipped]
+    return [f"{hint.evidence['confirm_with']}, skipped here, on line {hint.line}: {hint.summary}" for hint in waiting]

@@ -1,0 +1,207 @@
+"""Which findings have one cause, where they were seen, and the cause that launch and coverage prove together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Any
+
+from audit.judge.reconcile import deciding
+from audit.model import Device, Finding, Place, Record, Shape
+
+LEAD = ("coverage", "memory_access", "fresh_values", "dead_inputs")
+"""Probes whose sentence says most about a cause that other probes see too."""
+GEOMETRY = "launch_geometry"
+SPANS_ONE = re.compile(
+    r"forms an index from blockIdx\.(?P<axis>[xyz]) and threadIdx\.[xyz] \(line (?P<index>\d+)\), but grid and block "
+    r"of the launch on line (?P<launch>\d+) have extents? (?:1 along|1 and (?P<threads>\d+) along)"
+)
+"""What the source rule of that name says: an axis that the kernel indexes and the launch does not span."""
+LABEL, SIZE = re.compile(r"(?:\w+=\d+, )*\w+=\d+(?=: )"), re.compile(r"(\w+)=(\d+)")
+"""The shape that a sentence begins with, and one of its sizes."""
+FIRST_BITS = "bit for bit the result of the first call"
+
+
+def causes(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Findings of one cause together, in the order of the first of each.
+
+    Two findings have one cause where their evidence shows the same elements: elements that nobody writes, as many wrong
+    elements at one shape or the same worst one, or a result that keeps the bits of an earlier call. Undefined behaviour
+    and the values that depend on it are one.
+    """
+    groups: list[tuple[set[Hashable], list[Finding]]] = []
+    for finding in findings:
+        marks, together = set(_marks(finding)), [finding]
+        apart = []
+        for known, members in groups:
+            if known & marks:
+                marks, together = known | marks, [*members, *together]
+            else:
+                apart.append((known, members))
+        groups = [*apart, (marks, together)]
+    order = {id(finding): place for place, finding in enumerate(findings)}
+    sorted_groups = [sorted(members, key=lambda one: order[id(one)]) for _, members in groups]
+    return sorted(sorted_groups, key=lambda members: order[id(members[0])])
+
+
+def reason(members: list[Finding]) -> str:
+    """One cause in one sentence: the finding that says most, and which probes see it too."""
+    leading = min(members, key=lambda one: LEAD.index(one.probe) if one.probe in LEAD else len(LEAD))
+    others = dict.fromkeys(one.probe for one in members if one.probe != leading.probe)
+    return f"{leading.probe}: {leading.summary}" + (f"; seen too by {', '.join(others)}" if others else "")
+
+
+def shape_of(finding: Finding) -> Shape | None:
+    """The shape that a finding speaks of; of a failure over several, the one with the most wrong elements.
+
+    An older record may name it in the sentence alone.
+    """
+    entries = [*_entries(finding)]
+    failed = [entry for entry in entries if entry.get("right") is False]
+    worst = sorted(failed, key=lambda entry: -_count(entry, "elements_wrong"))
+    spoken = LABEL.match(finding.summary)
+    label = {name: int(size) for name, size in SIZE.findall(spoken[0])} if spoken else None
+    told = [finding.shape, finding.evidence.get("shape"), *(entry.get("shape") for entry in worst), label]
+    return next((shape for one in told if (shape := _sizes(one)) is not None), None)
+
+
+def shown_at(record: Record, findings: Iterable[Finding]) -> tuple[Place, ...]:
+    """The places that show those failures, those of every device asked, each once with the most builds."""
+    about = {(one.probe, one.target) for one in findings}
+    shown = [
+        one for one in record.findings if (one.probe, one.target) in about and one.outcome == "fail" and one.claimed
+    ]
+    return _places(record, ((one, shape_of(one)) for one in shown if one.grade != "hint"))
+
+
+def asked_at(record: Record, findings: Iterable[Finding]) -> tuple[Place, ...]:
+    """The places at which those answers were given."""
+    pairs = ((one, shape) for one in findings if one.device for shape in (*_shapes(one), None))
+    told = _places(record, pairs)
+    shaped = {place.device for place in told if place.shape is not None}
+    return tuple(place for place in told if place.shape is not None or place.device not in shaped)
+
+
+def geometry_cause(record: Record) -> str | None:
+    """The launch that does not span an axis, where what the output holds agrees with it; else None.
+
+    The source rule says which indices of an axis are ever computed, and coverage how many rows, or columns, are written
+    at all: the same number, and at a known launch the same extents.
+    """
+    claimed = record.claim.statement.claimed
+    about = deciding(one for one in record.findings if claimed and one.target == claimed.name)
+    hints = [one for one in about if one.probe == GEOMETRY and one.outcome == "fail"]
+    written = [one for one in about if one.probe == "coverage" and one.convicts]
+    pairs = ((found, one) for hint in hints if (found := SPANS_ONE.search(hint.summary)) for one in written)
+    return next((text for found, one in pairs if (text := _agreed(found, one))), None)
+
+
+def _agreed(found: re.Match[str], coverage: Finding) -> str | None:
+    evidence, reached = coverage.evidence, int(found["threads"] or 1)
+    rows, elements = _count(evidence, "rows"), _count(evidence, "elements")
+    columns = elements // rows if rows else 0
+    sides = (("rows", rows, _count(evidence, "rows_written") * columns), ("columns", columns, reached * rows))
+    written = _count(evidence, "elements_written")
+    for name, extent, must in sides:
+        reaches = written == must and (name == "columns" or _count(evidence, "rows_written") == reached)
+        if reached < extent and reaches and _launched(found, coverage, reached):
+            launch = f"The launch on line {found['launch']} has extent {reached} along {found['axis']}"
+            return f"{launch}, from which the kernel takes an index on line {found['index']}; {name} written: " + (
+                f"{reached:,} of {extent:,}."
+            )
+    return None
+
+
+def _launched(found: re.Match[str], coverage: Finding, reached: int) -> bool:
+    """Whether the launch on that line, where the device tells of it, has those extents along the axis."""
+    told = coverage.evidence.get("launches")
+    launches = [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
+    own = [one for one in launches if one.get("line") == int(found["launch"])]
+    place = "xyz".index(found["axis"])
+    spans = [(one["grid"], one["block"]) for one in own]
+    return all(_extent(grid, place) == 1 and _extent(block, place) == reached for grid, block in spans)
+
+
+def _extent(sizes: object, place: int) -> object:
+    return sizes[place] if isinstance(sizes, list) and len(sizes) == len("xyz") else None
+
+
+def _marks(finding: Finding) -> Iterator[Hashable]:
+    """What two findings of one cause have in common."""
+    yield id(finding)
+    if finding.probe in ("coverage", "inherited") or _depends_on_history(finding):
+        yield "history", _key(shape_of(finding))
+    if finding.grade == "undefined":
+        yield "undefined"
+    if _keeps_bits(finding):
+        yield "kept_bits"
+    for entry in _entries(finding):
+        shape = _key(_sizes(entry.get("shape")) or shape_of(finding))
+        wrong = entry.get("elements_wrong") or entry.get("elements_dead") or entry.get("elements_inherited")
+        if entry.get("right", False) is False and wrong and shape:
+            yield "as_many", shape, wrong
+        if entry.get("right") is False and entry.get("index") is not None and shape:
+            yield "worst_at", shape, str(entry["index"])
+    if finding.probe == "coverage":
+        lost = _count(finding.evidence, "elements") - _count(finding.evidence, "elements_written")
+        yield "as_many", _key(shape_of(finding)), lost
+
+
+def _depends_on_history(finding: Finding) -> bool:
+    """Right in one execution order only: what was in memory before decides."""
+    sides = [finding.evidence.get(key) for key in ("claim_first", "reference_first")]
+    right = [side.get("right") for side in sides if isinstance(side, dict)]
+    return finding.probe == "order" and sorted(map(str, right)) == ["False", "True"]
+
+
+def _keeps_bits(finding: Finding) -> bool:
+    """Other values went in and all that had to move stayed."""
+    if finding.probe == "fresh_values":
+        return FIRST_BITS in finding.summary
+    told = finding.evidence.get("inputs") if finding.probe == "dead_inputs" else None
+    dead = [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
+    return any(one.get("right") is False and one.get("elements_dead") == one.get("elements_moved") for one in dead)
+
+
+def _entries(finding: Finding) -> Iterator[dict[str, Any]]:
+    """The parts of the evidence that speak of elements."""
+    yield dict(finding.evidence)
+    for value in finding.evidence.values():
+        parts = value if isinstance(value, list) else [value]
+        yield from (part for part in parts if isinstance(part, dict))
+
+
+def _places(record: Record, told: Iterable[tuple[Finding, Shape | None]]) -> tuple[Place, ...]:
+    most: dict[tuple[Hashable, str | None], Place] = {}
+    for finding, shape in told:
+        place = Place(shape=shape, device=_device(record, finding), builds=1 + (finding.confirmed is True))
+        key = (_key(shape), place.device)
+        if key not in most or most[key].builds < place.builds:
+            most[key] = place
+    return tuple(place for place in most.values() if place.shape is not None or place.device is not None)
+
+
+def _device(record: Record, finding: Finding) -> str | None:
+    known: tuple[Device, ...] = (record.device, *record.beside)
+    return next((one.name for one in known if one.kind == finding.device), None)
+
+
+def _shapes(finding: Finding) -> list[Shape]:
+    told = [finding.shape, *(entry.get("shape") for entry in _entries(finding))]
+    return [shape for one in told if (shape := _sizes(one)) is not None]
+
+
+def _sizes(value: object) -> Shape | None:
+    if not isinstance(value, dict):
+        return None
+    sizes = {str(name): count for name, count in value.items() if isinstance(count, int) and count > 0}
+    return sizes if sizes and len(sizes) == len(value) else None
+
+
+def _key(shape: Shape | None) -> Hashable:
+    return None if shape is None else tuple(sorted(shape.items()))
+
+
+def _count(evidence: dict[str, Any], key: str) -> int:
+    value = evidence.get(key)
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,210 @@
+"""How each headline is worded from the three answers; which headline it is, `audit.judge` decides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Literal, TypedDict, Unpack
+
+from audit.judge import ablation, causes
+from audit.judge.answers import Answers, is_impossible
+from audit.judge.clearing import OWN_REFERENCE
+from audit.model import Finding, Record, ResultAnswer, Verdict, VerdictName
+
+DEAD_INPUTS = "dead_inputs"
+NAMED = re.compile(r"input_(\d+)_(\w+)")
+"""An input as `dead_inputs` names it in its evidence: its place and the parameter's name."""
+OTHER_INPUTS = "distributions"
+NOT_ENOUGH = "the evidence does not suffice to judge"
+Confidence = Literal["high", "medium", "low"]
+
+
+class Words(TypedDict, total=False):
+    """The words of a headline."""
+
+    reasons: tuple[str, ...]
+    confidence: Confidence
+    confidence_reason: str
+    scope: str
+    missing: tuple[str, ...]
+    root_cause: str | None
+
+
+def worded(name: VerdictName, answers: Answers) -> Verdict:
+    """The verdict of that name, with its three answers."""
+    return WORDS[name](name, answers)
+
+
+def unanswerable(why: str) -> Verdict:
+    """The verdict about a folder in which there is nothing to judge."""
+    return Verdict(
+        name="undecided",
+        reasons=(NOT_ENOUGH,),
+        confidence="low",
+        confidence_reason="something needed for a verdict is missing",
+        missing=(why,),
+    )
+
+
+def root_cause(record: Record, findings: Sequence[Finding]) -> str | None:
+    """The one cause of a defect: what launch and coverage prove together, the change that cures it, or dead inputs."""
+    proved, cured = causes.geometry_cause(record), ablation.cure(record)
+    if proved and cured:
+        return f"{proved} Ablation confirms it: {cured}"
+    return proved or cured or _unread(findings)
+
+
+def _verdict(name: VerdictName, answers: Answers, **words: Unpack[Words]) -> Verdict:
+    return Verdict(name=name, result=answers.result, task=answers.task, ratio=answers.ratio, **words)
+
+
+def _failed(name: VerdictName, answers: Answers) -> Verdict:
+    """A proof against the result; a task that cannot tell is told beside it."""
+    blind = answers.task.reasons if answers.task.state == "cannot tell" else ()
+    level, why = _strength(answers.result, read=causes.geometry_cause(answers.evidence.record) is not None)
+    return _verdict(
+        name,
+        answers,
+        reasons=(*answers.result.reasons, *(f"task: {reason}" for reason in blind)),
+        root_cause=root_cause(answers.evidence.record, answers.evidence.findings),
+        confidence=level,
+        confidence_reason=why,
+        scope=SCOPES[name],
+    )
+
+
+def _strength(answer: ResultAnswer, *, read: bool) -> tuple[Confidence, str]:
+    """How sure a proof is: by its distinct causes, and by the devices and builds that show it; never by its probes.
+
+    A cause that was `read` in the source too, and agrees with what was written, counts like one more of these.
+    """
+    devices = len({place.device for place in answer.places if place.device}) or 1
+    builds = max((place.builds for place in answer.places), default=1)
+    counts = {"distinct cause": max(answer.causes, 1), "device": devices, "build": builds}
+    told = ", ".join(f"{count} {name}{'s' * (count != 1)}" for name, count in counts.items())
+    told += "; the source says the same" if read else ""
+    several = sum(count > 1 for count in counts.values()) + read
+    return ("high" if several > 1 else "medium"), f"shown by {told}"
+
+
+def _vacuous(name: VerdictName, answers: Answers) -> Verdict:
+    """Trivial candidates pass the task as well; what speaks for the claimed kernel beyond it is told beside that."""
+    findings = answers.evidence.findings
+    passed = [one for one in findings if one.probe == OTHER_INPUTS and one.outcome == "pass"]
+    elsewhere = [one for one in passed if one.evidence.get("discriminating")]
+    return _verdict(
+        name,
+        answers,
+        reasons=(
+            *answers.task.reasons,
+            *(f"the claimed kernel where it can tell: {one.summary}" for one in elsewhere),
+        ),
+        confidence="high",
+        confidence_reason="a trivial candidate passes the task at its own tolerance and shape",
+        scope="the task as stated: passing it says nothing about any kernel",
+    )
+
+
+def _undecided(name: VerdictName, answers: Answers) -> Verdict:
+    lacking = answers.missing or answers.ratio.reasons
+    misread = any(OWN_REFERENCE in text for text in lacking)
+    return _verdict(
+        name,
+        answers,
+        reasons=(OWN_REFERENCE if misread else NOT_ENOUGH,),
+        confidence="low",
+        confidence_reason="something needed for a verdict is missing",
+        scope=f"what {answers.evidence.record.device.name} could answer",
+        missing=lacking,
+    )
+
+
+def _mistimed(name: VerdictName, answers: Answers) -> Verdict:
+    """A right result beside a time that is not the time of its work."""
+    found = answers.evidence.findings
+    proved = {one.probe for one in found if one.convicts}
+    kind = next((probe for probe in MISTIMED if probe in proved), "floor")
+    why, scope = MISTIMED[kind]
+    record = answers.evidence.record
+    gpus = dict.fromkeys(one.target for one in record.findings if is_impossible(record, one))
+    return _verdict(
+        name,
+        answers,
+        reasons=answers.ratio.reasons,
+        root_cause=root_cause(record, found) if kind in ("late_writes", "current_stream") else None,
+        confidence="medium",
+        confidence_reason=why,
+        scope=scope.format(gpus=", ".join(gpus), device=record.device.name),
+    )
+
+
+def _of_ratio(name: VerdictName, answers: Answers) -> Verdict:
+    record, of_others = answers.evidence.record, answers.ratio.state == "not its own"
+    shape = "the shape of the finding" if of_others else "the claimed shape"
+    return _verdict(
+        name,
+        answers,
+        reasons=(*answers.ratio.reasons, *answers.result.reasons),
+        confidence="medium",
+        confidence_reason="the result is right, and none of the source's kernels produced it"
+        if of_others
+        else "every correctness probe passed; one GPU, interleaved with its baselines in one session",
+        scope=f"{shape}, on {record.device.name}; a published time is that of the library"
+        if of_others
+        else f"speed on {record.device.name}, at {shape}",
+    )
+
+
+def _no_defect(name: VerdictName, answers: Answers) -> Verdict:
+    return _verdict(
+        name,
+        answers,
+        reasons=("right in every question that was asked", *answers.result.reasons),
+        confidence="medium",
+        confidence_reason="every question that must be answered was; a test is no proof",
+        scope="the result, at the shapes and on the devices asked; nothing about its speed",
+        missing=answers.ratio.reasons,
+    )
+
+
+def _unread(findings: Sequence[Finding]) -> str | None:
+    """Inputs that the result does not follow, as the cause where nothing else shows one."""
+    dead = next((one for one in findings if one.probe == DEAD_INPUTS and one.convicts), None)
+    told = dead.evidence.get("inputs") if dead else None
+    inputs = [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
+    names = [NAMED.sub(r"input \1 (\2)", str(one["input"])) for one in inputs if one.get("right") is False]
+    return f"The result does not follow {', '.join(names)}." if names else None
+
+
+NAMED_PLACES = "the kernel as audited, at the shapes, on the devices and in the builds named"
+SCOPES = {
+    "wrong": f"{NAMED_PLACES}; no speed of it is reported",
+    "undefined": f"{NAMED_PLACES}; another GPU, driver or compiler may give other values",
+    "cannot be built": "the source as audited, with the compiler and the versions named",
+    "reduced precision": f"{NAMED_PLACES}; within the tolerance its values are right",
+}
+MISTIMED = {
+    "untouched_process": (
+        "the result is right; clocks or checks of its process were not what they were before it ran",
+        "whatever was timed or checked in one process with this code",
+    ),
+    "late_writes": (
+        UNFINISHED := "the result was read behind the call and found unfinished; it is right once the whole device has "
+        "come to rest",
+        UNSEEN := "whatever was timed on the caller's stream, and whoever reads the result there without synchronising",
+    ),
+    "current_stream": (UNFINISHED, UNSEEN),
+    "floor": (
+        "the kernel passed every correctness probe; the published time is under a data-sheet floor",
+        "the published times on {gpus}; nothing was timed on {device}",
+    ),
+}
+"""Why the confidence is what it is, and the scope, by the probe that shows it; the first that does decides."""
+WORDS: dict[VerdictName, Callable[[VerdictName, Answers], Verdict]] = {
+    **dict.fromkeys(("wrong", "cannot be built", "undefined", "reduced precision"), _failed),
+    "vacuous": _vacuous,
+    "undecided": _undecided,
+    "mistimed": _mistimed,
+    **dict.fromkeys(("overstated", "weak baseline", "confirmed"), _of_ratio),
+    "no defect found": _no_defect,
+}

@@ -1,0 +1,86 @@
+"""What a rule says about a dataset, and the numbers it says it in."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import pandas as pd
+
+from audit.lint.datasets.dataset import place
+from audit.report.view import Table
+
+Grade = Literal["proved", "hint"]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A row that stands out: where it is, what for, and whether that is proved or a hint."""
+
+    file: str
+    row: int
+    place: str
+    rule: str
+    grade: Grade
+    text: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One rule's answer.
+
+    Args:
+        rule: its name.
+        title: what was looked at.
+        sentences: what stands out, one line each.
+        bias: which way the figures err, and why; shown beside them.
+        tables: the figures.
+        marks: the rows behind the sentences.
+        asked: False where the dataset lacks what the rule needs; the sentence says what.
+    """
+
+    rule: str
+    title: str
+    sentences: tuple[str, ...]
+    bias: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    asked: bool = True
+
+
+def not_asked(rule: str, title: str, why: str) -> Answer:
+    """The answer of a rule that needs something the dataset has not."""
+    return Answer(rule, title, (f"Not asked: {why}.",), asked=False)
+
+
+def mark(row: pd.Series, rule: str, grade: Grade, text: str) -> Mark:
+    """A mark at that row."""
+    return Mark(str(row["file"]), int(row["row"]), place(row), rule, grade, text)
+
+
+def times(value: float) -> str:
+    """A ratio to two places, one above a hundred, more under a tenth: "1.02x", "368.2x", "0.0021x"; "none" for NaN."""
+    if math.isnan(value):
+        return "none"
+    if abs(value) < 0.1:
+        return f"{value:.2g}x"
+    return f"{value:,.2f}x" if value < 100 else f"{value:,.1f}x"
+
+
+def share(part: float, whole: float = 1.0) -> str:
+    """A share in whole percent, with one place under ten: "48 %", "1.2 %"; "none" of nothing."""
+    if not whole:
+        return "none"
+    percent = 100 * part / whole
+    return f"{percent:.1f} %" if 0 < percent < 10 else f"{percent:.0f} %"
+
+
+def rows_of(number: int) -> str:
+    """ "1 row", "2 rows"."""
+    return f"{number:,} row{'s' * (number != 1)}"
+
+
+def count(part: int, whole: int) -> str:
+    """ "34 of 241 (14 %)"."""
+    return f"{part:,} of {whole:,} ({share(part, whole)})"

@@ -1,0 +1,112 @@
+"""A published dataset in one form, whatever format it came in: one row a kernel on one GPU."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from audit.lint.datasets.about import About
+
+RATIO = "ratio "
+"""What the columns of published ratios begin with; the baseline's name follows."""
+TIME = "time "
+"""The same for published times of baselines, in the unit of `kernel_time`."""
+NOT_STATED = "not stated"
+COLUMNS = {
+    "file": "",
+    "row": 0,
+    "gpu": NOT_STATED,
+    "level": "",
+    "task": "",
+    "kernel": "",
+    "correct": True,
+    "has_code": False,
+    "digest": "",
+    "kernel_time": np.nan,
+    "flops": np.nan,
+    "bytes": np.nan,
+}
+"""What every row has, with the value that says nothing is known.
+
+`row` counts as the file does, from 1; `correct` is False where the dataset itself marks a kernel wrong; `digest` is
+that of its code, empty where the dataset gives none; `kernel_time` is in the dataset's own unit; `flops` and `bytes`
+are the least work of the task where its shapes allow to say.
+"""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A row, or a cell of it, that cannot be used: where it stands and why."""
+
+    file: str
+    row: int
+    column: str
+    reason: str
+
+    def __str__(self) -> str:
+        column = f", column {self.column}" if self.column else ""
+        return f"{self.file}, row {self.row}{column}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The good rows of one dataset.
+
+    Args:
+        name: what it is called on a page.
+        format: the format it was read as.
+        frame: the columns of `COLUMNS` and one of ratios a baseline, NaN where none is published; a ratio is
+            baseline time / kernel time.
+        baselines: names in the order of the dataset; the first is the headline's.
+        unit: of times, "ms" or "us"; None where there are none or nothing says which.
+        read: how many rows the files hold.
+        refused: what was left out, and why.
+        notes: how it was read, where that was a choice: units, GPUs.
+        about: where it was published and which figures were made of it, if somebody said.
+    """
+
+    name: str
+    format: str
+    frame: pd.DataFrame
+    baselines: tuple[str, ...]
+    unit: str | None
+    read: int
+    refused: tuple[Refused, ...] = ()
+    notes: tuple[str, ...] = ()
+    about: About = field(default_factory=About)
+
+    @property
+    def headline(self) -> str:
+        """The column of the ratios the headline is made of."""
+        return RATIO + self.baselines[0]
+
+    @property
+    def ratios(self) -> list[str]:
+        """The columns of ratios."""
+        return [RATIO + name for name in self.baselines]
+
+    @property
+    def scored(self) -> pd.DataFrame:
+        """The rows that a headline counts: not marked wrong, with a headline ratio."""
+        return self.frame[self.frame["correct"] & self.frame[self.headline].notna()]
+
+    def by_gpu(self) -> list[tuple[str, pd.DataFrame]]:
+        """The scored rows of each GPU, in the order of the dataset."""
+        return [(str(gpu), rows) for gpu, rows in self.scored.groupby("gpu", sort=False)]
+
+
+def place(row: pd.Series) -> str:
+    """A row for people: `H100, level 2, task 96`; the kernel's name where there is one."""
+    told = [row["gpu"] if row["gpu"] != NOT_STATED else ""]
+    told += [f"level {row['level']}" if row["level"] else "", f"task {row['task']}" if row["task"] else ""]
+    told += [str(row["kernel"])]
+    return ", ".join(filter(None, told)) or f"row {row['row']}"
+
+
+def completed(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with every column of `COLUMNS`, then ratios and times, and nothing else."""
+    unknown = {name: value for name, value in COLUMNS.items() if name not in frame}
+    kept = [name for name in frame if str(name).startswith((RATIO, TIME))]
+    return frame.assign(**unknown)[[*COLUMNS, *kept]]

@@ -1,0 +1,126 @@
+"""A file or a folder of files → one dataset; bad rows are left out with file, row and column, repeated rows too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+
+from audit.claims.importers import tables
+from audit.claims.importers.rows import Rejected
+from audit.claims.importers.tables import Table
+from audit.lint.datasets import about, formats, units
+from audit.lint.datasets.about import About
+from audit.lint.datasets.dataset import NOT_STATED, Dataset, Refused
+from audit.lint.datasets.format import Format
+from audit.lint.datasets.gpu_names import named
+from audit.lint.datasets.labels import sound
+from audit.model.errors import BadInput
+
+SUFFIXES = (".parquet", ".csv", ".csv.gz", ".json", ".json.gz", ".jsonl", ".jsonl.gz", ".ndjson")
+DESCRIPTION = "dataset.toml"
+SHOWN_NAMES = 5
+LEAST, MOST = 1e-12, 1e12
+"""No time in any unit and no ratio lies outside; what does would overflow a sum or a quotient."""
+
+
+def read(path: Path, *, gpu: str | None = None, unit: str | None = None) -> Dataset:
+    """Reads a dataset, with the `dataset.toml` beside it where there is one.
+
+    Args:
+        path: a file, or a folder whose files of rows are read together.
+        gpu: the GPU of rows that name none.
+        unit: of times; None reads it from the times.
+
+    Raises:
+        BadInput: no such file, no rows, files of different formats, or a unit the times exclude.
+    """
+    files = _files(path)
+    description = path / DESCRIPTION if path.is_dir() else path.with_name(DESCRIPTION)
+    known = about.read(description) if description.is_file() else About()
+    parts = [_part(file) for file in files]
+    form = parts[0][0]
+    other = next((file.name for file, part in zip(files, parts, strict=True) if part[0] is not form), None)
+    if other is not None:
+        raise BadInput(f"{path}: {files[0].name} is {form.name}, {other} is not; give datasets one at a time")
+    frame = pd.concat([part[1] for part in parts], ignore_index=True)
+    refused = [one for part in parts for one in part[2]]
+    read_rows = len(frame) + len({(one.file, one.row) for one in refused})
+    frame, twice = _once(frame)
+    frame, notes = _with_gpu(frame, gpu or known.gpu)
+    decided, sentence = units.of_times(frame["kernel_time"], told=unit)
+    return Dataset(
+        name=known.title or path.name,
+        format=form.name,
+        frame=frame,
+        baselines=tuple(name for name in form.baselines if f"ratio {name}" in frame),
+        unit=decided,
+        read=read_rows,
+        refused=(*refused, *twice),
+        notes=(*notes, sentence),
+        about=known,
+    )
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = sorted(file for file in path.iterdir() if file.name.endswith(SUFFIXES) and file.is_file())
+    if not found:
+        raise BadInput(f"{path}: no file of rows in this folder; known: {', '.join(SUFFIXES)}")
+    return found
+
+
+def _part(file: Path) -> tuple[Format, pd.DataFrame, list[Refused]]:
+    if sound(file.name) != file.name:
+        raise BadInput(f"{sound(str(file))}: the name is not UTF-8; rename the file")
+    there = tables.names(file)
+    form = formats.recognised(there, file=str(file))
+    columns = [name for name in (*form.figures, *form.others) if name in there]
+    figures = [name for name in form.figures if name in there]
+    positive, numbers = (figures, []) if form.none is None else ([], figures)
+    table, bad = _plausible(tables.read(file, columns, numbers=numbers, positive=positive), figures, none=form.none)
+    frame = form.convert(table)
+    told = sorted((*table.rejected, *bad), key=lambda one: one.row)
+    refused = [Refused(file.name, one.row, one.column, one.reason) for one in told]
+    return form, frame.assign(file=file.name, row=frame.index), refused
+
+
+def _plausible(table: Table, columns: list[str], *, none: float | None) -> tuple[Table, list[Rejected]]:
+    """The rows whose figures can be times or ratios, with NaN for the number that stands for none."""
+    frame = table.frame.assign(**{name: table.frame[name].where(table.frame[name] != none) for name in columns})
+    bad = [
+        Rejected(int(row), name, f"{frame.at[row, name]} is no time or ratio; it must be above zero and under {MOST:g}")
+        for name in columns
+        for row in frame.index[frame[name].notna() & ~frame[name].between(LEAST, MOST)]
+    ]
+    gone = {one.row for one in bad}
+    return replace(table, frame=frame[~frame.index.isin(gone)]), bad
+
+
+def _once(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[Refused]]:
+    """Rows without those that repeat another in everything but their place."""
+    same = [name for name in frame if name not in ("file", "row")]
+    repeated = frame.duplicated(same, keep="first")
+    group = frame.groupby(same, dropna=False, sort=False)
+    first_file, first_row = (group[name].transform("first") for name in ("file", "row"))
+    refused = [
+        Refused(str(frame["file"][at]), int(frame["row"][at]), "", f"repeats row {first_row[at]} of {first_file[at]}")
+        for at in frame.index[repeated]
+    ]
+    return frame[~repeated].reset_index(drop=True), refused
+
+
+def _with_gpu(frame: pd.DataFrame, told: str) -> tuple[pd.DataFrame, list[str]]:
+    silent = frame["gpu"] == NOT_STATED
+    if not silent.any():
+        names = list(frame["gpu"].unique())
+        many = f"{len(names)} GPUs are in it ({', '.join(names[:SHOWN_NAMES])}): no figure is pooled over them."
+        return frame, [many] if len(names) > 1 else []
+    if not told:
+        return frame, [f"{int(silent.sum()):,} rows name no GPU; --gpu says which one they speak of."]
+    where = named(told)
+    return frame.assign(gpu=frame["gpu"].where(~silent, where)), [
+        f"{int(silent.sum()):,} rows that name no GPU are read as {where}."
+    ]

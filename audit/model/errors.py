@@ -1,0 +1,56 @@
+"""What can go wrong before or beside an audit. What a user can cause is a `BadInput`: one sentence, no traceback."""
+
+from __future__ import annotations
+
+from audit.model import plain
+
+
+class AuditError(Exception):
+    """Base of every error this package raises on purpose."""
+
+
+class BadInput(AuditError):
+    """The user gave something that cannot be audited; the message names the file and the key, and what to do."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows in place of a traceback: IPython asks for this."""
+        return [f"audit: {plain.line(str(self))}"]
+
+
+class CompileError(AuditError):
+    """A compiler refused a source.
+
+    Args:
+        log: the compiler's own words, unshortened.
+        rung: the header set it was compiled against ("micro", "slim" or "full" on the emulated device).
+    """
+
+    def __init__(self, log: str, *, rung: str) -> None:
+        super().__init__(f"does not compile (header set {rung}): {first_error(log)}")
+        self.log = log
+        self.rung = rung
+
+
+class Unsupported(AuditError):
+    """The device cannot build, run or answer this; nothing is known about the kernel.
+
+    Args:
+        construct: what it cannot do, by name.
+        line: where it stands in the source; 0 where there is no line.
+    """
+
+    def __init__(self, construct: str, *, line: int = 0) -> None:
+        place = f" (line {line})" if line else ""
+        super().__init__(f"not supported on this device: {construct}{place}")
+        self.construct = construct
+        self.line = line
+
+
+class WorkerFailed(AuditError):
+    """The trusted parent of the workers stopped answering; the audit cannot go on."""
+
+
+def first_error(log: str) -> str:
+    """The first line of a compiler log that speaks of an error, or its first line."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    return next((line for line in lines if "error" in line.lower()), lines[0] if lines else "no output")

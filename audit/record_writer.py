@@ -1,0 +1,100 @@
+"""The record of an audit in progress, kept on disk: a killed audit loses half a second of findings at most."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from audit.model import BuildNote, Finding, Measurement, Record, Wall, atomic, store
+from audit.model.errors import BadInput
+from audit.model.run_directory import Hold
+from audit.model.store import RECORD
+
+MOMENT_S = 0.5
+
+
+class Ledger:
+    """Changes one record and writes it; safe to use from several threads.
+
+    Args:
+        record: the first, with nothing found yet.
+        path: the file it is kept in.
+        command: how a reader sees a finding again that does not say so itself.
+    """
+
+    def __init__(self, record: Record, path: Path, *, command: str) -> None:
+        self.record = record
+        self._path = path
+        self._command = command
+        self._lock = threading.RLock()
+        self._written = 0.0
+        self.flush()
+
+    def flush(self) -> None:
+        """Writes the record."""
+        with self._lock:
+            store.write(self.record, self._path)
+            self._written = time.monotonic()
+
+    def put(self, **fields: object) -> None:
+        """Sets fields of the record, and writes it unless that was done a moment ago."""
+        with self._lock:
+            self.record = self.record.model_copy(update=fields)
+            if time.monotonic() - self._written > MOMENT_S:
+                self.flush()
+
+    def add(self, findings: Iterable[Finding]) -> None:
+        """Adds findings."""
+        told = [one if one.see_again else one.model_copy(update={"see_again": self._command}) for one in findings]
+        with self._lock:
+            self.put(findings=(*self.record.findings, *told))
+
+    def take_out(self, findings: Iterable[Finding]) -> None:
+        """Takes findings out that others replace."""
+        gone = list(findings)
+        with self._lock:
+            self.put(findings=tuple(one for one in self.record.findings if one not in gone))
+
+    def sort(self, targets: list[str]) -> None:
+        """Puts findings in the order of those targets, others first, a device's own together: they come as they end."""
+
+        def place(finding: Finding) -> tuple[int, str]:
+            return targets.index(finding.target) if finding.target in targets else -1, finding.device or ""
+
+        with self._lock:
+            self.put(findings=tuple(sorted(self.record.findings, key=place)))
+
+    def add_times(self, measurements: Iterable[Measurement]) -> None:
+        """Adds raw samples."""
+        with self._lock:
+            self.put(measurements=(*self.record.measurements, *measurements))
+
+    def put_walls(self, walls: tuple[Wall, ...]) -> None:
+        """Sets which walls stand around claimed code."""
+        with self._lock:
+            self.put(environment=self.record.environment.model_copy(update={"walls": walls}))
+
+    def add_build(self, note: BuildNote) -> None:
+        """Adds the note of a build."""
+        with self._lock:
+            environment = self.record.environment
+            compiler = note.compiler or environment.compiler
+            told = environment.model_copy(update={"builds": (*environment.builds, note), "compiler": compiler})
+            self.put(environment=told)
+
+
+def taken(out: Path) -> Hold:
+    """The folder of results, made and taken; what an audit that was killed there had half written is removed.
+
+    Raises:
+        BadInput: it cannot be written, or another audit is writing there.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        hold = Hold(out)
+        atomic.clear(out / RECORD)
+    except OSError as error:
+        raise BadInput(f"{out}: cannot be written ({error.strerror}); choose another folder") from error
+    return hold

@@ -1,0 +1,137 @@
+"""Progress on a terminal or in a notebook: stage, what is done, what may be left; never silent for five seconds."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TextIO
+
+from audit.report import terminal
+
+QUIET_S = 4.0
+LOOK_S = 0.5
+MOST_NAMED = 3
+
+
+class Progress:
+    """Prints one plain line for each thing done, and one for every few seconds in which nothing was.
+
+    Args:
+        stream: where the lines go; None is standard output.
+        watch: is given this object when a stage begins, every half second of it, and when it ends.
+    """
+
+    def __init__(self, stream: TextIO | None = None, *, watch: Callable[[Progress], None] | None = None) -> None:
+        self._stream = stream or sys.stdout
+        self._watch = watch or (lambda _: None)
+        self._started = self._last = time.monotonic()
+        self._stage, self._at_work = "", 0
+        self._busy_s, self._busy_since = 0.0, self._started
+        self._lock = threading.Lock()
+        self._doing: dict[str, float] = {}
+        self._expected = self._done = 0
+        self.planned: tuple[str, ...] = ()
+        self.stages: list[tuple[str, float]] = []
+
+    @property
+    def running(self) -> str:
+        """The stage that runs; empty where none does."""
+        return self._stage
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Names the stage that runs in the body and keeps its wall-clock seconds in `stages`.
+
+        One may run within another, and several in threads of their own.
+        """
+        before, began, ended = self._stage, time.monotonic(), threading.Event()
+        ticker = threading.Thread(target=self._tick, args=(name, ended), daemon=True)
+        self._stage = name
+        self._count(1)
+        self._watch(self)
+        ticker.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            ticker.join()
+            self.stages.append((name, round(time.monotonic() - began, 2)))
+            self._count(-1)
+            self._stage = before
+            self._watch(self)
+
+    def plan(self, stages: Sequence[str]) -> None:
+        """The stages to come, in their order, which are told."""
+        self.planned = tuple(stages)
+        self.say(f"stages: {', '.join(stages)}")
+
+    def expect(self, pieces: int) -> None:
+        """So many more pieces of work are to be done; a piece is about as long as one answer of one probe."""
+        with self._lock:
+            self._expected += pieces
+
+    def advance(self, pieces: int = 1) -> None:
+        """So many pieces of work are done."""
+        with self._lock:
+            self._done = min(self._done + pieces, self._expected)
+
+    def complete(self) -> None:
+        """Nothing of what was expected is left: work that turned out to be needless is not waited for."""
+        with self._lock:
+            self._done = self._expected
+
+    @property
+    def share(self) -> float:
+        """What is done of the work expected, from 0 to 1; 0 where none is."""
+        return self._done / self._expected if self._expected else 0.0
+
+    def left(self) -> str:
+        """How much is done and how long the rest may take at the pace so far; empty where nothing is expected."""
+        if not self._expected:
+            return ""
+        with self._lock:
+            spent = self._busy_s + (time.monotonic() - self._busy_since if self._at_work else 0.0)
+        rest = f"about {spent * (1 - self.share) / self.share:.0f} s left" if self.share else "no pace known yet"
+        return f"{self.share:.0%} done" if self.share == 1 else f"{self.share:.0%} done, {rest}"
+
+    def say(self, text: str) -> None:
+        """One line, with the seconds since the start and the stage before it."""
+        with self._lock:
+            self._last = time.monotonic()
+            seconds = self._last - self._started
+            terminal.say(f"{seconds:7.1f} s  {self._stage:<8} {text}", file=self._stream)
+
+    @contextmanager
+    def doing(self, what: str) -> Iterator[None]:
+        """Names something the body does, which may take a while; may be nested and used from several threads."""
+        with self._lock:
+            self._doing[what] = time.monotonic()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._doing.pop(what, None)
+
+    def _count(self, stages: int) -> None:
+        """So many stages more run; time in which any does counts once, and time between them, in a notebook, never."""
+        with self._lock:
+            now = time.monotonic()
+            self._busy_s += now - self._busy_since if self._at_work else 0.0
+            self._at_work, self._busy_since = self._at_work + stages, now
+
+    def _tick(self, name: str, ended: threading.Event) -> None:
+        while not ended.wait(LOOK_S):
+            self._watch(self)
+            if time.monotonic() - self._last > QUIET_S:
+                self.say("; ".join(filter(None, (self.left(), self.under_way() or f"still in {name}"))))
+
+    def under_way(self) -> str:
+        """What is being done and for how long, longest first."""
+        with self._lock:
+            now = time.monotonic()
+            told = [f"{what} ({now - since:.0f} s)" for what, since in self._doing.items()]
+        more = f" and {len(told) - MOST_NAMED} more" if len(told) > MOST_NAMED else ""
+        return ", ".join(told[:MOST_NAMED]) + more

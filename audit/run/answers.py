@@ -1,0 +1,161 @@
+"""Runs in a child: the result of every timed call against what is right for the contents that it was given.
+
+The comparison runs on the device behind the call, outside the timed events; nothing waits for it before the block ends.
+What is right comes from the reference, in the baseline's own precision, so two right results may differ by twice the
+tolerance, and by what the reference itself is off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from audit.run import correctness
+from audit.run.contents import Content, Contents
+from audit.run.own_tensors import own
+from audit.run.ties import REFUSED
+
+SLACK = 4.0
+"""How many tolerances apart the two results may be. A kept result is off by hundreds."""
+LEAST_SHARE, LEAST_SHARE_OF_WHOLE = 1e-3, 1e-2
+"""A call is wrong where more than this share of its elements is: results with steps may differ at a few, and of whole
+numbers, such as places of a maximum, at more."""
+LEAST_NEED = 1e-5
+"""A reference may need this tolerance at a mixture, however little it needs at a drawn content."""
+
+_stack, _cpu, _detach = torch.stack, torch.Tensor.cpu, torch.Tensor.detach
+"""Taken before claimed code may put others in their place."""
+
+
+@dataclass
+class Tally:
+    """What came of the timed calls of one callable; `first` is the first wrong one, one as drawn if there is any."""
+
+    calls: int = 0
+    wrong: int = 0
+    drawn: int = 0
+    drawn_wrong: int = 0
+    first: dict[str, Any] | None = None
+
+    def add(self, *, block: int, drawn: bool, seen: dict[str, Any] | None) -> None:
+        """One call; `seen` says what was wrong, None where nothing was."""
+        wrong = seen is not None
+        self.calls, self.wrong = self.calls + 1, self.wrong + wrong
+        self.drawn, self.drawn_wrong = self.drawn + drawn, self.drawn_wrong + (drawn and wrong)
+        if seen is not None and (self.first is None or (drawn and not self.first["drawn"])):
+            self.first = {"block": block, "drawn": drawn, **seen}
+
+
+class Answers:
+    """Compares results with those of the contents.
+
+    Args:
+        contents: what the calls are given.
+        relative: gives the relative tolerance of a callable by its name.
+        need: the tolerance that the reference itself needs; None where it cannot be compared with, and nothing is.
+    """
+
+    def __init__(self, contents: Contents, relative: Callable[[str], float], *, need: float | None) -> None:
+        self._contents, self._relative, self._need = contents, relative, need
+        self._dtype = contents.dtype
+        self._least = LEAST_SHARE if self._dtype.is_floating_point else LEAST_SHARE_OF_WHOLE
+        self._tallies: dict[str, Tally] = {}
+        self._queue: list[tuple[str, int, Content, torch.Tensor | str]] = []
+        self._apart: list[float] = []
+
+    def limit(self, name: str) -> float:
+        """The relative tolerance that a result is held to here."""
+        held = correctness.held_to(self._relative(name), str(self._dtype).removeprefix("torch."))
+        return SLACK * max(held, self._need or 0.0)
+
+    def check(self, name: str, content: Content, result: Any, *, block: int) -> None:
+        """Puts the comparison of one result into the device's queue."""
+        if self._need is not None:
+            self._queue.append((name, block, content, self._compared(name, content, own(result))))
+
+    def settle(self) -> None:
+        """Reads the comparisons that are in the queue; waits for them."""
+        counted = [seen for *_, seen in self._queue if isinstance(seen, torch.Tensor)]
+        counts = iter(_cpu(_stack(counted)).tolist() if counted else [])
+        for name, block, content, seen in self._queue:
+            told = {"why": seen} if isinstance(seen, str) else self._wrong(int(next(counts)))
+            self._tallies.setdefault(name, Tally()).add(block=block, drawn=content.drawn is not None, seen=told)
+        self._queue.clear()
+
+    def tell_apart(self) -> None:
+        """Notes which share of the right result differs between neighbours of the batch by more than is allowed."""
+        for one, other in pairwise(self._contents.batch):
+            if one.key != other.key and self._need is not None:
+                want, instead = (self._contents.wanted(content) for content in (one, other))
+                wrong = compared(instead, want, relative=self.limit(""), scale=one.scale)
+                self._apart.append(float(wrong) / max(1, want.numel()))
+                return
+
+    def told(self) -> list[dict[str, Any]]:
+        """One event about the contents, then one a callable."""
+        self.settle()
+        apart = median(self._apart) if self._apart else None
+        about = {"mixed": self._contents.mixes, "told_apart": apart, "slack": SLACK, "need": self._need}
+        return [{"contents": about}, *({"answered": name, **vars(tally)} for name, tally in self._tallies.items())]
+
+    def _compared(self, name: str, content: Content, result: Any) -> torch.Tensor | str:
+        """The number of wrong elements, still on its way, or what else the result is."""
+        if type(result) is not torch.Tensor:
+            return f"returned no tensor but {type(result).__name__}"
+        if result.numel() != torch.Size(self._contents.shape).numel():
+            return f"returned a tensor of shape {list(result.shape)}"
+        want = self._contents.wanted(content).to(result.device)
+        got = self._contents.part_of(_detach(result))
+        return compared(got, want, relative=self.limit(name), scale=content.scale)
+
+    def _wrong(self, elements: int) -> dict[str, Any] | None:
+        whole = self._contents.elements
+        return {"elements_wrong": elements, "elements": whole} if elements > self._least * whole else None
+
+
+def compared(got: torch.Tensor, want: torch.Tensor, *, relative: float, scale: float) -> torch.Tensor:
+    """How many elements of a vector are wrong, as a tensor without dimensions where the vectors are.
+
+    Args:
+        got: the result.
+        want: what is right, of the same size.
+        relative: the tolerance.
+        scale: beside an element's own size, what the tolerance is relative to.
+    """
+    wide = torch.float32 if got.dtype in (torch.float16, torch.bfloat16, torch.float32) else torch.float64
+    right: torch.Tensor = correctness.right(got.to(wide), want.to(wide), relative=relative, scale=scale)
+    return (~right).sum()
+
+
+def needed_by(reference: ModuleType, contents: Contents) -> float | None:
+    """The relative tolerance that the reference itself needs at a drawn content; None where it cannot be compared with.
+
+    Contents are mixed no more where it needs more at a mixture, or refuses one.
+    """
+    mixes, contents.mixes = contents.mixes, False
+    need = _need(reference, contents, mixed=False)
+    if mixes and need is not None:
+        contents.mixes = True
+        mixed = _need(reference, contents, mixed=True)
+        contents.mixes = mixed is not None and mixed <= max(SLACK * need, LEAST_NEED)
+    return need
+
+
+def _need(reference: ModuleType, contents: Contents, *, mixed: bool) -> float | None:
+    try:
+        contents.renew(2)
+        content = next(one for one in contents.batch if (one.drawn is None) == mixed)
+        with torch.no_grad():
+            contents.write(content, 0)
+            want = reference.oracle(*contents.homes[0]).to(torch.float64)
+            contents.write(content, 0)  # the oracle may work in place
+            got = reference.reference(*contents.homes[0])
+            return correctness.needed(got.to(torch.float64), want) if got.shape == want.shape else None
+    except (*REFUSED, StopIteration):
+        return None

@@ -1,0 +1,189 @@
+"""Runs in a child: callables timed side by side, in blocks, in a new random order each.
+
+Clocks, heat and neighbours change from second to second; callables of one block share them, so their ratio does not.
+Every call gets a content that its callable has not seen in this block, and its result is compared (`answers`).
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from audit.run.answers import Answers
+from audit.run.callables import PREFIX, Indexed
+from audit.run.contents import Content, Contents
+from audit.run.kept_outputs import KeptOutputs
+from audit.run.stopping import calls_in_block, half_width, settled
+from audit.run.stopwatch import Stopwatch, Timed
+
+WARM_GROUP, WARM_TOLERANCE = 5, 0.01
+WARM_MOST_S, WARM_MOST_CALLS = 0.25, 60
+SHARE_MS, MOST_CALLS = 2.0, 6
+"""A callable gets as many samples a block as fit into this time, six at most and one at least."""
+LEAST_BLOCKS = 12
+OVERRUN = 4.0
+"""Where not even the least number of blocks fits into the budget, this many budgets are spent at most."""
+HOT_EVERY, HOST_EVERY, SEEN_EVERY = 4, 3, 4
+"""Every that many blocks each callable is also timed hot, by the host clock, or with a content it has just seen."""
+COLD, HOT, HOST, SEEN = "cold", "hot", "host", "seen"
+
+
+@dataclass
+class Samples:
+    """Milliseconds with the block each was taken in and the callable's place in that block."""
+
+    samples_ms: list[float] = field(default_factory=list)
+    blocks: list[int] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+
+    def add(self, times_ms: list[float], *, block: int, position: int) -> None:
+        """More samples of one block."""
+        self.samples_ms += times_ms
+        self.blocks += [block] * len(times_ms)
+        self.positions += [position] * len(times_ms)
+
+    def block_medians(self) -> list[float]:
+        """One median a block, in their order."""
+        by_block: dict[int, list[float]] = {}
+        for block, sample in zip(self.blocks, self.samples_ms, strict=True):
+            by_block.setdefault(block, []).append(sample)
+        return [median(samples) for _, samples in sorted(by_block.items())]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How long to go on: `half_width` is relative, of the ratio's interval; `budget_s` is of the blocks alone."""
+
+    budget_s: float
+    half_width: float
+    least_blocks: int = LEAST_BLOCKS
+
+
+class Blocks:
+    """A timing session over callables by name; each takes the number of a home of `contents`."""
+
+    def __init__(
+        self,
+        calls: Mapping[str, Indexed],
+        *,
+        contents: Contents,
+        answers: Answers,
+        stopwatch: Stopwatch,
+        kept: KeptOutputs,
+        choice: random.Random,
+    ) -> None:
+        self._calls = dict(calls)
+        self._contents, self._answers, self._stopwatch = contents, answers, stopwatch
+        self._kept, self._choice = kept, choice
+        self._each: dict[str, int] = {}
+        self._again: dict[str, str] = {}
+        self.taken: dict[str, dict[str, Samples]] = {}
+        self.block = 0
+
+    def warm(self, name: str) -> dict[str, Any]:
+        """Calls until two groups of five calls agree within a percent, or the cap; tells how it went."""
+        recent: list[float] = []
+        started = time.perf_counter()
+        while not settled(recent, group=WARM_GROUP, tolerance=WARM_TOLERANCE):
+            if len(recent) >= WARM_MOST_CALLS or time.perf_counter() - started > WARM_MOST_S:
+                break
+            recent += self._stopwatch.cold(self._bound(name, 1))
+        self._answers.settle()
+        stable = settled(recent, group=WARM_GROUP, tolerance=WARM_TOLERANCE)
+        self._each[name] = calls_in_block(median(recent), share_ms=SHARE_MS, most=MOST_CALLS)
+        return {"warmed": name, "calls": len(recent), "stable": stable, "first_ms": recent[0], "last_ms": recent[-1]}
+
+    def repeat(self, name: str, again: str) -> None:
+        """Has the callable take part a second time under another name, as the control."""
+        self._calls[again] = self._calls[name]
+        self._each[again] = self._each[name]
+        self._again[again] = name
+
+    def fastest(self) -> str:
+        """Of the callables warmed, one that gets the most samples a block: noise shows there first."""
+        return max(self._each, key=lambda name: self._each[name])
+
+    def run(self, plan: Plan, *, between: Callable[[int], None]) -> dict[str, Any]:
+        """Blocks until the plan is met; `between` is called with each block's number, outside timed regions."""
+        started, widest = time.perf_counter(), None
+        while True:
+            between(self.block)
+            self._one_block()
+            spent = time.perf_counter() - started
+            if self.block >= plan.least_blocks:
+                widest = self.widest()
+                if widest <= plan.half_width or spent > plan.budget_s:
+                    break
+            elif spent > OVERRUN * plan.budget_s:
+                break
+        tight = widest is not None and widest <= plan.half_width
+        return {"blocks": self.block, "seconds": round(spent, 3), "tight": tight}
+
+    def widest(self) -> float:
+        """The widest half width among the ratios of every variant to the first and to the fastest baseline."""
+        cold = {name: samples[COLD].block_medians() for name, samples in self.taken.items()}
+        baselines = [name for name in cold if name.startswith(PREFIX)]
+        if not baselines:
+            return 0.0
+        against = {baselines[0], min(baselines, key=lambda name: median(cold[name]))}
+        pairs = [(name, other) for name in cold if not name.startswith(PREFIX) for other in against]
+        return max((half_width(cold[name], cold[other]) for name, other in pairs), default=0.0)
+
+    def _one_block(self) -> None:
+        order = self._choice.sample(sorted(self._each), len(self._each))
+        own = [(position, name) for position, name in enumerate(order) if name not in self._again]
+        counts = self._counts()
+        self._renew(max(counts[name] * (1 + (name in self._again.values())) for name in self._each))
+        for position, name in enumerate(order):
+            self._add(name, COLD, self._stopwatch.cold(self._bound(name, counts[name], keep=True)), position)
+        if self.block % HOT_EVERY == 1:
+            self._renew(1 + max(counts.values()))
+            for position, name in own:
+                self._add(name, HOT, self._stopwatch.hot(self._bound(name, 1 + counts[name])), position)
+        if self.block % HOST_EVERY == 2:
+            self._renew(2)
+            for position, name in own:
+                self._add(name, HOST, [round(self._stopwatch.host(self._bound(name, 1)[0]), 6)], position)
+        if self.block % SEEN_EVERY == 3:
+            self._renew(2)
+            for position, name in own:
+                self._add(name, SEEN, self._stopwatch.cold(self._bound(name, 1) * 2)[1:], position)
+        self.block += 1
+
+    def _renew(self, count: int) -> None:
+        self._answers.settle()
+        self._contents.renew(count)
+        self._answers.tell_apart()
+
+    def _counts(self) -> dict[str, int]:
+        """How often each callable is called in a block: at most once a content, half as often under two names."""
+        twice = {*self._again, *self._again.values()}
+        most = self._contents.most
+        return {name: max(1, min(each, most // (2 if name in twice else 1))) for name, each in self._each.items()}
+
+    def _add(self, name: str, how: str, times: list[float], position: int) -> None:
+        samples = self.taken.setdefault(name, {}).setdefault(how, Samples())
+        samples.add(times, block=self.block, position=position)
+
+    def _bound(self, name: str, count: int, *, keep: bool = False) -> list[Timed]:
+        """So many calls of one callable, each over a content of its own; some of those as drawn are kept."""
+        owner = self._again.get(name, name)
+        taken = self._contents.taken(owner, count)
+        drawn = [place for place, (content, _) in enumerate(taken) if content.drawn is not None]
+        slots = self._kept.wanted(name, len(drawn)) if keep and name not in self._again else {}
+        kept = {drawn[place]: slot for place, slot in slots.items()}
+        return [self._timed(owner, content, home, slot=kept.get(place)) for place, (content, home) in enumerate(taken)]
+
+    def _timed(self, name: str, content: Content, home: int, *, slot: int | None) -> Timed:
+        function, block = self._calls[name], self.block
+
+        def after(result: Any) -> None:
+            self._answers.check(name, content, result, block=block)
+            if slot is not None and content.drawn is not None:
+                self._kept.keep(name, slot, result, inputs=content.drawn, block=block)
+
+        return Timed(lambda: function(home), before=lambda: self._contents.write(content, home), after=after)

@@ -1,0 +1,152 @@
+"""Runs in a child: everything a timing session can call, each over the same sets of inputs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from audit.model import Harness
+from audit.run.device import open_device
+from audit.run.harness import placed, returning
+from audit.run.oracle import baselines_of, load_reference
+from audit.sandbox import namespaces, places
+
+_cuda = torch.Tensor.cuda
+Inputs = list[Any]
+Indexed = Callable[[int], Any]
+"""A callable over the sets of inputs: takes the number of a set."""
+PREFIX = "baseline:"
+COMPILED = {"compile": None, "compile_max_autotune": "max-autotune-no-cudagraphs"}
+"""Modes of torch.compile. Its own CUDA graphs would first copy the inputs; graphs are baselines of their own."""
+GRAPH = "graph_"
+"""Begins the name of a baseline that is captured as a CUDA graph and replayed, free of launches."""
+CUDNN = "cudnn_benchmark_tf32"
+
+
+def load_inputs(files: Sequence[str], harness: Harness) -> list[Inputs]:
+    """The argument lists of those files, tensors on the GPU but for those that the harness leaves with the host."""
+    return [on_gpu(torch.load(file, weights_only=True), harness=harness) for file in files]
+
+
+def on_gpu(arguments: Inputs, *, harness: Harness) -> Inputs:
+    """Copies of arguments where calls expect them."""
+    return placed(arguments, _cuda, harness.host)
+
+
+def baseline(name: str, reference: ModuleType, sets: list[Inputs]) -> Indexed:
+    """The baseline of that name over the sets.
+
+    Raises:
+        LookupError: no such baseline; lists the known ones.
+    """
+    named, plain = baselines_of(reference), name.removeprefix(GRAPH)
+    if name in COMPILED:
+        return over(torch.compile(reference.reference, mode=COMPILED[name]), sets)
+    if name == CUDNN:
+        return _cudnn_benchmark(reference.reference, sets)
+    if plain not in named:
+        known = ", ".join([*named, *COMPILED, CUDNN, *(f"{GRAPH}{one}" for one in named)])
+        raise LookupError(f"unknown baseline {name}; known: {known}")
+    return over(named[name], sets) if name in named else _graph(named[plain], sets)
+
+
+def names(path: str, sets: list[Inputs]) -> tuple[ModuleType, list[str]]:
+    """The module at `path` and its baselines in the order they are loaded: its own, then those made from it."""
+    reference = load_reference(path)
+    own = list(baselines_of(reference))
+    made = [f"{GRAPH}{name}" for name in own]
+    made += [CUDNN] if _convolves(reference.reference, sets[0]) else []
+    return reference, [*own, *made]
+
+
+def variant(settings: dict[str, Any], entry: str, sets: list[Inputs], harness: Harness) -> Indexed:
+    """A built variant over the sets; `settings` is the `device` of its session request."""
+    return over(returning(open_device(settings).load(entry, harness), harness), sets)
+
+
+def over(function: Callable[..., Any], sets: list[Inputs]) -> Indexed:
+    """The function as one of the number of a set."""
+    return lambda place: function(*sets[place])
+
+
+def use_disk_cache(folder: str, *, workers: int) -> None:
+    """Has torch.compile keep what it made in that folder, and take from there what is in it.
+
+    What it keeps names its own folder. So that is only taken where every session sees it by the same name; elsewhere
+    torch.compile begins anew, in another folder.
+
+    Args:
+        folder: below those in which compilers may write.
+        workers: how many processes torch.compile uses, where they would get the GPU; elsewhere it works alone.
+    """
+    own = Path(folder)
+    shown = Path(namespaces.CACHES) / own.name
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(shown if shown.is_dir() else own.with_name(f"{own.name}-anew"))
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = str(workers if places.settings_are_closed() else 1)
+
+
+def _graph(function: Callable[..., Any], sets: list[Inputs]) -> Indexed:
+    """A function as one CUDA graph for each set of inputs: no launch costs, static output."""
+    captured = [_captured(function, inputs) for inputs in sets]
+
+    def replay(place: int) -> Any:
+        graph, output = captured[place]
+        graph.replay()
+        return output
+
+    return replay
+
+
+def _captured(function: Callable[..., Any], inputs: Inputs) -> tuple[Any, Any]:
+    stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        function(*inputs)  # libraries make their workspaces before the capture
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        output = function(*inputs)
+    return graph, output
+
+
+def _cudnn_benchmark(function: Callable[..., Any], sets: list[Inputs]) -> Indexed:
+    """The reference while cuDNN tries its algorithms; TF32 stays allowed, as PyTorch has it for convolutions."""
+
+    def run(place: int) -> Any:
+        with _flag(torch.backends.cudnn, "benchmark", True):
+            return function(*sets[place])
+
+    return run
+
+
+class _Convolutions(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Notes whether an operation that ran under it was a convolution."""
+
+    seen = False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.seen = self.seen or "convolution" in str(func)
+        return func(*args, **(kwargs or {}))
+
+
+def _convolves(function: Callable[..., Any], inputs: Inputs) -> bool:
+    with _Convolutions() as watched:  # type: ignore[no-untyped-call]
+        function(*inputs)
+    return bool(watched.seen)
+
+
+@contextmanager
+def _flag(owner: Any, name: str, value: bool) -> Iterator[None]:
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)

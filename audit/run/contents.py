@@ -1,0 +1,226 @@
+"""Runs in a child: what lies at the addresses that timed calls read, other values for each call.
+
+Every call finds its arguments in one of few `homes`, the same addresses again and again. Before each, a content is
+written there past torch's version counters, another one than the home held before. Contents are drawn, as `inputs`
+draws, or mixed anew from two draws: then no call before has seen these numbers, not even one of them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from audit.run import correctness, raw_writes
+from audit.run.arena import Arena, Kind
+from audit.run.containers import leaves, rebuilt, tensors
+from audit.run.mixtures import PIECE, mixable, mixture, pieces_of
+from audit.run.ties import REFUSED
+
+HOMES = 2
+MOST_CONTENTS = 14
+MOST_BYTES = 4 << 30
+"""Contents and their right results take no more device memory than this, nor more than a quarter of what is free. Where
+two do not fit, they lie on the host."""
+MOST_ELEMENTS = 1 << 22
+"""Of a larger right result so many elements are kept, in pieces drawn anew for each batch of contents."""
+REFERENCE_MS = 30.0
+"""A batch of contents may take this long to be answered by the reference."""
+DRAWN_SHARE = 0.25
+"""Of the contents that are as `inputs` draws them; one at least in each batch, and one that is mixed."""
+LEAST_SHARE, MOST_SHARE = 0.15, 0.85
+"""How much of a mixture comes from the first of two draws."""
+Values = list[Any]
+
+
+@dataclass
+class Content:
+    """One content: where it lies, which draw it is (None: a mixture), and what is right for it.
+
+    `scale` is the root mean square of the right result.
+    """
+
+    row: int
+    drawn: int | None
+    scale: float = 0.0
+    key: object = field(default_factory=object)
+    """Equal for contents of the same bytes."""
+
+
+class Contents:
+    """The homes of the arguments, and the contents that take turns there.
+
+    Args:
+        draws: argument lists of one shape, on the host; those whose numbers, shapes or types differ from the first
+            one's are left out.
+        place: puts an argument list where calls expect it, as copies.
+        reference: what is right for arguments in a home, in the baseline's own precision.
+        choice: what draws.
+        free_bytes: of device memory.
+    """
+
+    def __init__(
+        self,
+        draws: Sequence[Values],
+        place: Callable[[Values], Values],
+        reference: Callable[..., torch.Tensor],
+        *,
+        choice: random.Random,
+        free_bytes: int,
+    ) -> None:
+        self._numbers = [number for number, draw in enumerate(draws) if _alike(draw, draws[0])]
+        self._draws = [draws[number] for number in self._numbers]
+        self.homes: list[Values] = [place(self._draws[index % len(self._draws)]) for index in range(HOMES)]
+        self._reference, self._choice = reference, choice
+        self._buffers = [tensors(home) for home in self.homes]
+        self._kinds = [Kind.of(one) for one in self._buffers[0]]
+        self._held: list[object] = [None] * HOMES
+        self._pieces: list[int] | None = None
+        self._used: dict[str, set[int]] = {}
+        self._mixed = [mixable(columns) for columns in zip(*(tensors(draw) for draw in self._draws), strict=True)]
+        self.mixes, self.most = any(self._mixed), MOST_CONTENTS
+        self.batch: list[Content] = []
+        self._make_room(free_bytes)
+
+    def renew(self, count: int) -> None:
+        """Draws a batch of new contents, `count` of them or as many as there is room for, two at least.
+
+        Once the reference has refused a mixture, there are none any more.
+        """
+        try:
+            self._renew(max(2, min(count, self.most)))
+        except REFUSED:
+            if not self.mixes:
+                raise
+            self.mixes = False
+            self._renew(max(2, min(count, self.most)))
+
+    def spend(self, reference_ms: float) -> None:
+        """Bounds a batch, since each content costs a call of the reference, which takes so long."""
+        self.most = max(2, min(self.most, int(REFERENCE_MS / max(reference_ms, 1e-3))))
+
+    def taken(self, owner: str, count: int) -> list[tuple[Content, int]]:
+        """So many contents with a home each, in a drawn order: none twice for an owner while the batch has others, and
+        never what a home held last.
+
+        Raises:
+            LookupError: there is no batch.
+        """
+        used = self._used.setdefault(owner, set())
+        found = []
+        for _ in range(count):
+            ways = self._ways(used) or self._ways(set()) or [(one, 0) for one in self.batch]
+            if not ways:
+                raise LookupError("no contents to choose from: call `renew` first")
+            content, home = self._choice.choice(ways)
+            used.add(content.row)
+            self._held[home] = content.key
+            found.append((content, home))
+        return found
+
+    def write(self, content: Content, home: int) -> None:
+        """Writes a content into a home, within lists and dicts made anew."""
+        for column, buffer in enumerate(self._buffers[home]):
+            raw_writes.write(buffer, self._arena.view(content.row, column))
+        filled = iter(self._buffers[home])
+        flat = [next(filled) if isinstance(x, torch.Tensor) else x for x in leaves(self._draws[0])]
+        self.homes[home][:] = rebuilt(self._draws[0], flat)
+
+    def wanted(self, content: Content) -> torch.Tensor:
+        """What is right for a content, all or its pieces, as a vector; to be let go of before claimed code runs."""
+        return self._arena.view(content.row, len(self._kinds))
+
+    def part_of(self, result: torch.Tensor) -> torch.Tensor:
+        """The elements of a result that `wanted` has."""
+        return pieces_of(result, self._pieces)
+
+    def _renew(self, rows: int) -> None:
+        self.batch, self._used, self._pieces = [], {}, self._drawn_pieces()
+        number = self._choice.randrange(len(self._draws))
+        with torch.no_grad():
+            for row, mixed in enumerate(self._kinds_of_contents(rows)):
+                number = (number + 1) % len(self._draws)
+                self.batch.append((self._mixture if mixed else self._drawn)(row, number))
+                self._answer(self.batch[-1])
+
+    def _kinds_of_contents(self, rows: int) -> list[bool]:
+        """Which of so many contents are mixtures: most, but one at least of either kind."""
+        if not self.mixes:
+            return [False] * rows
+        sure = [False, True]
+        more = [self._choice.random() >= DRAWN_SHARE for _ in range(rows - len(sure))]
+        return self._choice.sample([*sure, *more], rows)
+
+    def _make_room(self, free_bytes: int) -> None:
+        with torch.no_grad():
+            result = self._reference(*self.homes[0])
+        self.shape, self.dtype = tuple(result.shape), result.dtype
+        self.elements = min(result.numel(), MOST_ELEMENTS)
+        kinds = [*self._kinds, Kind(result.dtype, (self.elements,), (1,))]
+        fit = min(MOST_BYTES, free_bytes // 4) // max(1, Arena.row_bytes(kinds)) - len(self._draws)
+        self.most = self._first_draw = max(2, min(MOST_CONTENTS, fit))
+        device = result.device if fit >= 2 else torch.device("cpu")
+        self._arena = Arena(kinds, self.most + len(self._draws), device=device)
+        for number, draw in enumerate(self._draws):
+            for column, x in enumerate(tensors(draw)):
+                raw_writes.write(self._draw(number, column), x)
+
+    def _drawn_pieces(self) -> list[int] | None:
+        """Which pieces of the result count in this batch; None where all of it does."""
+        count = torch.Size(self.shape).numel()
+        if count <= self.elements:
+            return None
+        return sorted(self._choice.sample(range(count // PIECE), self.elements // PIECE))
+
+    def _draw(self, number: int, column: int) -> torch.Tensor:
+        return self._arena.view(self._first_draw + number, column)
+
+    def _ways(self, used: set[int]) -> list[tuple[Content, int]]:
+        left = [one for one in self.batch if one.row not in used]
+        return [(one, home) for one in left for home in range(HOMES) if self._held[home] != one.key]
+
+    def _drawn(self, row: int, number: int) -> Content:
+        for column in range(len(self._kinds)):
+            raw_writes.write(self._arena.view(row, column), self._draw(number, column))
+        return Content(row, self._numbers[number], key=("drawn", number))
+
+    def _mixture(self, row: int, number: int) -> Content:
+        """Every mixable tensor between two draws, or smaller than the only one; the others as the first of them is."""
+        other = (number + 1) % len(self._draws)
+        share = self._choice.uniform(LEAST_SHARE, MOST_SHARE)
+        for column, mixes in enumerate(self._mixed):
+            target, one = self._arena.view(row, column), self._draw(number, column)
+            if not mixes:
+                raw_writes.write(target, one)
+            else:
+                target.copy_(
+                    mixture(one, self._draw(other, column) if other != number else torch.zeros_like(one), share)
+                )
+        return Content(row, None)
+
+    def _answer(self, content: Content) -> None:
+        """Has the reference compute what is right, in a home."""
+        self.write(content, 0)
+        self._held[0] = content.key
+        result = self._reference(*self.homes[0])
+        part = self.part_of(result)
+        with suppress(correctness.NothingFinite):
+            content.scale = correctness.rms(part.double())
+        self.wanted(content).copy_(part)
+
+
+def _alike(one: Values, other: Values) -> bool:
+    """Whether two argument lists differ in nothing but the values of tensors."""
+    pairs = list(zip(leaves(one), leaves(other), strict=False))
+    if len(leaves(one)) != len(leaves(other)):
+        return False
+    return all(
+        (x.shape, x.dtype, x.stride()) == (y.shape, y.dtype, y.stride())
+        if isinstance(x, torch.Tensor) and isinstance(y, torch.Tensor)
+        else type(x) is type(y) and x == y
+        for x, y in pairs
+    )

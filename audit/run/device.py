@@ -1,0 +1,75 @@
+"""Runs in a child: the device a session works on, behind one small interface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import torch
+
+from audit.model import Harness
+
+
+class SessionDevice(Protocol):
+    """What a session needs of a device."""
+
+    def load(self, entry: str, harness: Harness) -> Callable[..., Any]:
+        """The claimed function of that name; a module's in the harness's mode and dtype."""
+
+    def begin(self) -> None:
+        """From here on memory behaves as the session asked for."""
+
+    def upload(self, tensor: torch.Tensor) -> torch.Tensor:
+        """A copy of the tensor in device memory."""
+
+    def before_call(self, output_bytes: int) -> None:
+        """Called right before each call, with the size of the output it ought to return."""
+
+    def after_call(self) -> None:
+        """Called right after each call: waits for its kernels; raises what they raised."""
+
+    def write_counts(self, tensor: torch.Tensor) -> bytes:
+        """Writes by kernels into each 4-byte word of the tensor, one saturating byte each; needs the checker."""
+
+    def trace(self) -> dict[str, Any]:
+        """What ran since the last call: `launches` and `reports`, then forgotten."""
+
+
+def _emulated(settings: dict[str, Any]) -> SessionDevice:
+    from audit.run.emulated import Emulated  # neither device needs what the other is made of
+
+    return Emulated(settings)
+
+
+def _emulated_python(settings: dict[str, Any]) -> SessionDevice:
+    from audit.run.python_emulated import EmulatedPython
+
+    return EmulatedPython(settings)
+
+
+def _cuda(settings: dict[str, Any]) -> SessionDevice:
+    from audit.run.cuda import Cuda
+
+    return Cuda(settings)
+
+
+def _cuda_checked(settings: dict[str, Any]) -> SessionDevice:
+    from audit.run.sanitizer import Sanitized
+
+    return Sanitized(settings)
+
+
+DEVICES: dict[str, Callable[[dict[str, Any]], SessionDevice]] = {
+    "cuda": _cuda,
+    "cuda_checked": _cuda_checked,
+    "emulated": _emulated,
+    "emulated_python": _emulated_python,
+}
+
+
+def open_device(settings: dict[str, Any]) -> SessionDevice:
+    """The device `settings["kind"]` names. Raises LookupError listing the known ones."""
+    kind = settings["kind"]
+    if kind not in DEVICES:
+        raise LookupError(f"unknown device {kind}; known: {', '.join(DEVICES)}")
+    return DEVICES[kind](settings)

@@ -1,0 +1,194 @@
+"""Runs in a child: can a case's own inputs tell a right result from a trivial candidate, and which inputs can.
+
+`reference.py` may offer `discriminating(shape, generator)`. Where it does not, and a trivial candidate is right at the
+case's own inputs, the claim's own draws are changed, in one way after another, until the reference's result varies and
+every trivial candidate is wrong. Nothing but values changes: shapes, types, integers and plain numbers stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from audit.run import correctness, ties, trivial_candidates
+from audit.run.containers import leaves, rebuilt
+from audit.run.problem import Problem
+from audit.run.transforms import is_real
+
+Values = list[Any]
+Way = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
+OWN, OTHER = 4, 5
+"""Salts of the two draws that are made: one to ask with, one to change single inputs to."""
+FACTOR, POWER = (1.5, 4.0), (2.0, 4.0)
+"""Between which numbers a tensor's factor, or the power its values are put to, is drawn."""
+FAR = 16.0
+
+
+class Telling:
+    """What the inputs of one problem can tell.
+
+    Args:
+        problem: the case.
+        relative: the claim's tolerance as stated.
+    """
+
+    def __init__(self, problem: Problem, relative: float) -> None:
+        self.problem, self._stated = problem, relative
+
+    @cached_property
+    def own(self) -> dict[str, int]:
+        """The wrong elements of every trivial candidate at the case's own inputs.
+
+        An input that is the right result number for number, here and wherever inputs can tell, is left out: the task
+        is to copy it.
+        """
+        copied = self._copies if self.offers else set()
+        return {name: wrong for name, wrong in self._raw.items() if name not in copied}
+
+    @property
+    def offers(self) -> bool:
+        """Whether there are inputs at which the task can tell, as far as is known."""
+        return self._offered is not None or self._way is not None
+
+    def drawn(self, salt: int) -> Values:
+        """Such inputs: the same for the same salt. Raises LookupError where there are none."""
+        if self._offered is not None:
+            values: Values = self._offered(self.problem.shape, self.problem.generator(salt))
+            return values
+        if self._way is None:
+            raise LookupError("no inputs at which the task can tell are known")
+        return self._changed(self._way, salt)
+
+    def at(self, values: Values) -> dict[str, int]:
+        """The wrong elements of every trivial candidate at other inputs; what the task copies is none of them."""
+        told = self._counted(values, [self.problem.want])
+        return {name: wrong for name, wrong in told.items() if name not in self._copies}
+
+    @property
+    def _offered(self) -> Callable[..., Values] | None:
+        return getattr(self.problem.reference, "discriminating", None)
+
+    @cached_property
+    def relative(self) -> float:
+        """The tolerance that counts for a result of this type."""
+        return correctness.held_to(self._stated, str(self.problem.got.dtype).removeprefix("torch."))
+
+    @cached_property
+    def _raw(self) -> dict[str, int]:
+        problem = self.problem
+        return self._counted(problem.values, [problem.want_of_others], least_scale=problem.size)
+
+    @cached_property
+    def _copies(self) -> set[str]:
+        """The inputs that the result holds number for number at the case's own inputs and at those drawn here."""
+        there = self.drawn(OWN)
+        return self._copied_here & trivial_candidates.copies(self.problem.oracle(there), there)
+
+    @cached_property
+    def _copied_here(self) -> set[str]:
+        return trivial_candidates.copies(self.problem.want, self.problem.values)
+
+    @cached_property
+    def _way(self) -> Way | None:
+        """The first way of changing inputs that tells; None where none does, and where the own inputs do."""
+        if all(self._raw.values()):
+            return None
+        told = next((way for way in WAYS.values() if self._tells(way, set())), None)
+        if told is None and self._copied_here:  # as no way shows otherwise, the task is to copy an input
+            told = next((way for way in WAYS.values() if self._tells(way, self._copied_here)), None)
+        return told
+
+    def _tells(self, way: Way, copied: set[str]) -> bool:
+        try:
+            one, other = self._changed(way, OWN), self._changed(way, OTHER)
+            want, elsewhere = self.problem.oracle(one), self.problem.oracle(other)
+            need = correctness.needed(self.problem.eager(one).double(), want)
+        except ties.REFUSED:
+            return False
+        if need is None or need > self.relative / 2 or not _alike(want, self.problem.want):
+            return False
+        if trivial_candidates.one_number(want, self.relative):
+            return False
+        copied = copied & trivial_candidates.copies(want, one)
+        counted = self._counted(one, [self.problem.want, elsewhere])
+        return all(wrong for name, wrong in counted.items() if name not in copied)
+
+    def _counted(self, values: Values, others: list[torch.Tensor], *, least_scale: float = 0.0) -> dict[str, int]:
+        return trivial_candidates.wrong_elements(
+            self.problem.oracle(values), others=others, inputs=values, relative=self.relative, least_scale=least_scale
+        )
+
+    def _changed(self, way: Way, salt: int) -> Values:
+        generator = self.problem.generator(32 + salt)
+        drawn = self.problem.drawn(salt)
+        flat = [way(x.double(), generator).to(x.dtype) if is_real(x) else x for x in leaves(drawn)]
+        changed: Values = rebuilt(drawn, flat)
+        return changed
+
+
+def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two results have one shape, and finite elements at the same places."""
+    return one.shape == other.shape and torch.equal(one.isfinite(), other.isfinite())
+
+
+def _between(bounds: tuple[float, float], generator: torch.Generator) -> float:
+    low, high = bounds
+    return low + (high - low) * float(torch.rand((), generator=generator))
+
+
+def _skewed(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Other values between the least and the largest, most of them near the least; zeros stay."""
+    power = _between(POWER, generator)
+    if not x.numel() or not bool(x.isfinite().all()):
+        return x
+    low, high = x.min(), x.max()
+    share = (x - low) / (high - low) if high > low else torch.zeros_like(x)
+    return torch.where(x == 0, x, low + (high - low) * share**power)
+
+
+def _rescaled(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    return _between(FACTOR, generator) * x
+
+
+def _shifted(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    return torch.where(x == 0, x, _rescaled(x, generator) + _between(FACTOR, generator))
+
+
+def _uneven(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """A tensor of one number, as parameters are before training, becomes one of many; others are rescaled."""
+    if x.numel() > 1 and bool((x == x.reshape(-1)[0]).all()):
+        return x + torch.randn(x.shape, generator=generator, dtype=x.dtype)
+    return _rescaled(x, generator)
+
+
+def _negated(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    return -_shifted(x, generator)
+
+
+def _far(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    return FAR * _rescaled(x, generator)
+
+
+def _rows_apart(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Every row, an index of the first dimension, by a factor of its own between 1 / FAR and FAR."""
+    if not x.dim():
+        return _rescaled(x, generator)
+    rows = x.shape[0]
+    places = torch.randperm(rows, generator=generator) + torch.rand(rows, generator=generator)
+    factors = FAR ** (2.0 * places.to(x.dtype) / max(rows, 1) - 1.0)
+    return x * factors.reshape(-1, *[1] * (x.dim() - 1))
+
+
+WAYS: dict[str, Way] = {
+    "skewed": _skewed,
+    "rescaled": _rescaled,
+    "shifted": _shifted,
+    "uneven": _uneven,
+    "negated": _negated,
+    "far": _far,
+    "rows apart": _rows_apart,
+}
+"""Ways to change a float64 tensor, those that leave a benchmark's range least first."""

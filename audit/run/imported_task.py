@@ -1,0 +1,234 @@
+"""Runs in a child: the task of an imported claim, for the `reference.py` that `audit import` writes.
+
+A contract is how others state a task: as a module with parameters, a function that gets them, a function of one tuple,
+a definition with stated inputs, or a plain function. The file is loaded when first asked for, so that whoever only
+reads `reference.py` runs nothing of a stranger's. What `[harness]` of the claim's `claim.toml` states holds here too: a
+module's mode, and the dtype of parameters and arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from audit.build.python.load import prepared
+from audit.run.harness import cast, stated
+from audit.run.imported_file import ImportedFile, Sizes, as_on_a_gpu
+from audit.run.imported_values import (
+    Arguments,
+    bytes_written,
+    default_dtype,
+    doubled,
+    guise_for,
+    known,
+    on_cpu,
+    one_tensor,
+    recorded,
+)
+from audit.run.work import counted
+
+SEED = 42
+"""What KernelBench seeds before it makes a module, and `audit.build.python.load` too."""
+FEWEST_SEEDS = 1 << 16
+"""Of so many, two cases of one question hardly ever draw the same."""
+
+
+class Task:
+    """What every contract shares: inputs on the CPU, float64 by doubling, and the least work that is certain.
+
+    The path is that of a file in `original/` of a claim folder.
+    """
+
+    def __init__(self, path: Path, *, beside: Mapping[str, Path | None] | None = None) -> None:
+        self._file = ImportedFile(path, beside=beside)
+        self._harness = stated(path.parents[1])
+
+    def inputs(self, shape: Sizes, generator: torch.Generator) -> Arguments:
+        """Arguments of one case on the CPU, drawn anew for each state of the generator."""
+        seed = int(torch.randint(2**31, (1,), generator=generator))
+        with torch.random.fork_rng(devices=[]), torch.no_grad(), as_on_a_gpu():
+            torch.manual_seed(seed)
+            return [cast(on_cpu(value), self._harness) for value in self._drawn(shape, seed)]
+
+    def reference(self, *arguments: Any) -> torch.Tensor:
+        """What the claim was compared with."""
+        with torch.no_grad(), guise_for(arguments):
+            return one_tensor(self._computed(arguments, double=False))
+
+    def oracle(self, *arguments: Any) -> torch.Tensor:
+        """The same in float64: arguments, parameters, and whatever the file makes without naming a dtype."""
+        with torch.no_grad(), guise_for(arguments), default_dtype(torch.float64):
+            return one_tensor(self._computed([doubled(value) for value in arguments], double=True))
+
+    def cost(self, shape: Sizes) -> dict[str, float]:
+        """`flops` 0, since no importer knows the least, and `bytes` of the result; 0 where not even that is certain.
+
+        Shapes alone are computed, on torch's meta device; of a file that cannot be run there nothing is known.
+        """
+        try:
+            with torch.device("meta"), torch.no_grad(), as_on_a_gpu(meta=True):
+                arguments = self._drawn(shape, 0)
+                result = one_tensor(self._computed(arguments, double=False))
+        except Exception:  # whatever a stranger's file raises there
+            return {"flops": 0.0, "bytes": 0.0}
+        return {"flops": 0.0, "bytes": float(bytes_written(result, arguments))}
+
+    def blank(self, shape: Sizes) -> Arguments:
+        """The arguments of a shape as the file makes them, without values where it is called on torch's meta device."""
+        return self._drawn(shape, 0)
+
+    def work(self, shape: Sizes) -> int | None:
+        """The work of one call at that shape, inputs included, see `work.counted`; None where the file raises."""
+        with torch.random.fork_rng(devices=[]), torch.no_grad(), as_on_a_gpu():
+            return counted(lambda: self._computed(self._drawn(shape, 0), double=False))
+
+    def _drawn(self, shape: Sizes, seed: int) -> Arguments:
+        """The arguments, on whatever device the file puts them."""
+        raise NotImplementedError
+
+    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:
+        """What the file computes for them."""
+        raise NotImplementedError
+
+
+class ModuleTask(Task):
+    """`Model`, `get_inputs` and `get_init_inputs`, as KernelBench has them; the module keeps its parameters."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._models: dict[tuple[str, bool], Any] = {}
+
+    def _drawn(self, shape: Sizes, seed: int) -> Arguments:  # noqa: ARG002
+        return list(self._file.module(shape).get_inputs())
+
+    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:
+        device = next((str(value.device) for value in arguments if isinstance(value, torch.Tensor)), "cpu")
+        if (device, double) not in self._models:
+            self._models[device, double] = self._made(device, double)
+        return self._models[device, double](*arguments)
+
+    def _made(self, device: str, double: bool) -> Any:
+        module = self._file.module()
+        with default_dtype(torch.float32), torch.random.fork_rng(devices=[]):
+            torch.manual_seed(SEED)
+            model = prepared(module.Model(*module.get_init_inputs()), self._harness)
+        return (model.double() if double else model).to(device)
+
+
+class FunctionalTask(Task):
+    """A `Model` that hands its parameters to a function `fn`; that function is what the kernel stands in for.
+
+    Args:
+        path: the file.
+        function: the name of the function in it.
+        settings: `inputs` and `init`, the named arguments of `get_inputs` and `Model`, of which a shape replaces those
+            it names; None where the file has constants and `get_init_inputs` instead.
+    """
+
+    def __init__(self, path: Path, *, function: str, settings: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+        super().__init__(path)
+        self._function, self._settings = function, settings
+
+    def _drawn(self, shape: Sizes, seed: int) -> Arguments:  # noqa: ARG002
+        if self._settings is None:
+            module = self._file.module(shape)
+            model, values = module.Model(*module.get_init_inputs()), module.get_inputs()
+        else:
+            module = self._file.module()
+            given = {of: {**own, **known(shape, own)} for of, own in self._settings.items()}
+            model, values = module.Model(**given["init"]), module.get_inputs(**given["inputs"])
+        return recorded(prepared(model, self._harness), list(values), getattr(module, self._function))
+
+    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
+        return getattr(self._file.module(), self._function)(*arguments)
+
+
+class DataTask(Task):
+    """`generate_input(..., seed)` and `ref_kernel(data)`, as popcorn's leaderboards have them; data is one tuple.
+
+    Args:
+        path: the file.
+        beside: see `ImportedFile`.
+        destination: as `harness.destination`, in folders imported before there was that key; the reference writes its
+            result there too, so that doing so is no change of an input.
+        largest_seed: the largest that the task publishes; no larger one is drawn, unless that leaves too few. A task
+            may put its seed into the values, which a large one then makes all alike.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        beside: Mapping[str, Path | None],
+        destination: int | None = None,
+        largest_seed: int | None = None,
+    ) -> None:
+        super().__init__(path, beside=beside)
+        self._destination = destination
+        self._seeds = None if largest_seed is None else max(largest_seed + 1, FEWEST_SEEDS)
+
+    def _drawn(self, shape: Sizes, seed: int) -> Arguments:
+        data = self._file.module().generate_input(**shape, seed=seed % self._seeds if self._seeds else seed)
+        return list(data) if isinstance(data, tuple | list) else [data]
+
+    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
+        result = self._file.module().ref_kernel(tuple(arguments) if len(arguments) > 1 else arguments[0])
+        place = None if self._destination is None else arguments[self._destination]
+        if isinstance(result, torch.Tensor) and isinstance(place, torch.Tensor) and place.shape == result.shape:
+            place.copy_(result)
+        return result
+
+
+class DefinitionTask(Task):
+    """A definition's `run` with inputs of stated shapes, as flashinfer-bench and SOL-ExecBench have them.
+
+    Args:
+        path: the file with the reference.
+        inputs: of each input its `shape` (names of axes; None: a number), `dtype` and, for a number, its `value`.
+        axes: gives every axis from those of the shape.
+        generator: a function of the file that makes all tensors from the axes, where the definition names one.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        inputs: Mapping[str, Mapping[str, Any]],
+        axes: Callable[[Sizes], dict[str, int]],
+        generator: str | None = None,
+    ) -> None:
+        super().__init__(path)
+        self._inputs, self._axes, self._generator = inputs, axes, generator
+
+    def _drawn(self, shape: Sizes, seed: int) -> Arguments:  # noqa: ARG002
+        sizes = self._axes(shape)
+        made = {name: one["value"] for name, one in self._inputs.items() if one["shape"] is None}
+        if self._generator:
+            made |= getattr(self._file.module(), self._generator)({**sizes, **made}, torch.device("cpu"))
+        for name, one in self._inputs.items():
+            if name not in made:
+                made[name] = torch.randn([sizes[axis] for axis in one["shape"]]).to(getattr(torch, one["dtype"]))
+        return [made[name] for name in self._inputs]
+
+    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
+        return self._file.module().run(*arguments)
+
+
+class FunctionTask(Task):
+    """A plain function, and `inputs(shape, generator)` or `get_inputs()` beside it."""
+
+    def __init__(self, path: Path, *, function: str) -> None:
+        super().__init__(path)
+        self._function = function
+
+    def _drawn(self, shape: Sizes, seed: int) -> Arguments:
+        plain = self._file.module()
+        if hasattr(plain, "inputs"):
+            return list(plain.inputs(dict(shape), torch.Generator().manual_seed(seed)))
+        return list(self._file.module(shape).get_inputs())
+
+    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
+        return getattr(self._file.module(), self._function)(*arguments)

@@ -1,0 +1,86 @@
+"""Runs in a child: what the profiler says a call's kernels took, against what the events around it said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+from audit.run.stopwatch import Call, Stopwatch
+
+MARKER = "spin_kernel"
+"""The kernel of `torch.cuda._sleep`, which stands between the calls on the profiler's time line."""
+
+
+@dataclass(frozen=True)
+class Activity:
+    """One kernel, copy or fill on the GPU's time line, in nanoseconds."""
+
+    name: str
+    start_ns: int
+    end_ns: int
+
+
+def profiled(calls: Sequence[Call], stopwatch: Stopwatch) -> list[list[Activity]]:
+    """Runs every call once with a cold L2 cache and returns what ran on the GPU for each.
+
+    Raises:
+        RuntimeError: the profiler saw other segments than calls, as where the driver forbids it.
+    """
+    with profile(activities=[ProfilerActivity.CUDA]) as finished:
+        for call in calls:
+            stopwatch.flush()
+            _mark()
+            call()
+            _mark()
+        torch.cuda.synchronize()
+    segments = between_markers(_activities(finished))
+    if len(segments) != len(calls):
+        raise RuntimeError(f"the profiler saw {len(segments)} calls of {len(calls)}")
+    return segments
+
+
+def between_markers(activities: Sequence[Activity]) -> list[list[Activity]]:
+    """The activities between each pair of markers; what lies between pairs, as the flushes do, is left out."""
+    segments: list[list[Activity]] = []
+    inside = False
+    for one in sorted(activities, key=lambda activity: activity.start_ns):
+        if MARKER in one.name:
+            inside = not inside
+            if inside:
+                segments.append([])
+        elif inside:
+            segments[-1].append(one)
+    return segments
+
+
+def busy_ms(activities: Sequence[Activity]) -> float:
+    """Milliseconds in which at least one of them ran."""
+    total, reached = 0, 0
+    for one in sorted(activities, key=lambda activity: activity.start_ns):
+        total += max(0, one.end_ns - max(reached, one.start_ns))
+        reached = max(reached, one.end_ns)
+    return total / 1e6
+
+
+def span_ms(activities: Sequence[Activity]) -> float:
+    """Milliseconds from the first start to the last end; 0 without any."""
+    if not activities:
+        return 0.0
+    return (max(one.end_ns for one in activities) - min(one.start_ns for one in activities)) / 1e6
+
+
+def _mark() -> None:
+    torch.cuda._sleep(1)  # type: ignore[no-untyped-call]
+
+
+def _activities(finished: Any) -> list[Activity]:
+    events: Callable[[], Any] = finished.profiler.kineto_results.events
+    return [
+        Activity(one.name(), one.start_ns(), one.end_ns())
+        for one in events()
+        if "CUDA" in str(one.device_type()) and not one.is_user_annotation()
+    ]

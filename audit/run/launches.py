@@ -1,0 +1,99 @@
+"""Runs in a child: what a claimed function launches at sizes too large to run here, and what a few blocks of it write.
+
+Request: `device` (of the emulated device, with a number of `blocks`), `entry`, `harness`, `inputs`, one file of
+arguments a shape, `folder` for outputs. Without blocks the host code runs alone, on memory that is reserved and not
+touched, for which `described` arguments do. With some, the result is left in `<place>.bin`, the pattern of fresh memory
+over all that they did not write. One event a shape: launches, what was wrong with them, what the host code raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeGuard
+
+import torch
+
+from audit.run.arguments import as_bytes, named
+from audit.run.device import open_device
+from audit.run.emulated import Emulated
+from audit.run.event_writer import Teller
+from audit.run.harness import asked, cast, placed, returning
+from audit.run.imported_file import Sizes, as_on_a_gpu
+from audit.run.own_tensors import own
+
+
+def described(values: list[Any]) -> list[Any]:
+    """The arguments with tensors of the same sizes and dtypes that take no room in a file: one element, repeated."""
+    return [
+        torch.zeros((), dtype=value.dtype).expand(value.shape) if isinstance(value, torch.Tensor) else value
+        for value in values
+    ]
+
+
+def write_described(shapes: list[Sizes], reference: ModuleType, folder: Path) -> Iterator[dict[str, Any]]:
+    """Writes the described arguments of each shape to a file of its own; gives their bytes, or why they cannot be made.
+
+    Args:
+        shapes: named sizes.
+        reference: a claim's `reference.py`.
+        folder: takes `<place>.described.pt`.
+    """
+    for place, shape in enumerate(shapes):
+        try:
+            values = _arguments(shape, reference)
+            torch.save(described(values), folder / f"{place}.described.pt")
+        except Exception as error:  # whatever a stranger's file raises
+            yield {"described": place, "raised": named(error), "bytes": 0}
+        else:
+            size = sum(x.numel() * x.element_size() for x in values if isinstance(x, torch.Tensor))
+            yield {"described": place, "raised": None, "bytes": size}
+
+
+def _arguments(shape: Sizes, reference: ModuleType) -> list[Any]:
+    """The arguments on torch's meta device, or drawn where making them needs values."""
+    task = getattr(reference, "TASK", None)
+    try:
+        with torch.device("meta"), torch.no_grad(), as_on_a_gpu(meta=True):
+            blank: list[Any] = task.blank(shape) if task else reference.inputs(shape, None)
+            return blank
+    except Exception:
+        drawn: list[Any] = reference.inputs(shape, torch.Generator().manual_seed(0))
+        return drawn
+
+
+def run(request: dict[str, Any], teller: Teller) -> Iterator[dict[str, Any]]:
+    """Gives one event a shape; an exception of the claimed code is part of it."""
+    every = [torch.load(path, weights_only=True) for path in request["inputs"]]
+    device, harness, keep = open_device(request["device"]), asked(request), teller.keep
+    assert isinstance(device, Emulated)
+    call = returning(device.load(request["entry"], harness), harness)
+    device.begin()
+    there = device.upload if request["device"]["configuration"]["blocks"] else _unwritten
+    for place, values in enumerate(every):
+        given = placed([cast(value, harness) for value in values], there, harness.host)
+        result, raised = _called(call, given)
+        told: dict[str, Any] = {"launched": place, "raised": raised}
+        if _is_kept(result) and there is not _unwritten:
+            told["blanked"] = device.blank_unwritten(result)
+            told |= {"shape": list(result.shape), "dtype": str(result.dtype).removeprefix("torch.")}
+            told["digest"] = keep(Path(request["folder"]) / f"{place}.bin", as_bytes(result))
+        yield {**told, **device.trace()}
+
+
+def _called(call: Callable[..., Any], values: list[Any]) -> tuple[Any, str | None]:
+    """The result, or what the claimed code raised, which may be anything."""
+    try:
+        return own(call(*values)), None
+    except Exception as error:
+        return None, named(error)
+
+
+def _is_kept(result: Any) -> TypeGuard[torch.Tensor]:
+    return type(result) is torch.Tensor and not result.is_meta and result.numel() > 0
+
+
+def _unwritten(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor of that size whose memory is reserved and not touched."""
+    return torch.empty(tensor.shape, dtype=tensor.dtype)

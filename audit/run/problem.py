@@ -1,0 +1,158 @@
+"""Runs in a child: one case and the claim's reference, asked for what is right in float64 and in lower formats."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Collection
+from functools import cached_property
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from audit.run import correctness, ties
+from audit.run.arguments import as_bytes
+from audit.run.containers import leaves, rebuilt
+from audit.run.formats import FORMATS
+from audit.run.harness import placed
+from audit.run.results import Writer
+from audit.run.transforms import is_real
+
+FEW, DRAWS, FIRST_DRAW = 16, 3, 8
+"""A result of so few elements has no size of its own to rely on: a sum may come out near zero. How many other draws
+tell it, and the salt of the first."""
+MOST_DRAWN = 1 << 26
+"""Elements of the inputs, above which other draws cost too much."""
+TIES = "ties"
+"""Among the headroom: what a result needs to be right however ties between inputs are broken."""
+
+
+_Held = tuple[list[Any], dict[str, torch.Tensor]]
+"""Arguments, and what was computed for them."""
+
+
+class Problem:
+    """A case and the claim's reference: computes what is right, in float64 and in lower formats.
+
+    `flat` are the leaves of its arguments, see `containers`.
+    """
+
+    def __init__(
+        self,
+        reference: ModuleType,
+        values: list[Any],
+        shape: dict[str, int],
+        *,
+        device: str,
+        host: Collection[int] = (),
+    ) -> None:
+        self.reference, self.values, self.shape = reference, values, shape
+        self.flat = leaves(values)
+        self._device, self._host = device, host
+        self._held: list[_Held] = [(values, {})]
+        self._asked: _Held | None = None
+
+    def arguments(self, flat: list[Any]) -> list[Any]:
+        """Arguments in the containers of the case's own, around those leaves."""
+        made: list[Any] = rebuilt(self.values, flat)
+        return made
+
+    def generator(self, salt: int) -> torch.Generator:
+        """The same numbers for the same inputs, which nobody can know before the audit."""
+        return torch.Generator().manual_seed(self._seed + salt)
+
+    @cached_property
+    def _seed(self) -> int:
+        crc = zlib.crc32(b"".join(as_bytes(x).numpy().tobytes() for x in self.flat if isinstance(x, torch.Tensor)))
+        return crc << 8
+
+    def drawn(self, salt: int) -> list[Any]:
+        """Other arguments of this shape, as the claim draws them."""
+        values: list[Any] = self.reference.inputs(self.shape, self.generator(salt))
+        return values
+
+    @cached_property
+    def others(self) -> list[Any]:
+        """Other arguments, as the claim draws them."""
+        others = self.drawn(1)
+        self._held.append((others, {}))
+        return others
+
+    @cached_property
+    def want(self) -> torch.Tensor:
+        """What is right for the case's own arguments, float64."""
+        return self.oracle(self.values)
+
+    @cached_property
+    def want_of_others(self) -> torch.Tensor:
+        """What is right for the others."""
+        return self.oracle(self.others)
+
+    @cached_property
+    def got(self) -> torch.Tensor:
+        """What the reference itself returns for them."""
+        return self.eager(self.values)
+
+    @cached_property
+    def size(self) -> float:
+        """The root mean square of right results over several draws, where a result has few elements; else 0."""
+        drawn = sum(x.numel() for x in self.flat if isinstance(x, torch.Tensor))
+        if self.want.numel() > FEW or drawn > MOST_DRAWN:
+            return 0.0
+        others = (self.oracle(self.drawn(FIRST_DRAW + draw)) for draw in range(DRAWS))
+        every = torch.cat([one.reshape(-1) for one in (self.want, *others)])
+        return correctness.rms(every) if bool(every.isfinite().any()) else 0.0
+
+    def oracle(self, values: list[Any]) -> torch.Tensor:
+        """What is right for those arguments, float64."""
+        return self._once(values, "oracle", lambda there: self.reference.oracle(*there).to(torch.float64))
+
+    def eager(self, values: list[Any]) -> torch.Tensor:
+        """What the reference itself returns."""
+        return self._once(values, "eager", lambda there: self.reference.reference(*there))
+
+    def hold(self, values: list[Any]) -> None:
+        """Keep what is computed for those arguments until others are held; the case's own are always kept."""
+        self._asked = (values, {})
+
+    def expected(self, values: list[Any], results: Writer) -> dict[str, Any]:
+        """Writes what is right for those arguments; the keys that an event tells of it.
+
+        Of a result of integers, others are as right where a few elements hang on ties between inputs.
+        """
+        want, dtype = self.oracle(values), self.eager(values).dtype
+        also = [] if dtype.is_floating_point else ties.alternatives(self.oracle, values, want, self._seed + 6)
+        return results.expected(want, dtype=dtype, also=also)
+
+    def bits(self) -> dict[str, float | None]:
+        """Effective bits of the reference, and of the oracle on inputs rounded to each lower format."""
+        told = {"fp32": correctness.effective_bits(self.got.double(), self.want)}
+        for name, rounded in FORMATS.items():
+            low = self.oracle(_each_real(self.values, rounded))
+            told[name] = correctness.effective_bits(low.to(self.got.dtype).double(), self.want)
+        return told
+
+    def headroom(self, values: list[Any]) -> dict[str, float | None]:
+        """The tolerance the reference itself needs, one that rounds its inputs first, and one that breaks ties
+        otherwise; None: no finite one."""
+        want = self.oracle(values)
+        told = {"fp32": correctness.needed(self.eager(values).double(), want)}
+        for name, rounded in FORMATS.items():
+            told[name] = correctness.needed(self.oracle(_each_real(values, rounded)), want)
+        return told | {TIES: ties.needed(self.oracle, values, want, self._seed + 7)}
+
+    def _once(self, values: list[Any], what: str, compute: Callable[[list[Any]], torch.Tensor]) -> torch.Tensor:
+        held = [*self._held, *([] if self._asked is None else [self._asked])]
+        kept = next((results for one, results in held if one is values), {})
+        if what not in kept:
+            kept[what] = compute(self._there(values))
+        return kept[what]
+
+    def _there(self, values: list[Any]) -> list[Any]:
+        """Copies on the device: a reference may work in place."""
+        return placed(values, lambda x: x.to(self._device, copy=True), self._host)
+
+
+def _each_real(values: list[Any], change: Callable[[torch.Tensor], torch.Tensor]) -> list[Any]:
+    made: list[Any] = rebuilt(values, [change(x) if is_real(x) else x for x in leaves(values)])
+    return made

@@ -1,0 +1,198 @@
+"""The judge's side: which events a session may answer its request with. Anything else was not told by our code.
+
+The seal (`transcript`) says that a message left our native code; this says that what it holds is what that code tells
+for this very request: every event in its place, known keys alone, numbers and sizes within bounds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from audit.run import session_events, timing_events
+from audit.run.transcript import Forged
+
+Request = dict[str, Any]
+Event = dict[str, Any]
+MOST_EVENTS = 20_000
+_SESSION: TypeAdapter[Any] = TypeAdapter(session_events.Step)
+_ORACLE: TypeAdapter[Any] = TypeAdapter(session_events.Cost | session_events.Case)
+_VARIATIONS: TypeAdapter[Any] = TypeAdapter(session_events.Varied | session_events.Variation)
+_WORK: TypeAdapter[Any] = TypeAdapter(session_events.Work)
+_DESCRIBED: TypeAdapter[Any] = TypeAdapter(session_events.Described)
+_SIZED: TypeAdapter[Any] = TypeAdapter(session_events.Sized)
+_LAUNCHES: TypeAdapter[Any] = TypeAdapter(session_events.Launched)
+_TIMING: TypeAdapter[Any] = TypeAdapter(timing_events.Event)
+_TRIAL: TypeAdapter[Any] = TypeAdapter(session_events.Trial)
+
+
+def checked(request: Request, lines: Sequence[str], *, finished: bool) -> tuple[Event, ...]:
+    """The events of those lines of JSON.
+
+    Args:
+        request: what the session was asked, with its `kind`.
+        lines: what it told, an event each.
+        finished: whether it ran to its end; then nothing may be missing.
+
+    Raises:
+        Forged: an event that this request cannot have; says which.
+    """
+    if len(lines) > MOST_EVENTS:
+        raise Forged(f"{len(lines)} events, where a session tells {MOST_EVENTS} at most")
+    kind = next((kind for key, kind in OTHERS.items() if key in request), request["kind"])
+    shape, ordered = KINDS[kind]
+    events = tuple(_event(line, place, shape) for place, line in enumerate(lines))
+    ordered(request, events, finished)
+    return events
+
+
+def _event(line: str, place: int, shape: TypeAdapter[Any]) -> Event:
+    try:
+        event = json.loads(line, parse_constant=_no_number, object_pairs_hook=_once)
+        shape.validate_python(event)
+    except (ValueError, RecursionError) as error:
+        raise Forged(f"event {place} is none that a session tells: {_said(error)}") from None
+    found: Event = event
+    return found
+
+
+def _said(error: Exception) -> str:
+    """What a checker said first, without the value it speaks of."""
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        return f"{'.'.join(str(part) for part in first['loc'])[:120]}: {first['msg'][:120]}"
+    return str(error).partition("\n")[0][:120] or type(error).__name__
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _steps(request: Request, events: Sequence[Event], finished: bool) -> None:
+    """One event a step, in their order, each with the step as it was asked."""
+    steps = request["steps"]
+    if len(events) > len(steps) or (finished and len(events) != len(steps)):
+        raise Forged(f"{len(events)} events for {len(steps)} steps")
+    for place, (event, step) in enumerate(zip(events, steps, strict=False)):
+        if event["step"] != place or any(event.get(key) != value for key, value in step.items()):
+            raise Forged(f"event {place} answers another step than step {place}")
+        if any(key in event and key not in step for key in session_events.OPTIONS):
+            raise Forged(f"event {place} has options its step was not asked with")
+
+
+def _cases(request: Request, events: Sequence[Event], finished: bool) -> None:
+    """The cost, then the cases in their order."""
+    shapes = request["shapes"]
+    if len(events) > 1 + len(shapes) or (finished and len(events) != 1 + len(shapes)):
+        raise Forged(f"{len(events)} events for the cost and {len(shapes)} cases")
+    for place, event in enumerate(events):
+        due = "cost" in event if place == 0 else event.get("case") == place - 1 and event["shape"] == shapes[place - 1]
+        if not due:
+            raise Forged(f"event {place} is not the one due there")
+
+
+def _work(request: Request, events: Sequence[Event], finished: bool) -> None:
+    """One event a shape, the last first."""
+    shapes = request["weigh"]
+    told = [{**event, "weighed": len(shapes) - 1 - event["weighed"]} for event in events]
+    _in_order(told, "weighed", len(shapes), finished)
+
+
+def _described(request: Request, events: Sequence[Event], finished: bool) -> None:
+    """One event a shape, in their order."""
+    _in_order(events, "described", len(request["describe"]), finished)
+
+
+def _sized(request: Request, events: Sequence[Event], finished: bool) -> None:
+    """One event a shape, in their order."""
+    _in_order(events, "sized", len(request["sized"]), finished)
+
+
+def _launched(request: Request, events: Sequence[Event], finished: bool) -> None:
+    """One event a file of arguments, in their order."""
+    _in_order(events, "launched", len(request["inputs"]), finished)
+
+
+def _in_order(events: Sequence[Event], key: str, due: int, finished: bool) -> None:
+    if len(events) > due or (finished and len(events) != due):
+        raise Forged(f"{len(events)} events for {due} shapes")
+    if any(event[key] != place for place, event in enumerate(events)):
+        raise Forged("the shapes were answered in another order")
+
+
+def _variations(request: Request, events: Sequence[Event], finished: bool) -> None:
+    """For each case its own event, then its variations, each once, with files beside those of the case."""
+    plan, of, names = request["vary"], -1, set[str]()
+    for place, event in enumerate(events):
+        if "variation" not in event:
+            of, names = of + 1, set()
+        if event["of"] != of or of >= len(plan):
+            raise Forged(f"event {place} is about another case than the one due there")
+        if "variation" in event:
+            _variation(event, plan[of], names)
+    if finished and of != len(plan) - 1:
+        raise Forged(f"events about {of + 1} of {len(plan)} cases")
+
+
+def _variation(event: Event, asked: dict[str, Any], names: set[str]) -> None:
+    file = Path(asked["inputs"])
+    stem = file.with_name(f"{file.name.removesuffix('.inputs.pt')}.{event['variation']}")
+    if event["variation"] in names or event["group"] not in asked["groups"] or event["stem"] != str(stem):
+        raise Forged("a variation that was not asked for, or twice")
+    names.add(event["variation"])
+
+
+def _timings(request: Request, events: Sequence[Event], finished: bool) -> None:  # noqa: ARG001
+    """Only callables of the request and our own names are spoken of, and sets of inputs there are."""
+    known = {*(one["name"] for one in request["variants"]), *request.get("compiled", ())}
+    for place, event in enumerate(events):
+        names = {event[key] for key in NAMING if key in event}
+        foreign = sorted(name for name in names if name not in known and not name.startswith(timing_events.OURS))
+        if foreign:
+            raise Forged(f"event {place} speaks of {foreign[0][:80]}, which the session was not asked to time")
+        if "witness" in event:
+            _witness(event, events[place - 1] if place else {}, place)
+        if event.get("inputs", 0) >= len(request["inputs"]):
+            raise Forged(f"event {place} names inputs there are none of")
+
+
+def _trial(request: Request, events: Sequence[Event], finished: bool) -> None:  # noqa: ARG001
+    """One event, about all walls at once."""
+    if len(events) > 1 or (finished and len(events) != 1):
+        raise Forged(f"{len(events)} events for one trial")
+
+
+def _witness(event: Event, before: Event, place: int) -> None:
+    """The end of a callable's calls follows its beginning at once."""
+    begun = {**event, "at": "begin"}
+    if event["at"] == "end" and before != begun:
+        raise Forged(f"event {place} ends calls that nobody began")
+
+
+NAMING = ("trying", "loaded", "failed", "warmed", "variant", "profiled", "witness", "answered")
+"""Keys under which a timing session names a callable."""
+Ordered = Callable[[Request, Sequence[Event], bool], None]
+OTHERS = {"vary": "variations", "weigh": "work", "describe": "described", "sized": "sized"}
+"""What a request of the oracle with that key asks for."""
+KINDS: dict[str, tuple[TypeAdapter[Any], Ordered]] = {
+    "session": (_SESSION, _steps),
+    "oracle": (_ORACLE, _cases),
+    "work": (_WORK, _work),
+    "described": (_DESCRIBED, _described),
+    "sized": (_SIZED, _sized),
+    "launches": (_LAUNCHES, _launched),
+    "variations": (_VARIATIONS, _variations),
+    "timing": (_TIMING, _timings),
+    "trial": (_TRIAL, _trial),
+}

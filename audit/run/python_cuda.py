@@ -1,0 +1,53 @@
+"""Runs in a child: a `.py` variant on a GPU as one function."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from audit.build.python.load import function_of, stand_in
+from audit.model import Harness
+
+
+def entry_of(settings: dict[str, Any], entry: str, harness: Harness) -> Callable[..., Any]:
+    """The function of that name, or what the class `ModelNew` makes.
+
+    Args:
+        settings: `python` (path of the source), `init_inputs`, `environment` for this process, and `extensions` built
+            beforehand in `folder`: `[library, name]` or a refusal for each key, None where the source builds none.
+        entry: the function's name.
+        harness: the mode and dtype that a `ModelNew` is put into.
+
+    Raises:
+        LookupError: it has neither; what the module itself raises comes through.
+    """
+    os.environ.update(settings["environment"])
+    if settings["extensions"] is not None:
+        from torch.utils import cpp_extension  # reads the environment when it is imported
+
+        plain = getattr(cpp_extension.load_inline, "plain", cpp_extension.load_inline)
+        stand_in(lambda _, key: _extension(settings, key), otherwise=plain)
+    made = {"init_inputs": settings["init_inputs"], "device": "cuda", "harness": harness}
+    return function_of(Path(settings["python"]), entry, **made)
+
+
+def _extension(settings: dict[str, Any], key: str) -> Any | None:
+    known = settings["extensions"].get(key)
+    if isinstance(known, str):
+        raise RuntimeError(known)
+    return None if known is None else _module(str(Path(settings["folder"]) / known[0]), known[1])
+
+
+@cache
+def _module(library: str, name: str) -> Any:
+    """Loaded once a process, since a module may not register its types twice."""
+    spec = importlib.util.spec_from_file_location(name, library)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{Path(library).name}: no Python module")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,161 @@
+"""Runs in a child: a GPU whose accesses and barriers are checked, by compute-sanitizer around processes of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from audit.model import Harness
+from audit.run.sanitized_call import RANGES
+from audit.run.sanitizer_log import finished, reports_in
+
+OPTIONS = ("--print-limit", "100")
+NO_BACKTRACE = ("--show-backtrace", "no")
+"""A kernel with a million bad accesses takes minutes with backtraces."""
+TOOLS = {
+    "memcheck": (*NO_BACKTRACE, "--report-api-errors", "no"),
+    "initcheck": NO_BACKTRACE,
+    "racecheck": NO_BACKTRACE,
+    "synccheck": ("--show-backtrace", "device"),  # a barrier of the toolkit's headers: whose, only its caller tells
+}
+SHARED_TOO = "--initcheck-address-space"
+"""An option of newer versions: initcheck looks at shared memory as well."""
+TOOL_LIMIT_S = 75.0
+HELP_LIMIT_S = 20.0
+NO_ANSWER = "no-answer"
+PACKAGE_ROOT = Path(__file__).resolve().parents[2]
+
+
+class Sanitized:
+    """Each call runs once under every tool, side by side; the call returns nothing, its reports are what is wanted.
+
+    torch asks the driver for every block then, so that an access past a tensor's end leaves its allocation; the
+    driver's own rounding still hides the first few dozen bytes (seen: 32), which the emulated device would see.
+    """
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self._program = settings["sanitizer"]
+        self._request = {key: settings[key] for key in ("library", "module", "binding")}
+        self._reports: list[dict[str, Any]] = []
+
+    def load(self, entry: str, harness: Harness) -> Callable[..., None]:
+        """See `SessionDevice`."""
+
+        def call(*arguments: Any) -> None:
+            with tempfile.TemporaryDirectory(prefix="audit-") as folder:
+                inputs = Path(folder) / "inputs.pt"
+                torch.save(list(arguments), inputs)
+                asked = {**self._request, "entry": entry, "inputs": str(inputs), "harness": harness.model_dump()}
+                self._reports += checked(self._program, asked, Path(folder))
+
+        return call
+
+    def begin(self) -> None:
+        """See `SessionDevice`. Nothing: memory is the driver's."""
+
+    def upload(self, tensor: torch.Tensor) -> torch.Tensor:
+        """See `SessionDevice`. The tensor stays here; the checked process uploads it."""
+        return tensor
+
+    def before_call(self, output_bytes: int) -> None:
+        """See `SessionDevice`. Nothing."""
+
+    def after_call(self) -> None:
+        """See `SessionDevice`. Nothing: the checked processes have ended."""
+
+    def write_counts(self, tensor: torch.Tensor) -> bytes:  # noqa: ARG002
+        """See `SessionDevice`. Empty: a GPU does not count writes."""
+        return b""
+
+    def trace(self) -> dict[str, Any]:
+        """See `SessionDevice`. A tool without an answer is a report too: it must not look like one that saw nothing."""
+        reports, self._reports = self._reports, []
+        return {"launches": [], "reports": reports}
+
+
+@dataclass(frozen=True)
+class _Running:
+    """One tool at work, with the files for its log and for the places of the inputs."""
+
+    tool: str
+    process: subprocess.Popen[bytes]
+    log: Path
+    ranges: Path
+    deadline: float
+
+
+def checked(program: str, request: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
+    """The reports of every tool about one call, each tool around a process of its own, all at once.
+
+    Args:
+        program: path of compute-sanitizer.
+        request: what `sanitized_call` takes, without `ranges`.
+        folder: takes the logs; nobody else's.
+    """
+    options = {**TOOLS}
+    if SHARED_TOO in _help(program):
+        options["initcheck"] = (*options["initcheck"], SHARED_TOO, "all")
+    running = [_started(tool, [program, *given], request, folder) for tool, given in options.items()]
+    return [report for one in running for report in _reports(one)]
+
+
+def _help(program: str) -> str:
+    with suppress(OSError, subprocess.TimeoutExpired):
+        told = subprocess.run([program, "--help"], capture_output=True, timeout=HELP_LIMIT_S, check=False)
+        return told.stdout.decode(errors="replace")
+    return ""
+
+
+def _started(tool: str, words: Sequence[str], request: dict[str, Any], folder: Path) -> _Running:
+    log, ranges = folder / f"{tool}.log", folder / f"{tool}.ranges"
+    options = ["--tool", tool, "--log-file", str(log), *OPTIONS]
+    python = [sys.executable, "-m", "audit.run.sanitized_call", json.dumps({**request, "ranges": str(ranges)})]
+    process = subprocess.Popen(
+        [*words, *options, *python],
+        stdin=subprocess.DEVNULL,
+        cwd=PACKAGE_ROOT,
+        env={**os.environ, "PYTORCH_NO_CUDA_MEMORY_CACHING": "1"},
+    )
+    return _Running(tool, process, log, ranges, time.monotonic() + TOOL_LIMIT_S)
+
+
+def _reports(one: _Running) -> list[dict[str, Any]]:
+    with suppress(subprocess.TimeoutExpired):
+        one.process.wait(max(0.0, one.deadline - time.monotonic()))
+    code = one.process.poll()
+    one.process.kill()
+    one.process.wait()
+    log = one.log.read_text(encoding="utf-8", errors="replace") if one.log.exists() else ""
+    found = reports_in(log, tool=one.tool)
+    if not found and (code != 0 or not finished(log)):
+        how = f"stopped after {TOOL_LIMIT_S:g} s" if code is None else f"exit code {code}"
+        return [_no_answer(one.tool, f"compute-sanitizer {one.tool} gave no answer ({how})")]
+    return [_of_input(report, one.ranges) for report in found]
+
+
+def _no_answer(tool: str, message: str) -> dict[str, Any]:
+    told = {"kind": NO_ANSWER, "message": message, "kernel": "", "line": None}
+    return {**told, "library_offset": None, "count": 1, "tool": tool}
+
+
+def _of_input(report: dict[str, Any], ranges: Path) -> dict[str, Any]:
+    """The report without its address; a read of an input, which was uploaded whole, has a kind of its own."""
+    told = {key: value for key, value in report.items() if key != "address"}
+    address, shared = report["address"], "shared" in report["message"]
+    if report["kind"] != "uninitialised-read" or address is None or shared or not ranges.exists():
+        return told
+    inputs = json.loads(ranges.read_text(encoding="utf-8")).get(RANGES, [])
+    if not any(start <= address < start + size for start, size in inputs):
+        return told
+    return {**told, "kind": "uninitialised-read-of-input", "message": f"{told['message']}; an input was uploaded whole"}

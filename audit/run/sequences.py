@@ -1,0 +1,90 @@
+"""Runs in a child: many calls in a row over the same buffers, whose contents change as a timer changes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from audit.run.arguments import Arguments, as_bytes, differing
+from audit.run.device import SessionDevice
+from audit.run.own_tensors import own
+from audit.run.stopwatch import LEAST_FLUSH_BYTES
+
+
+@dataclass(frozen=True)
+class First:
+    """The first result for a case's contents: its bytes on the host, row major, and what they are."""
+
+    data: torch.Tensor
+    shape: list[int]
+    dtype: str
+
+
+class InTurn:
+    """Calls over the contents of several cases, each written into the buffers of one of them.
+
+    Args:
+        call: the function.
+        device: where it runs.
+        cases: those whose contents are used, by their numbers in the session.
+        into: has the buffers.
+        output_bytes: the size of the right output.
+    """
+
+    def __init__(
+        self,
+        call: Callable[..., Any],
+        device: SessionDevice,
+        *,
+        cases: Sequence[Arguments],
+        into: Arguments,
+        output_bytes: int,
+    ) -> None:
+        self._call, self._device, self._cases, self._into, self._bytes = call, device, cases, into, output_bytes
+        self.firsts: dict[int, First] = {}
+
+    def run(self, order: Sequence[int], *, flush_from: int) -> tuple[dict[str, Any], object]:
+        """One call for each number in `order`.
+
+        Args:
+            order: the case whose contents each call gets.
+            flush_from: the place from which on much memory is overwritten before each call, as a timer empties a cache.
+
+        Returns:
+            `differing`: the places whose result has other bytes than the first one for the same contents; `kept`: the
+            place of the result that comes with it, the last differing one, else the last. `firsts` holds the first
+            results, one a case, each at its number.
+        """
+        flushed = None
+        different: list[int] = []
+        kept: tuple[int, object] = (0, None)
+        for place, case in enumerate(order):
+            inputs = self._into.fill(self._cases[case].values)
+            if place >= flush_from:
+                flushed = self._flush(flushed)
+            self._device.before_call(self._bytes)
+            result = own(self._call(*inputs))
+            self._device.after_call()
+            if self._differs(case, result):
+                different.append(place)
+            if different[-1:] == [place] or not different:
+                kept = place, result
+            if any(self._cases[case].changed(inputs)):
+                self._into.spoil()
+        return {"differing": different, "kept": kept[0]}, kept[1]
+
+    def _differs(self, case: int, result: object) -> bool:
+        if case in self.firsts:
+            return not isinstance(result, torch.Tensor) or bool(differing(self.firsts[case].data, as_bytes(result)))
+        if isinstance(result, torch.Tensor) and not result.is_meta:
+            dtype = str(result.dtype).removeprefix("torch.")
+            self.firsts[case] = First(as_bytes(result).clone(), list(result.shape), dtype)  # it may be written again
+        return case not in self.firsts
+
+    def _flush(self, flushed: torch.Tensor | None) -> torch.Tensor:
+        if flushed is None:
+            flushed = self._device.upload(torch.empty(LEAST_FLUSH_BYTES, dtype=torch.uint8))
+        return flushed.zero_()

@@ -1,0 +1,253 @@
+"""Runs in a child: one variant, one fresh process, a few steps in a given order.
+
+Request: `device` (what `device.open_device` takes), `entry` (null: no claimed code is loaded), `reference`, `harness`
+(the claim's), `inputs` (one file of tensors a case), `output_bytes` (size of the right output, one a case), `steps`,
+`folder` for the outputs `<step>.bin` (raw), `count_writes` to add `most_writes`, the most writes into one 4-byte word
+of the output.
+
+A step is `{"run": "claim" or "reference" or "plant" or "held", "case": k}` and may hold
+    `into`      index of the case whose buffers take the values: the same addresses, other values
+    `fresh`     true: buffers of their own, at addresses no buffer of a case has; where an earlier such step's are free
+                again, at those, which `same_address` counts
+    `layout`    the inputs as views of that layout, see `arguments.LAYOUTS`
+    `stream`    the inputs are still being written on that stream when the call starts, see `streams`
+    `snapshot`  true: the output is what a copy right behind the call holds; `late` counts the bytes that differ later
+    `order`     one call for each of these cases, written into the same buffers; `flush_from` see `sequences.InTurn`
+    `hold`      true: the result lives on, for a later step `{"run": "held", "of": index of this step}` to look at
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from audit.model import Harness
+from audit.run import process_state, streams, watched
+from audit.run.arguments import Arguments, as_bytes, differing, named
+from audit.run.containers import tensors
+from audit.run.device import SessionDevice, open_device
+from audit.run.event_writer import Teller
+from audit.run.harness import asked, returning
+from audit.run.oracle import load_reference
+from audit.run.own_tensors import own, spanned
+from audit.run.sequences import First, InTurn
+
+Function = Callable[..., Any]
+SEED = 20260301
+"""Of what a call draws: another than the oracle's, so that a task that draws does not agree with it by chance."""
+PLANTED_BLOCKS = 3
+PLANTED_BYTES = (0x71, 0x7B)
+LATE_S, LATE_CUDA_S = 0.3, 0.05
+"""How long a thread or child that may outlive a call is given to write into the result; CUDA has threads of its own."""
+
+
+def run(request: dict[str, Any], teller: Teller) -> Iterator[dict[str, Any]]:
+    """Gives one event a step; a Python exception of the claimed code is an event too, and ends its step only."""
+    keep = teller.keep
+    values = [torch.load(path, weights_only=True) for path in request["inputs"]]  # in memory of the host
+    born, start = process_state.at_birth(), process_state.look()
+    device = open_device(request["device"])
+    replaced = watched.watch()
+    harness = asked(request)
+    torch.manual_seed(SEED)
+    calls = {**_claimed(request, device, harness), **_of_the_reference(request)}
+    loaded = process_state.look().since(born)
+    device.begin()
+    cases = [Arguments(each, device.upload, host=harness.host) for each in values]
+    held: dict[int, object] = {}
+    vacated: list[int] = []
+    for index, step in enumerate(request["steps"]):
+        call = (lambda *_, of=step["of"]: held[of]) if step["run"] == "held" else calls[step["run"]]
+        one = _Step(device, call, step, start=start, cases=cases)
+        one.vacated = vacated
+        one.output_bytes = request["output_bytes"][step["case"]]
+        event, result = one.run()
+        event |= _firsts(one.firsts, Path(request["folder"]), index, keep)
+        if isinstance(result, torch.Tensor):
+            event |= _describe(result)
+        if isinstance(result, torch.Tensor) and not result.is_meta:
+            output = result if one.seen is None else one.seen
+            event["digest"] = keep(Path(request["folder"]) / f"{index}.bin", as_bytes(output))
+            if request["count_writes"]:
+                event["most_writes"] = max(device.write_counts(spanned(result)), default=0)
+            del output
+        if step.get("hold"):
+            held[index] = result
+        del result, one  # back to the allocator before the next step, as between two calls of a benchmark
+        told = {"loaded": loaded["changed"], "replaced": replaced()}
+        yield {"step": index, **step, **event, **device.trace(), **told}
+
+
+def _claimed(request: dict[str, Any], device: SessionDevice, harness: Harness) -> dict[str, Function]:
+    """The claimed function, loaded; nothing in a session about the reference alone."""
+    entry = request["entry"]
+    return {} if entry is None else {"claim": returning(device.load(entry, harness), harness)}
+
+
+def _of_the_reference(request: dict[str, Any]) -> dict[str, Function]:
+    """What needs the reference, in a session that asks for it: in no other does claimed code find it in its process."""
+    if not any(step["run"] in ("reference", "plant") for step in request["steps"]):
+        return {}
+    reference = load_reference(request["reference"]).reference
+    return {"reference": reference, "plant": _plant(reference)}
+
+
+class _Step:
+    """One step: its call or calls, and what they did to their surroundings; `seen` is the snapshot it was to take."""
+
+    def __init__(
+        self,
+        device: SessionDevice,
+        call: Function,
+        step: dict[str, Any],
+        *,
+        start: process_state.ProcessState,
+        cases: list[Arguments],
+    ) -> None:
+        self._device, self._call, self._step, self._start = device, call, step, start
+        self._cases = cases
+        self._case: Arguments = cases[step["case"]]
+        self._into: Arguments = cases[step.get("into", step["case"])]
+        self.vacated: list[int] = []
+        self.firsts: dict[int, First] = {}
+        self.output_bytes = 0
+        self.seen: torch.Tensor | None = None
+
+    def run(self) -> tuple[dict[str, Any], object]:
+        """The event, and what the call returned."""
+        failed = self._case.failed or self._into.failed
+        if failed:
+            return {"raised": failed}, None
+        try:
+            return self._ran()
+        except Exception as error:  # claimed code may raise anything; what it raised is the event
+            self._into.spoil()
+            return {"raised": named(error)}, None
+
+    def _ran(self) -> tuple[dict[str, Any], object]:
+        if order := self._step.get("order"):
+            return self._in_turn(order)
+        inputs = self._inputs()
+        before = process_state.look()
+        self._device.before_call(self.output_bytes)
+        started = time.perf_counter()
+        result = self._called(inputs)
+        self._device.after_call()
+        event: dict[str, Any] = {"seconds": time.perf_counter() - started, "returned": _type_of(result)}
+        event |= process_state.settled(before)
+        if self.seen is not None:
+            event["late"] = self._late(self.seen, result)
+        event |= {"bytes_changed": self._changed(inputs), "aliases": _aliases(result, inputs)}
+        if self._step.get("fresh"):
+            now = [x.data_ptr() for x in tensors(inputs)]
+            event["same_address"] = sum(one == other for one, other in zip(now, self.vacated, strict=False))
+            self.vacated[:] = now
+        if left := self._case.kept_in(inputs):
+            event["left_in"] = left
+        return event, result
+
+    def _inputs(self) -> list[Any]:
+        """The arguments as the step wants them."""
+        if self._step["run"] == "held":
+            return self._case.values
+        if layout := self._step.get("layout"):
+            return self._case.laid_out(layout)
+        if self._step.get("fresh"):
+            return self._case.fresh(at=self.vacated)
+        if self._step.get("stream"):
+            stale = self._into.fill(self._into.values)  # the step's own values come behind a wait, not here
+            self._into.spoil()
+            return stale
+        return self._into.fill(self._case.values)
+
+    def _called(self, inputs: list[Any]) -> object:
+        """The result; what somebody saw who read it right behind the call is kept as `seen`."""
+        if stream := self._step.get("stream"):
+            result, self.seen = streams.call_behind(self._call, inputs, self._case.values, stream=stream)
+            return own(result)
+        result = own(self._call(*inputs))
+        if self._step.get("snapshot") and isinstance(result, torch.Tensor):
+            self.seen = result.clone()
+        return result
+
+    def _late(self, seen: torch.Tensor, result: object) -> int:
+        """Bytes of the result that changed after the call had returned."""
+        now = process_state.look().since(self._start)
+        if now["threads"] or now["children"]:  # somebody is there who could still write
+            time.sleep(LATE_CUDA_S if seen.is_cuda else LATE_S)
+            self._device.after_call()
+        return differing(seen, result)
+
+    def _in_turn(self, order: list[int]) -> tuple[dict[str, Any], object]:
+        """Many calls; see `sequences`."""
+        turn = InTurn(self._call, self._device, cases=self._cases, into=self._into, output_bytes=self.output_bytes)
+        before, started = process_state.look(), time.perf_counter()
+        event, result = turn.run(order, flush_from=self._step["flush_from"])
+        self.firsts = turn.firsts
+        told = {"seconds": time.perf_counter() - started, "returned": _type_of(result)}
+        return {**told, **process_state.settled(before), **event}, result
+
+    def _changed(self, inputs: list[Any]) -> list[int]:
+        """The bytes that a call changed in each input; what it changed is put back before the next one."""
+        changed = self._case.changed(inputs)
+        if any(changed):
+            self._into.spoil()
+        return changed
+
+
+def _firsts(
+    firsts: dict[int, First], folder: Path, step: int, keep: Callable[[Path, torch.Tensor], str]
+) -> dict[str, Any]:
+    """Writes the first results of a sequence, each to `<step>-<case>.bin`."""
+    told = [
+        {"of": case, "shape": one.shape, "dtype": one.dtype, "digest": keep(folder / f"{step}-{case}.bin", one.data)}
+        for case, one in firsts.items()
+    ]
+    return {"firsts": told} if told else {}
+
+
+def _plant(reference: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """A call that leaves the same values in several blocks of the reference result's size.
+
+    Several, since the reference leaves freed blocks of that size too, and any of them may be handed out next. The bytes
+    are random among those of large numbers in every format: among millions, smaller ones meet a result's by chance.
+    """
+
+    def call(*inputs: Any) -> torch.Tensor:
+        like = reference(*inputs)
+        size = like.numel() * like.element_size()
+        generator = torch.Generator(like.device).manual_seed(1)
+        values = torch.randint(*PLANTED_BYTES, (size,), dtype=torch.uint8, device=like.device, generator=generator)
+        more = [torch.empty(size, dtype=torch.uint8, device=like.device) for _ in range(PLANTED_BLOCKS)]
+        blocks = [like.contiguous().reshape(-1).view(torch.uint8), *more]
+        return [block.copy_(values) for block in blocks][-1].view(like.dtype).view(like.shape)
+
+    return call
+
+
+def _type_of(result: object) -> str:
+    """`Tensor` for torch's own and nothing else; see `own_tensors`."""
+    kind = type(result)
+    named = kind.__module__ in ("builtins", "torch") and kind.__name__ != "Tensor"
+    return "Tensor" if kind is torch.Tensor else kind.__name__ if named else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _aliases(result: object, inputs: list[Any]) -> list[int]:
+    """The positions of the inputs whose storage the result shares."""
+    if not isinstance(result, torch.Tensor) or result.is_meta or not result.untyped_storage().nbytes():
+        return []
+    mine = result.untyped_storage().data_ptr()
+    return [index for index, x in enumerate(inputs) if mine in (one.untyped_storage().data_ptr() for one in tensors(x))]
+
+
+def _describe(result: torch.Tensor) -> dict[str, Any]:
+    return {
+        "shape": list(result.shape),
+        "dtype": str(result.dtype).removeprefix("torch."),
+        "device": result.device.type,
+        "strides": list(result.stride()),
+    }

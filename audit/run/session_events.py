@@ -1,0 +1,209 @@
+"""The events of sessions, key by key, with their bounds; those of timing sessions stand in `timing_events`.
+
+What they mean is said where they are told.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+
+OPTIONS = ("into", "fresh", "layout", "stream", "snapshot", "order", "flush_from", "hold", "of")
+MOST = 2**53
+MOST_LISTED = 500_000
+Text = Annotated[str, Field(max_length=100_000)]
+Name = Annotated[str, Field(max_length=1000)]
+Count = Annotated[int, Field(ge=0, le=MOST)]
+Whole = Annotated[int, Field(ge=-MOST, le=MOST)]
+Real = Annotated[FiniteFloat, Field(ge=-1e300, le=1e300)]
+Duration = Annotated[FiniteFloat, Field(ge=0.0, le=1e9)]
+Sizes = Annotated[list[Count], Field(max_length=64)]
+Counts = Annotated[list[Count], Field(max_length=MOST_LISTED)]
+Names = Annotated[list[Name], Field(max_length=1000)]
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Numbers = Annotated[dict[Name, Real], Field(max_length=100)]
+Shape = Annotated[dict[Name, Count], Field(max_length=100)]
+Also = Annotated[list[Count], Field(max_length=8)]
+PerCandidate = Annotated[dict[Name, Count], Field(max_length=100)]
+PerFormat = Annotated[dict[Name, Real | None], Field(max_length=20)]
+
+
+class Told(BaseModel):
+    """No other keys, no conversions: `1` is no text and `true` no number."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Trial(Told):
+    """See `sandbox.trial`."""
+
+    walls: Annotated[dict[Name, Name], Field(max_length=50)]
+
+
+class Launch(Told):
+    """See the emulated runtime's launches and `kernel_trace`."""
+
+    kernel: Text
+    line: Whole | None
+    grid: Sizes | None
+    block: Sizes | None
+    refused: Text | None
+    dynamic_shared_bytes: Count | None = None
+    static_shared_bytes: Count | None = None
+    threads: Count | None = None
+    blocks_run: Count | None = None
+    atomics: bool | None = None
+    arguments: Annotated[list[Whole | None], Field(max_length=1000)] | None = None
+    shared_bytes: Real | None = None
+    registers: Real | None = None
+    stream: Real | None = None
+    microseconds: Duration | None = None
+
+
+class Report(Told):
+    """See the emulated runtime's reports and `sanitizer_log`."""
+
+    kind: Name
+    message: Text
+    kernel: Text
+    line: Whole | None
+    library_offset: Count | None
+    count: Count = 1
+    tool: Name | None = None
+
+
+class First(Told):
+    """See `sequences`: the first result for a case's contents."""
+
+    of: Count
+    shape: Sizes
+    dtype: Name
+    digest: Digest
+
+
+class Step(Told):
+    """See `session`: the step as asked, and what came of it."""
+
+    step: Count
+    run: Literal["claim", "reference", "plant", "held"]
+    case: Count
+    into: Count | None = None
+    fresh: bool | None = None
+    layout: Name | None = None
+    stream: Name | None = None
+    snapshot: bool | None = None
+    order: Counts | None = None
+    flush_from: Count | None = None
+    hold: bool | None = None
+    of: Count | None = None
+    raised: Text | None = None
+    seconds: Duration = 0.0
+    returned: Name = ""
+    changed: Names = []
+    threads: Count = 0
+    children: Count = 0
+    late: Count = 0
+    bytes_changed: Counts = []
+    aliases: Counts = []
+    same_address: Count = 0
+    left_in: Counts = []
+    differing: Counts = []
+    kept: Count = 0
+    firsts: Annotated[list[First], Field(max_length=1000)] = []
+    shape: Sizes = []
+    dtype: Name = ""
+    device: Name = ""
+    strides: Annotated[list[Whole], Field(max_length=64)] = []
+    digest: Digest = ""
+    most_writes: Count = 0
+    launches: Annotated[list[Launch], Field(max_length=MOST_LISTED)] = []
+    reports: Annotated[list[Report], Field(max_length=MOST_LISTED)] = []
+    loaded: Names = []
+    replaced: Names = []
+
+
+class Cost(Told):
+    """See `oracle`."""
+
+    cost: Numbers
+
+
+class Right(Told):
+    """Where a right result lies in the reply's file, and those that are as right."""
+
+    expected_shape: Sizes
+    expected_dtype: Name
+    expected_at: Count
+    also_at: Also = []
+
+
+class Case(Right):
+    """See `oracle`."""
+
+    case: Count
+    shape: Shape
+    size: Annotated[FiniteFloat, Field(ge=0.0)] = 0.0
+
+
+class Sized(Told):
+    """See `oracle`."""
+
+    sized: Count
+    raised: Text | None
+    expected_shape: Sizes = []
+    expected_dtype: Name = ""
+    expected_at: Count = 0
+    also_at: Also = []
+    size: Annotated[FiniteFloat, Field(ge=0.0)] = 0.0
+
+
+class Described(Told):
+    """See `oracle`."""
+
+    described: Count
+    raised: Text | None
+    bytes: Count
+
+
+class Launched(Told):
+    """See `launches`."""
+
+    launched: Count
+    raised: Text | None
+    blanked: bool | None = None
+    shape: Sizes = []
+    dtype: Name = ""
+    digest: Digest = ""
+    launches: Annotated[list[Launch], Field(max_length=MOST_LISTED)]
+    reports: Annotated[list[Report], Field(max_length=MOST_LISTED)]
+
+
+class Work(Told):
+    """See `oracle`."""
+
+    weighed: Count
+    work: Count | None
+
+
+class Varied(Told):
+    """See `variations`: a case itself."""
+
+    of: Count
+    bits: PerFormat
+    trivial: PerCandidate
+    inputs: Names
+
+
+class Variation(Right):
+    """See `variations`: one variation of a case."""
+
+    of: Count
+    variation: Name
+    group: Name
+    headroom: PerFormat
+    trivial: PerCandidate = {}
+    moved: Count | None = None
+    how: Name = ""
+    kind: Name = ""
+    stem: Text

@@ -1,0 +1,32 @@
+"""The judge's side: which walls stand around the sessions of a pool, as a session found that tried to get through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from audit.model import Wall
+from audit.run.pool import Workers
+from audit.sandbox import tried
+
+LIMIT_S = 20.0
+KEYS = "keys"
+OF_THE_CHANNEL: Mapping[str, str] = {KEYS: "gets a key for what it tells only where the kit's own code waits for one"}
+"""What is seen of a session by its parent alone; beside `tried.WALLS`."""
+UNTOLD = "this machine does not tell where a process waits"
+
+
+def walls(workers: Workers) -> tuple[Wall, ...]:
+    """Every wall, tried from inside a session like any other; milliseconds once the workers have started."""
+    attested: list[bool] = []
+
+    def ask(request: dict[str, Any]) -> Mapping[str, str]:
+        reply = workers.call("trial", request, limit_s=LIMIT_S)
+        attested.append(reply.attested)
+        if not reply.finished:
+            raise tried.TrialFailed(f"the trial of the walls failed: {reply.ending}: {reply.detail}")
+        found: Mapping[str, str] = reply.events[0]["walls"]
+        return found
+
+    found = tried.tried(ask)
+    return (*found, Wall(name=KEYS, up=any(attested), why="" if any(attested) else UNTOLD))

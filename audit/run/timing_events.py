@@ -1,0 +1,214 @@
+"""The events of timing sessions, key by key, with their bounds, as `session_events` has the others."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from audit.run.session_events import Count, Digest, Duration, Name, Numbers, Real, Shape, Sizes, Text, Told
+
+OURS = ("baseline:", "control:", "ceiling:", "profiler")
+"""What names of ours begin with in a timing session."""
+MOST_SAMPLES, MOST_ROWS = 100_000, 1 << 23
+Samples = Annotated[list[Duration], Field(max_length=MOST_SAMPLES)]
+
+
+class Gpu(Told):
+    """See `timing`: where it runs, and the work of the claimed shape."""
+
+    gpu: Name
+    cost: Numbers
+
+
+class Witness(Told):
+    """See `witness`."""
+
+    witness: Name
+    at: Literal["begin", "end"]
+    calls: Annotated[int, Field(ge=1, le=10_000)]
+
+
+class Part(Told):
+    """See `timing`: how long a part of a session took."""
+
+    part: Name
+    seconds: Duration
+
+
+class Trying(Told):
+    """A callable about to be loaded."""
+
+    trying: Name
+
+
+class Failed(Told):
+    """A callable that cannot be timed."""
+
+    failed: Name
+    why: Text
+
+
+class Loaded(Told):
+    """A callable that answered its first call."""
+
+    loaded: Name
+    seconds: Duration
+
+
+class Warmed(Told):
+    """See `blocks`."""
+
+    warmed: Name
+    calls: Count
+    stable: bool
+    first_ms: Duration
+    last_ms: Duration
+
+
+class State(Told):
+    """See `nvml`."""
+
+    block: Count
+    sm_mhz: Real | None = None
+    memory_mhz: Real | None = None
+    power_w: Real | None = None
+    temperature_c: Real | None = None
+    reasons: Annotated[int, Field(ge=0, lt=2**64)] | None = None
+    processes: Count | None = None
+
+
+class States(Told):
+    """The driver's view, block by block."""
+
+    states: Annotated[list[State], Field(max_length=MOST_SAMPLES)]
+
+
+class Interleaved(Told):
+    """The samples of a callable by one clock."""
+
+    variant: Name
+    how: Literal["cold", "hot", "host", "seen"]
+    samples_ms: Samples
+    blocks: Annotated[list[Count], Field(max_length=MOST_SAMPLES)]
+    positions: Annotated[list[Count], Field(max_length=MOST_SAMPLES)]
+
+
+class Plain(Told):
+    """Samples of one protocol, or of a control or ceiling with a shape of its own."""
+
+    variant: Name
+    samples_ms: Samples
+    protocol: Name | None = None
+    shape: Shape | None = None
+
+
+class Ended(Told):
+    """How the blocks ended."""
+
+    blocks: Count
+    seconds: Duration
+    tight: bool
+
+
+class Session(Told):
+    """See `blocks`."""
+
+    session: Ended
+
+
+class Kept(Told):
+    """See `kept_outputs`."""
+
+    variant: Name
+    inputs: Count
+    block: Count
+    whole: Sizes
+    rows: Annotated[list[Count], Field(max_length=MOST_ROWS)] | None
+    dtype: Name
+    file: Annotated[str, Field(pattern=r"^timed[0-9]{1,6}\.bin$")]
+    shape: Sizes
+    digest: Digest
+
+
+class NoTensor(Told):
+    """See `kept_outputs`."""
+
+    variant: Name
+    inputs: Count
+    block: Count
+    no_tensor: Name
+
+
+class FirstWrong(Told):
+    """See `answers`: the first timed call whose result was wrong."""
+
+    block: Count
+    drawn: bool
+    why: Name | None = None
+    elements_wrong: Count | None = None
+    elements: Count | None = None
+
+
+class Answered(Told):
+    """See `answers`: the timed calls of one callable, against what is right for their contents."""
+
+    answered: Name
+    calls: Count
+    wrong: Count
+    drawn: Count
+    drawn_wrong: Count
+    first: FirstWrong | None
+
+
+class About(Told):
+    """See `answers`: what the contents can tell."""
+
+    mixed: bool
+    told_apart: Annotated[float, Field(ge=0.0, le=1.0)] | None
+    slack: Real
+    need: Real | None
+
+
+class Contents(Told):
+    """See `contents`."""
+
+    contents: About
+
+
+class Contrast(Told):
+    """See `stopwatch`."""
+
+    contrast: Shape
+    cold_ms: Samples
+    hot_ms: Samples
+
+
+class Profiled(Told):
+    """See `kernel_time`."""
+
+    profiled: Name
+    busy_ms: Samples
+    span_ms: Samples
+    kernels: Count
+
+
+Event = (
+    Gpu
+    | Part
+    | Witness
+    | Trying
+    | Failed
+    | Loaded
+    | Warmed
+    | States
+    | Interleaved
+    | Plain
+    | Session
+    | Kept
+    | NoTensor
+    | Answered
+    | Contents
+    | Contrast
+    | Profiled
+)

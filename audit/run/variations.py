@@ -1,0 +1,106 @@
+"""Runs in a child: other inputs for a case and what is right for them in float64, away from claimed code.
+
+Request: `reference` (path of reference.py), `device` (where to compute), `relative` (the claim's tolerance), `vary`
+(each `{"inputs": file of a case's arguments, "shape": its sizes, "groups": names of GROUPS}`). The new inputs lie
+beside the case's, in `<case>.<variation>.inputs.pt`; what is right for them goes to the `results`. A variation that the
+reference refuses is left out.
+
+`reference.py` may offer `distributions(shape, generator)`: a dict from names to lists of arguments, tried beside ours;
+and `discriminating(shape, generator)`: arguments at which the task can tell a right result from one that nobody
+computed, where those of `inputs` cannot; see `discriminating`, which makes some where it offers none. Then each input
+is changed alone among those.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from audit.run import ties
+from audit.run.changes import Variation, names, one_argument, one_element, whole_numbers
+from audit.run.discriminating import OWN, Telling
+from audit.run.harness import stated
+from audit.run.problem import Problem
+from audit.run.results import Writer
+from audit.run.transforms import DISTRIBUTIONS, is_real, redistributed, with_value
+
+DISCRIMINATING = "discriminating"
+DRAWN = ("distributions", DISCRIMINATING, "whole_numbers")
+"""Groups whose values are other than a benchmark's: whether the reference itself is right there has to be known."""
+
+
+def run(request: dict[str, Any], reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:
+    """Gives one event a case with the `bits` of every format and the wrong elements of every trivial candidate at its
+    own inputs (`trivial`), then one a variation."""
+    host = stated(Path(request["reference"]).parent).host
+    for of, wanted in enumerate(request["vary"]):
+        file = Path(wanted["inputs"])
+        values = torch.load(file, weights_only=True)
+        case = Problem(reference, values, wanted["shape"], device=request["device"], host=host)
+        telling = Telling(case, request["relative"])
+        yield {"of": of, "bits": case.bits(), "trivial": telling.own, "inputs": names(case)}
+        for group in wanted["groups"]:
+            for name, values, more in GROUPS[group](telling):
+                told = _written(case, values, _beside(file, name), results)
+                if told is not None:
+                    measured = case.headroom(values) if group in DRAWN else {}
+                    trivial = telling.at(values) if group == DISCRIMINATING else {}
+                    about = {"headroom": measured, "trivial": trivial, **more, **told}
+                    yield {"of": of, "variation": name, "group": group, **about}
+
+
+def _beside(file: Path, name: str) -> Path:
+    """The stem of a variation's files, beside those of its case."""
+    return file.with_name(f"{file.name.removesuffix('.inputs.pt')}.{name}")
+
+
+def _written(case: Problem, values: list[Any], stem: Path, results: Writer) -> dict[str, Any] | None:
+    case.hold(values)
+    try:
+        told = case.expected(values, results)
+    except ties.REFUSED:
+        return None
+    torch.save(values, stem.with_name(f"{stem.name}.inputs.pt"))
+    return {"stem": str(stem), **told}
+
+
+def _other(telling: Telling) -> Iterator[Variation]:
+    yield "other_values", telling.problem.others, {}
+
+
+def _discriminating(telling: Telling) -> Iterator[Variation]:
+    if telling.offers:
+        yield DISCRIMINATING, telling.drawn(OWN), {}
+
+
+def _distributions(telling: Telling) -> Iterator[Variation]:
+    case = telling.problem
+    if any(is_real(x) for x in case.flat):
+        for salt, name in enumerate(DISTRIBUTIONS, start=16):
+            yield name, case.arguments(redistributed(case.flat, name, case.generator(salt))), {}
+    if hasattr(case.reference, "distributions"):
+        for name, values in case.reference.distributions(case.shape, case.generator(3)).items():
+            yield name, values, {}
+
+
+def _nonfinite(telling: Telling) -> Iterator[Variation]:
+    case = telling.problem
+    if any(is_real(x) and x.numel() for x in case.flat):
+        yield "nan", case.arguments(with_value(case.flat, math.nan)), {}
+        yield "inf", case.arguments(with_value(case.flat, math.inf)), {}
+
+
+GROUPS: dict[str, Callable[[Telling], Iterator[Variation]]] = {
+    "other": _other,
+    "moved": one_element,
+    "whole_numbers": whole_numbers,
+    DISCRIMINATING: _discriminating,
+    "inputs": one_argument,
+    "distributions": _distributions,
+    "nonfinite": _nonfinite,
+}

@@ -1,0 +1,124 @@
+"""One command inside the walls, for the judge's side: compilers, and tools that read what strangers built."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO
+
+from audit.model.run_directory import Scratch
+from audit.sandbox import bounds, places
+from audit.sandbox.launch import LATE
+from audit.sandbox.surroundings import scrubbed
+
+LAUNCHER = "audit.sandbox.launch"
+NEVER_ENDED = -1
+_LONGEST_REASON = 1000
+_GRACE_S = 30.0
+"""How long after its own limit a launcher that does not answer is ended from here."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended.
+
+    Attributes:
+        code: its exit code; over 128 a signal ended it.
+        out: what it said on standard output, at most `bounds.PRINTED_BYTES`.
+        err: the same for standard error.
+        stopped: why it was ended before its time, in words; empty if it was not.
+    """
+
+    code: int
+    out: str
+    err: str
+    stopped: str
+
+
+def run(
+    command: Sequence[str],
+    *,
+    folder: Path,
+    limit_s: float,
+    reads: Sequence[Path] = (),
+    network: bool = False,
+    environment: Mapping[str, str] | None = None,
+) -> Done:
+    """Runs a command inside the walls; it and all it started have ended when this returns.
+
+    Args:
+        command: the program and its arguments.
+        folder: where it runs; it may read and write there. A Python module finds the kit there too.
+        limit_s: wall-clock seconds.
+        reads: files and folders it may read besides.
+        network: it may open sockets, where it gets a network without any other machine.
+        environment: instead of this process's, scrubbed either way.
+    """
+    own = scrubbed(os.environ if environment is None else environment)
+    own["PYTHONPATH"] = os.pathsep.join([str(places.KIT.parent), *filter(None, [own.get("PYTHONPATH")])])
+    with (
+        Scratch() as home,
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+    ):
+        request = {
+            "command": [*map(str, command)],
+            "folder": str(folder),
+            "reads": [str(path) for path in (*reads, *_tools(command[0]))],
+            "caches": [str(folder)],
+            "network": network,
+            "rules": places.system(),
+            "home": str(home),
+            "limit": asdict(bounds.of_this_machine()),
+            "limit_s": limit_s,
+        }
+        code, reason = _launched(request, limit_s, environment=own, out=out, err=err)
+        return Done(code, _text(out), _text(err), _stopped(reason, limit_s))
+
+
+def _launched(
+    request: dict[str, object], limit_s: float, *, environment: Mapping[str, str], out: IO[bytes], err: IO[bytes]
+) -> tuple[int, str]:
+    """The launcher's exit code, and why it ended the command, if it did."""
+    heard, told = os.pipe()
+    with os.fdopen(heard, "rb") as reasons:
+        with os.fdopen(told, "wb"):
+            launcher = subprocess.Popen(
+                [sys.executable, "-S", "-m", LAUNCHER, json.dumps(request), str(told)],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                pass_fds=[told],
+                cwd=places.KIT.parent,
+                env=dict(environment),
+            )
+        try:
+            return launcher.wait(limit_s + _GRACE_S), reasons.read(_LONGEST_REASON).decode()
+        except subprocess.TimeoutExpired:
+            return NEVER_ENDED, LATE
+        finally:
+            launcher.kill()
+            launcher.wait()
+
+
+def _stopped(reason: str, limit_s: float) -> str:
+    if reason == LATE:
+        return f"it had not ended after {limit_s:g} s"
+    return f"it was ended: it {reason}" if reason else ""
+
+
+def _tools(program: str) -> list[Path]:
+    """Where a program outside the system's folders has its parts: `<there>/bin/<program>`."""
+    real = Path(os.path.realpath(program))
+    return [real.parent.parent] if real.is_absolute() and real.parent.name == "bin" else []
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read(bounds.PRINTED_BYTES).decode("utf-8", errors="replace")

@@ -1,0 +1,91 @@
+"""Landlock: which files a process may read and write, whatever its user may; kernel 5.19 or newer with it switched on.
+
+It also keeps signals, abstract sockets, ptrace and `/proc/<pid>/fd` away from processes outside the domain. Numbers are
+those of Linux' `uapi/linux/landlock.h` (https://docs.kernel.org/userspace-api/landlock.html).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import stat
+import struct
+from collections.abc import Iterable
+from contextlib import suppress
+
+from audit.sandbox import native
+
+LEAST_ABI = 2
+"""The first, of kernel 5.13, refuses every rename across folders, which compilers need."""
+_CREATE, _ADD, _RESTRICT = 444, 445, 446
+_VERSION, _PATH_BENEATH = 1, 1
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+REMOVE_DIR, REMOVE_FILE, MAKE_CHAR, MAKE_DIR = 1 << 4, 1 << 5, 1 << 6, 1 << 7
+MAKE_REG, MAKE_SOCK, MAKE_FIFO, MAKE_BLOCK = 1 << 8, 1 << 9, 1 << 10, 1 << 11
+MAKE_SYM, REFER, TRUNCATE, IOCTL_DEV = 1 << 12, 1 << 13, 1 << 14, 1 << 15
+READ = EXECUTE | READ_FILE | READ_DIR
+RESULTS = READ | WRITE_FILE | TRUNCATE | MAKE_REG | MAKE_DIR | REMOVE_FILE | REMOVE_DIR
+"""For the folder whose files the judge reads: plain files and folders, no links, pipes or devices."""
+SCRATCH = RESULTS | MAKE_SOCK | MAKE_SYM | MAKE_FIFO | REFER
+DEVICE = READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV
+_OF_A_FILE = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
+_TCP = 0b11
+_ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
+_NET_ABI, _SCOPE_ABI = 4, 6
+
+
+def abi() -> int:
+    """The version the kernel offers; 0 where there is none or it is switched off."""
+    try:
+        return native.call(_CREATE, None, 0, _VERSION)
+    except OSError:
+        return 0
+
+
+def handled(version: int) -> int:
+    """The rights to files that a kernel of that version can refuse."""
+    newer = {3: TRUNCATE, 5: IOCTL_DEV}
+    return (REFER << 1) - 1 | sum(right for since, right in newer.items() if version >= since)
+
+
+def restrict(rules: Iterable[tuple[str, int]], *, tcp: bool = False) -> None:
+    """From now on this thread and what it starts may do with files only what the rules allow.
+
+    Args:
+        rules: paths, with the rights below them; a path that does not exist is left out.
+        tcp: TCP connections stay allowed.
+
+    Raises:
+        OSError: the kernel refused; nothing is restricted then.
+    """
+    version = abi()
+    rights = handled(version)
+    ruleset = _ruleset(version, rights, tcp=tcp)
+    try:
+        for path, allowed in rules:
+            with suppress(FileNotFoundError, PermissionError, NotADirectoryError):
+                _allow(ruleset, path, allowed & rights)
+        native.renounce_privileges()
+        native.call(_RESTRICT, ruleset, 0)
+    finally:
+        os.close(ruleset)
+
+
+def _ruleset(version: int, rights: int, *, tcp: bool) -> int:
+    numbers = [rights]
+    if version >= _NET_ABI:
+        numbers.append(0 if tcp else _TCP)
+    if version >= _SCOPE_ABI:
+        numbers.append(_ABSTRACT_SOCKETS_AND_SIGNALS)
+    packed = struct.pack(f"={len(numbers)}Q", *numbers)
+    return native.call(_CREATE, ctypes.create_string_buffer(packed, len(packed)), len(packed), 0)
+
+
+def _allow(ruleset: int, path: str, rights: int) -> None:
+    place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        own = rights if stat.S_ISDIR(os.fstat(place).st_mode) else rights & _OF_A_FILE
+        rule = struct.pack("=Qi", own, place)
+        native.call(_ADD, ruleset, _PATH_BENEATH, ctypes.create_string_buffer(rule, len(rule)), 0)
+    finally:
+        os.close(place)

@@ -1,0 +1,99 @@
+"""Runs one command inside the walls: `python -S -m audit.sandbox.launch SPECIFICATION DESCRIPTOR`.
+
+The specification is JSON: `command`, `folder`, `reads`, `caches`, `rules`, `network`, `home`, `limit` (of `Bounds`),
+`limit_s`. Why the command was ended before its time goes to the descriptor; the exit code is the command's. Imports
+nothing that takes long: a compiler is started hundreds of times.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import sys
+import time
+from typing import Any, NoReturn
+
+from audit.sandbox import native, tree
+from audit.sandbox.bounds import Bounds
+from audit.sandbox.namespaces import become_first
+from audit.sandbox.usage import Usage
+from audit.sandbox.walls import Walls, enclose
+
+LATE = "late"
+"""What is told where time ran out; every other reason is in words."""
+NOT_STARTED = 127
+_LOOK_S = 0.1
+_SLACK_S = 5.0
+
+
+def main() -> int:
+    """Starts the command, watches it, ends what is left of it."""
+    request = json.loads(sys.argv[1])
+    told = int(sys.argv[2])
+    os.set_inheritable(told, False)
+    native.die_with_parent(signal.SIGKILL)
+    native.adopt_orphans()
+    limit = Bounds(**request["limit"])
+    child = os.fork()
+    if child == 0:
+        os._exit(_first(request, limit))
+    with os.fdopen(1, "rb", closefd=False) as prints:
+        reason = _watched(child, Usage(limit, request["caches"], prints), time.monotonic() + request["limit_s"])
+    if reason is not None:
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    tree.end_all(first=False)
+    os.write(told, (reason or "").encode())
+    return os.waitstatus_to_exitcode(status) & 0xFF
+
+
+def _first(request: dict[str, Any], limit: Bounds) -> int:
+    """In a process of its own, the first of a namespace where one is offered: the command, until it has ended."""
+    native.die_with_parent(signal.SIGKILL)
+    first = become_first()
+    child = os.fork()
+    if child == 0:
+        _run(request, limit)
+    _, status = os.waitpid(child, 0)
+    tree.end_all(first=first)
+    return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
+
+
+def _run(request: dict[str, Any], limit: Bounds) -> NoReturn:
+    try:
+        walls = Walls(
+            reads=request["reads"],
+            caches=request["caches"],
+            rules=[(path, rights) for path, rights in request["rules"]],
+            network=request["network"],
+            processor_s=request["limit_s"] * (os.cpu_count() or 1) + _SLACK_S,
+            home=request["home"],
+            limit=limit,
+        )
+        enclose(walls)
+        os.chdir(request["folder"])
+        os.execvp(request["command"][0], request["command"])
+    except BaseException as error:  # nothing may come back from here: this is a copy of the launcher
+        print(f"error: {request['command'][0]} cannot be started: {error}", file=sys.stderr, flush=True)
+    finally:
+        os._exit(NOT_STARTED)
+
+
+def _watched(child: int, usage: Usage, deadline: float) -> str | None:
+    """Waits for the child; why it has to be ended, if it has to."""
+    ended = os.pidfd_open(child)
+    try:
+        while not select.select([ended], [], [], _LOOK_S)[0]:
+            if time.monotonic() > deadline:
+                return LATE
+            if (over := usage.over()) is not None:
+                return over
+    finally:
+        os.close(ended)
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

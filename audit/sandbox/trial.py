@@ -1,0 +1,151 @@
+"""Tries the walls from inside: every forbidden thing is done once, and what was not refused is told.
+
+Request: `outside` (a process that must not be reached), `secret` (a file that must not be read), `elsewhere` (a folder
+that must not be written to), `folder` (where results go). What stands in `folder` afterwards is part of the trial:
+`HELD` is locked by a process that tried to outlive it.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import mmap
+import os
+import resource
+import socket
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from audit.sandbox import landlock, namespaces, native
+from audit.sandbox.surroundings import homes, scrubbed
+
+HELD = "held"
+_DETACH = 17
+_PTRACE = {"x86_64": 101, "aarch64": 117}
+_WITHOUT_RESERVE = 0x4000
+_OUTLIVES_S = 20.0
+
+Attempt = Callable[[dict[str, Any]], str | None]
+
+
+def run(request: dict[str, Any]) -> dict[str, str]:
+    """For every wall that was tried the reason why it does not stand, or an empty text."""
+    return {name: attempt(request) or "" for name, attempt in ATTEMPTS.items()}
+
+
+def _files(request: dict[str, Any]) -> str | None:
+    reading = _refused(lambda: Path(request["secret"]).read_bytes())
+    writing = _refused(lambda: (Path(request["elsewhere"]) / "tried").write_bytes(b""))
+    return (
+        None
+        if reading and writing
+        else f"the kernel offers no Landlock that knows renames (found: version {landlock.abi()})"
+    )
+
+
+def _processes(request: dict[str, Any]) -> str | None:
+    outside = request["outside"]
+    signals = _refused(lambda: os.kill(outside, 0))
+    memory = _refused(lambda: Path(f"/proc/{outside}/environ").read_bytes())
+    return None if signals and memory else "processes of the same user can be reached"
+
+
+def _namespace(request: dict[str, Any]) -> str | None:
+    """A process that leaves its session and its parent, and holds a lock for as long as it lives."""
+    ready, locked = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            lock = os.open(Path(request["folder"]) / HELD, os.O_RDWR | os.O_CREAT, 0o600)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            os.write(locked, b"1")
+            time.sleep(_OUTLIVES_S)
+        os._exit(0)
+    os.wait()
+    os.read(ready, 1)
+    os.close(ready)
+    os.close(locked)
+    return None if os.getppid() == 1 else "none is offered; what a session starts is sought and ended one by one"
+
+
+def _network(_: dict[str, Any]) -> str | None:
+    return (
+        None if _refused(lambda: socket.socket(socket.AF_INET).close()) else "sockets to other machines can be opened"
+    )
+
+
+def _calls(_: dict[str, Any]) -> str | None:
+    number = _PTRACE.get(native.MACHINE)
+    try:  # of no process: whoever is allowed to ask hears that there is none
+        native.call(number or 0, _DETACH, 0, 0, 0)
+    except OSError as error:
+        if number is not None and error.errno == errno.EPERM:
+            return None
+    return f"no filter of system calls on {native.MACHINE}"
+
+
+def _limits(request: dict[str, Any]) -> str | None:
+    most = resource.getrlimit(resource.RLIMIT_DATA)[0]
+    memory = most != resource.RLIM_INFINITY and _refused(lambda: _take(most + mmap.PAGESIZE))
+    file_size = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    file = Path(request["folder"]) / "large"
+    files = file_size != resource.RLIM_INFINITY and _refused(lambda: _lengthen(file, file_size + 1))
+    raised = _refused(lambda: resource.setrlimit(resource.RLIMIT_CORE, (1, 1)))
+    return None if memory and files and raised else "limits of memory, file size or core files do not hold"
+
+
+def _privileges(_: dict[str, Any]) -> str | None:
+    own = Path(os.environ["HOME"]) / "own"
+    own.touch()
+    return None if _refused(lambda: os.chown(own, os.getuid() + 1, -1)) else "root's rights could not be given up"
+
+
+def _environment(_: dict[str, Any]) -> str | None:
+    own = set(os.environ) - set(homes(""))
+    foreign = own - set(scrubbed(os.environ))
+    return f"variables that nobody allowed: {len(foreign)}" if foreign else None
+
+
+def _scratch(_: dict[str, Any]) -> str | None:
+    home = os.statvfs(os.environ["HOME"])
+    outside = os.statvfs("/")
+    own = os.environ["HOME"].startswith(namespaces.SHARED_MEMORY) and home.f_blocks < outside.f_blocks
+    return None if own else "no file system of its own is offered; shared memory is closed instead"
+
+
+def _refused(attempt: Callable[[], object]) -> bool:
+    try:
+        attempt()
+    except (OSError, ValueError, MemoryError):
+        return True
+    return False
+
+
+def _take(size: int) -> None:
+    mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _WITHOUT_RESERVE).close()
+
+
+def _lengthen(file: Path, size: int) -> None:
+    with file.open("wb") as out:
+        os.truncate(out.fileno(), size)
+
+
+ATTEMPTS: dict[str, Attempt] = {
+    "files": _files,
+    "processes": _processes,
+    "namespace": _namespace,
+    "network": _network,
+    "calls": _calls,
+    "limits": _limits,
+    "privileges": _privileges,
+    "environment": _environment,
+    "scratch": _scratch,
+}
+
+
+if __name__ == "__main__":
+    print(json.dumps(run(json.loads(sys.argv[1]))))

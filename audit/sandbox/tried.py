@@ -1,0 +1,76 @@
+"""Which walls stand on this machine, found out by trying each: for reports, for `audit doctor` and for tests."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from audit.model import Wall
+from audit.model.run_directory import Scratch, is_free
+from audit.sandbox import command, trial
+
+LIMIT_S = 20.0
+WALLS: Mapping[str, str] = {
+    "files": "reads and writes no files but its own and the system's",
+    "processes": "reaches no process outside",
+    "namespace": "every process it starts ends with it, also when the audit is killed",
+    "network": "reaches no other machine",
+    "calls": "cannot ask the kernel for namespaces, mounts, tracing and the like",
+    "limits": "memory, file size and core files are limited",
+    "privileges": "has no rights of root beyond those to files",
+    "environment": "sees no variables but those it needs",
+    "scratch": "temporary files and shared memory of its own, limited in size",
+}
+"""What each wall does for a session or compiler inside it, by name, in the order of the report."""
+Ask = Callable[[dict[str, Any]], Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class TrialFailed(Exception):
+    """The trial itself did not end as it should; `why` is for people."""
+
+    why: str
+
+
+def tried(ask: Ask) -> tuple[Wall, ...]:
+    """Every wall, as a process inside found it that tried to get through.
+
+    Args:
+        ask: runs `trial.run` with a request inside the walls and returns what that returned. Raises TrialFailed.
+    """
+    with Scratch() as outside, Scratch() as inside:
+        secret = outside / "secret"
+        secret.write_text("not for claimed code", encoding="utf-8")
+        request = {"outside": os.getpid(), "secret": str(secret), "elsewhere": str(outside), "folder": str(inside)}
+        try:
+            found = dict(ask(request))
+        except TrialFailed as failure:
+            found = dict.fromkeys(WALLS, failure.why)
+        held = inside / trial.HELD
+        if held.exists() and not is_free(held):
+            found["namespace"] = "a process outlived the session that started it"
+    return tuple(
+        Wall(name=name, up=not found.get(name, "not tried"), why=found.get(name, "not tried")) for name in WALLS
+    )
+
+
+@cache
+def around_commands() -> tuple[Wall, ...]:
+    """The walls around compilers, tried once a process: what sessions get too, without the seconds torch takes."""
+    return tried(_asked_a_command)
+
+
+def _asked_a_command(request: dict[str, Any]) -> Mapping[str, str]:
+    program = [sys.executable, "-S", "-m", "audit.sandbox.trial", json.dumps(request)]
+    done = command.run(program, folder=Path(request["folder"]), limit_s=LIMIT_S)
+    if done.code:
+        last = (done.err.strip().splitlines() or [done.stopped or "no message"])[-1]
+        raise TrialFailed(f"the trial of the walls failed: {last}")
+    answer: dict[str, str] = json.loads(done.out)
+    return answer

@@ -1,0 +1,92 @@
+"""Sources in, libraries out: the ladder, the cache, and every way a source can be bad."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from audit.build.emulated.build import build
+from audit.model.errors import BadInput, CompileError, Unsupported
+
+GOOD = """#include <torch/extension.h>
+#include "factor.h"
+__global__ void scale(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = FACTOR * in[i];
+}
+at::Tensor forward(at::Tensor in) {
+  auto out = torch::empty_like(in);
+  scale<<<1, 64>>>(in.data_ptr<float>(), out.data_ptr<float>(), in.numel());
+  return torch::clamp_min(torch::matmul(out, out), 0);
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward); }
+"""
+UNASKED = "CHECK(std::set<int>{1}.count(1) && std::unordered_set<int>{1}.count(1)) << std::thread().joinable();"
+"""What is there though a source includes nothing but torch's extension.h."""
+
+
+def source(folder: Path, text: str = GOOD, name: str = "k.cu") -> Path:
+    (folder / "factor.h").write_text("#define FACTOR 2\n")
+    (folder / name).write_text(text)
+    return folder / name
+
+
+def test_micro_rung_reaches_any_operator_and_is_cached(tmp_path):
+    lines = "  at::OptionalDeviceGuard guard(at::device_of(in));\n  out = at::cat({out, in});\n"
+    lines += f"  {UNASKED}\n  return"
+    path = source(tmp_path, GOOD.replace("  return", lines) + f"// {tmp_path}\n")
+    first, second = build(path), build(path)
+    assert first.rung == "micro"
+    assert not first.from_cache
+    assert second.from_cache
+    assert (second.library, second.sha256) == (first.library, first.sha256)
+
+
+def test_a_header_beside_the_source_counts(tmp_path):
+    path = source(tmp_path)
+    first = build(path)
+    (tmp_path / "factor.h").write_text("#define FACTOR 3\n")
+    assert build(path).library != first.library
+
+
+def test_optimisations_differ_and_unknown_ones_are_refused(tmp_path):
+    path = source(tmp_path)
+    assert build(path, optimisation="O0").sha256 != build(path, optimisation="O2").sha256
+    with pytest.raises(ValueError, match="known: O2, O0"):
+        build(path, optimisation="O7")
+
+
+def test_syntax_error_stays_on_the_first_rung_and_names_the_line(tmp_path):
+    with pytest.raises(CompileError) as caught:
+        build(source(tmp_path, GOOD.replace("int i =", "int i i =")))
+    assert caught.value.rung == "micro"
+    assert "k.cu:4" in caught.value.log
+
+
+def test_bad_sources(tmp_path):
+    with pytest.raises(BadInput, match="cannot be read"):
+        build(tmp_path / "none.cu")
+    (tmp_path / "latin.cu").write_bytes(b"// caf\xe9\n")
+    with pytest.raises(BadInput, match="not UTF-8 at byte 6"):
+        build(tmp_path / "latin.cu")
+
+
+def test_what_is_not_modelled_is_refused_by_name(tmp_path):
+    text = GOOD.replace("if (i < n)", 'asm volatile("nop;");\n  if (i < n)')
+    with pytest.raises(Unsupported) as caught:
+        build(source(tmp_path, text))
+    assert caught.value.construct == "inline assembly"
+    assert caught.value.line == 5
+
+
+def test_two_processes_make_one_library(tmp_path):
+    path = source(tmp_path, GOOD + f"// two processes {tmp_path}\n")
+    code = "import sys; from pathlib import Path; from audit.build.emulated.build import build;"
+    code += "print(build(Path(sys.argv[1])).from_cache)"
+    running = [
+        subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True) for _ in range(2)
+    ]
+    assert sorted(each.communicate(timeout=120)[0].strip() for each in running) == ["False", "True"]

@@ -1,0 +1,191 @@
+"""The rules of the judge, row by row."""
+
+import pytest
+
+from audit import judge
+from audit.judge import ablation, clearing
+from audit.measure import OURS
+from audit.model import Finding, Measurement, Record
+from audit.probes import channel
+from tests.conftest import finding, order_finding
+
+RIGHT = [finding(probe) for probe in clearing.CORRECTNESS]
+
+
+def judged(record: Record, findings: list[Finding]) -> Record:
+    told = record.model_copy(update={"findings": tuple(findings)})
+    return told.model_copy(update={"verdict": judge.judge(told)})
+
+
+def replaced(probe: str, outcome: str, **more: str) -> list[Finding]:
+    return [finding(probe, outcome, **more) if one.probe == probe else one for one in RIGHT]
+
+
+@pytest.mark.parametrize(
+    ("findings", "name"),
+    [
+        (RIGHT, "no defect found"),
+        ([], "undecided"),
+        (replaced("coverage", "fail"), "wrong"),
+        (replaced("coverage", "fail", grade="undefined"), "undefined"),
+        (replaced("agreement", "error"), "undecided"),
+        (replaced("memory_access", "skip"), "no defect found"),
+        (replaced("memory_access", "fail", grade="undefined"), "undefined"),
+        ([finding("launch_geometry", "fail", grade="hint"), *RIGHT], "no defect found"),
+        ([*RIGHT, finding("floor", "fail", target="H100")], "mistimed"),
+        ([*replaced("order", "fail"), finding("floor", "fail", target="T4")], "wrong"),
+        ([finding("agreement", "fail", target="thief"), *RIGHT], "no defect found"),
+        ([*RIGHT, finding("kernels_ran", "fail")], "overstated"),
+        ([*RIGHT, finding("kernels_ran", "fail", grade="hint")], "no defect found"),
+        ([*replaced("order", "fail"), finding("kernels_ran", "fail")], "wrong"),
+        ([finding("build", "error"), finding("floor", "fail", target="T4")], "undecided"),
+        ([*RIGHT, finding("channel", "error"), finding("floor", "fail", target="T4")], "undecided"),
+        ([*replaced("coverage", "fail"), finding("channel", "error")], "wrong"),
+    ],
+)
+def test_verdicts(record: Record, findings: list[Finding], name: str) -> None:
+    assert judged(record, findings).verdict.name == name
+
+
+def test_a_right_kernel_lacks_only_a_time(record: Record) -> None:
+    (missing,) = judged(record, RIGHT).verdict.missing
+    assert missing.startswith("a time:")
+
+
+def test_what_is_missing_is_named(record: Record) -> None:
+    assert any("agreement" in text for text in judged(record, replaced("agreement", "error")).verdict.missing)
+    assert any("order: not asked" in text for text in judged(record, RIGHT[:2]).verdict.missing)
+    assert judged(record, [finding("build", "error")]).verdict.missing == ("a build: build error",)
+
+
+def test_messages_of_a_foreign_hand_keep_a_variant_from_being_cleared(record: Record) -> None:
+    (missing,) = judged(record, [*RIGHT, channel.finding("claimed", ["an event was told twice"])]).verdict.missing
+    assert missing.startswith("channel: messages of a session that its own code did not send (1x)")
+
+
+BLOCKS = tuple(range(12))
+
+
+def timing(name: str, median_ms: float, *, noise: float = 0.0, session: str = "ladder") -> Measurement:
+    """Twelve samples in twelve blocks; every other one is longer by `noise`, relative."""
+    samples = tuple(median_ms * (1 + noise * (block % 2)) for block in BLOCKS)
+    fields = {"variant": name, "shape": {"N": 4096}, "protocol": OURS, "samples_ms": samples}
+    return Measurement(**fields, blocks=BLOCKS, positions=BLOCKS, session=session)
+
+
+def timed(record: Record, gpu: str, *measurements: Measurement) -> Record:
+    """A right kernel with those times on a GPU of that name, and no reported time under a floor."""
+    device = record.device.model_copy(update={"kind": "cuda", "name": gpu})
+    return judged(record.model_copy(update={"device": device, "measurements": measurements}), RIGHT)
+
+
+H100 = "NVIDIA H100 80GB HBM3"
+
+
+@pytest.mark.parametrize(
+    ("gpu", "claimed_ms", "name"),
+    [(H100, 0.1, "confirmed"), (H100, 0.2, "overstated"), ("RTX 9", 0.1, "no defect found")],
+)
+def test_speed_speaks_only_for_a_gpu_the_claim_names(record: Record, gpu: str, claimed_ms: float, name: str) -> None:
+    verdict = timed(record, gpu, timing("claimed", claimed_ms), timing(judge.BASELINE, 15.0)).verdict
+    assert verdict.name == name
+    assert any("x" in text for text in (*verdict.reasons, *verdict.missing))
+
+
+def test_the_strongest_baseline_of_the_class_counts_and_eager_is_told(record: Record) -> None:
+    rivals = (timing("baseline:eager_tf32", 0.1), timing("baseline:blocked", 5.0))
+    verdict = timed(record, H100, timing("claimed", 0.1), timing(judge.BASELINE, 15.0), *rivals).verdict
+    assert verdict.name == "weak baseline"
+    reason, credit = verdict.reasons
+    assert "measured 50.00x (95 % interval 50.00 to 50.00, 12 blocks) against baseline:blocked" in reason
+    assert "150.00x" in reason, "against eager"
+    assert credit.startswith("the published ratio is real against baseline:eager; baseline:blocked")
+
+
+def test_a_ratio_that_no_baseline_leaves_has_no_credit(record: Record) -> None:
+    rivals = (timing(judge.BASELINE, 15.0), timing("baseline:blocked", 5.0))
+    verdict = timed(record, H100, timing("claimed", 0.2), *rivals).verdict
+    assert (verdict.name, len(verdict.reasons)) == ("overstated", 1)
+
+
+def test_a_wrong_baseline_is_none(record: Record) -> None:
+    told = timed(record, H100, timing("claimed", 0.1), timing(judge.BASELINE, 15.0), timing("baseline:blocked", 5.0))
+    bad = finding("timed_outputs", "fail", target="baseline:blocked")
+    assert judged(told, [*RIGHT, bad]).verdict.name == "confirmed"
+
+
+def test_a_reference_that_is_wrong_while_timed_earns_no_credit_and_fails_no_claim(record: Record) -> None:
+    rivals = (timing(judge.BASELINE, 15.0), timing("baseline:blocked", 5.0))
+    told = timed(record, H100, timing("claimed", 0.1), *rivals)
+    bad = finding("timed_outputs", "fail", target=judge.BASELINE)
+    verdict = judged(told, [*RIGHT, bad]).verdict
+    assert verdict.name == "overstated"
+    assert not any("150.00x" in reason for reason in verdict.reasons), "against eager"
+
+
+@pytest.mark.parametrize(
+    ("measurements", "words"),
+    [
+        ((timing("claimed", 0.1).model_copy(update={"blocks": (), "positions": ()}),), "too few samples: 0 blocks"),
+        ((timing("claimed", 0.1, noise=0.3),), "the interval is wide"),
+        ((timing("claimed", 0.11, noise=0.08),), "a tighter interval"),
+        ((timing("claimed", 0.1), timing("control:again:claimed", 0.11)), "came out as faster"),
+    ],
+)
+def test_samples_that_cannot_tell_leave_it_undecided_with_the_reason(
+    record: Record, measurements: tuple[Measurement, ...], words: str
+) -> None:
+    verdict = timed(record, H100, *measurements, timing(judge.BASELINE, 15.0)).verdict
+    assert verdict.name == "undecided"
+    assert words in verdict.missing[0]
+
+
+def test_times_of_another_session_than_the_baselines_are_none(record: Record) -> None:
+    apart = (timing("claimed", 0.1, session="claim"), timing(judge.BASELINE, 15.0))
+    verdict = timed(record, H100, *apart).verdict
+    assert verdict.name == "no defect found"
+    assert verdict.missing[0].startswith("a time:")
+
+
+def test_only_a_cleared_variant_has_a_time(record: Record) -> None:
+    told = timed(record, H100, timing("claimed", 0.1), timing(judge.BASELINE, 15.0))
+    wrong = [finding("agreement", "fail", target="thief")]
+    more = Measurement(variant="thief", shape={"N": 4096}, protocol=OURS, samples_ms=(0.001,))
+    rungs = judge.ladder(told.claim.statement, [*RIGHT, *wrong], [*told.measurements, more])
+    assert {rung.variant: rung.median_ms for rung in rungs if rung.median_ms is not None} == {"claimed": 0.1}
+
+
+def ablations(record: Record, outcomes: dict[str, tuple[bool, bool]]) -> Record:
+    findings = []
+    for variant, (claim_first, reference_first) in outcomes.items():
+        others = [finding(probe, target=variant) for probe in clearing.CORRECTNESS if probe != "order"]
+        findings += [order_finding(variant, claim_first, reference_first), *others]
+    return record.model_copy(update={"findings": tuple(findings)})
+
+
+def test_root_cause_is_the_smallest_change_that_cures(record: Record) -> None:
+    told = ablations(
+        record,
+        {
+            "claimed": (False, True),
+            "ablation_zero_init": (False, False),
+            "ablation_sync": (False, True),
+            "ablation_grid2d": (True, True),
+        },
+    )
+    assert ablation.cure(told) == (
+        "Changing only the 2-D grid makes the kernel right; the zero-initialised output alone only makes the defect "
+        "show in both execution orders; the device synchronisation alone changes nothing."
+    )
+
+
+@pytest.mark.parametrize("claimed", [(True, True), (False, False)])
+def test_no_cause_without_a_cure_or_without_a_defect(record: Record, claimed: tuple[bool, bool]) -> None:
+    assert ablation.cure(ablations(record, {"claimed": claimed, "ablation_grid2d": claimed})) is None
+
+
+def test_ladder_keeps_the_order_of_the_claim_and_clears_nobody_by_silence(record: Record) -> None:
+    rungs = judge.ladder(record.claim.statement, RIGHT)
+    assert [rung.variant for rung in rungs] == [variant.name for variant in record.claim.statement.variant]
+    assert rungs[0].state == "cleared"
+    assert {rung.state for rung in rungs[1:]} == {"undecided"}

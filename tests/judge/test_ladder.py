@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from audit.claims import load
+
+ROOT = Path(__file__).resolve().parents[2]
+WAYS = json.loads((ROOT / "bench/results/h100_ladder.json").read_text(encoding="utf-8"))["ways"]
+CLAIM = load("triangular_mm")
+README = (CLAIM.path / "README.md").read_text(encoding="utf-8")
+ROW = re.compile(r"\| `(\w+)` \| ([\d.]+) \| ([\d.]+)x \| ([\d.e-]+) \|")
+
+
+def _median(name: str) -> float:
+    return statistics.median(WAYS[name]["samples_ms"])
+
+
+def test_the_table_tells_every_way_that_was_measured() -> None:
+    assert {name for name, *_ in ROW.findall(README)} == set(WAYS)
+
+
+@pytest.mark.parametrize("row", ROW.findall(README), ids=lambda row: row[0])
+def test_the_table_is_what_the_samples_say(row: tuple[str, str, str, str]) -> None:
+    name, milliseconds, ratio, error = row
+    assert milliseconds == f"{_median(name):.4f}"
+    assert ratio == f"{_median('eager') / _median(name):.2f}"
+    assert error == f"{WAYS[name]['relative_error']['4096']:.1e}"
+
+
+def test_every_repair_was_measured() -> None:
+    assert {variant.name for variant in CLAIM.claim.variant if variant.role == "repair"} <= set(WAYS)
+
+
+@pytest.mark.parametrize("variant", CLAIM.claim.variant, ids=lambda variant: variant.name)
+def test_a_header_that_tells_a_gain_tells_the_measured_one(variant: object) -> None:
+    name = variant.name  # type: ignore[attr-defined]
+    text = (CLAIM.path / variant.file).read_text(encoding="utf-8")  # type: ignore[attr-defined]
+    for before_ms, before, after_ms in re.findall(r"gained .*: ([\d.]+) ms \((\w+)\) -> ([\d.]+) ms", text):
+        assert (before_ms, after_ms) == (f"{_median(before):.3f}", f"{_median(name):.3f}")
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_errors_of_float32_ways_are_float32s(name: str) -> None:
+    rounds_inputs = name in {"eager_tf32", "float16", "wmma_f16", "wmma_tf32"}
+    for side, error in WAYS[name]["relative_error"].items():
+        assert error <= (1e-3 if rounds_inputs else 2e-6), side
+
+
+def test_the_notebook_runs_and_shows_every_way(tmp_path: Path) -> None:
+    executed = tmp_path / "executed.ipynb"
+    command = ["papermill", "--no-progress-bar", "--cwd", str(ROOT / "notebooks")]
+    notebook = str(ROOT / "notebooks/ladder.ipynb")
+    outside = {key: value for key, value in os.environ.items() if not key.startswith("COLAB_")}
+    done = subprocess.run(
+        [sys.executable, "-m", *command, notebook, str(executed)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=outside,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    shown = executed.read_text(encoding="utf-8")
+    assert all(name in shown for name in WAYS)
+    assert "image/png" in shown

@@ -1,0 +1,212 @@
+"""Every rule of the judge gives its verdict where its row says so, in order, and the docs print the table of them.
+
+What is said of measured times has tests of its own in `test_judge.py`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from audit import judge
+from audit.apps.pages import verdicts as pages
+from audit.judge import answers, clearing
+from audit.model import Finding, Record
+from audit.probes import PROBES
+from audit.probes.answer import answer
+from audit.probes.target import Target
+from tests.conftest import finding
+
+DOCS = (Path(__file__).resolve().parents[2] / "docs/verdicts.md").read_text(encoding="utf-8")
+RIGHT = [finding(probe) for probe in clearing.CORRECTNESS]
+
+TASK = finding("task", "fail", target="triangular_mm")
+IDLE = finding("kernels_ran", "fail")
+REPLACED = finding("untouched_process", "fail")
+LATE = finding("late_writes", "fail")
+ROUGH = finding("precision", "fail")
+RACE = finding("memory_access", "fail", grade="undefined")
+UNBUILT = finding("build", "fail")
+FLOOR = finding("floor", "fail", target="H100")
+ELSEWHERE = finding("agreement", "fail", claimed=False, shape={"N": 3})
+NO_REFERENCE = finding("agreement", "error", summary=f"wrong - {clearing.OWN_REFERENCE} in agreement: off by 2")
+
+ROWS: list[tuple[str, list[Finding], str]] = [
+    # rule, findings, verdict; each row also holds what every later rule would speak to, so that the order is tested
+    ("proved wrong", [*RIGHT[1:], finding("contract", "fail"), UNBUILT, RACE, TASK, ROUGH, IDLE, FLOOR], "wrong"),
+    ("proved wrong", [*RIGHT, finding("timed_outputs", "fail"), TASK, IDLE, FLOOR], "wrong"),
+    ("proved wrong", [finding("build", "error"), finding("contract", "fail")], "wrong"),
+    ("no compiler takes it", [UNBUILT, RACE, TASK, ROUGH, IDLE, FLOOR], "cannot be built"),
+    ("undefined behaviour", [*RIGHT[:-1], RACE, TASK, ROUGH, IDLE, FLOOR], "undefined"),
+    ("undefined behaviour", [RACE, finding("build", "error"), TASK, ROUGH, IDLE, FLOOR], "undefined"),
+    ("undefined behaviour", [*RIGHT[1:], finding("contract", "fail", grade="undefined"), TASK, FLOOR], "undefined"),
+    ("the task cannot tell", [TASK, ROUGH, LATE, IDLE, FLOOR], "vacuous"),
+    ("an answer is missing", [finding("build", "error"), *RIGHT, ROUGH, IDLE, FLOOR], "undecided"),
+    ("an answer is missing", [*RIGHT[1:], ROUGH, LATE, IDLE, FLOOR], "undecided"),
+    ("an answer is missing", [*RIGHT[1:], finding("contract", "skip"), ROUGH, IDLE, FLOOR], "undecided"),
+    ("an answer is missing", [*RIGHT, finding("timed_outputs", "error"), ROUGH, IDLE, FLOOR], "undecided"),
+    ("an answer is missing", [*RIGHT, NO_REFERENCE, ROUGH, IDLE, FLOOR], "undecided"),
+    ("fewer bits than declared", [*RIGHT, ROUGH, REPLACED, LATE, IDLE, FLOOR], "reduced precision"),
+    ("the time of something else", [*RIGHT, REPLACED, LATE, IDLE, FLOOR], "mistimed"),
+    ("the time of something else", [*RIGHT, LATE, IDLE, FLOOR], "mistimed"),
+    ("the time of something else", [*RIGHT, finding("current_stream", "fail"), FLOOR], "mistimed"),
+    ("others did the work", [*RIGHT, IDLE, FLOOR], "overstated"),
+    ("others did the work", [*RIGHT, finding("late_writes", "fail", grade="hint"), IDLE], "overstated"),
+    ("the time of something else", [*RIGHT, FLOOR], "mistimed"),
+    ("the time of something else", [*RIGHT[:-1], finding("memory_access", "skip"), FLOOR], "mistimed"),
+    ("the time of something else", [*RIGHT, finding("launch_geometry", "fail", grade="hint"), FLOOR], "mistimed"),
+    ("the time of something else", [*RIGHT, finding("timed_outputs", "skip"), FLOOR], "mistimed"),
+    ("right, without a time", RIGHT, "no defect found"),
+    ("right, without a time", [*RIGHT, finding("agreement", "fail", target="thief")], "no defect found"),
+    ("right, without a time", [*RIGHT, ELSEWHERE], "no defect found"),
+    ("right, without a time", [*RIGHT, finding("sweep", "error")], "no defect found"),
+    ("right, without a time", [*RIGHT, finding("sweep", "fail", grade="hint", claimed=False)], "no defect found"),
+    ("right, without a time", [*RIGHT, FLOOR.model_copy(update={"target": "T4"})], "no defect found"),
+]
+ABOUT_TIMES = ("the ratio is reached", "against the named baseline alone", "the ratio is not reached")
+"""Rules that speak of measured times alone; so does `the ratio stays open`, and of hints."""
+
+
+def first_rule(record: Record) -> str:
+    """The name of the rule that gives the verdict."""
+    claimed = record.claim.statement.claimed
+    assert claimed is not None
+    told = answers.answered(record, claimed)
+    return next(rule.name for rule in judge.RULES if rule.holds(told))
+
+
+@pytest.mark.parametrize(("rule", "findings", "verdict"), ROWS)
+def test_rule_gives_its_verdict(record: Record, rule: str, findings: list[Finding], verdict: str) -> None:
+    told = record.model_copy(update={"findings": tuple(findings)})
+    assert (first_rule(told), judge.judge(told).name) == (rule, verdict)
+
+
+def test_every_rule_has_a_row_and_gives_only_what_it_says() -> None:
+    given = {rule.name: rule.verdict for rule in judge.RULES}
+    asked = {rule for rule, _, _ in ROWS} | {*ABOUT_TIMES, "the ratio stays open"}
+    assert asked == set(given)
+    assert all(verdict == given[rule] for rule, _, verdict in ROWS)
+
+
+def test_a_hint_that_waits_for_another_device_leaves_the_ratio_open(record: Record) -> None:
+    waiting = {"confirm_with": "current_stream", "standing": "hint"}
+    hint = finding("review.side_stream", "fail", grade="hint", line=3, evidence=waiting)
+    told = record.model_copy(update={"findings": (*RIGHT, hint, finding("current_stream", "skip"))})
+    verdict = judge.judge(told)
+    assert (first_rule(told), verdict.name) == ("the ratio stays open", "undecided")
+    assert verdict.missing[0].startswith("current_stream, skipped here, on line 3")
+
+
+OF_THEIR_OWN = (clearing.KERNELS, clearing.PRECISION, clearing.REPLACED, *clearing.ESCAPES)
+"""Probes that rules of their own speak to."""
+
+
+@pytest.mark.parametrize("probe", [probe for probe in PROBES if probe not in OF_THEIR_OWN])
+def test_any_probe_convicts_by_proof_alone_and_blocks_by_an_error(record: Record, probe: str) -> None:
+    others = [one for one in RIGHT if one.probe != probe]
+    verdicts = {}
+    for grade in ("proved", "undefined", "hint"):
+        findings = (*others, finding(probe, "fail", grade=grade), FLOOR)
+        verdicts[grade] = judge.judge(record.model_copy(update={"findings": findings})).name
+    broken = judge.judge(record.model_copy(update={"findings": (*others, finding(probe, "error"), FLOOR)}))
+    assert (verdicts["proved"], verdicts["undefined"]) == ("wrong", "undefined")
+    assert verdicts["hint"] in ("undecided", "mistimed")
+    assert broken.name == "undecided"
+    assert any(probe in text for text in broken.missing)
+
+
+@pytest.mark.parametrize("probe", clearing.ESCAPES)
+def test_unfinished_work_beside_undefined_behaviour_is_that_and_an_error_blocks(record: Record, probe: str) -> None:
+    for told, name in (
+        (finding(probe, "error"), "undecided"),
+        (finding(probe, "fail", grade="undefined"), "undefined"),
+    ):
+        assert judge.judge(record.model_copy(update={"findings": (*RIGHT, told, FLOOR)})).name == name
+
+
+def test_a_task_that_fails_its_own_reference_is_told_first(record: Record) -> None:
+    findings = (finding("coverage", "error"), *RIGHT[2:], NO_REFERENCE)
+    verdict = judge.judge(record.model_copy(update={"findings": findings}))
+    assert verdict.name == "undecided"
+    assert clearing.OWN_REFERENCE in verdict.missing[0]
+    assert verdict.reasons == (clearing.OWN_REFERENCE,)
+
+
+def test_what_the_claim_does_not_speak_of_is_told_and_never_fails_it(record: Record) -> None:
+    verdict = judge.judge(record.model_copy(update={"findings": (*RIGHT, ELSEWHERE)}))
+    assert verdict.result is not None
+    assert verdict.result.state == "right"
+    assert "not claimed: agreement: agreement fail" in verdict.reasons
+    unasked = finding("agreement", "fail", claimed=False, summary=f"N=3: wrong, and {clearing.NONE_CLAIMED}")
+    alone = [one for one in RIGHT if one.probe != "agreement"]
+    assert judge.judge(record.model_copy(update={"findings": (*alone, unasked)})).name == "undecided"
+
+
+def test_a_probe_that_asked_nothing_the_claim_speaks_of_says_so_in_the_words_the_judge_reads() -> None:
+    case = SimpleNamespace(shape={"N": 3}, counts=False)
+    target = cast(Target, SimpleNamespace(cases=(case,), variant=SimpleNamespace(name="claimed")))
+    alone = answer("agreement", target, "fail", "N=3: wrong", shape={"N": 3})
+    assert (alone.claimed, clearing.NONE_CLAIMED in alone.summary) == (False, True)
+    target.cases = (case, SimpleNamespace(shape={"N": 4}, counts=True))  # type: ignore[misc, assignment]
+    assert clearing.NONE_CLAIMED not in answer("agreement", target, "fail", "N=3: wrong", shape={"N": 3}).summary
+
+
+def test_a_vacuous_task_and_a_wrong_kernel_are_both_answers(record: Record) -> None:
+    verdict = judge.judge(record.model_copy(update={"findings": (*RIGHT, finding("repeat", "fail"), TASK)}))
+    assert verdict.name == "wrong"
+    assert verdict.result is not None and verdict.task is not None and verdict.ratio is not None
+    assert (verdict.result.state, verdict.task.state) == ("wrong", "cannot tell")
+    assert verdict.ratio.state == "not measured"
+
+
+def test_a_wrong_kernel_is_told_that_its_task_cannot_tell_either(record: Record) -> None:
+    verdict = judge.judge(record.model_copy(update={"findings": (*RIGHT, finding("dead_inputs", "fail"), TASK)}))
+    assert verdict.name == "wrong"
+    assert verdict.reasons == ("dead_inputs: dead_inputs fail", "task: task fail")
+
+
+def test_inputs_that_move_nothing_are_the_cause_where_no_ablation_shows_one(record: Record) -> None:
+    inputs = [{"input": "input_0_a", "right": False}, {"input": "input_1_b", "right": True}]
+    dead = finding("dead_inputs", "fail", evidence={"inputs": inputs})
+    told = record.model_copy(update={"findings": (*RIGHT, dead)})
+    assert judge.judge(told).root_cause == "The result does not follow input 0 (a)."
+
+
+def test_a_task_that_tells_at_other_inputs_alone_is_not_vacuous(record: Record) -> None:
+    partly = TASK.model_copy(update={"grade": "hint"})
+    verdict = judge.judge(record.model_copy(update={"findings": (*RIGHT, partly)}))
+    assert verdict.task is not None
+    assert (verdict.name, verdict.task.state) == ("no defect found", "only at other inputs")
+
+
+def test_a_task_asked_on_two_devices_is_told_once(record: Record) -> None:
+    twice = [TASK.model_copy(update={"device": device}) for device in ("emulated", "cuda")]
+    verdict = judge.judge(record.model_copy(update={"findings": (*RIGHT, *twice)}))
+    assert (verdict.name, verdict.reasons) == ("vacuous", ("task fail",))
+
+
+def test_a_vacuous_task_says_what_speaks_for_the_kernel_elsewhere(record: Record) -> None:
+    right = finding("distributions", evidence={"discriminating": True})
+    plain = finding("distributions", evidence={"discriminating": False})
+    reasons = [
+        judge.judge(record.model_copy(update={"findings": (*RIGHT, TASK, one)})).reasons for one in (right, plain)
+    ]
+    assert reasons == [("task fail", "the claimed kernel where it can tell: distributions pass"), ("task fail",)]
+
+
+def test_a_task_that_other_inputs_tell_is_no_obstacle(record: Record) -> None:
+    hinted = TASK.model_copy(update={"grade": "hint"})
+    told = answers.task_answer(record.model_copy(update={"findings": (*RIGHT, hinted)}))
+    assert (told.state, told.reasons) == ("only at other inputs", ("task fail",))
+    assert judge.judge(record.model_copy(update={"findings": (*RIGHT, hinted)})).name != "vacuous"
+
+
+def test_the_docs_print_the_rules() -> None:
+    assert pages.rules() in DOCS, f"docs/verdicts.md must hold\n{pages.rules()}"
+
+
+def test_the_docs_name_the_probes_that_must_answer() -> None:
+    assert ", ".join(f"`{probe}`" for probe in clearing.CORRECTNESS) in " ".join(DOCS.split())

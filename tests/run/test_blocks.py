@@ -1,0 +1,170 @@
+"""Interleaving: every callable in every block, in a new order, more samples for the fast, and an end."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from audit.run.answers import Answers
+from audit.run.blocks import COLD, HOST, HOT, LEAST_BLOCKS, MOST_CALLS, SEEN, WARM_MOST_CALLS, Blocks, Plan
+from audit.run.contents import Content, Contents
+from audit.run.kept_outputs import KeptOutputs
+from audit.run.stopping import calls_in_block, half_width, settled
+from audit.run.stopwatch import Stopwatch, Timed
+
+
+class Watch:
+    """Stands for the GPU: a call takes as long as it returns, times the noise."""
+
+    def __init__(self, noise: Callable[[], float]) -> None:
+        self.noise = noise
+        self.log: list[float] = []
+
+    def cold(self, calls: Sequence[Timed]) -> list[float]:
+        times = [self.one(timed) for timed in calls]
+        self.log += times
+        return [one * self.noise() for one in times]
+
+    def hot(self, calls: Sequence[Timed]) -> list[float]:
+        return self.cold(calls)[1:]
+
+    def host(self, timed: Timed) -> float:
+        return self.one(timed)
+
+    def one(self, timed: Timed) -> float:
+        timed.before()
+        result: float = timed.call()
+        timed.after(result)
+        return result
+
+
+class Given:
+    """Stands for the contents and for what results are held against; counts what it is asked for."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.batches: list[int] = []
+        self.checked: Counter[str] = Counter()
+
+    def renew(self, count: int) -> None:
+        self.batches.append(count)
+
+    def taken(self, owner: str, count: int) -> list[tuple[Content, int]]:  # noqa: ARG002
+        return [(Content(row, drawn=row % 2 or None), row % 2) for row in range(count)]
+
+    def write(self, content: Content, home: int) -> None:
+        assert content.row % 2 == home
+
+    def check(self, name: str, content: Content, result: float, *, block: int) -> None:  # noqa: ARG002
+        self.checked[name] += 1
+
+    def settle(self) -> None: ...
+
+    def tell_apart(self) -> None: ...
+
+
+def blocks(noise: Callable[[], float] = lambda: 1.0, most: int = 14, **times_ms: float) -> tuple[Blocks, Watch, Given]:
+    watch, given = Watch(noise), Given(most)
+    calls = {name.replace("_", ":"): (lambda _, ms=ms: ms) for name, ms in times_ms.items()}
+    kept = KeptOutputs(Path(), each=0, choice=random.Random(1), write=lambda *_: "")
+    made = Blocks(
+        calls,
+        contents=cast(Contents, given),
+        answers=cast(Answers, given),
+        stopwatch=cast(Stopwatch, watch),
+        kept=kept,
+        choice=random.Random(1),
+    )
+    for name in calls:
+        made.warm(name)
+    return made, watch, given
+
+
+def test_every_callable_is_in_every_block_and_the_order_changes() -> None:
+    made, *_ = blocks(baseline_eager=3.0, claim=0.5, other=0.2)
+    made.run(Plan(budget_s=1.0, half_width=0.01), between=lambda _: None)
+    assert made.block == LEAST_BLOCKS, "without noise the least number of blocks is enough"
+    for name, each in (("baseline:eager", 1), ("claim", 4), ("other", MOST_CALLS)):
+        cold = made.taken[name][COLD]
+        assert Counter(cold.blocks) == dict.fromkeys(range(LEAST_BLOCKS), each)
+        assert len(set(cold.positions)) > 1
+        assert {HOT, HOST, SEEN} < set(made.taken[name])
+
+
+def test_noise_needs_more_blocks_and_a_budget_ends_them() -> None:
+    draw = random.Random(5)
+    made, *_ = blocks(lambda: 1 + 0.2 * draw.random(), baseline_eager=3.0, claim=2.5)
+    ended = made.run(Plan(budget_s=20.0, half_width=0.01), between=lambda _: None)
+    assert ended["tight"]
+    assert ended["blocks"] > LEAST_BLOCKS
+    made, *_ = blocks(lambda: 1 + draw.random(), baseline_eager=3.0, claim=2.5)
+    assert not made.run(Plan(budget_s=0.05, half_width=1e-9), between=lambda _: None)["tight"]
+
+
+def test_the_driver_is_asked_between_blocks_with_their_numbers() -> None:
+    made, *_ = blocks(baseline_eager=3.0, claim=2.5)
+    asked: list[int] = []
+    made.run(Plan(budget_s=1.0, half_width=0.01), between=asked.append)
+    assert asked == list(range(LEAST_BLOCKS))
+
+
+def test_the_control_is_a_callable_under_a_second_name() -> None:
+    made, *_ = blocks(baseline_eager=3.0, claim=0.5)
+    assert made.fastest() == "claim"
+    made.repeat("claim", "control:again:claim")
+    made.run(Plan(budget_s=1.0, half_width=0.01), between=lambda _: None)
+    assert made.taken["control:again:claim"][COLD].samples_ms == made.taken["claim"][COLD].samples_ms
+
+
+def test_there_are_contents_for_every_call_of_a_block_and_every_result_is_held_against_something() -> None:
+    made, watch, given = blocks(baseline_eager=3.0, claim=0.2)
+    warm = len(watch.log)
+    made.repeat("claim", "control:again:claim")
+    made.run(Plan(budget_s=1.0, half_width=0.01), between=lambda _: None)
+    assert set(given.batches) == {2 * MOST_CALLS, 1 + MOST_CALLS, 2}
+    hosted = sum(len(taken[HOST].samples_ms) for name, taken in made.taken.items() if HOST in taken)
+    assert sum(given.checked.values()) == len(watch.log) + hosted
+    assert given.checked["claim"] > given.checked["baseline:eager"] > warm // 2 - 1
+    assert set(made.taken["control:again:claim"]) == {COLD}
+
+
+def test_few_contents_bound_the_calls_of_a_block() -> None:
+    made, *_ = blocks(most=4, baseline_eager=3.0, claim=0.2, other=0.2)
+    made.repeat("claim", "control:again:claim")
+    made.run(Plan(budget_s=1.0, half_width=0.01), between=lambda _: None)
+    assert Counter(made.taken["claim"][COLD].blocks) == dict.fromkeys(range(LEAST_BLOCKS), 2)
+    assert Counter(made.taken["other"][COLD].blocks) == dict.fromkeys(range(LEAST_BLOCKS), 4)
+
+
+def test_the_warm_up_ends_when_steady_and_at_its_cap_when_not() -> None:
+    made, *_ = blocks(baseline_eager=3.0)
+    assert made.warm("baseline:eager") == {
+        "warmed": "baseline:eager", "calls": 10, "stable": True, "first_ms": 3.0, "last_ms": 3.0,
+    }  # fmt: skip
+    growing = iter(range(1, 10_000))
+    restless, *_ = blocks(lambda: float(next(growing)) ** 2, baseline_eager=3.0)
+    told = restless.warm("baseline:eager")
+    assert (told["stable"], told["calls"]) == (False, WARM_MOST_CALLS)
+
+
+def test_the_rule_of_stopping() -> None:
+    assert half_width([1.0, 1.0], [2.0, 2.0]) == float("inf")
+    assert half_width([1.0] * 12, [2.0] * 12) == 0.0
+    shared = [1.0, 1.1, 1.3, 0.9, 1.2, 1.0]
+    assert half_width(shared, [2 * one for one in shared]) == pytest.approx(0.0, abs=1e-12), "drift that both share"
+    draw = random.Random(1)
+    few = [draw.gauss(1, 0.02) for _ in range(10)]
+    many = few * 16
+    assert half_width(many, [1.0] * 160) == pytest.approx(half_width(few, [1.0] * 10) / 4, rel=0.01)
+
+
+def test_groups_settle_and_fast_calls_get_more_samples() -> None:
+    assert settled([5.0, 1.0, 1.0, 1.005, 1.0], group=2, tolerance=0.01)
+    assert not settled([1.0, 1.0, 1.0], group=2, tolerance=0.01)
+    assert not settled([1.0, 1.0, 1.1, 1.1], group=2, tolerance=0.01)
+    assert [calls_in_block(ms, share_ms=2.0, most=6) for ms in (0.0, 0.3, 1.0, 8.0)] == [6, 6, 2, 1]

@@ -1,0 +1,123 @@
+"""Changes of arguments: gentle at first, and never one that the right result does not show, where another would."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+import torch
+
+from audit.run import changes
+from audit.run.containers import leaves, rebuilt
+from audit.run.discriminating import Telling
+from audit.run.redrawn import redrawn
+from audit.run.transforms import is_real
+
+X = torch.randn(6, 5, generator=torch.Generator().manual_seed(1))
+
+
+class Case:
+    """A case of a plain function, and what it can tell; `others` are the arguments that `inputs` draws next."""
+
+    offers, relative, size = False, 1e-4, 0.0
+
+    def __init__(self, function: Callable[..., torch.Tensor], values: list[Any], others: list[Any]) -> None:
+        self.reference, self.function, self.others = SimpleNamespace(reference=function), function, others
+        self.values, self.flat, self.problem = values, leaves(values), self
+
+    def arguments(self, flat: list[Any]) -> list[Any]:
+        return cast(list[Any], rebuilt(self.values, flat))
+
+    def generator(self, salt: int) -> torch.Generator:
+        return torch.Generator().manual_seed(salt)
+
+    def oracle(self, values: list[Any]) -> torch.Tensor:
+        return self.eager(rebuilt(values, [x.double() if is_real(x) else x for x in leaves(values)]))
+
+    def eager(self, values: list[Any]) -> torch.Tensor:
+        return self.function(*rebuilt(values, leaves(values)))
+
+
+def replaced(function: Callable[..., torch.Tensor], *values: Any, second: list[Any] | None = None) -> dict[str, Any]:
+    """By name: what is told of each argument replaced alone, and its new value."""
+    case = Case(function, list(values), list(values) if second is None else second)
+    return {
+        name: (told["kind"], told["how"], told["moved"], leaves(changed))
+        for name, changed, told in changes.one_argument(cast(Telling, case))
+    }
+
+
+def test_a_number_is_scaled_until_the_result_moves() -> None:
+    told = replaced(lambda x, eps: x / (x.var(-1, keepdim=True) + eps).sqrt(), X, 1e-12, second=[X + 1, 1e-12])
+    assert (told["input_1_eps"][0], told["input_1_eps"][2]) == ("number", 0), "no factor is enough for this one"
+    kind, how, moved, _ = replaced(lambda x, eps: x + eps, X, 1e-5)["input_1_eps"]
+    assert (kind, how, moved > 0) == ("number", "0.00064 for 1e-05", True)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (torch.ones(5), "constant"),
+        (torch.zeros(5), "constant"),
+        (torch.linspace(0, 1, 5), "table"),
+    ],
+)
+def test_a_tensor_that_is_always_alike_is_redrawn(value: torch.Tensor, kind: str) -> None:
+    seen, _, moved, (_, new) = replaced(lambda x, w: x * (1 + w), X, value)["input_1_w"]
+    assert (seen, moved > 0) == (kind, True)
+    assert (new >= 0).all(), "a constant or table keeps its signs"
+    assert new[value == 0].eq(0).all() or kind == "constant"
+
+
+def test_indices_change_places_and_keep_their_range() -> None:
+    kind, how, moved, (_, new) = replaced(lambda x, order: x[order], X, torch.tensor([3, 0, 5]))["input_1_order"]
+    assert (kind, "order" in how, moved > 0) == ("table", True, True)
+    assert sorted(new.tolist()) == [0, 3, 5]
+
+
+def test_a_mask_is_turned_round_in_places_that_the_reference_stands() -> None:
+    told = replaced(lambda x, keep: x.masked_fill(~keep, -torch.inf).softmax(-1), X, torch.ones(6, 5, dtype=torch.bool))
+    kind, how, moved, (_, new) = told["input_1_keep"]
+    assert (kind, how, moved > 0) == ("constant", "turned round in 10% of its places", True)
+    assert new.any(-1).all()
+
+
+def test_what_nothing_moves_is_told_with_no_element() -> None:
+    assert replaced(lambda x, _: x + 1, X, torch.ones(3))["input_1__"][2] == 0
+
+
+def test_what_the_reference_refuses_is_left_out() -> None:
+    assert "input_1_dim" not in replaced(lambda x, dim: x.sum(dim), X, 1)
+
+
+def test_values_within_containers_are_replaced_one_by_one() -> None:
+    told = replaced(lambda x, p: x @ p["w"] + p["b"], X, {"w": torch.eye(5), "b": torch.zeros(5)})
+    assert {name: kind for name, (kind, *_) in told.items()} == {
+        "input_0_x": "table", "input_1_p_w": "table", "input_1_p_b": "constant",
+    }  # fmt: skip
+
+
+def test_an_element_moves_until_the_right_result_does() -> None:
+    wide = torch.cat([torch.full((1,), 1e6), torch.ones(99)])
+    case = Case(lambda x: x.cumsum(0), [wide], [wide])
+    told = {name: more["moved"] for name, _, more in changes.one_element(cast(Telling, case))}
+    assert set(told) == {"last_element", "one_element", "middle_element"}
+    assert min(told.values()) > 0
+
+
+def test_two_exchanged_elements_leave_every_sum_and_move_the_result() -> None:
+    case = Case(lambda x, y: x @ y, [X, X.mT.contiguous()], [X, X])
+    told = {name: (values, more) for name, values, more in changes.whole_numbers(cast(Telling, case))}
+    (base, _), (exchanged, more) = told["whole_numbers"], told["two_exchanged"]
+    assert more["moved"] > 0
+    for one, other in zip(base, exchanged, strict=True):
+        assert one.sum() == other.sum()
+        assert torch.equal(one, one.round())
+    assert sum(int((one != other).sum()) for one, other in zip(base, exchanged, strict=True)) == 2
+
+
+def test_nothing_is_made_of_what_is_no_number() -> None:
+    assert list(redrawn("mode", "mode", torch.Generator())) == []
+    assert list(redrawn(torch.tensor([2, 2]), torch.tensor([2, 2]), torch.Generator())) == []

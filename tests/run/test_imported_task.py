@@ -1,0 +1,161 @@
+"""The contracts by which others state a task: inputs, results in float64, and the least work, from a file as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from audit.run.imported_file import ImportedFile
+from audit.run.imported_task import DataTask, DefinitionTask, FunctionalTask, FunctionTask, ModuleTask, one_tensor
+from tests.importers import published
+
+
+def file(folder: Path, text: str, name: str = "task.py") -> Path:
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder / name
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def module_task(folder: Path) -> ModuleTask:
+    return ModuleTask(file(folder, published.TASK))
+
+
+def functional_task(folder: Path) -> FunctionalTask:
+    return FunctionalTask(file(folder, published.FUNCTIONAL), function="module_fn")
+
+
+def robust_task(folder: Path) -> FunctionalTask:
+    settings = {"inputs": {"batch_size": 4096, "features": 24}, "init": {"features": 24}}
+    return FunctionalTask(file(folder, published.ROBUST), function="forward_fn", settings=settings)
+
+
+def data_task(folder: Path) -> DataTask:
+    types = file(folder, published.POPCORN_TYPES, "types_of.py")
+    return DataTask(file(folder, published.POPCORN_REFERENCE), beside={"task": types, "utils": None})
+
+
+def definition_task(folder: Path) -> DefinitionTask:
+    inputs = {
+        "x": {"shape": ["rows", "features"], "dtype": "float32"},
+        "w": {"shape": ["features"], "dtype": "float32"},
+    }
+    path = file(folder, published.DEFINITION["reference"])
+    return DefinitionTask(path, inputs=inputs, axes=lambda shape: {**shape, "features": 24})
+
+
+def function_task(folder: Path) -> FunctionTask:
+    return FunctionTask(file(folder, published.REFERENCE), function="reference")
+
+
+TASKS = {
+    module_task: {"batch_size": 33},
+    functional_task: {"batch_size": 33, "features": 24},
+    robust_task: {"batch_size": 33, "features": 24},
+    data_task: {"rows": 33, "features": 24},
+    definition_task: {"rows": 33},
+    function_task: {"rows": 33},
+}
+
+
+@pytest.mark.parametrize("make", TASKS, ids=lambda make: make.__name__)
+def test_every_contract_gives_inputs_results_and_least_work(make, tmp_path: Path) -> None:
+    task, shape = make(tmp_path), TASKS[make]
+    arguments = task.inputs(shape, generator())
+    again, other = task.inputs(shape, generator()), task.inputs(shape, generator(1))
+    assert arguments[0].shape == (33, 24)
+    assert all(one.equal(two) for one, two in zip(arguments, again, strict=True))
+    assert not arguments[0].equal(other[0])
+    assert {one.device.type for one in arguments} == {"cpu"}
+    result, right = task.reference(*arguments), task.oracle(*arguments)
+    assert (result.dtype, right.dtype) == (torch.float32, torch.float64)
+    torch.testing.assert_close(right.float(), result)
+    if len(arguments) == 2:
+        assert right.equal(torch.relu(arguments[0].double() * arguments[1].double()))
+    assert task.cost(shape) == {"flops": 0.0, "bytes": 33 * 24 * 4.0}
+
+
+def test_drawing_inputs_leaves_the_generator_of_the_process_alone(tmp_path: Path) -> None:
+    torch.manual_seed(7)
+    before = torch.random.get_rng_state()
+    module_task(tmp_path).inputs({"batch_size": 3}, generator())
+    assert torch.random.get_rng_state().equal(before)
+
+
+def test_a_module_has_the_parameters_of_its_seed(tmp_path: Path) -> None:
+    torch.manual_seed(42)
+    weight = torch.randn(24)
+    ones = torch.ones(1, 24)
+    task = module_task(tmp_path)
+    assert task.reference(ones).equal(torch.relu(weight)[None])
+    assert task.oracle(ones).equal(torch.relu(weight.double())[None])
+
+
+def test_sizes_that_follow_from_a_constant_follow_it(tmp_path: Path) -> None:
+    module = ImportedFile(file(tmp_path, "rows = 4\ncolumns = rows * 2\n"))
+    assert (module.module().columns, module.module({"rows": 8}).columns) == (8, 16)
+    with pytest.raises(LookupError, match=r"task\.py has no constant cols; it has: rows, columns"):
+        module.module({"cols": 1})
+
+
+def test_a_dataclass_with_annotations_as_text_finds_its_module(tmp_path: Path) -> None:
+    text = "from dataclasses import dataclass\n\n@dataclass\nclass Config:\n    rows: 'int' = 4\n"
+    assert ImportedFile(file(tmp_path, text)).module().Config().rows == 4
+
+
+def test_sizes_that_stand_side_by_side_are_replaced_alone(tmp_path: Path) -> None:
+    text = "depth, rows = 2, 4\nfor a, b in [(1, 2)]:\n    pass\nx, *y = 1, 2\ncells = depth * rows\n"
+    module = ImportedFile(file(tmp_path, text))
+    assert (module.module().cells, module.module({"rows": 8}).cells, module.module({"depth": 3}).cells) == (8, 16, 12)
+    with pytest.raises(LookupError, match=r"it has: depth, rows, cells$"):
+        module.module({"x": 1})
+
+
+def test_seeds_stay_within_those_that_the_task_publishes(tmp_path: Path) -> None:
+    path = file(tmp_path, "import torch\n\ndef generate_input(rows, seed):\n    return torch.full((rows,), seed)\n")
+
+    def drawn(**published: int) -> set[int]:
+        task = DataTask(path, beside={}, **published)
+        return {int(task.inputs({"rows": 1}, generator(seed))[0]) for seed in range(50)}
+
+    assert max(drawn()) > 1 << 24
+    assert max(drawn(largest_seed=93246)) <= 93246
+    assert len(drawn(largest_seed=7)) > 45
+
+
+def test_the_least_work_is_nothing_where_it_is_not_certain(tmp_path: Path) -> None:
+    shared = file(
+        tmp_path, "import torch\n\ndef get_inputs():\n    return [torch.ones(4, 4)]\n\ndef f(x):\n    return x.t()\n"
+    )
+    repeated = file(tmp_path, shared.read_text().replace("x.t()", "(x.sum() + 1).expand(4, 4)"), "repeated.py")
+    broken = file(tmp_path, shared.read_text().replace("x.t()", "x if x.sum() > 0 else -x"), "broken.py")
+    assert FunctionTask(shared, function="f").cost({})["bytes"] == 0.0
+    assert FunctionTask(repeated, function="f").cost({})["bytes"] == 4.0
+    assert FunctionTask(broken, function="f").cost({})["bytes"] == 0.0
+
+
+def test_a_result_is_one_tensor() -> None:
+    assert one_tensor((torch.ones(1),)).item() == 1
+    assert one_tensor({"y": torch.ones(1)}).item() == 1
+    for value in ((torch.ones(1), torch.ones(1)), [], 3.0, {"y": 1}):
+        with pytest.raises(TypeError, match="a claim has one"):
+            one_tensor(value)
+
+
+def test_a_model_that_ignores_its_function_is_told(tmp_path: Path) -> None:
+    path = file(tmp_path, published.FUNCTIONAL.replace("return fn(x, self.weight)", "return x"))
+    with pytest.raises(TypeError, match="does not call the function"):
+        FunctionalTask(path, function="module_fn").inputs({}, generator())
+
+
+def test_a_destination_among_the_inputs_is_written_by_the_reference_too(tmp_path: Path) -> None:
+    path = file(tmp_path, "def ref_kernel(data):\n    x, y = data\n    y = x + 1\n    return y\n")
+    x, y = torch.ones(3), torch.zeros(3)
+    assert DataTask(path, beside={}, destination=1).reference(x, y).tolist() == [2.0, 2.0, 2.0]
+    assert (x.tolist(), y.tolist()) == ([1.0, 1.0, 1.0], [2.0, 2.0, 2.0])
+    DataTask(path, beside={}).reference(x, torch.zeros(3))
+    assert x.tolist() == [1.0, 1.0, 1.0]

@@ -1,0 +1,63 @@
+"""Which timed calls are kept, and that what is written is what was returned."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from audit.run import kept_outputs
+from audit.run.kept_outputs import KeptOutputs
+
+
+def written(file: Path, tensor: torch.Tensor) -> str:
+    data = tensor.numpy().tobytes()
+    file.write_bytes(data)
+    return hashlib.blake2b(data, digest_size=32).hexdigest()
+
+
+def test_every_timed_call_has_the_same_chance() -> None:
+    counts: Counter[int] = Counter()
+    for seed in range(600):
+        kept = KeptOutputs(Path(), each=2, choice=random.Random(seed), write=written)
+        last: dict[int, int] = {}
+        for group in range(5):
+            for place, slot in kept.wanted("claim", 4).items():
+                last[slot] = 4 * group + place
+        counts.update(last.values())
+    assert sum(counts.values()) == 1200
+    assert set(counts) == set(range(20))
+    assert min(counts.values()) > 30, "60 are expected for each"
+
+
+def test_a_small_output_is_kept_whole_and_a_large_one_in_rows(tmp_path: Path) -> None:
+    kept = KeptOutputs(tmp_path, each=1, choice=random.Random(3), write=written)
+    small, large = torch.randn(3, 5), torch.randn(8192, 1024)
+    kept.keep("small", 0, small, inputs=1, block=4)
+    kept.keep("large", 0, large, inputs=0, block=9)
+    one, other = kept.written()
+    assert (one["variant"], one["inputs"], one["block"], one["rows"], one["whole"]) == ("small", 1, 4, None, [3, 5])
+    assert np.array_equal(np.fromfile(tmp_path / one["file"], np.float32).reshape(one["shape"]), small.numpy())
+    assert len(other["rows"]) * 1024 == kept_outputs.MOST_ELEMENTS
+    part = np.fromfile(tmp_path / other["file"], np.float32).reshape(other["shape"])
+    assert np.array_equal(part, large.numpy()[other["rows"]])
+
+
+def test_what_is_no_tensor_is_told() -> None:
+    kept = KeptOutputs(Path(), each=1, choice=random.Random(3), write=written)
+    kept.keep("claim", 0, 3.5, inputs=0, block=0)
+    assert kept.written() == [{"variant": "claim", "inputs": 0, "block": 0, "no_tensor": "float"}]
+
+
+def test_a_tensor_that_may_compute_when_it_is_read_is_none() -> None:
+    class Lazy(torch.Tensor):
+        def detach(self) -> torch.Tensor:
+            return torch.ones(3)
+
+    kept = KeptOutputs(Path(), each=1, choice=random.Random(3), write=written)
+    kept.keep("claim", 0, torch.zeros(3).as_subclass(Lazy), inputs=0, block=0)
+    assert kept.written() == [{"variant": "claim", "inputs": 0, "block": 0, "no_tensor": "Lazy"}]

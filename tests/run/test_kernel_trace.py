@@ -1,0 +1,38 @@
+"""What a profiler's trace says of the kernels of one call."""
+
+from typing import Any
+
+from audit.run.kernel_trace import MOST_LAUNCHES, launches_in
+
+
+def event(name: str, start: float, **more: Any) -> dict[str, Any]:
+    told = {"grid": [128, 128, 1], "block": [32, 32, 1], "registers per thread": 32, "stream": 7, "shared memory": 0}
+    return {"cat": "kernel", "name": name, "ts": start, "dur": 3.456, "args": told} | more
+
+
+def test_kernels_are_listed_in_the_order_they_started() -> None:
+    trace = {
+        "traceEvents": [event("second", 9.5), {"cat": "cuda_runtime", "name": "cudaLaunchKernel"}, event("first", 2)]
+    }
+    launches = launches_in(trace)
+    assert [launch["kernel"] for launch in launches] == ["first", "second"]
+    assert launches[0] | {"microseconds": 0} == {
+        "kernel": "first",
+        "line": None,
+        "grid": [128, 128, 1],
+        "block": [32, 32, 1],
+        "shared_bytes": 0,
+        "registers": 32,
+        "stream": 7,
+        "microseconds": 0,
+        "refused": None,
+    }
+    assert launches[0]["microseconds"] == 3.456
+
+
+def test_a_call_with_very_many_kernels_is_cut() -> None:
+    assert len(launches_in({"traceEvents": [event("k", index) for index in range(500)]})) == MOST_LAUNCHES
+
+
+def test_a_call_without_kernels_has_none() -> None:
+    assert launches_in({"traceEvents": [{"ph": "M", "name": "process_name"}]}) == []

@@ -1,0 +1,78 @@
+"""Outputs are read as they were written or not at all; expected results have no name."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from audit.run import outputs, sealed
+from audit.run.event_writer import Teller
+from audit.run.results import Results, Writer
+from audit.run.transcript import Forged
+
+BYTES = b"twelve bytes"
+DIGEST = hashlib.blake2b(BYTES, digest_size=outputs.DIGEST_BYTES).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def teller() -> Teller:
+    return Teller(str(sealed.library()))
+
+
+@pytest.mark.parametrize("elements", [0, 1, 31, 32, 33, 1000, 20_000])
+def test_the_native_digest_is_that_of_the_bytes(teller: Teller, tmp_path: Path, elements: int) -> None:
+    values = torch.arange(elements, dtype=torch.int32)
+    digest = teller.keep(tmp_path / "0.bin", values)
+    assert digest == hashlib.blake2b(values.numpy().tobytes(), digest_size=32).hexdigest()
+    read = outputs.read(tmp_path / "0.bin", digest=digest, most_bytes=4 * elements)
+    assert read.tobytes() == values.numpy().tobytes()
+
+
+def test_whatever_stood_there_before_is_replaced(teller: Teller, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("kept")
+    (tmp_path / "0.bin").symlink_to(tmp_path / "mine")
+    digest = teller.keep(tmp_path / "0.bin", torch.ones(3))
+    assert (tmp_path / "mine").read_text() == "kept"
+    assert outputs.read(tmp_path / "0.bin", digest=digest, most_bytes=12).size == 12
+
+
+def test_an_output_that_cannot_be_written_raises(teller: Teller, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        teller.keep(tmp_path / "no" / "0.bin", torch.ones(3))
+
+
+def sparse(file: Path) -> None:
+    file.touch()
+    os.truncate(file, 1 << 40)
+
+
+PLACED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "nothing": (lambda _: None, "was taken away"),
+    "a pipe": (os.mkfifo, "is no plain file"),
+    "a folder": (Path.mkdir, "is no plain file"),
+    "a link to a device": (lambda file: file.symlink_to("/dev/zero"), "was taken away"),
+    "a terabyte": (sparse, "1099511627776 bytes long, more than any"),
+    "other bytes": (lambda file: file.write_bytes(BYTES.upper()), "holds other bytes"),
+}
+
+
+@pytest.mark.parametrize("placed", PLACED)
+def test_whatever_else_lies_there_is_forged(tmp_path: Path, placed: str) -> None:
+    place, words = PLACED[placed]
+    place(tmp_path / "0.bin")
+    with pytest.raises(Forged, match=words):
+        outputs.read(tmp_path / "0.bin", digest=DIGEST, most_bytes=len(BYTES))
+
+
+def test_results_are_found_where_they_start() -> None:
+    results = Results()
+    with Writer(os.dup(results.fileno())) as writer:
+        starts = [writer.put(torch.full((2, 3), float(place), dtype=torch.float64)) for place in range(3)]
+    assert starts == [0, 48, 96]
+    assert results.at(48, [2, 3]).tolist() == [[1.0] * 3] * 2
+    assert [results.hold(96, [2, 3]), results.hold(97, [2, 3]), results.hold(0, [2**50])] == [True, False, False]

@@ -1,0 +1,110 @@
+"""Which events may answer a request: in their place, with known keys, within bounds."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from audit.run import protocol
+from audit.run.transcript import Forged
+
+STEPS = [{"run": "claim", "case": 0}, {"run": "held", "case": 0, "of": 0}]
+SESSION = {"kind": "session", "steps": STEPS}
+ORACLE = {"kind": "oracle", "shapes": [{"N": 3}]}
+VARY = {"kind": "oracle", "vary": [{"inputs": "/x/0.inputs.pt", "groups": ["moved"]}]}
+TIMING = {"kind": "timing", "variants": [{"name": "claimed"}], "inputs": ["/x/0.inputs.pt"]}
+FINE = {"shape": [3], "dtype": "float32", "digest": "0" * 64, "seconds": 0.5, "launches": [], "reports": []}
+COST: dict[str, Any] = {"cost": {"flops": 1.0, "bytes": 2.0}}
+CASE = {"case": 0, "shape": {"N": 3}, "expected_shape": [3], "expected_dtype": "float32", "expected_at": 0}
+VARIED = {"of": 0, "bits": {"fp32": 23.5, "tf32": None}, "trivial": {"zeros": 3}, "inputs": []}
+MOVED = {"of": 0, "variation": "one_element", "group": "moved", "headroom": {}, "stem": "/x/0.one_element",
+         "expected_shape": [3], "expected_dtype": "float32", "expected_at": 24}  # fmt: skip
+
+
+def steps() -> list[dict[str, Any]]:
+    return [{"step": place, **step, **FINE} for place, step in enumerate(STEPS)]
+
+
+def check(request: dict[str, Any], *events: dict[str, Any] | str, finished: bool = True) -> int:
+    lines = [event if isinstance(event, str) else json.dumps(event) for event in events]
+    return len(protocol.checked(request, lines, finished=finished))
+
+
+def test_what_sessions_tell_is_taken() -> None:
+    assert check(SESSION, *steps()) == 2
+    assert check(SESSION, *steps()[:1], finished=False) == 1, "a session that crashed"
+    assert check(ORACLE, COST, CASE) == 2
+    assert check(VARY, VARIED, MOVED) == 2
+    assert check(TIMING, {"trying": "claimed"}, {"failed": "claimed", "why": "x"}, {"part": "load", "seconds": 1}) == 3
+
+
+def refusal(request: dict[str, Any], *events: dict[str, Any] | str, finished: bool = True) -> str:
+    """Why those events are not taken; fails where they are."""
+    with pytest.raises(Forged) as error:
+        check(request, *events, finished=finished)
+    return str(error.value)
+
+
+def test_an_event_too_few_or_too_many_or_in_another_place_is_refused() -> None:
+    first, second = steps()
+    assert "1 events for 2 steps" in refusal(SESSION, first)
+    assert "3 events for 2 steps" in refusal(SESSION, first, second, second)
+    assert "event 0 answers another step" in refusal(SESSION, second, first)
+    assert "event 1 answers another step" in refusal(SESSION, first, first, finished=False)
+    assert "event 0 answers another step" in refusal(SESSION, {**first, "case": 1}, second)
+    assert "options its step was not asked with" in refusal(SESSION, {**first, "order": [0, 1]}, second)
+    assert "event 0 is not the one due" in refusal(ORACLE, CASE, COST)
+    assert "0 events for the cost and 1 cases" in refusal(ORACLE)
+    assert "another case" in refusal(VARY, MOVED)
+    assert "not asked for, or twice" in refusal(VARY, VARIED, MOVED, MOVED)
+    assert "not asked for, or twice" in refusal(VARY, VARIED, {**MOVED, "stem": "/etc/passwd"})
+    assert "events about 0 of 1 cases" in refusal(VARY)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"unknown": 1},
+        {"step": "0"},
+        {"step": True},
+        {"shape": [-1]},
+        {"shape": [2**60]},
+        {"shape": [3] * 65},
+        {"seconds": -1.0},
+        {"digest": "0"},
+        {"launches": [{"kernel": "k"}]},
+        {"reports": [{"kind": "k", "message": "m", "kernel": "k", "line": None}]},
+        {"raised": "x" * 200_000},
+        {"replaced": ["x"] * 2000},
+    ],
+)
+def test_other_keys_kinds_and_sizes_are_refused(change: dict[str, Any]) -> None:
+    first, second = steps()
+    assert "event 0 is none that a session tells" in refusal(SESSION, {**first, **change}, second)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", "{", "[]", "null", '{"step": NaN}', '{"step": 0, "step": 0}', "[" * 200_000, '{"cost": {"flops": 1e999}}'],
+)
+def test_what_is_no_event_at_all_is_refused(line: str) -> None:
+    assert "is none that a session tells" in refusal(SESSION, line, finished=False)
+    assert "is none that a session tells" in refusal(ORACLE, line, finished=False)
+
+
+def test_a_timing_session_speaks_of_what_it_was_asked_to_time() -> None:
+    samples = {"how": "cold", "samples_ms": [0.5], "blocks": [0], "positions": [0]}
+    assert check(TIMING, {"variant": "claimed", **samples}, {"variant": "baseline:eager", **samples}) == 2
+    assert "speaks of another, which" in refusal(TIMING, {"variant": "another", **samples})
+    ahead = {**TIMING, "variants": [], "compiled": ["compile"]}
+    assert check(ahead, {"trying": "compile"}, {"loaded": "compile", "seconds": 1.0}) == 2
+    assert "speaks of compile, which" in refusal(TIMING, {"trying": "compile"})
+    assert "is none that a session tells" in refusal(TIMING, {"variant": "claimed", **samples, "samples_ms": [-0.5]})
+    kept = {"variant": "claimed", "inputs": 1, "block": 0, "no_tensor": "float"}
+    assert "names inputs there are none of" in refusal(TIMING, kept)
+    file = {**kept, "inputs": 0, "whole": [3], "rows": None, "shape": [3], "dtype": "float32", "digest": "0" * 64}
+    del file["no_tensor"]
+    assert check(TIMING, {**file, "file": "timed0.bin"}) == 1
+    assert "is none that a session tells" in refusal(TIMING, {**file, "file": "../timed0.bin"})

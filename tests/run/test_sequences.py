@@ -1,0 +1,71 @@
+"""Many calls in a row: contents that take turns at one address, results compared with the first for the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+import torch
+
+from audit.run.arguments import Arguments
+from audit.run.device import SessionDevice
+from audit.run.sequences import InTurn
+from audit.run.stopwatch import LEAST_FLUSH_BYTES
+
+ORDER = [0, 0, 0, 1, 0, 1, 0]
+
+
+class Host:
+    """Stands for a device; keeps what was uploaded."""
+
+    def __init__(self) -> None:
+        self.uploaded: list[torch.Tensor] = []
+
+    def upload(self, tensor: torch.Tensor) -> torch.Tensor:
+        self.uploaded.append(tensor)
+        return tensor
+
+    def before_call(self, output_bytes: int) -> None:
+        assert output_bytes == 16
+
+    def after_call(self) -> None:
+        """Nothing to wait for."""
+
+
+def turn(call: Callable[..., Any]) -> tuple[dict[str, Any], object, InTurn, Host]:
+    cases, host = [Arguments([torch.full((4,), value)], torch.clone) for value in (1.0, 2.0)], Host()
+    made = InTurn(call, cast(SessionDevice, host), cases=cases, into=cases[0], output_bytes=16)
+    event, kept = made.run(ORDER, flush_from=3)
+    return event, kept, made, host
+
+
+def test_results_that_follow_their_contents_differ_nowhere() -> None:
+    event, kept, made, host = turn(lambda x: 2 * x)
+    assert event == {"differing": [], "kept": len(ORDER) - 1}
+    assert torch.equal(cast(torch.Tensor, kept), torch.full((4,), 2.0))
+    assert {case: one.data.view(torch.float32)[0].item() for case, one in made.firsts.items()} == {0: 2.0, 1: 4.0}
+    assert [one.numel() for one in host.uploaded] == [LEAST_FLUSH_BYTES]
+
+
+def test_a_replay_differs_where_it_is_of_other_contents() -> None:
+    answers: list[torch.Tensor] = []
+
+    def replayed(x: torch.Tensor) -> torch.Tensor:
+        answers.append(2 * x if len(answers) < 4 else answers[3])
+        return answers[-1]
+
+    event, kept, *_ = turn(replayed)
+    assert event == {"differing": [4, 6], "kept": 6}
+    assert torch.equal(cast(torch.Tensor, kept), torch.full((4,), 4.0))
+
+
+@pytest.mark.parametrize("result", [None, 3.0])
+def test_no_tensor_differs_in_every_call(result: object) -> None:
+    event, _, made, _ = turn(lambda _: result)
+    assert (event["differing"], made.firsts) == (list(range(len(ORDER))), {})
+
+
+def test_what_a_call_changes_is_put_back() -> None:
+    event, *_ = turn(lambda x: x.mul_(2).clone())
+    assert event["differing"] == []

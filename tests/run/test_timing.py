@@ -1,0 +1,138 @@
+"""The timing process: what it can be asked, what it keeps, and what it says where there is no GPU."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from audit import claims
+from audit.model import Harness
+from audit.run import callables, cuda, nvml, published, sealed
+from audit.run.device import open_device
+from audit.run.event_writer import Teller
+from audit.run.pool import Workers
+from audit.run.timing import MODES, makers
+from audit.run.timing import run as timing_run
+from audit.sandbox import places
+
+NO_GPU = not torch.cuda.is_available()
+FOLDER = claims.load("triangular_mm")
+SIDE = 64
+
+
+@pytest.fixture
+def precision() -> Iterator[Any]:
+    """PyTorch's settings of matrix products, as they are in a process in which nobody has changed them."""
+    matmul = torch.backends.cuda.matmul
+    before = matmul.fp32_precision
+    matmul.fp32_precision = "none"
+    yield matmul
+    matmul.fp32_precision = before
+
+
+def request(folder: Path) -> dict[str, Any]:
+    for place in range(2):
+        torch.save([torch.randn(SIDE, SIDE).tril() for _ in range(2)], folder / f"{place}.inputs.pt")
+    told = {"variants": [], "baselines": None, "compiled": [], "published": [], "ceilings": False}
+    plan = {"budget_s": 0.5, "half_width": 0.01, "seed": 1, "kept_calls": 1, "profile": 2, "shape": {"N": SIDE}}
+    files = {"inputs": [str(folder / f"{place}.inputs.pt") for place in range(2)], "folder": str(folder)}
+    return {"mode": "interleaved", "reference": str(FOLDER.reference), "entry": "forward", **told, **plan, **files}
+
+
+@pytest.mark.skipif(not NO_GPU, reason="this machine has a GPU")
+def test_without_a_gpu_it_says_so(workers: Workers, tmp_path: Path) -> None:
+    reply = workers.call("timing", request(tmp_path), limit_s=60.0)
+    assert (reply.ending, reply.events) == ("raised", ())
+    assert "sees no CUDA GPU; use --device emulated" in reply.detail
+
+
+@pytest.mark.skipif(NO_GPU, reason="needs a GPU: the baselines run on it")
+def test_the_baselines_are_timed_side_by_side(workers: Workers, tmp_path: Path) -> None:
+    reply = workers.call("timing", request(tmp_path), limit_s=300.0)
+    assert reply.finished, reply.detail
+    cold = {event["variant"]: event for event in reply.events if event.get("how") == "cold"}
+    assert {"baseline:eager", "baseline:eager_tf32", "baseline:graph_blocked"} <= set(cold)
+    assert all(sample > 0 for event in cold.values() for sample in event["samples_ms"])
+    assert [event for event in reply.events if "file" in event]
+
+
+@pytest.mark.skipif(not NO_GPU, reason="this machine has a GPU")
+def test_without_a_driver_nothing_is_watched() -> None:
+    assert nvml.watch("00000000-0000-0000-0000-000000000000") is None
+
+
+def test_an_unknown_mode_lists_the_known_ones() -> None:
+    with pytest.raises(LookupError, match=f"unknown mode x; known: {', '.join(MODES)}"):
+        list(timing_run({"mode": "x"}, Teller(str(sealed.library()))))
+
+
+def test_baselines_are_those_of_the_claim_and_their_graphs() -> None:
+    sets = [[torch.randn(4, 4).tril(), torch.randn(4, 4).tril()]]
+    reference, names = callables.names(str(FOLDER.reference), sets)
+    assert names == ["eager", "eager_tf32", "blocked", "graph_eager", "graph_eager_tf32", "graph_blocked"]
+    assert torch.equal(callables.baseline("blocked", reference, sets)(0), reference.reference(*sets[0]))
+    with pytest.raises(LookupError, match="unknown baseline nothing; known: eager, eager_tf32, blocked, compile"):
+        callables.baseline("nothing", reference, sets)
+
+
+def test_what_was_compiled_ahead_is_loaded_while_precision_is_as_it_was_then(tmp_path: Path, precision: Any) -> None:
+    asked = {**request(tmp_path), "compiled": ["compile"]}
+    sets = [[torch.randn(4, 4).tril(), torch.randn(4, 4).tril()]]
+    seen = {}
+    for name, make in makers(asked, sets):
+        seen[name] = precision.fp32_precision
+        if name == "baseline:eager_tf32":
+            make()(0)
+    assert (seen["baseline:compile"], seen["baseline:blocked"]) == ("none", "ieee")
+
+
+@pytest.mark.parametrize(("closed", "workers"), [(True, "4"), (False, "1")])
+def test_a_compiler_works_alone_where_its_helpers_would_get_no_gpu(
+    closed: bool, workers: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", "")  # both are put back after the test
+    monkeypatch.setenv("TORCHINDUCTOR_COMPILE_THREADS", "")
+    monkeypatch.setattr(places, "settings_are_closed", lambda: closed)
+    callables.use_disk_cache(str(tmp_path / "inductor"), workers=4)
+    assert os.environ["TORCHINDUCTOR_COMPILE_THREADS"] == workers
+    assert Path(os.environ["TORCHINDUCTOR_CACHE_DIR"]).parent == tmp_path
+
+
+def test_convolutions_bring_the_benchmark_of_cudnn(tmp_path: Path) -> None:
+    file = tmp_path / "reference.py"
+    file.write_text("import torch\ndef reference(x, w): return torch.nn.functional.conv2d(x, w).relu()\n")
+    sets = [[torch.randn(1, 1, 8, 8), torch.randn(1, 1, 3, 3)]]
+    reference, names = callables.names(str(file), sets)
+    assert names == ["eager", "graph_eager", "cudnn_benchmark_tf32"]
+    before = torch.backends.cudnn.benchmark
+    assert callables.baseline("cudnn_benchmark_tf32", reference, sets)(0).shape == (1, 1, 6, 6)
+    assert torch.backends.cudnn.benchmark == before
+
+
+def test_samples_are_thinned_evenly_and_in_order() -> None:
+    assert published.evenly([0.1, 0.2, 0.3]) == [0.1, 0.2, 0.3]
+    thinned = published.evenly([float(index) for index in range(2500)])
+    assert len(thinned) <= published.MOST_SAMPLES
+    assert thinned[:2] == [0.0, 9.0]
+    assert published.evenly([0.00612345678]) == [0.006123]
+
+
+@pytest.mark.skipif(not NO_GPU, reason="this machine has a GPU")
+def test_a_session_on_a_missing_gpu_says_so() -> None:
+    with pytest.raises(RuntimeError, match="sees no CUDA GPU"):
+        open_device({"kind": "cuda", "library": "m.so", "module": "m", "memory": "plain", "pattern": None})
+
+
+def test_an_unknown_device_lists_the_known_ones() -> None:
+    with pytest.raises(LookupError, match="unknown device tpu; known: cuda, cuda_checked, emulated"):
+        open_device({"kind": "tpu"})
+
+
+def test_a_missing_entry_lists_the_functions_there_are(tmp_path: Path) -> None:
+    module = tmp_path / "m.py"
+    module.write_text("def backward(x): return x\n")
+    with pytest.raises(LookupError, match="no function forward; the extension has: backward"):
+        cuda.entry_of({"library": str(module), "module": "m", "binding": None}, "forward", Harness())

@@ -1,0 +1,168 @@
+"""Other inputs for a case, rounding to formats, and what a process is seen to change."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from audit import claims
+from audit.run import process_state
+from audit.run.arguments import LAYOUTS, Arguments, differing
+from audit.run.correctness import effective_bits
+from audit.run.formats import FORMATS, tf32
+from audit.run.oracle import load_reference, run
+from audit.run.results import Results
+from audit.run.transforms import DISTRIBUTIONS, one_moved, redistributed, with_value
+
+LOWER = torch.randn(9, 9, generator=torch.Generator().manual_seed(5)).tril()
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_a_distribution_keeps_zeros_and_integers(name: str) -> None:
+    indices = torch.arange(4)
+    new, same, number = redistributed([LOWER, indices, 0.5], name, torch.Generator().manual_seed(1))
+    assert new.dtype == LOWER.dtype
+    assert torch.equal(new, new.tril())
+    assert same is indices
+    assert number == 0.5
+    assert not torch.equal(new, LOWER)
+
+
+def test_one_element_moves_and_the_given_values_stay() -> None:
+    before = LOWER.clone()
+    (moved,) = one_moved([LOWER], 1.0)
+    assert torch.equal(LOWER, before)
+    assert (moved != LOWER).nonzero().tolist() == [[8, 8]]
+    (poisoned,) = with_value([LOWER], math.nan)
+    assert poisoned.isnan().nonzero().tolist() == [[8, 8]]
+
+
+def test_tf32_keeps_eleven_bits_rounds_to_even_and_leaves_infinity() -> None:
+    one = torch.tensor([1 + 2**-10, 1 + 2**-11, 1 + 3 * 2**-11, math.inf, -1 - 2**-12])
+    assert tf32(one).tolist() == [1 + 2**-10, 1.0, 1 + 2**-9, math.inf, -1.0]
+
+
+@pytest.mark.parametrize(("name", "least", "most"), [("tf32", 12, 13), ("fp16", 12, 13), ("bf16", 9, 10)])
+def test_effective_bits_of_rounded_numbers(name: str, least: float, most: float) -> None:
+    x = torch.randn(1 << 14, generator=torch.Generator().manual_seed(7))
+    bits = effective_bits(FORMATS[name](x).double(), x.double())
+    assert bits is not None
+    assert least < bits < most
+
+
+def test_no_bits_are_told_of_what_is_not_finite() -> None:
+    assert effective_bits(torch.tensor([math.nan]).double(), torch.tensor([1.0]).double()) is None
+
+
+def told(tmp_path: Path, **more: Any) -> list[dict[str, Any]]:
+    inputs = tmp_path / "0.inputs.pt"
+    torch.save([LOWER, LOWER.clone()], inputs)
+    events: list[dict[str, Any]] = []
+    groups = ["other", "moved", "whole_numbers", "inputs", "distributions", "nonfinite"]
+    request = {
+        "reference": str(claims.load("triangular_mm").reference),
+        "device": "cpu",
+        "relative": 1e-4,
+        "vary": [{"inputs": str(inputs), "shape": {"N": 9}, "groups": groups}],
+        **more,
+    }
+    results = Results()
+    events += run({**request, "results": os.dup(results.fileno())})
+    return [event | {"results": results} for event in events]
+
+
+def test_variations_come_with_what_is_right_for_them(tmp_path: Path) -> None:
+    first, *others = told(tmp_path)
+    assert set(first["bits"]) == {"fp32", "tf32", "fp16", "bf16"}
+    names = [event["variation"] for event in others]
+    moved = ["last_element", "one_element", "middle_element", "whole_numbers", "two_exchanged"]
+    assert names[:8] == ["other_values", *moved, "input_0_a", "input_1_b"]
+    assert all(event["moved"] > 0 for event in others if event["group"] in ("moved", "inputs"))
+    assert {*DISTRIBUTIONS, "nan", "inf"} <= {*names}
+    for event in others:
+        a, b = torch.load(f"{event['stem']}.inputs.pt", weights_only=True)
+        want = event["results"].at(event["expected_at"], event["expected_shape"])
+        np.testing.assert_array_equal(want, torch.matmul(a.double(), b.double()).tril().numpy())
+
+
+def test_inputs_of_a_reference_that_names_none_have_their_number_alone(tmp_path: Path) -> None:
+    reference = tmp_path / "reference.py"
+    text = claims.load("triangular_mm").reference.read_text(encoding="utf-8")
+    reference.write_text(f"{text}\nnamed = reference\n\n\ndef reference(*arguments):\n    return named(*arguments)\n")
+    names = [event.get("variation") for event in told(tmp_path, reference=str(reference))]
+    assert {"input_0", "input_1"} <= {*names}
+
+
+def test_each_input_is_changed_among_discriminating_ones(tmp_path: Path) -> None:
+    reference = tmp_path / "reference.py"
+    reference.write_text(claims.load("conv3d_groupnorm_mean").reference.read_text(encoding="utf-8"))
+    shape, inputs = {"batch": 2, "depth": 3, "height": 4, "width": 5}, tmp_path / "1.inputs.pt"
+    torch.save(load_reference(str(reference)).inputs(shape, torch.Generator().manual_seed(1)), inputs)
+    groups = ["discriminating", "inputs"]
+    vary = [{"inputs": str(inputs), "shape": shape, "groups": groups}]
+    _, base, *others = told(tmp_path, reference=str(reference), vary=vary)
+    assert (base["variation"], base["headroom"]["fp32"] < 1e-4) == ("discriminating", True)
+    assert [event["variation"] for event in others][-1] == "input_4_shift"
+    known = torch.load(f"{base['stem']}.inputs.pt", weights_only=True)
+    for index, event in enumerate(others):
+        values = torch.load(f"{event['stem']}.inputs.pt", weights_only=True)
+        assert [i for i, (x, y) in enumerate(zip(known, values, strict=True)) if not torch.equal(x, y)] == [index]
+
+
+def test_the_same_inputs_give_the_same_variations(tmp_path: Path) -> None:
+    def values() -> list[bytes]:
+        _, *others = told(tmp_path)
+        return [event["results"].at(event["expected_at"], event["expected_shape"]).tobytes() for event in others]
+
+    assert values() == values()
+
+
+def test_overflow_of_a_lower_format_is_told(tmp_path: Path) -> None:
+    (large,) = (event for event in told(tmp_path) if event.get("variation") == "large")
+    assert large["headroom"]["fp32"] < 1e-5
+    assert large["headroom"]["fp16"] is None
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("shape", [(7,), (5, 7), (2, 5, 7)])
+def test_a_layout_holds_the_same_values(layout: str, shape: tuple[int, ...]) -> None:
+    x = torch.randn(shape)
+    (view,) = Arguments([x], torch.clone).laid_out(layout)
+    assert torch.equal(view, x)
+    assert view.is_contiguous() == (layout == "offset")
+
+
+def test_an_unknown_layout_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(LookupError, match="padded"):
+        Arguments([LOWER], torch.clone).laid_out("diagonal")
+
+
+def test_what_a_call_changed_is_put_back_at_the_same_address() -> None:
+    case = Arguments([LOWER, 2], torch.clone)
+    (buffer, number), place = case.fill(case.values), case.buffers[0].data_ptr()
+    buffer.zero_()
+    assert case.changed([buffer, number])[0] > 0
+    case.spoil()
+    again, _ = case.fill(case.values)
+    assert (again.data_ptr(), differing(again, LOWER)) == (place, 0)
+
+
+def test_settings_and_threads_left_behind_are_seen() -> None:
+    before = process_state.look()
+    stop = threading.Event()
+    threading.Thread(target=stop.wait).start()
+    torch.set_float32_matmul_precision("high")
+    try:
+        seen = process_state.look().since(before)
+    finally:
+        torch.set_float32_matmul_precision("highest")
+        stop.set()
+    assert seen["threads"] == 1
+    assert "torch.get_float32_matmul_precision" in seen["changed"]

@@ -1,0 +1,22 @@
+"""Which variables reach claimed code."""
+
+from __future__ import annotations
+
+from audit.sandbox.surroundings import homes, scrubbed
+
+USERS = {
+    "PATH": "/usr/bin", "CUDA_HOME": "/usr/local/cuda", "LC_ALL": "C", "OMP_NUM_THREADS": "1", "HOME": "/home/someone",
+    "HF_TOKEN": "x", "GITHUB_TOKEN": "x", "AWS_SECRET_ACCESS_KEY": "x", "CUDA_REGISTRY_PASSWORD": "x",
+    "SSH_AUTH_SOCK": "/run/agent", "USER": "someone", "TORCH_HOME": "/home/someone/torch",
+    "NVIDIA_API_KEY": "x", "LS_COLORS": "x",
+}  # fmt: skip
+
+
+def test_compilers_find_their_folders_and_nobody_finds_a_token() -> None:
+    assert sorted(scrubbed(USERS)) == ["CUDA_HOME", "LC_ALL", "OMP_NUM_THREADS", "PATH"]
+
+
+def test_a_home_stands_for_every_folder_of_the_user() -> None:
+    own = scrubbed(USERS, home="/scratch")
+    assert own["HOME"] == own["TMPDIR"] == "/scratch"
+    assert all(value.startswith("/scratch") for value in homes("/scratch").values())
