@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit.model import plain
+from audit.model import sanitizer
 
 
 class AuditError(Exception):
@@ -14,7 +14,7 @@ class BadInput(AuditError):
 
     def _render_traceback_(self) -> list[str]:
         """What a notebook shows in place of a traceback: IPython asks for this."""
-        return [f"audit: {plain.line(str(self))}"]
+        return [f"audit: {sanitizer.line(str(self))}"]
 
 
 class CompileError(AuditError):

@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from audit.model import Shape, plain
+from audit.model import Shape, sanitizer
 from audit.model.errors import Unsupported
 from audit.probes import claimed_launches, claimed_shape
 from audit.probes.called import Call, Case, SessionBroken, SessionForged
@@ -60,7 +60,7 @@ class At:
     @property
     def said(self) -> str:
         """Why, in a line: an exception of the source may say anything, at every size."""
-        return plain.line(self.why, limit=LONGEST)
+        return sanitizer.line(self.why, limit=LONGEST)
 
 
 def called(target: Target, shapes: Sequence[Shape]) -> list[At]:

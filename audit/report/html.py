@@ -6,7 +6,7 @@ import base64
 
 from markupsafe import Markup
 
-from audit.model import plain
+from audit.model import sanitizer
 from audit.report.templating import environment
 from audit.report.view import Block, Code, Link, Quoted, Report
 
@@ -21,19 +21,19 @@ def value(shown: object) -> object:
     if isinstance(shown, Markup):
         return shown
     if isinstance(shown, Code):
-        return Markup("<code>{}</code>").format(plain.line(shown))
+        return Markup("<code>{}</code>").format(sanitizer.line(shown))
     if isinstance(shown, Block):
-        return plain.block(shown)
+        return sanitizer.block(shown)
     if isinstance(shown, Quoted):
-        return Markup('<span lang="en">{}</span>').format(plain.line(shown))
+        return Markup('<span lang="en">{}</span>').format(sanitizer.line(shown))
     if isinstance(shown, Link):
-        return link(plain.line(shown))
-    return plain.line(str(shown))
+        return link(sanitizer.line(shown))
+    return sanitizer.line(str(shown))
 
 
 def link(address: str) -> str:
     """A link that sends no referrer, for a plain web address; anything else stays text."""
-    if not plain.ADDRESS.fullmatch(address):
+    if not sanitizer.ADDRESS.fullmatch(address):
         return address
     return Markup('<a href="{0}" rel="noopener noreferrer nofollow">{0}</a>').format(address)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from audit.model import plain
+from audit.model import sanitizer
 from audit.report.templating import environment
 from audit.report.view import Block, Code, Link, Report, Table
 
@@ -43,7 +43,7 @@ def value(shown: object) -> Safe:
 
 def escape(text: str) -> Safe:
     """One line without Markdown, HTML, links, mentions or references in it."""
-    told = plain.line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    told = sanitizer.line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     told = SPECIAL.sub(r"\\\1", told.replace("\\", BACKSLASH)).replace("://", "&#58;//").replace("@", f"@{ZERO_WIDTH}")
     told = re.sub(r"\\#(?=\d)", rf"\\#{ZERO_WIDTH}", told)
     told = re.sub(r"(?i)\b(www)\.", r"\1&#46;", told)
@@ -53,19 +53,19 @@ def escape(text: str) -> Safe:
 
 def code(text: str) -> Safe:
     """A code span where nothing in it can end one; else escaped text."""
-    told = plain.line(text)
+    told = sanitizer.line(text)
     return Safe(f"`{told}`") if SIMPLE.fullmatch(told) and not told.startswith(" ") else escape(told)
 
 
 def link(text: str) -> Safe:
     """A link for a plain web address; anything else stays text."""
-    told = plain.line(text)
-    return Safe(f"<{told}>") if plain.ADDRESS.fullmatch(told) else escape(told)
+    told = sanitizer.line(text)
+    return Safe(f"<{told}>") if sanitizer.ADDRESS.fullmatch(told) else escape(told)
 
 
 def fence(text: Block) -> Safe:
     """A fenced block whose fence is longer than any run of backticks in it."""
-    told = plain.block(text)
+    told = sanitizer.block(text)
     longest = max((len(run) for run in re.findall("`+", told)), default=0)
     mark = "`" * max(3, longest + 1)
     return Safe(f"{mark}text\n{told}\n{mark}")
@@ -73,7 +73,7 @@ def fence(text: Block) -> Safe:
 
 def tag(text: str) -> Safe:
     """One line inside an HTML tag, where Markdown is not read; mentions and references would still be."""
-    told = html.escape(plain.line(text)).replace("@", f"@{ZERO_WIDTH}")
+    told = html.escape(sanitizer.line(text)).replace("@", f"@{ZERO_WIDTH}")
     return Safe(re.sub(r"(?<!&)#(?=\d)", f"#{ZERO_WIDTH}", told))
 
 

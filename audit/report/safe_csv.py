@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-from audit.model import plain
+from audit.model import sanitizer
 
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 """What a spreadsheet computes, the wide forms too where its language has them; see OWASP, "CSV Injection"."""
@@ -24,7 +24,7 @@ def text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def cell(told: str) -> str:
     """One line of visible characters that begins like no formula; a number stays one."""
-    shown = plain.line(told)
+    shown = sanitizer.line(told)
     return f"'{shown}" if shown.startswith(FORMULA) and not _number(shown) else shown
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from audit.model import plain
+from audit.model import sanitizer
 from audit.report.said import say
 from audit.report.view import Block, Card, Code, Link, Point, Quoted, Report, Section, mapped
 
@@ -20,7 +20,7 @@ class Cut:
     """At most so many items of a list, so many characters of a text and so many sections."""
 
     items: int
-    characters: int = plain.LINE_CHARACTERS
+    characters: int = sanitizer.LINE_CHARACTERS
     sections: int = WHOLE
 
 
@@ -53,11 +53,11 @@ def clipped(report: Report, characters: int) -> Report:
 
     def change(text: str) -> str:
         if isinstance(text, Block):
-            return Block(plain.block(text, limit=characters))
+            return Block(sanitizer.block(text, limit=characters))
         kind = type(text) if isinstance(text, Code | Link | Quoted) else str
-        return text if len(text) <= characters else kind(beginning(plain.line(text), characters))
+        return text if len(text) <= characters else kind(beginning(sanitizer.line(text), characters))
 
-    return report if characters >= plain.LINE_CHARACTERS else mapped(report, change)
+    return report if characters >= sanitizer.LINE_CHARACTERS else mapped(report, change)
 
 
 def beginning(text: str, characters: int) -> str:

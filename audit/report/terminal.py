@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import NoReturn, TextIO
 
-from audit.model import plain
+from audit.model import sanitizer
 
 MOST_CHARACTERS = 8000
 """Of a line: a row of a wide table, and no more."""
@@ -17,7 +17,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Ends the program with code 2."""
-        super().error(plain.line(message))
+        super().error(sanitizer.line(message))
 
 
 def say(*lines: str, file: TextIO | None = None) -> None:
@@ -25,7 +25,9 @@ def say(*lines: str, file: TextIO | None = None) -> None:
     stream = file or sys.stdout
     encoding = stream.encoding or "utf-8"
     for one in lines or ("",):
-        stream.write(plain.row(one, limit=MOST_CHARACTERS).rstrip().encode(encoding, "replace").decode(encoding) + "\n")
+        stream.write(
+            sanitizer.row(one, limit=MOST_CHARACTERS).rstrip().encode(encoding, "replace").decode(encoding) + "\n"
+        )
     stream.flush()
 
 

@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 
-from audit.model import plain
+from audit.model import sanitizer
 from audit.report import catalogue
 from audit.report.catalogue import Catalogue
 from audit.report.said import Listed, Said, Told, say
@@ -61,7 +61,7 @@ def text_of(text: str, known: Catalogue) -> str:
 
 
 def _sentence(text: str, known: Catalogue) -> str:
-    if len(text) > plain.LINE_CHARACTERS:
+    if len(text) > sanitizer.LINE_CHARACTERS:
         return Quoted(f"「{text}」")
     return _read(text, known, DEEPEST)[0]
 

@@ -124,7 +124,8 @@ def test_nothing_of_it_is_run(name: str, tmp_path: Path) -> None:
 def test_importing_never_loads_torch(tmp_path: Path) -> None:
     folder = published.write(tmp_path / "source", **published.FORMATS["kernelbench"])
     code = (
-        "import sys; from pathlib import Path; from audit.claims import importers; from audit.claims.importers import writer; "
+        "import sys; from pathlib import Path; "
+        "from audit.claims import importers; from audit.claims.importers import writer; "
         "writer.write(importers.read([Path(sys.argv[1])]), Path(sys.argv[2])); "
         "sys.exit(bool({'torch', 'pandas', 'pyarrow'} & set(sys.modules)))"
     )

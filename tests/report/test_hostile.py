@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from audit.model import Record, plain
+from audit.model import Record, sanitizer
 from audit.report import content, figures, html, markdown
 from audit.report.catalogue import LANGUAGES
 from audit.report.formats import FORMATS, Source
@@ -169,6 +169,6 @@ def test_code_falls_back_to_escaped_text() -> None:
 
 
 def test_long_text_is_cut_with_an_ellipsis() -> None:
-    assert plain.line("x" * 5000).endswith("…")
-    assert len(plain.line("x" * 5000)) == plain.LINE_CHARACTERS
-    assert len(plain.block("x\n" * 5000)) <= plain.BLOCK_CHARACTERS
+    assert sanitizer.line("x" * 5000).endswith("…")
+    assert len(sanitizer.line("x" * 5000)) == sanitizer.LINE_CHARACTERS
+    assert len(sanitizer.block("x\n" * 5000)) <= sanitizer.BLOCK_CHARACTERS

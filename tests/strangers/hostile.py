@@ -8,7 +8,7 @@ from typing import Any
 
 from audit.apps.batch.states import Attempt, End, Entry
 from audit.apps.funnel.state import FunnelState, ItemState, Passage
-from audit.model import plain
+from audit.model import sanitizer
 from audit.report import markdown
 
 HOSTILE = (
@@ -25,7 +25,7 @@ BROKEN = (*NAMES, HOSTILE, "\ud800", "x" * 100_000, "\0")
 
 def unseen(text: str, *, allowed: str = "\n") -> set[str]:
     """The characters of an output that nobody sees, or that move what is seen."""
-    return {letter for letter in text if letter not in allowed and not plain.is_seen(letter)}
+    return {letter for letter in text if letter not in allowed and not sanitizer.is_seen(letter)}
 
 
 class Page(HTMLParser):

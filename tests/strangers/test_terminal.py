@@ -12,7 +12,7 @@ import audit
 from audit.apps import cli
 from audit.apps.batch.progress import Told
 from audit.apps.funnel import page
-from audit.model import plain
+from audit.model import sanitizer
 from audit.model.errors import BadInput
 from audit.report import terminal
 from audit.report.progress import Progress
@@ -110,6 +110,6 @@ def test_a_notebook_shows_a_sentence() -> None:
 
 
 def test_a_long_text_is_read_at_its_beginning_alone() -> None:
-    assert plain.line("\u202e" * (plain.READ * plain.LINE_CHARACTERS) + "never") == "…"
-    assert plain.block("\u202e" * (plain.READ * plain.BLOCK_CHARACTERS) + "never") == "…"
-    assert plain.line("a" + "\u0301" * 500) == "a" + "\u0301" * plain.MOST_MARKS
+    assert sanitizer.line("\u202e" * (sanitizer.READ * sanitizer.LINE_CHARACTERS) + "never") == "…"
+    assert sanitizer.block("\u202e" * (sanitizer.READ * sanitizer.BLOCK_CHARACTERS) + "never") == "…"
+    assert sanitizer.line("a" + "\u0301" * 500) == "a" + "\u0301" * sanitizer.MOST_MARKS

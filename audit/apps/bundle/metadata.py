@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from audit.apps.bundle.manifest import encoded, sha256
-from audit.model import Finding, Record, plain
+from audit.model import Finding, Record, sanitizer
 from audit.model.store import RECORD
 
 CRATE = "ro-crate-metadata.json"
@@ -49,7 +49,7 @@ def crate(record: Record, files: Mapping[str, bytes]) -> bytes:
         "license": "Sources keep the licence of whoever published them; the record says where.",
         "hasPart": [{"@id": name} for name in names],
     }
-    if plain.ADDRESS.fullmatch(claim.source.url):
+    if sanitizer.ADDRESS.fullmatch(claim.source.url):
         root["isBasedOn"] = claim.source.url
     parts = [_part(name, files[name]) for name in names]
     return encoded({"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": [descriptor, root, *parts]})

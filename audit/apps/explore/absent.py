@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from audit.model import plain
+from audit.model import sanitizer
 from audit.report.figures import canvas
 from audit.report.view import Figure
 
@@ -13,7 +13,7 @@ WIDTH = 78
 
 def absent(name: str, text: str) -> Figure:
     """A sheet that holds one sentence."""
-    words = canvas.label(plain.line(text), limit=WIDTH * 5)
+    words = canvas.label(sanitizer.line(text), limit=WIDTH * 5)
     lines = textwrap.wrap(words, WIDTH)
     with canvas.style():
         sheet = canvas.sheet(6.6, 0.5 + 0.24 * len(lines))

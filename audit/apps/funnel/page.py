@@ -8,7 +8,7 @@ from pathlib import Path
 from audit.apps.funnel import counts
 from audit.apps.funnel.stages import STAGES
 from audit.apps.funnel.state import FunnelState, ItemState
-from audit.model import plain
+from audit.model import sanitizer
 from audit.probes import PROBES
 from audit.report import formats, html, markdown
 from audit.report.view import Code, Figure, Report, Section, Table
@@ -32,7 +32,9 @@ def write(funnel: FunnelState, items: Sequence[ItemState], out: Path) -> list[Pa
 
 def text(funnel: FunnelState, items: Sequence[ItemState]) -> str:
     """The counts for a terminal."""
-    lines = [f"{plain.line(funnel.collection)}: {len(items):,} items, {len(counts.left(items)):,} of them not settled"]
+    lines = [
+        f"{sanitizer.line(funnel.collection)}: {len(items):,} items, {len(counts.left(items)):,} of them not settled"
+    ]
     for one in counts.by_stage(funnel, items):
         rate = f", {one.an_hour:,.0f} an hour" if one.an_hour else ""
         lines.append(
@@ -41,7 +43,7 @@ def text(funnel: FunnelState, items: Sequence[ItemState]) -> str:
         )
     lines += [f"  settled as {verdict} at {stage}: {number:,}" for stage, verdict, number in counts.by_verdict(items)]
     lines += [f"  left out, {why}: {number:,}" for why, number in counts.left_out(items)]
-    return "\n".join(map(plain.row, lines))
+    return "\n".join(map(sanitizer.row, lines))
 
 
 def build(funnel: FunnelState, items: Sequence[ItemState], figures: tuple[Figure, ...]) -> Report:

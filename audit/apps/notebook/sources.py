@@ -8,7 +8,7 @@ from pathlib import Path
 
 from audit.apps.notebook.shown import Markdown, table
 from audit.claims import ClaimFolder
-from audit.model import plain
+from audit.model import sanitizer
 from audit.report import markdown
 from audit.report.quantities import number
 
@@ -64,4 +64,4 @@ def _fenced(text: str, language: str) -> str:
 
 def _text(path: Path) -> str:
     """The source as a compiler reads it: what an editor hides is named."""
-    return plain.told(path.read_text(encoding="utf-8"))
+    return sanitizer.told(path.read_text(encoding="utf-8"))

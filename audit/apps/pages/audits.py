@@ -8,7 +8,7 @@ from pathlib import Path
 
 from audit import judge
 from audit.model import Record
-from audit.model.plain import line
+from audit.model.sanitizer import line
 from audit.report import markdown
 from audit.report.quantities import number
 from audit.report.view import Code, Table

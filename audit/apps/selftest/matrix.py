@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from audit.apps.selftest.record import Answer, Row, SelfTest
 from audit.apps.selftest.score import rates, shortfalls
 from audit.judge import clearing
-from audit.model import plain
+from audit.model import sanitizer
 
 MARKS = {"proved": "C", "undefined": "u", "hint": "h", "pass": ".", "skip": "s", "error": "!"}
 LEGEND = "C convicted, u undefined behaviour, h hint, . passed, s skipped, ! no answer; [ ] the probe made for it"
@@ -23,7 +23,7 @@ def matrix(record: SelfTest) -> str:
     lines += [_line(row, probes, width=width) for row in record.rows]
     lines += ["", LEGEND, ""]
     lines += [f"{row.result}: {_place(row)}: {row.reason}" for row in record.rows if row.result not in QUIET]
-    return "\n".join(plain.row(line) for line in (*lines, *summary(record))) + "\n"
+    return "\n".join(sanitizer.row(line) for line in (*lines, *summary(record))) + "\n"
 
 
 def summary(record: SelfTest) -> list[str]:

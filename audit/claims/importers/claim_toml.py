@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 
 from audit.claims.importers.imported import Claimed, Figure, Imported
-from audit.model import Harness, plain
+from audit.model import Harness, sanitizer
 
 NOT_TOLD = "not told by the source"
 UNKNOWN = "unknown"
@@ -37,7 +37,7 @@ def _escaped(character: str) -> str:
     code = ord(character)
     if 0xD800 <= code < 0xE000:
         return "\ufffd"
-    if plain.is_seen(character):
+    if sanitizer.is_seen(character):
         return character
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
@@ -47,7 +47,7 @@ def _head(imported: Imported) -> str:
     lines += [f"MISSING, no audit without it: {one}" for one in imported.missing if one.essential]
     lines += [f"missing: {one}" for one in imported.missing if not one.essential]
     lines += [f"chosen by the importer: {choice}" for choice in imported.choices]
-    return "\n".join(f"# {plain.line(line)}" for line in lines)
+    return "\n".join(f"# {sanitizer.line(line)}" for line in lines)
 
 
 def _top(imported: Imported, name: str) -> str:
@@ -147,7 +147,7 @@ def hashed(data: bytes) -> str:
 
 
 def _table(head: str, keys: Mapping[str, str], *, said: str = "") -> str:
-    lines = [f"# {plain.line(said)}"] if said else []
+    lines = [f"# {sanitizer.line(said)}"] if said else []
     return "\n".join([*lines, *([head] if head else []), *(f"{key} = {value}" for key, value in keys.items())])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from audit.claims.importers.entries import variable
 from audit.claims.importers.imported import Reference
-from audit.model import plain
+from audit.model import sanitizer
 from audit.model.errors import BadInput
 
 MOST_COLUMNS = 80
@@ -39,7 +39,7 @@ def reference_py(reference: Reference, *, title: str) -> str:
         raise BadInput(f"contract {reference.contract}: unknown; known: {', '.join(CONTRACTS)}")
     task, body = CONTRACTS[reference.contract]
     imports = "from typing import Any\n" if "Any" in (text := body(reference.options)) else ""
-    told = plain.line(title).replace("\\", "/").replace('"', "'")
+    told = sanitizer.line(title).replace("\\", "/").replace('"', "'")
     return _HEAD.format(title=f"The task of: {told}", task=task, imports=imports) + text + _TAIL
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from audit.lint.datasets import page
 from audit.lint.datasets.answer import Answer
 from audit.lint.datasets.dataset import Dataset
-from audit.model import plain
+from audit.model import sanitizer
 from audit.report.view import Table
 
 WIDTH = 118
@@ -17,8 +17,8 @@ LEAST_COLUMN, MOST_ROWS, MOST_REFUSED = 7, 24, 5
 
 def text(data: Dataset, answers: Sequence[Answer]) -> str:
     """Everything on a page of text."""
-    lines = [f"{plain.line(data.name)}: {page.counted(data)}", *_wrapped(data.notes)]
-    lines += [f"  left out: {plain.line(str(one))}" for one in data.refused[:MOST_REFUSED]]
+    lines = [f"{sanitizer.line(data.name)}: {page.counted(data)}", *_wrapped(data.notes)]
+    lines += [f"  left out: {sanitizer.line(str(one))}" for one in data.refused[:MOST_REFUSED]]
     if len(data.refused) > MOST_REFUSED:
         lines.append(f"  and {len(data.refused) - MOST_REFUSED:,} more")
     for answer in answers:
@@ -37,8 +37,8 @@ def text(data: Dataset, answers: Sequence[Answer]) -> str:
 
 def table(shown: Table) -> list[str]:
     """Columns side by side; headings take several lines where they are longer than what stands under them."""
-    rows = [[plain.line(cell) for cell in row] for row in shown.rows[:MOST_ROWS]]
-    columns = [plain.line(column) for column in shown.columns]
+    rows = [[sanitizer.line(cell) for cell in row] for row in shown.rows[:MOST_ROWS]]
+    columns = [sanitizer.line(column) for column in shown.columns]
     widths = [_width(column, [row[place] for row in rows]) for place, column in enumerate(columns)]
     heads = [textwrap.wrap(column, width) for column, width in zip(columns, widths, strict=True)]
     tall = max(map(len, heads))
@@ -64,5 +64,5 @@ def _wrapped(told: Sequence[str]) -> list[str]:
     return [
         line
         for one in told
-        for line in textwrap.wrap(plain.line(one), WIDTH, initial_indent="  ", subsequent_indent="    ")
+        for line in textwrap.wrap(sanitizer.line(one), WIDTH, initial_indent="  ", subsequent_indent="    ")
     ]

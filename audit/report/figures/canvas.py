@@ -11,7 +11,7 @@ import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from audit.model import plain
+from audit.model import sanitizer
 
 BLUE, ORANGE, GREEN, GREY, INK = "#0072B2", "#E69F00", "#009E73", "#8A8A8A", "#1B1F24"
 DOTS_PER_INCH = 110
@@ -75,5 +75,5 @@ def png(figure: Figure) -> bytes:
 def label(text: str, *, limit: int = LABEL_CHARACTERS) -> str:
     """A label others wrote: one line, shortened, only letters the face has."""
     return "".join(
-        letter if letter in "…×·–" or ord(letter) < 0x250 else "?" for letter in plain.line(text, limit=limit)
+        letter if letter in "…×·–" or ord(letter) < 0x250 else "?" for letter in sanitizer.line(text, limit=limit)
     )

@@ -1,4 +1,4 @@
-"""Text that others wrote, made safe to show: no terminal escapes, no control, direction or unseen characters."""
+"""The text sanitizer: text of others without terminal escapes, control, direction or unseen characters."""
 
 from __future__ import annotations
 
