@@ -1,4 +1,4 @@
-"""The command line: `audit COMMAND`; the commands are the files of `audit/apps/commands/`.
+"""The command line: `audit COMMAND`, with the table of `audit/apps/commands/`.
 
 Exit codes: 0 the audit ended, whatever its verdict; 1 the audit itself failed; 2 bad input.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from audit import __version__
@@ -20,9 +20,10 @@ from audit.report import terminal
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns the exit code."""
     given = sys.argv[1:] if arguments is None else arguments
-    options = _parser(next((one for one in given if not one.startswith("-")), "")).parse_args(arguments)
+    options = vars(_parser(next((one for one in given if not one.startswith("-")), "")).parse_args(arguments))
+    command: Callable[..., int] = options.pop("command")
     try:
-        return int(options.command(options))
+        return command(**options)
     except BadInput as error:
         terminal.warn(str(error))
         return 2
@@ -36,13 +37,22 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
     parser = terminal.Parser(prog="audit", description="Audit published GPU-kernel speedup claims.")
     parser.add_argument("--version", action="version", version=f"audit {__version__}")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, (file, text) in COMMANDS.items():
+    for name, (place, text) in COMMANDS.items():
         command = subparsers.add_parser(name, help=text)
         if name == chosen:
-            import_module(f"audit.apps.commands.{file}").add(command)
+            _declare(command, place)
     if chosen and chosen not in COMMANDS and (near := difflib.get_close_matches(chosen, COMMANDS, n=1)):
         parser.error(f"there is no command {chosen}; did you mean {near[0]}?")
     return parser
+
+
+def _declare(parser: argparse.ArgumentParser, place: str) -> None:
+    from audit.apps.commands.declare import declare
+
+    module, _, name = place.partition(":")
+    command = getattr(import_module(f"audit.apps.{module}"), name)
+    declare(parser, command)
+    parser.set_defaults(command=command)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,12 @@ import sysconfig
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import Annotated
 
+from audit.apps.commands.declare import Arg
 from audit.build.cuda import toolchain as cuda_toolchain
 from audit.build.emulated import toolchain
+from audit.report import terminal
 from audit.sandbox import tried
 
 LEAST_TORCH = (2, 9)
@@ -27,6 +30,18 @@ class Check:
     mark: str
     found: str
     advice: str = ""
+
+
+def doctor(*, self_test: Annotated[bool, Arg("also run every feature of the emulated device")] = False) -> int:
+    """Prints a line a check, and one a feature when asked."""
+    from audit.build.emulated.selftest import selftest
+
+    for check in examine():
+        terminal.say(f"{check.mark} {check.name:<16} {check.found}" + (f" -> {check.advice}" if check.advice else ""))
+    if self_test:
+        for feature in selftest(progress=lambda text: terminal.say(f"   {text}")):
+            terminal.say(f"{'ok' if feature.passed else '!!'} emulated: {feature.name:<24} {feature.detail}")
+    return 0
 
 
 def examine() -> list[Check]:

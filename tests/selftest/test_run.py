@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from audit import claims
 from audit.apps import cli
-from audit.apps.selftest import SelfTest, controls, read, write
-from audit.apps.selftest.command import execute
+from audit.apps.selftest import SelfTest, command, controls, read, run, write
 from audit.model.errors import BadInput
 
 PAIR = ("coverage_rogue", "coverage_honest")
+
+
+def execute(root: Path, *, json: bool = False, out: Path | None = None, seed: int | None = None) -> int:
+    """`audit self-test --device emulated` with the controls of that folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(command, "run", partial(run, root=root))
+        return command.self_test(device="emulated", json=json, out=out, seed=seed)
 
 
 def kernels(folder: Path) -> Path:
@@ -40,7 +47,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def record(root: Path, tmp_path_factory: pytest.TempPathFactory) -> SelfTest:
     out = tmp_path_factory.mktemp("out") / "deeper/self_test.json"
-    assert execute("emulated", as_json=False, out=out, root=root) == 0
+    assert execute(root, out=out) == 0
     return read(out)
 
 
@@ -76,7 +83,7 @@ def test_json_goes_to_stdout_alone_and_the_seed_gives_the_same_answers(
     root: Path, record: SelfTest, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (seed,) = record.environment.seeds
-    assert execute("emulated", as_json=True, out=None, seed=seed, root=root) == 0
+    assert execute(root, json=True, seed=seed) == 0
     printed = capsys.readouterr()
     told = SelfTest.model_validate(json.loads(printed.out), strict=False)
     assert told.rows == record.rows
@@ -96,7 +103,7 @@ def test_a_machine_where_a_certain_answer_is_wrong_is_not_blessed(
     broken = Path(shutil.copytree(root, tmp_path / "kernels"))
     claim = broken / controls.CLAIM
     shutil.copy(claim / f"{text_of}.cu", claim / f"{instead_of}.cu")
-    assert execute("emulated", as_json=False, out=tmp_path / "self_test.json", root=broken) == 1
+    assert execute(broken, out=tmp_path / "self_test.json") == 1
     assert words in capsys.readouterr().err
     left = read(tmp_path / "self_test.json")
     assert not left.blessed

@@ -20,7 +20,7 @@ from tests.strangers.hostile import BROKEN, HOSTILE, NAMES, funnel, unseen
 
 ROOT = Path(audit.__file__).parent
 PRINTS = {
-    "apps/selftest/command.py", "apps/batch/launcher.py", "apps/pages/__main__.py", "apps/commands/review.py",
+    "apps/selftest/command.py", "apps/batch/launcher.py", "apps/pages/__main__.py", "apps/commands/static.py",
     "build/emulated/selftest_cases.py", "build/cuda/child.py", "build/cuda/fast_nvrtc.py",
     "sandbox/launch.py", "sandbox/trial.py",
 }  # fmt: skip

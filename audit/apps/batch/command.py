@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+from argparse import ArgumentTypeError
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Annotated
 
 from audit import claims
 from audit.apps.batch import collection, parameters, states, summary
@@ -19,15 +21,31 @@ from audit.apps.batch.folder import BatchFolder, held
 from audit.apps.batch.progress import Told
 from audit.apps.batch.run import Batch, Plan
 from audit.apps.batch.states import Entry
+from audit.apps.commands.declare import Arg, Device
 from audit.build.cuda import toolchain
 from audit.model.errors import AuditError, BadInput
 from audit.report import terminal
 
 NOTEBOOK = claims.KERNELS.parent / "notebooks" / "audit_claim.ipynb"
 ENGINES = ("local", "ray")
+TIMEOUT_S = 1800.0
 INTERRUPTED = 130
 LEAST_FREE = 50 << 20
 """Bytes an audit may need for its record, report and log."""
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise ArgumentTypeError(f"{text} is no limit in seconds")
+    return value
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ArgumentTypeError(f"{text} is no number of audits")
+    return value
 
 
 @dataclass(frozen=True)
@@ -44,6 +62,26 @@ class Options:
     resume: bool
     notebook: Path
     parameters: Path | None
+
+
+def batch(  # noqa: PLR0913  # one argument an option
+    places: Annotated[tuple[str, ...], Arg("claims, folders of them, or lists in a file", "COLLECTION")],
+    *,
+    engine: Annotated[str, Arg("where audits run (default: local)", choices=ENGINES)] = "local",
+    gpus: Annotated[str | None, Arg("GPUs of this machine, one audit at a time on each", "0,1")] = None,
+    resume: Annotated[bool, Arg("leave finished audits as they are, run the others")] = False,
+    out: Annotated[Path, Arg("default: out/batch", "DIR")] = Path("out/batch"),
+    device: Device = "auto",
+    timeout: Annotated[float, Arg("outer limit of an audit", "S", read=_seconds)] = TIMEOUT_S,
+    jobs: Annotated[int | None, Arg("audits at work at once (default: cores and one)", "N", read=_count)] = None,
+    parameters: Annotated[Path | None, Arg("the notebook's parameters for all, as YAML", "FILE")] = None,
+    notebook: Annotated[Path, Arg("instead of audit_claim.ipynb", "FILE")] = NOTEBOOK,
+) -> int:
+    """Returns the code of the worst state; see docs/batch.md."""
+    return execute(
+        Options(places=places, out=out, engine=engine, device=device, gpus=gpus, jobs=jobs, timeout_s=timeout,
+                resume=resume, notebook=notebook, parameters=parameters)
+    )  # fmt: skip
 
 
 def execute(options: Options) -> int:

@@ -1,41 +1,49 @@
-"""`audit run CLAIM`: the audit of one claim, from its folder to the report."""
+"""`audit run` and `audit list`: one claim from its folder to the report, and the claims there are."""
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
 from audit import claims
-from audit.apps.commands import report
+from audit.apps.commands.declare import Arg, Device
+from audit.apps.commands.records import USUAL, Formats, Language, form
 from audit.audit import Audit
-from audit.build.devices import CHOICES, beside, choose
+from audit.build.devices import beside, choose
 from audit.report import terminal
 from audit.report.formats import FORMATS
 from audit.report.progress import Progress
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
-    parser.add_argument("claim", help="a name that `audit list` shows, or the folder of a claim")
-    parser.add_argument("--device", default="auto", choices=CHOICES, help="where the kernels run (default: auto)")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the results (default: out/CLAIM-DEVICE)")
-    parser.add_argument("--seed", type=int, metavar="N", help="the seed a record names, to see its findings again")
-    report.add_form(parser)
-    parser.set_defaults(command=execute)
-
-
-def execute(options: argparse.Namespace) -> int:
+def run(
+    claim: Annotated[str, Arg("a name that `audit list` shows, or the folder of a claim")],
+    *,
+    device: Device = "auto",
+    out: Annotated[Path | None, Arg("folder for the results (default: out/CLAIM-DEVICE)", "DIR")] = None,
+    seed: Annotated[int | None, Arg("the seed a record names, to reproduce its findings", "N")] = None,
+    lang: Language = "en",
+    formats: Formats = USUAL,
+) -> int:
     """Audits, prints the verdict with its reasons, and returns 0 whatever the verdict is."""
-    form = report.form(options)
-    folder = claims.load(options.claim)
-    device = choose(options.device, folder.claim)
-    out = options.out or Path("out") / f"{folder.claim.name}-{device.describe().kind}"
-    others = beside(device)
-    with Audit(folder, device, out, beside=others, entropy=options.seed, progress=Progress()) as audit:
-        record = audit.run(form)
+    wanted = form(lang, formats)
+    folder = claims.load(claim)
+    on = choose(device, folder.claim)
+    out = out or Path("out") / f"{folder.claim.name}-{on.describe().kind}"
+    with Audit(folder, on, out, beside=beside(on), entropy=seed, progress=Progress()) as audit:
+        record = audit.run(wanted)
     terminal.say("", f"{folder.claim.name}: {record.verdict.name}")
     for text in (*record.verdict.reasons, *record.verdict.missing, *filter(None, [record.verdict.root_cause])):
         terminal.say(f"  {text}")
-    for name in form.names:
-        terminal.say(f"  report: {out / FORMATS[name].file(form.language)}")
+    for name in wanted.names:
+        terminal.say(f"  report: {out / FORMATS[name].file(wanted.language)}")
+    return 0
+
+
+def list_claims() -> int:
+    """Prints a line a claim."""
+    known = claims.names()
+    width = max(map(len, known), default=0)
+    for name in known:
+        claim = claims.load(name).claim
+        terminal.say(f"{name:<{width}} {len(claim.variant)} variants  {claim.title}")
     return 0

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 from audit import claims
+from audit.apps.commands.declare import Arg
 from audit.apps.funnel import collection, page
 from audit.apps.funnel.collection import Collection
 from audit.apps.funnel.run import Funnel
 from audit.apps.funnel.stage import Stage
 from audit.apps.funnel.stages import STAGES
 from audit.build.cuda import toolchain
+from audit.build.devices import CHOICES
 from audit.model.errors import BadInput
 from audit.model.run_directory import room
 from audit.report import terminal
@@ -19,35 +22,26 @@ from audit.report.progress import Progress
 CLAIMS = "claims"
 
 
-def execute(  # noqa: PLR0913  # the options of the command
-    path: Path,
-    out: Path,
+def funnel(  # noqa: PLR0913  # one argument an option
+    path: Annotated[Path, Arg("a folder of claim folders, or a dataset as `audit lint` takes it", "PATH")],
     *,
-    device: str,
-    resume: bool,
-    seed: int | None = None,
-    gpu: str | None = None,
-    unit: str | None = None,
+    out: Annotated[Path, Arg("folder for states, records and summary", "DIR")],
+    device: Annotated[str, Arg("emulated: no GPU stage (default: auto)", choices=CHOICES)] = "auto",
+    resume: Annotated[bool, Arg("go on with what lies in DIR")] = False,
+    seed: Annotated[int | None, Arg("of all inputs, to reproduce the findings of a record", "N")] = None,
+    gpu: Annotated[str | None, Arg("the GPU of rows that name none", "NAME")] = None,
+    unit: Annotated[str | None, Arg("of their times; default: read from the times themselves", "ms|us")] = None,
 ) -> int:
     """Returns 0 when every stage has had what was left, whatever it found.
-
-    Args:
-        path: a folder of claim folders, or a dataset as `audit lint` takes it.
-        out: the folder of the funnel.
-        device: "auto" ends with a GPU where there is one, "emulated" without, "cuda" needs one.
-        resume: go on with what lies in `out`.
-        seed: of all inputs.
-        gpu: the GPU of rows that name none.
-        unit: of their times.
 
     Raises:
         BadInput: the folder cannot be written, or as `Funnel`; what was asked before is kept.
     """
     with room(out):
-        funnel = Funnel(_collection(path, out, gpu=gpu, unit=unit), out, resume=resume, seed=seed)
-        funnel.run(stages_for(device), progress=Progress())
-        written = page.write(funnel.state, list(funnel.items.values()), out)
-    terminal.say("", *page.text(funnel.state, list(funnel.items.values())).splitlines())
+        items = Funnel(_collection(path, out, gpu=gpu, unit=unit), out, resume=resume, seed=seed)
+        items.run(stages_for(device), progress=Progress())
+        written = page.write(items.state, list(items.items.values()), out)
+    terminal.say("", *page.text(items.state, list(items.items.values())).splitlines())
     terminal.say(f"wrote {', '.join(str(file) for file in written)}")
     return 0
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Annotated
 
-from audit import claims
+from audit.apps.commands.declare import Arg, Device
 from audit.apps.selftest.against import differences
 from audit.apps.selftest.matrix import matrix
 from audit.apps.selftest.record import read, to_json, write
@@ -15,38 +16,29 @@ from audit.report import terminal
 from audit.report.progress import Progress
 
 
-def execute(  # noqa: PLR0913  # one argument an option
-    device: str,
+def self_test(  # one argument an option
     *,
-    as_json: bool,
-    out: Path | None,
-    seed: int | None = None,
-    against: Path | None = None,
-    root: Path = claims.KERNELS,
-    blind: bool = False,
+    device: Device = "auto",
+    json: Annotated[bool, Arg("print the record instead of the matrix, and the progress on stderr")] = False,
+    out: Annotated[Path | None, Arg("also write the record there", "FILE")] = None,
+    seed: Annotated[int | None, Arg("the seed a record names, to reproduce its answers", "N")] = None,
+    against: Annotated[Path | None, Arg("an earlier record: exit 1 where an answer differs from it", "FILE")] = None,
+    blind: Annotated[bool, Arg("the controls whose writers had read the documentation alone")] = False,
 ) -> int:
-    """Returns the exit code: 0 if the device's answers can be relied on, else 1 with the reason on stderr.
+    """Returns 0 if the device's answers can be relied on, else 1 with the reason on stderr.
 
-    Args:
-        device: "auto", "cuda" or "emulated".
-        as_json: print the record, and the progress on stderr.
-        out: also write the record there.
-        seed: the one a record names, to see its answers again.
-        against: a record of an earlier self-test; a control that comes out otherwise, from the seed it names unless
-            `seed` is given, is a reason not to rely on it.
-        root: the folder that holds the claim folders.
-        blind: ask the blind controls instead of all others.
+    Without `seed` the inputs are drawn from the seed that the record `against` names.
 
     Raises:
         BadInput: the device cannot be used here, or a file cannot be read or written.
     """
     before = None if against is None else read(against)
-    progress = Progress(sys.stderr if as_json else None)
+    progress = Progress(sys.stderr if json else None)
     seed = before.environment.seeds[0] if before is not None and seed is None else seed
-    record = run(device, root=root, blind=blind, entropy=seed, progress=progress)
+    record = run(device, blind=blind, entropy=seed, progress=progress)
     if out is not None:
         write(record, out)
-    if as_json:
+    if json:
         print(to_json(record), end="")
     else:
         terminal.say(*matrix(record).splitlines())

@@ -1,0 +1,56 @@
+"""From the signature of a command to its arguments: a parameter's type, default and `Arg` are all argparse needs.
+
+Positional parameters are arguments and keyword-only ones options. A `bool` is a flag, a tuple takes one value or more,
+an option without a default must be given. An underscore at the end keeps a name apart from one of Python's.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from inspect import Parameter, signature
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+from audit.build.devices import CHOICES
+
+
+@dataclass(frozen=True)
+class Arg:
+    """What `--help` says of a parameter; `read` makes the value of the text where the parameter's type does not."""
+
+    help: str
+    metavar: str | None = None
+    choices: Sequence[str] | None = None
+    read: Callable[[str], Any] | None = None
+
+
+Device = Annotated[str, Arg("where the kernels run (default: auto)", choices=CHOICES)]
+
+
+def declare(parser: argparse.ArgumentParser, command: Callable[..., int]) -> None:
+    """Adds an argument for each parameter of the command, under the parameter's name."""
+    hints = get_type_hints(command, include_extras=True)
+    for name, parameter in signature(command).parameters.items():
+        kind, arg = get_args(hints[name])
+        options = _options(kind, arg)
+        if parameter.kind is not Parameter.KEYWORD_ONLY:
+            parser.add_argument(name, **options)
+        elif parameter.default is Parameter.empty:
+            parser.add_argument(_flag(name), dest=name, required=True, **options)
+        else:
+            parser.add_argument(_flag(name), dest=name, default=parameter.default, **options)
+
+
+def _flag(name: str) -> str:
+    return f"--{name.rstrip('_').replace('_', '-')}"
+
+
+def _options(kind: Any, arg: Arg) -> dict[str, Any]:
+    if kind is bool:
+        return {"help": arg.help, "action": "store_true"}
+    inner = [one for one in get_args(kind) if one not in (type(None), Ellipsis)]
+    several = {"nargs": "+"} if get_origin(kind) is tuple else {}
+    shown = {"metavar": arg.metavar, "choices": arg.choices}
+    read = arg.read or (inner[0] if inner else kind)
+    return {"help": arg.help, "type": read, **several, **{key: value for key, value in shown.items() if value}}

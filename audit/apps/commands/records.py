@@ -1,0 +1,91 @@
+"""Commands over what audits left: `report`, `compare`, `bundle`, `verify`. They build and run nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from audit import judge
+from audit import report as reports
+from audit.apps import bundle as bundles
+from audit.apps.commands.declare import Arg
+from audit.report import compare as tables
+from audit.report import portability, terminal
+from audit.report.catalogue import LANGUAGES
+from audit.report.formats import DEFAULT, FORMATS, Form, chosen
+
+USUAL = ",".join(DEFAULT)
+Language = Annotated[str, Arg("language of the report (default: en)", choices=LANGUAGES)]
+Formats = Annotated[str, Arg(f"formats, with commas: of {', '.join(FORMATS)} (default: {USUAL})", "LIST")]
+
+
+def form(language: str, formats: str) -> Form:
+    """What the options ask for.
+
+    Raises:
+        BadInput: a format is unknown, or needs a browser and none is installed.
+    """
+    return Form(language, chosen(name.strip() for name in formats.split(",") if name.strip()))
+
+
+def report(
+    record: Annotated[Path, Arg("a record.json", "RECORD")],
+    *,
+    out: Annotated[Path | None, Arg("folder for the report (default: beside the record)", "DIR")] = None,
+    lang: Language = "en",
+    formats: Formats = USUAL,
+) -> int:
+    """Renders the report of a record again and prints the files written."""
+    wanted = form(lang, formats)
+    for file in reports.render(judge.opened(record), out or record.parent, wanted):
+        terminal.say(str(file))
+    return 0
+
+
+def compare(
+    records: Annotated[tuple[Path, ...], Arg("record.json files of one claim", "RECORD")],
+    *,
+    out: Annotated[Path | None, Arg("write compare.md, compare.html and a figure there", "DIR")] = None,
+) -> int:
+    """Prints the table of one claim on several GPUs; writes the page where a folder is given."""
+    opened = [judge.opened(path) for path in records]
+    terminal.say(*tables.compare(opened).splitlines())
+    if out is not None:
+        written = portability.write(opened, out)
+        terminal.say("", f"wrote {', '.join(str(path) for path in written)}")
+    return 0
+
+
+def bundle(
+    place: Annotated[Path, Arg("a record.json, or the folder it lies in", "RECORD|FOLDER")],
+    *,
+    claim: Annotated[Path | None, Arg("the claim's folder, if `audit list` does not name it", "DIR")] = None,
+    out: Annotated[Path | None, Arg("the zip (default: named after the folder, beside it)", "FILE")] = None,
+) -> int:
+    """Prints the path and, once the bundle has been verified, its SHA-256."""
+    path = bundles.make(place, claim=claim, out=out)
+    terminal.say(f"{path}: sha256 {bundles.verify(path).sha256}")
+    return 0
+
+
+def verify(
+    bundle: Annotated[Path, Arg("a zip that `audit bundle` made", "BUNDLE")],
+    *,
+    sha256: Annotated[str | None, Arg("the SHA-256 that the zip must have, as its maker published it", "HEX")] = None,
+) -> int:
+    """Returns 0 for a sound bundle and 1 for any other, with one sentence."""
+    try:
+        found = bundles.verify(bundle)
+        if sha256 not in (None, found.sha256):
+            raise bundles.Unsound(f"the zip has SHA-256 {found.sha256}, not the one asked for")
+    except bundles.Unsound as error:
+        terminal.warn(f"{bundle}: not sound: {error}")
+        return 1
+    record = found.record
+    evidence = f"{len(record.findings)} findings and {sum(len(one.samples_ms) for one in record.measurements)} samples"
+    terminal.say(f"{bundle}: sound: {len(found.manifest.files)} files as listed, sha256 {found.sha256}")
+    terminal.say(f"{found.manifest.claim}: {record.verdict.name}, derived again from {evidence}")
+    before = record.verdict.first_judged
+    if before not in (None, record.verdict.name):
+        terminal.say(f"{found.manifest.claim}: published as {before}, by the rules of its day")
+    return 0
