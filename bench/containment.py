@@ -49,7 +49,7 @@ def seconds_of(scratch: Path, *, walled: bool) -> float:
     ):
         for stage in (
             audit.prepare,
-            audit.lint.floors,
+            audit.lint,
             audit.review,
             audit.build,
             audit.verify,
