@@ -7,7 +7,6 @@ from concurrent.futures import Executor, Future
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from audit.probes import agreement, builds_agree, channel, oldest_code, trivial_
 from audit.probes.called import Case
 from audit.probes.runner import against_reference, ask_all, seen_again, unconfirmed
 from audit.probes.target import References, Target
+from audit.run import requests
 from audit.run.pool import SharedProcess, Workers
 
 
@@ -72,16 +72,16 @@ class Site:
             BadInput: `reference.py` does not do what it must; says what happened.
         """
         claim, shapes = self._folder.claim, self._shapes()
-        request: dict[str, Any] = {
-            "reference": str(self._folder.reference),
-            "baselines": list(claim.baselines),
-            "shapes": [dict(shape) for shape in shapes],
-            "seeds": [(entropy + case) % 2**63 for case in range(len(shapes))],
-            "cost_shape": dict(claim.shapes.claimed),
-            "folder": str(self._scratch),
-            "device": "cuda" if self.kind == "cuda" else "cpu",
-        }
-        reply = self._workers.call("oracle", request, limit_s=variations.LIMIT_S)
+        request = requests.Cases(
+            reference=self._folder.reference,
+            baselines=claim.baselines,
+            shapes=shapes,
+            seeds=tuple((entropy + case) % 2**63 for case in range(len(shapes))),
+            cost_shape=claim.shapes.claimed,
+            folder=self._scratch,
+            device="cuda" if self.kind == "cuda" else "cpu",
+        )
+        reply = self._workers.call(request, limit_s=variations.LIMIT_S)
         if not reply.finished:
             raise BadInput(f"{self._folder.path.name}/reference.py: {reply.ending}: {reply.detail}")
         for event in reply.events[1:]:
@@ -106,9 +106,8 @@ class Site:
         shapes = self.device.shapes(self._folder.claim)
         if self.kind == "cuda" or self._folder.claim.shapes.emulated_by == "claim" or len(shapes) == 1:
             return shapes
-        weigh = {"weigh": [dict(shape) for shape in shapes], "most": MOST_WORK}
-        request = {"reference": str(self._folder.reference), **weigh}
-        reply = self._workers.call("oracle", request, limit_s=variations.LIMIT_S)
+        request = requests.Work(reference=self._folder.reference, shapes=shapes, most=MOST_WORK)
+        reply = self._workers.call(request, limit_s=variations.LIMIT_S)
         if not reply.finished:
             raise BadInput(f"{self._folder.path.name}/reference.py: {reply.ending}: {reply.detail}")
         scopes = [scope_of(shape, self._folder.claim.shapes, self._numbers) for shape in shapes]
@@ -123,12 +122,11 @@ class Site:
     def vary(self) -> None:
         """Makes the other inputs that probes ask with, so that no variant has to wait for them."""
         with suppress(AuditError):  # whoever asks with them says what went wrong
-            where = "cuda" if self.kind == "cuda" else "cpu"
             variations.ahead(
                 self.cases,
                 workers=self._workers,
                 reference=self._folder.reference,
-                device=where,
+                device="cuda" if self.kind == "cuda" else "cpu",
                 tolerance=self._folder.claim.tolerance,
             )
 

@@ -1,5 +1,5 @@
 """What a session costs, the sealed channel and the walls included: `python bench/channel.py BEFORE AFTER [--out FILE]`,
-two checkouts of this repository, the first from before there were any.
+two checkouts of this repository with `audit.run.requests`.
 
 Sessions of a Python kernel on the emulated device, six calls each, in fresh processes and in a kept one; the two
 checkouts take turns. Prints the median milliseconds of a session of each.
@@ -8,7 +8,6 @@ checkouts take turns. Prints the median milliseconds of a session of each.
 from __future__ import annotations
 
 import argparse
-import inspect
 import json
 import os
 import statistics
@@ -79,37 +78,35 @@ def one(folder: Path) -> dict[str, float]:
     from audit.build.emulated.device import EmulatedDevice
     from audit.model import Variant
     from audit.run.pool import Workers
+    from audit.run.requests import Session, Step
 
     (folder / "kernel.py").write_text(KERNEL, encoding="utf-8")
     (folder / "reference.py").write_text(REFERENCE, encoding="utf-8")
     torch.save([torch.arange(1000.0)], folder / "0.pt")
     variant = Variant(file="kernel.py", role="claimed", technique="doubles")
     built = EmulatedDevice().build(folder / "kernel.py", variant, optimisation="O2")
-    request = {
-        **built.session_request(memory="plain", order="forward", check=False),
-        "entry": "forward",
-        "reference": None,
-        "inputs": [str(folder / "0.pt")],
-        "output_bytes": [4000],
-        "steps": [{"run": "claim", "case": 0}] * CALLS,
-        "count_writes": False,
-        "folder": str(folder),
-    }
+    request = Session(
+        device=built.settings(memory="plain", order="forward", check=False),
+        entry="forward",
+        inputs=(folder / "0.pt",),
+        output_bytes=(4000,),
+        steps=(Step(run="claim", case=0),) * CALLS,
+        folder=folder,
+    )
     with Workers(1) as workers:
         fresh = timed(workers, request)
-        alone = not inspect.signature(workers.shared).parameters  # before sessions had walls
-        with workers.shared() if alone else workers.shared(folder, reads=[folder]) as process:
-            kept = timed(process, {**request, "folder": str(folder if alone else process.results)})
+        with workers.shared(folder, reads=[folder]) as process:
+            kept = timed(process, request.model_copy(update={"folder": process.results}))
     return {"fresh": fresh, "kept": kept}
 
 
-def timed(asks: Any, request: dict[str, Any]) -> float:
+def timed(asks: Any, request: Any) -> float:
     """Milliseconds a session, the first ones left out."""
     for _ in range(3):
-        assert asks.call("session", request, limit_s=60.0).finished
+        assert asks.call(request, limit_s=60.0).finished
     started = time.perf_counter()
     for _ in range(SESSIONS):
-        assert asks.call("session", request, limit_s=60.0).finished
+        assert asks.call(request, limit_s=60.0).finished
     return round(1e3 * (time.perf_counter() - started) / SESSIONS, 3)
 
 

@@ -22,6 +22,7 @@ from audit import claims
 from audit.build.cuda import extension, fast, fast_load, gpu
 from audit.build.cuda import toolchain as cuda_toolchain
 from audit.build.cuda.device import flags_of
+from audit.build.settings import CudaLibrary
 from audit.model import Harness
 from audit.model.errors import AuditError
 from audit.run.cuda import entry_of
@@ -109,7 +110,7 @@ def compared(quick: fast.FastBuild, slow: Any, entry: str) -> dict[str, Any]:
     from triton.testing import do_bench
 
     quick_functions = fast_load.load(quick.library, binding=quick.binding)
-    settings = {"library": str(slow.library), "module": slow.module, "binding": None}
+    settings = CudaLibrary(library=slow.library, module=slow.module)
     ways = [quick_functions[entry], entry_of(settings, entry, Harness())]
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.utils.deterministic.fill_uninitialized_memory = True

@@ -26,6 +26,7 @@ import torch  # noqa: E402
 from audit import claims, measure  # noqa: E402
 from audit.build.cuda import fast, gpu  # noqa: E402
 from audit.build.cuda.device import flags_of  # noqa: E402
+from audit.build.settings import CudaSettings  # noqa: E402
 from audit.measure.statistics import Series, ratio  # noqa: E402
 from audit.model import Harness  # noqa: E402
 from audit.probes.called import Case  # noqa: E402
@@ -36,6 +37,7 @@ from audit.run.callables import Indexed  # noqa: E402
 from audit.run.contents import Contents  # noqa: E402
 from audit.run.kept_outputs import KeptOutputs  # noqa: E402
 from audit.run.pool import Workers  # noqa: E402
+from audit.run.requests import Cases  # noqa: E402
 from audit.run.stopwatch import Stopwatch, Timed  # noqa: E402
 
 SIDE = 4096
@@ -216,18 +218,16 @@ class Loaded:
     def __init__(self, build: fast.FastBuild, name: str) -> None:
         self._build, self._name = build, name
 
-    def session_request(self, *, memory: str, **_: object) -> dict[str, Any]:
+    def settings(self, *, memory: str, **_: object) -> CudaSettings:
         """See `audit.build.device.BuiltVariant`."""
-        return {"device": {"kind": "cuda", "library": str(self._build.library), "module": self._name, "memory": memory,
-                           "binding": str(self._build.binding), "pattern": None}}  # fmt: skip
+        return CudaSettings(library=self._build.library, module=self._name, binding=self._build.binding, memory=memory)
 
 
 def first_case(workers: Workers, reference: Path, folder: Path) -> Case:
     """The claimed shape's inputs and float64 result."""
     shape = {"N": SIDE}
-    request = {"reference": str(reference), "baselines": [], "shapes": [shape], "seeds": [1], "cost_shape": shape,
-               "folder": str(folder), "device": "cuda"}  # fmt: skip
-    reply = workers.call("oracle", request, limit_s=300.0)
+    request = Cases(reference=reference, shapes=(shape,), seeds=(1,), cost_shape=shape, folder=folder, device="cuda")
+    reply = workers.call(request, limit_s=300.0)
     expected = reply.expected(reply.events[1])
     return Case(shape, folder / "0.inputs.pt", expected, "float32")
 

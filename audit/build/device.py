@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from audit.build.settings import DeviceSettings, TensorDevice
 from audit.model import BuildNote, Claim, Device, Shape, Variant
 
 
@@ -46,7 +47,7 @@ class BuiltVariant(Protocol):
         """The memory mode in which a session lists the kernels of every call."""
 
     @property
-    def tensor_device(self) -> str:
+    def tensor_device(self) -> TensorDevice:
         """The device type an output tensor must have."""
 
     @property
@@ -56,9 +57,9 @@ class BuiltVariant(Protocol):
     def defines(self, kernel: str) -> bool:
         """Whether a kernel, as the device names it, was compiled from the source."""
 
-    def session_request(self, *, memory: str, order: str, check: bool, fill: str | None = None) -> dict[str, Any]:
-        """The part of a session request that says what to load and how the device behaves. Without a fill, fresh shared
-        memory holds a NaN and lanes that take no part give zero, as on most GPUs."""
+    def settings(self, *, memory: str, order: str, check: bool, fill: str | None = None) -> DeviceSettings:
+        """Return what a session must load and how the device behaves there. Without a fill, fresh shared memory holds a
+        NaN and lanes that take no part give zero, as on most GPUs."""
 
     def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Reports of the device with `line` filled in from debug information where it was unknown."""

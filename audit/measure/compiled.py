@@ -14,6 +14,7 @@ from audit.measure.state import not_timed
 from audit.model import Finding, Shape
 from audit.model.errors import BadInput
 from audit.run.pool import SharedProcess, Workers
+from audit.run.requests import Compiled
 
 AHEAD = ("compile", "compile_max_autotune")
 LIMIT_S = 180.0
@@ -42,19 +43,16 @@ def ahead(process: Workers | SharedProcess, *, reference: Path, shape: Shape, in
 def _compiled(
     process: Workers | SharedProcess, reference: Path, inputs: Path, *, store: Path, results: Path, caches: Path
 ) -> Ready:
-    request = {
-        "mode": "compiled",
-        "reference": str(reference),
-        "inputs": [str(inputs)],
-        "compiled": list(AHEAD),
-        "compile_workers": 1 if is_whole(store) else cpu_count() or 1,
-        "inductor": str(compiler_caches.brought(store, caches)),
-        "folder": str(results),
-        "caches": str(caches),
-        "entry": "",
-        "variants": [],
-    }
-    reply = process.call("timing", request, limit_s=LIMIT_S)
+    request = Compiled(
+        reference=reference,
+        inputs=(inputs,),
+        compiled=AHEAD,
+        compile_workers=1 if is_whole(store) else cpu_count() or 1,
+        inductor=compiler_caches.brought(store, caches),
+        folder=results,
+        caches=caches,
+    )
+    reply = process.call(request, limit_s=LIMIT_S)
     names = tuple(event["loaded"] for event in reply.events if "loaded" in event)
     reasons = {event["failed"]: event["why"] for event in reply.events if "failed" in event}
     missing = [name for name in AHEAD if name not in names]

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from audit.build.emulated.cache import is_whole, made
 from audit.build.names import FOLDERS
+from audit.build.settings import CudaPythonSettings, DeviceSettings
 from audit.run.pool import SharedProcess, Workers
 
 INDUCTOR = "inductor"
@@ -53,17 +53,18 @@ def keep(caches: Path, store: Path) -> None:
         made(store, lambda unfinished: copy_files(caches / INDUCTOR, unfinished / INDUCTOR))
 
 
-def private(request: dict[str, Any], caches: Path) -> dict[str, Any]:
-    """The request of one variant with copies of its own caches in place of them."""
-    device = request["device"]
-    told = dict(device.get("environment", {}))
-    for name in FOLDERS.keys() & told.keys():
-        own = caches / request["name"] / FOLDERS[name]
+def private(name: str, settings: DeviceSettings, caches: Path) -> DeviceSettings:
+    """Return the settings of the variant of that name with copies of its own caches in place of them."""
+    if not isinstance(settings, CudaPythonSettings):
+        return settings
+    told = dict(settings.environment)
+    for variable in FOLDERS.keys() & told.keys():
+        own = caches / name / FOLDERS[variable]
         if not own.is_dir():
             own.mkdir(parents=True)
-            copy_files(Path(told[name]), own)
-        told[name] = str(own)
-    return {**request, "device": {**device, "environment": told}} if told else request
+            copy_files(Path(told[variable]), own)
+        told[variable] = str(own)
+    return settings.model_copy(update={"environment": told})
 
 
 def copy_files(source: Path, target: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from audit.run.requests import Protocol
 
 PUBLISHED_REP_MS = 10_000
 REP_MS = 300
@@ -30,9 +30,9 @@ BY_HOW = {"cold": OURS, "hot": HOT, "host": HOST_CLOCK, "seen": SEEN}
 """The protocol of what an interleaved session tells."""
 
 
-def published() -> list[dict[str, Any]]:
+def published() -> tuple[Protocol, ...]:
     """The two timings of the published evaluation."""
-    return [
-        {"name": DO_BENCH, "of_mean": False, "warmup_ms": 25, "rep_ms": 100},
-        {"name": DO_BENCH_OF_MEAN, "of_mean": True, "warmup_ms": 25, "rep_ms": REP_MS},
-    ]
+    return (
+        Protocol(name=DO_BENCH, of_mean=False, warmup_ms=25, rep_ms=100),
+        Protocol(name=DO_BENCH_OF_MEAN, of_mean=True, warmup_ms=25, rep_ms=REP_MS),
+    )

@@ -7,6 +7,7 @@ from pathlib import Path
 from audit.probes.called import Case
 from audit.probes.variations import LIMIT_S
 from audit.run.pool import Workers
+from audit.run.requests import Cases
 
 
 def second_case(workers: Workers, *, reference: Path, like: Case, seed: int, folder: Path) -> Case | None:
@@ -21,17 +22,15 @@ def second_case(workers: Workers, *, reference: Path, like: Case, seed: int, fol
         seed: for the inputs.
         folder: takes the files.
     """
-    shape = dict(like.shape)
-    request = {
-        "reference": str(reference),
-        "baselines": [],
-        "shapes": [shape],
-        "seeds": [seed % 2**63],
-        "cost_shape": shape,
-        "folder": str(folder),
-        "device": "cuda",
-    }
-    reply = workers.call("oracle", request, limit_s=LIMIT_S)
+    request = Cases(
+        reference=reference,
+        shapes=(like.shape,),
+        seeds=(seed % 2**63,),
+        cost_shape=like.shape,
+        folder=folder,
+        device="cuda",
+    )
+    reply = workers.call(request, limit_s=LIMIT_S)
     made = [event for event in reply.events if "case" in event]
     if not reply.finished or not made:
         return None

@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from audit.build.cuda import gpu
 from audit.build.device import BuiltVariant
@@ -20,6 +19,7 @@ from audit.measure.told import measurements_of
 from audit.model import Claim, Finding, Measurement
 from audit.probes import channel
 from audit.probes.called import Case
+from audit.run import requests
 from audit.run.pool import Reply, SharedProcess, Workers
 
 TIMING_LIMIT_S = 240.0
@@ -104,16 +104,17 @@ class Session:
     def exhibit(self, name: str, built: BuiltVariant) -> None:
         """A kernel under the published protocol alone, in a process of its own."""
         with compiler_caches.place(self.workers, scratch=self.case.inputs.parent) as (results, caches):
-            request = {
-                "mode": "published",
-                "variants": [_loadable(name, built, caches)],
-                "protocols": protocols.published(),
-                "inputs": [str(self.case.inputs)],
-                "folder": str(results),
-                "caches": str(caches),
-            }
+            request = requests.Published(
+                reference=self.reference,
+                entry=self.claim.entry,
+                variants=(_loadable(name, built, caches),),
+                protocols=protocols.published(),
+                inputs=(self.case.inputs,),
+                folder=results,
+                caches=caches,
+            )
             before = gpu.state()
-            reply = self._call(request, self.workers)
+            reply = self.workers.call(request, limit_s=TIMING_LIMIT_S)
         self._watched += [Watched(name, None, before), Watched(name, None, gpu.state())]
         self._keep(reply, "", what=f"{name}, as published")
 
@@ -136,30 +137,31 @@ class Session:
         with compiler_caches.place(process, scratch=self.case.inputs.parent) as (folder, caches):
             store, held = self.ready.store if self.ready else None, tolerances(self.claim)
             cases = [self.case, *self.others]
-            request = {
-                "mode": "interleaved",
-                "variants": [
-                    {**_loadable(variant, build, caches), "relative": held(variant).relative}
+            request = requests.Interleaved(
+                reference=self.reference,
+                entry=self.claim.entry,
+                variants=tuple(
+                    _loadable(variant, build, caches, relative=held(variant).relative)
                     for variant, build in built.items()
-                ],
-                "relative": {one: held(f"{PREFIX}{EAGER}_{one}").relative for one in RANKS},
-                "baselines": None if baselines is None else [one for one in baselines if one not in ready],
-                "compiled": ready,
-                "inputs": [str(case.inputs) for case in cases],
-                "budget_s": BUDGET_S,
-                "half_width": HALF_WIDTH,
-                "rounds": self.rounds,
-                "seed": self.seed,
-                "kept_calls": KEPT_CALLS,
-                "folder": str(folder),
-                "caches": str(caches),
-                "inductor": str(compiler_caches.brought(store, caches)),
-                "shape": dict(self.case.shape),
-                "profile": PROFILED_CALLS,
-                "published": protocols.published() if baselines is None else [],
-                "ceilings": baselines is None,
-            }
-            reply = self._call(request, process)
+                ),
+                relative={one: held(f"{PREFIX}{EAGER}_{one}").relative for one in RANKS},
+                baselines=None if baselines is None else tuple(one for one in baselines if one not in ready),
+                compiled=tuple(ready),
+                inputs=tuple(case.inputs for case in cases),
+                budget_s=BUDGET_S,
+                half_width=HALF_WIDTH,
+                rounds=self.rounds,
+                seed=self.seed,
+                kept_calls=KEPT_CALLS,
+                folder=folder,
+                caches=caches,
+                inductor=compiler_caches.brought(store, caches),
+                shape=self.case.shape,
+                profile=PROFILED_CALLS,
+                published=protocols.published() if baselines is None else (),
+                ceilings=baselines is None,
+            )
+            reply = process.call(request, limit_s=TIMING_LIMIT_S)
             self._keep(reply, name, what=name)
             kept = [event for event in reply.events if "file" in event or "no_tensor" in event]
             self._findings += every_call(reply.events, verified(kept, cases, self.claim, folder))
@@ -167,10 +169,6 @@ class Session:
         trying = [event["trying"] for event in reply.events if "trying" in event]
         warmed = any("warmed" in event for event in reply.events)
         return trying[-1] if trying and not warmed and not reply.finished else None
-
-    def _call(self, request: dict[str, Any], process: Workers | SharedProcess) -> Reply:
-        asked = {**request, "reference": str(self.reference), "entry": self.claim.entry}
-        return process.call("timing", asked, limit_s=TIMING_LIMIT_S)
 
     def _keep(self, reply: Reply, session: str, *, what: str) -> None:
         """Samples, and what failed or speaks against them; says one line."""
@@ -235,6 +233,6 @@ def _rivals(session: Session, sound: Collection[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([EAGER, *(one.removeprefix(PREFIX) for one in best if one)]))
 
 
-def _loadable(name: str, built: BuiltVariant, caches: Path) -> dict[str, Any]:
-    request = {"name": name, **built.session_request(memory="plain", order=built.orders[0], check=False)}
-    return compiler_caches.private(request, caches)
+def _loadable(name: str, built: BuiltVariant, caches: Path, *, relative: float | None = None) -> requests.Timed:
+    settings = built.settings(memory="plain", order=built.orders[0], check=False)
+    return requests.Timed(name=name, device=compiler_caches.private(name, settings, caches), relative=relative)

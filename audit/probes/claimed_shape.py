@@ -15,11 +15,13 @@ from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from audit.build.settings import EmulatedPythonSettings, EmulatedSettings
 from audit.model import Shape
 from audit.model.errors import Unsupported
 from audit.probes.called import Call, Case, SessionBroken, SessionForged
 from audit.probes.own_kernels import own_kernels, refused_by_torch
 from audit.probes.target import References, Target
+from audit.run import requests
 
 DESCRIBED_S = 60.0
 """Seconds for the process that makes arguments without values, or with them where it must."""
@@ -67,7 +69,8 @@ def needed(target: Target) -> Shape:
     claimed = target.claim.shapes.claimed
     if target.built.tensor_device == "cuda" or any(case.shape == claimed for case in target.cases):
         raise Unsupported("launches at the claimed shape apart from a run: this device runs it")
-    if target.built.session_request(memory="plain", order="forward", check=False)["device"].get("triton"):
+    settings = target.built.settings(memory="plain", order="forward", check=False)
+    if isinstance(settings, EmulatedPythonSettings) and settings.triton:
         raise Unsupported("launches of Triton kernels apart from a run")
     source = target.reference.parent / target.variant.file
     if source.suffix == ".py" and (not own_kernels(source) or refused_by_torch(source)):
@@ -121,16 +124,10 @@ def case_of(target: Target) -> Case:
 def _case(target: Target, shape: Shape) -> Case | str:
     folder = Path(tempfile.mkdtemp(prefix="claimed-", dir=target.folder))
     seed = zlib.crc32(target.cases[0].expected.tobytes()) if target.cases else 0
-    request = {
-        "reference": str(target.reference),
-        "baselines": [],
-        "shapes": [dict(shape)],
-        "seeds": [seed],
-        "cost_shape": dict(shape),
-        "folder": str(folder),
-        "device": "cpu",
-    }
-    reply = target.workers.call("oracle", request, limit_s=RIGHT_S)
+    request = requests.Cases(
+        reference=target.reference, shapes=(shape,), seeds=(seed,), cost_shape=shape, folder=folder, device="cpu"
+    )
+    reply = target.workers.call(request, limit_s=RIGHT_S)
     if not reply.finished:
         return f"the right result at the claimed shape: {reply.ending}: {reply.detail}"
     (event,) = reply.events[1:]
@@ -143,8 +140,8 @@ def _described(target: Target, shapes: Sequence[Shape]) -> list[tuple[Path, int]
     with known.lock:
         if new := [shape for shape in shapes if str(shape) not in known.described]:
             folder = Path(tempfile.mkdtemp(prefix="described-", dir=target.folder))
-            request = {"reference": str(target.reference), "describe": [*map(dict, new)], "folder": str(folder)}
-            reply = target.workers.call("oracle", request, limit_s=DESCRIBED_S)
+            request = requests.Described(reference=target.reference, shapes=tuple(new), folder=folder)
+            reply = target.workers.call(request, limit_s=DESCRIBED_S)
             ended: dict[str, Any] = {"raised": f"{reply.ending}: {reply.detail}", "bytes": 0}
             for place, shape in enumerate(new):
                 told = reply.events[place] if reply.finished else ended
@@ -170,17 +167,17 @@ def _asked(
     if call in known.slow:
         raise Unsupported(late)
     folder = Path(tempfile.mkdtemp(prefix=f"{target.variant.name}-", dir=target.folder))
-    request = target.built.session_request(memory=memory, order="forward", check=False)
-    settings = request["device"]
-    configuration = {**settings["configuration"], **drawn}
-    asked = {
-        "device": {**settings, "configuration": configuration},
-        "entry": target.claim.entry,
-        "harness": target.claim.harness.model_dump(),
-        "inputs": [str(file) for file in files],
-        "folder": str(folder),
-    }
-    reply = target.workers.call("launches", asked, limit_s=limit_s)
+    settings = target.built.settings(memory=memory, order="forward", check=False)
+    assert isinstance(settings, EmulatedSettings | EmulatedPythonSettings)  # `needed` refuses a GPU
+    configuration = settings.configuration.model_copy(update=drawn)
+    request = requests.Launches(
+        device=settings.model_copy(update={"configuration": configuration}),
+        entry=target.claim.entry,
+        harness=target.claim.harness,
+        inputs=tuple(files),
+        folder=folder,
+    )
+    reply = target.workers.call(request, limit_s=limit_s)
     if reply.ending == "forged":
         target.forged.append(reply.detail)
         raise SessionForged(f"forged: {reply.detail}")

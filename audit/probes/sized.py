@@ -19,6 +19,7 @@ from audit.probes.called import Call, Case, SessionBroken, SessionForged
 from audit.probes.contract import ILLEGAL
 from audit.probes.target import Target
 from audit.probes.undefined import PROVED
+from audit.run import requests
 
 Result = Literal["right", "wrong", "refused", "launch_refused", "launched", "not_taken", "no_answer"]
 MADE_S = 60.0
@@ -101,16 +102,17 @@ def launched(target: Target, base: At, found: Sequence[At]) -> list[At]:
 def _cases(target: Target, shapes: Sequence[Shape]) -> list[Case | str | None]:
     """The case of each shape, or why the task has none; None where it is too much work."""
     folder = Path(tempfile.mkdtemp(prefix="sizes-", dir=target.folder))
-    request = {
-        "reference": str(target.reference),
-        "sized": [dict(shape) for shape in shapes],
-        "most": MOST_WORK[target.built.tensor_device],
-        "seed": zlib.crc32(target.cases[0].expected.tobytes()),
-        "relative": target.tolerance.relative,
-        "folder": str(folder),
-        "device": target.built.tensor_device,
-    }
-    reply = target.workers.call("oracle", request, limit_s=MADE_S)
+    device = target.built.tensor_device
+    request = requests.Sized(
+        reference=target.reference,
+        shapes=tuple(shapes),
+        most=MOST_WORK[device],
+        seed=zlib.crc32(target.cases[0].expected.tobytes()),
+        relative=target.tolerance.relative,
+        folder=folder,
+        device=device,
+    )
+    reply = target.workers.call(request, limit_s=MADE_S)
     if not reply.finished:
         raise SessionBroken(f"reference.py gave no inputs of other sizes: {reply.ending}: {reply.detail}")
     made: list[Case | str | None] = []

@@ -16,12 +16,12 @@ from audit.model import Claim, Finding, Tolerance, Variant
 from audit.model.errors import AuditError, Unsupported
 from audit.probes.called import Call, Case, SessionBroken, SessionForged, item_bytes, value_calls
 from audit.probes.compare import Comparison, compare
-from audit.run import correctness
+from audit.run import correctness, requests
 from audit.run.pool import Reply, SharedProcess, Workers
 
 Run = Literal["claim", "reference", "plant"]
 Step = Mapping[str, Any]
-"""A run, the index of its case, and options; see `audit.run.session`."""
+"""A run, the index of its case, and options; see `audit.run.requests.Step`."""
 Answer = TypeVar("Answer")
 INTERPRETER_ERROR = "InterpreterError"
 SHARES = ("repair",)
@@ -195,16 +195,17 @@ class Target:
         alone = fresh and self.variant.role not in SHARES and not self.is_reference
         shared = None if check or alone else self.shared
         needs_reference = any(step["run"] in ("reference", "plant") for step in steps)
-        request = {
-            **self.built.session_request(memory=memory, order=order, fill=fill, check=check),
-            "entry": None if self.is_reference else self.claim.entry,
-            "harness": self.claim.harness.model_dump(),
-            "reference": str(self.reference) if needs_reference else None,
-            "inputs": [str(case.inputs) for case in cases],
-            "output_bytes": [case.expected.size * item_bytes(case.dtype) for case in cases],
-            "steps": [dict(step) for step in steps],
-            "count_writes": check,
-        }
+        request = requests.Session(
+            device=self.built.settings(memory=memory, order=order, fill=fill, check=check),
+            entry=None if self.is_reference else self.claim.entry,
+            harness=self.claim.harness,
+            reference=self.reference if needs_reference else None,
+            inputs=tuple(case.inputs for case in cases),
+            folder=self.folder,
+            output_bytes=tuple(case.expected.size * item_bytes(case.dtype) for case in cases),
+            steps=tuple(requests.Step.model_validate(step) for step in steps),
+            count_writes=check,
+        )
         reply, folder = self._asked(request, shared=shared)
         if reply.ending == "forged":
             self.forged.append(reply.detail)
@@ -217,7 +218,7 @@ class Target:
             raise SessionBroken(f"{whose}: {done}: {reply.detail}")
         return calls
 
-    def _asked(self, request: dict[str, Any], *, shared: SharedProcess | None) -> tuple[Reply, Path]:
+    def _asked(self, request: requests.Session, *, shared: SharedProcess | None) -> tuple[Reply, Path]:
         """The reply, and where its outputs lie. A session that breaks where others ran before is asked again where none
         did."""
         if shared is not None:
@@ -227,10 +228,10 @@ class Target:
         return self._asked_of(self.workers, request, above=self.folder)
 
     def _asked_of(
-        self, process: Workers | SharedProcess, request: dict[str, Any], *, above: Path
+        self, process: Workers | SharedProcess, request: requests.Session, *, above: Path
     ) -> tuple[Reply, Path]:
         folder = Path(tempfile.mkdtemp(prefix=f"{self.variant.name}-", dir=above))
-        return process.call("session", {**request, "folder": str(folder)}, limit_s=self.built.limit_s), folder
+        return process.call(request.model_copy(update={"folder": folder}), limit_s=self.built.limit_s), folder
 
 
 def largest_of(cases: Sequence[Case]) -> Case:

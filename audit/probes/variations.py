@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from audit.build.settings import TensorDevice
 from audit.model import Tolerance
 from audit.model.errors import AuditError
 from audit.probes.called import Case
 from audit.probes.target import Target, largest_of, middle_of
+from audit.run import requests
 from audit.run.pool import Reply, Workers
 
 LIMIT_S = 300.0
@@ -118,14 +120,16 @@ def wanted(target: Target) -> Wanted:
     )
 
 
-def ahead(cases: Sequence[Case], *, workers: Workers, reference: Path, device: str, tolerance: Tolerance) -> Wanted:
+def ahead(
+    cases: Sequence[Case], *, workers: Workers, reference: Path, device: TensorDevice, tolerance: Tolerance
+) -> Wanted:
     """The same before anything is built, so that no variant has to wait for it.
 
     Args:
         cases: all cases of a device.
         workers: where to compute.
         reference: the claim's reference.py.
-        device: "cuda" or "cpu", where the oracle computes.
+        device: where the oracle computes.
         tolerance: the claim's: whether a task can tell is a question to it.
     """
     middle, largest = middle_of(cases), largest_of(cases)
@@ -133,25 +137,18 @@ def ahead(cases: Sequence[Case], *, workers: Workers, reference: Path, device: s
         key = (middle.inputs, largest.inputs)
         known = _known.setdefault(workers, {})
         if key not in known:
-            known[key] = _made(
-                middle,
-                largest,
-                workers,
-                {"reference": str(reference), "device": device, "relative": tolerance.relative},
+            plan = [(middle, groups_of(middle))]
+            if largest.inputs != middle.inputs:
+                plan.append((largest, ["other", DISCRIMINATING]))
+            vary = (requests.Vary(inputs=one.inputs, shape=one.shape, groups=tuple(asked)) for one, asked in plan)
+            request = requests.Variations(
+                reference=reference, device=device, relative=tolerance.relative, vary=tuple(vary)
             )
+            known[key] = _made(plan, workers.call(request, limit_s=LIMIT_S))
         return known[key]
 
 
-def _made(middle: Case, largest: Case, workers: Workers, where: dict[str, Any]) -> Wanted:
-    groups = groups_of(middle)
-    plan = [(middle, groups)]
-    if largest.inputs != middle.inputs:
-        plan.append((largest, ["other", DISCRIMINATING]))
-    request = {
-        **where,
-        "vary": [{"inputs": str(case.inputs), "shape": dict(case.shape), "groups": groups} for case, groups in plan],
-    }
-    reply = workers.call("oracle", request, limit_s=LIMIT_S)
+def _made(plan: Sequence[tuple[Case, list[str]]], reply: Reply) -> Wanted:
     if not reply.finished:
         raise NoVariations(f"reference.py gave no other inputs: {reply.ending}: {reply.detail}")
     made = [_varied(case, asked, reply, of) for of, (case, asked) in enumerate(plan)]

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from audit.build.settings import DeviceSettings
 from audit.model import Harness
 from audit.run.device import open_device
 from audit.run.harness import placed, returning
@@ -30,7 +31,7 @@ GRAPH = "graph_"
 CUDNN = "cudnn_benchmark_tf32"
 
 
-def load_inputs(files: Sequence[str], harness: Harness) -> list[Inputs]:
+def load_inputs(files: Sequence[Path], harness: Harness) -> list[Inputs]:
     """The argument lists of those files, tensors on the GPU but for those that the harness leaves with the host."""
     return [on_gpu(torch.load(file, weights_only=True), harness=harness) for file in files]
 
@@ -57,7 +58,7 @@ def baseline(name: str, reference: ModuleType, sets: list[Inputs]) -> Indexed:
     return over(named[name], sets) if name in named else _graph(named[plain], sets)
 
 
-def names(path: str, sets: list[Inputs]) -> tuple[ModuleType, list[str]]:
+def names(path: Path, sets: list[Inputs]) -> tuple[ModuleType, list[str]]:
     """The module at `path` and its baselines in the order they are loaded: its own, then those made from it."""
     reference = load_reference(path)
     own = list(baselines_of(reference))
@@ -66,8 +67,8 @@ def names(path: str, sets: list[Inputs]) -> tuple[ModuleType, list[str]]:
     return reference, [*own, *made]
 
 
-def variant(settings: dict[str, Any], entry: str, sets: list[Inputs], harness: Harness) -> Indexed:
-    """A built variant over the sets; `settings` is the `device` of its session request."""
+def variant(settings: DeviceSettings, entry: str, sets: list[Inputs], harness: Harness) -> Indexed:
+    """A built variant over the sets."""
     return over(returning(open_device(settings).load(entry, harness), harness), sets)
 
 
@@ -76,17 +77,16 @@ def over(function: Callable[..., Any], sets: list[Inputs]) -> Indexed:
     return lambda place: function(*sets[place])
 
 
-def use_disk_cache(folder: str, *, workers: int) -> None:
+def use_disk_cache(own: Path, *, workers: int) -> None:
     """Has torch.compile keep what it made in that folder, and take from there what is in it.
 
     What it keeps names its own folder. So that is only taken where every session sees it by the same name; elsewhere
     torch.compile begins anew, in another folder.
 
     Args:
-        folder: below those in which compilers may write.
+        own: the folder, below those in which compilers may write.
         workers: how many processes torch.compile uses, where they would get the GPU; elsewhere it works alone.
     """
-    own = Path(folder)
     shown = Path(namespaces.CACHES) / own.name
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(shown if shown.is_dir() else own.with_name(f"{own.name}-anew"))
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = str(workers if places.settings_are_closed() else 1)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import IO, Any, NoReturn
 
-from audit.run import requests
+from audit.run import requests, wire
 from audit.run.channel import Channel
 from audit.run.event_writer import Teller
 from audit.run.transcript import Forged
@@ -22,7 +22,8 @@ from audit.sandbox import tree
 from audit.sandbox.usage import Usage
 from audit.sandbox.walls import Walls, enclose
 
-Serve = Callable[[dict[str, Any], Teller], Iterator[dict[str, Any]]]
+Serve = Callable[[Any, Teller], Iterator[dict[str, Any]]]
+"""Answers a request of one kind, event by event."""
 TAIL_BYTES = 4000
 LATE = "late"
 PR_SET_DUMPABLE = 4
@@ -32,7 +33,7 @@ class Child:
     """A fresh process inside walls of its own; nothing it starts outlives it.
 
     Args:
-        kinds: what serves a request, by its key `kind`.
+        kinds: what serves a request, by its `kind`.
         teller: what tells the events.
         walls: what the process may do.
         hidden: descriptors the process must not have.
@@ -57,17 +58,17 @@ class Child:
         self._channel.theirs.close()
         self._usage = Usage(walls.limit, [*walls.writes, *walls.caches], self._prints)
 
-    def serve(self, request: dict[str, Any], descriptors: Sequence[int] = ()) -> dict[str, Any]:
+    def serve(self, request: requests.Request, descriptors: Sequence[int] = ()) -> dict[str, Any]:
         """One session: the `lines` told, when each came (`arrived_s`, seconds of this process's clock since it was
         asked), whether it `finished`, `forged` (what was seen of a foreign hand, None for nothing) and `attested` (see
         `Channel`). If not finished the process is over, with `signal` or `exit` or `timed_out` or `stopped` (which
         bound it was over), and `prints`, the end of what it printed."""
         self._channel.start()
-        self._ask.settimeout(request["limit_s"])
+        self._ask.settimeout(request.limit_s)
         with suppress(OSError):  # a kept process may have ended since, or take nothing; the watch sees it
-            requests.send(self._ask, request, descriptors)
+            wire.send(self._ask, request, descriptors)
         stopped, forged = None, None
-        deadline = time.monotonic() + request["limit_s"]
+        deadline = time.monotonic() + request.limit_s
         try:
             stopped = self._watch(deadline=deadline)
         except Forged as seen:
@@ -131,17 +132,18 @@ def looked_at(allowed: bool) -> None:
 
 def _live(kinds: dict[str, Serve], asked: socket.socket, teller: Teller, walls: Walls, prints: IO[bytes]) -> NoReturn:
     """Serves until nobody asks any more; never returns. What a session raises ends the process."""
-    code = requests.RAISED
+    code = wire.RAISED
     try:
         os.setsid()
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(prints.fileno(), 1)
         os.dup2(prints.fileno(), 2)
         enclose(walls)
-        while (got := requests.receive(asked)) is not None:
+        while (got := wire.receive(asked)) is not None:
             request, descriptors = got
-            request |= dict(zip(("results",), descriptors, strict=False))
-            teller.serve(kinds[request["kind"]](request, teller))
+            if isinstance(request, requests.OracleRequest):
+                request = request.model_copy(update={"results": descriptors[0]})
+            teller.serve(kinds[request.kind](request, teller))
         code = 0
     except SystemExit as left:
         code = left.code if isinstance(left.code, int) else int(left.code is not None)

@@ -15,6 +15,7 @@ import torch
 from torch.autograd.profiler import profile
 
 from audit.build.cuda import fast_load
+from audit.build.settings import CudaLibrary, CudaPython, CudaPythonSettings, CudaSettings
 from audit.model import Harness
 from audit.run import raw_writes
 from audit.run.kernel_trace import launches_in
@@ -33,13 +34,13 @@ class Cuda:
     of the output's size with a pattern before a call.
     """
 
-    def __init__(self, settings: dict[str, Any]) -> None:
+    def __init__(self, settings: CudaSettings | CudaPythonSettings) -> None:
         require_cuda()
         self._settings = settings
-        self._memory = settings["memory"]
+        self._memory = settings.memory
         if self._memory not in MEMORY:
             raise LookupError(f"unknown memory mode {self._memory}; known: {', '.join(MEMORY)}")
-        self._pattern: int | None = settings["pattern"]
+        self._pattern = settings.pattern
         self._profile: Any = None
         self._launches: list[dict[str, Any]] = []
 
@@ -98,36 +99,30 @@ def require_cuda() -> None:
         raise RuntimeError(f"torch {torch.__version__} sees no CUDA GPU; use --device emulated")
 
 
-def entry_of(settings: dict[str, Any], entry: str, harness: Harness) -> Callable[..., Any]:
-    """A function of a compiled variant.
-
-    Args:
-        settings: `library` (path), `module` (its name as a Python module) and `binding` (path of the library a fast
-            build needs beside it, None for a module of torch's builder).
-        entry: the function's name.
-        harness: the mode and dtype of a module.
+def entry_of(settings: CudaLibrary | CudaPython, entry: str, harness: Harness) -> Callable[..., Any]:
+    """Return a function of a compiled variant, a module's in the harness's mode and dtype.
 
     Raises:
         LookupError: it has no such function; names those it has.
     """
-    if "python" in settings:
+    if isinstance(settings, CudaPython):
         from audit.run.python_cuda import entry_of as entry_of_python  # only a `.py` variant needs it
 
         return entry_of_python(settings, entry, harness)
-    functions = _functions(settings["library"], settings["module"], settings["binding"])
+    functions = _functions(settings.library, settings.module, settings.binding)
     if entry not in functions:
         raise LookupError(f"no function {entry}; the extension has: {', '.join(functions) or 'none'}")
     return functions[entry]
 
 
 @cache
-def _functions(library: str, module: str, binding: str | None) -> dict[str, Callable[..., Any]]:
+def _functions(library: Path, module: str, binding: Path | None) -> dict[str, Callable[..., Any]]:
     """What a library offers; loaded once a process, since a module may not register its types twice."""
     if binding is not None:
-        return fast_load.load(Path(library), binding=Path(binding))
+        return fast_load.load(library, binding=binding)
     spec = importlib.util.spec_from_file_location(module, library)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{Path(library).name}: no Python module")
+        raise ImportError(f"{library.name}: no Python module")
     loaded = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(loaded)
     names = [name for name in dir(loaded) if callable(getattr(loaded, name)) and not name.startswith("_")]

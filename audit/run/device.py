@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import torch
 
+from audit.build.settings import CheckedSettings, DeviceSettings, EmulatedPythonSettings, EmulatedSettings
 from audit.model import Harness
 
 
@@ -35,41 +36,20 @@ class SessionDevice(Protocol):
         """What ran since the last call: `launches` and `reports`, then forgotten."""
 
 
-def _emulated(settings: dict[str, Any]) -> SessionDevice:
-    from audit.run.emulated import Emulated  # neither device needs what the other is made of
+def open_device(settings: DeviceSettings) -> SessionDevice:
+    """Return the device of those settings. Its module is imported here: no device needs what another is made of."""
+    if isinstance(settings, EmulatedSettings):
+        from audit.run.emulated import Emulated
 
-    return Emulated(settings)
+        return Emulated(settings)
+    if isinstance(settings, EmulatedPythonSettings):
+        from audit.run.python_emulated import EmulatedPython
 
+        return EmulatedPython(settings)
+    if isinstance(settings, CheckedSettings):
+        from audit.run.sanitizer import Sanitized
 
-def _emulated_python(settings: dict[str, Any]) -> SessionDevice:
-    from audit.run.python_emulated import EmulatedPython
-
-    return EmulatedPython(settings)
-
-
-def _cuda(settings: dict[str, Any]) -> SessionDevice:
+        return Sanitized(settings)
     from audit.run.cuda import Cuda
 
     return Cuda(settings)
-
-
-def _cuda_checked(settings: dict[str, Any]) -> SessionDevice:
-    from audit.run.sanitizer import Sanitized
-
-    return Sanitized(settings)
-
-
-DEVICES: dict[str, Callable[[dict[str, Any]], SessionDevice]] = {
-    "cuda": _cuda,
-    "cuda_checked": _cuda_checked,
-    "emulated": _emulated,
-    "emulated_python": _emulated_python,
-}
-
-
-def open_device(settings: dict[str, Any]) -> SessionDevice:
-    """The device `settings["kind"]` names. Raises LookupError listing the known ones."""
-    kind = settings["kind"]
-    if kind not in DEVICES:
-        raise LookupError(f"unknown device {kind}; known: {', '.join(DEVICES)}")
-    return DEVICES[kind](settings)

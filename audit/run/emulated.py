@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from audit.build.emulated.library import load
 from audit.build.emulated.runtime import Runtime
+from audit.build.settings import EmulatedSettings
 from audit.model import Harness
 
 
 class Emulated:
     """The emulated device: the variant's library and the runtime that schedules, allocates and checks."""
 
-    def __init__(self, settings: dict[str, Any]) -> None:
-        self._library = Path(settings["library"])
-        self._header_set = settings["header_set"]
-        self._runtime = Runtime(Path(settings["runtime"]))
-        self._configuration = settings["configuration"]
+    def __init__(self, settings: EmulatedSettings) -> None:
+        self._library, self._header_set = settings.library, settings.header_set
+        self._runtime = Runtime(settings.runtime)
+        self._configuration = settings.configuration.model_dump()
 
     def load(self, entry: str, harness: Harness) -> Callable[..., Any]:  # noqa: ARG002
         """See `SessionDevice`. Raises LookupError naming the functions the library has."""

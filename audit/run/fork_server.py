@@ -3,7 +3,7 @@
 The root gets two descriptors for each zygote over the socket that is its first argument: where requests come from and
 where replies go. The second is the native library that sessions tell their events through. A zygote reads requests (see
 `requests`) and answers with one JSON reply a line; a request with `keep` leaves its process for the next one,
-`{"release": true}` ends it.
+`Release` ends it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import replace
 
 import torch
 
-from audit.run import launches, oracle, requests, session, timing
+from audit.run import launches, oracle, requests, session, timing, wire
 from audit.run.allowed import walls
 from audit.run.child import Child, Serve, looked_at
 from audit.run.event_writer import Teller
@@ -27,11 +27,11 @@ from audit.sandbox.namespaces import become_first
 from audit.sandbox.walls import prepare as prepare_walls
 
 KINDS: dict[str, Serve] = {
-    "oracle": oracle.run,
     "session": session.run,
     "launches": launches.run,
-    "timing": timing.run,
-    "trial": lambda request, _: iter([{"walls": trial.run(request)}]),
+    **oracle.KINDS,
+    **timing.KINDS,
+    "trial": lambda request, _: iter([{"walls": trial.run(request.targets)}]),
 }
 OPEN = "open"
 """The last argument where no walls are raised, which only `bench/containment.py` wants."""
@@ -70,17 +70,17 @@ def _serve(asked: int, replied: int, teller: Teller, *, walled: bool) -> None:
     replies = os.fdopen(replied, "w", encoding="utf-8")
     kept: Child | None = None
     asking = socket.socket(fileno=asked)
-    while (got := requests.receive(asking)) is not None:
+    while (got := wire.receive(asking)) is not None:
         request, descriptors = got
         child, kept = kept, None
-        if "release" in request:
+        if isinstance(request, requests.Release):
             answer = {"released": child is not None}
         else:
             if child is None:
                 around = replace(walls(request), raised=walled)
                 child = Child(KINDS, teller, around, hidden=(asked, replied), first=first)
             answer = child.serve(request, descriptors)
-            if request["keep"] and answer["finished"]:
+            if request.keep and answer["finished"]:
                 child, kept = None, child
         if child is not None:
             child.end()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,6 @@ from audit.run.containers import leaves, rebuilt
 
 Function = Callable[..., Any]
 Upload = Callable[[torch.Tensor], torch.Tensor]
-
-
-def asked(request: Mapping[str, Any]) -> Harness:
-    """The harness of a request, which has it under `harness`; one that does nothing where it has none."""
-    return Harness.model_validate(request.get("harness", {}), strict=False)
 
 
 def stated(folder: Path) -> Harness:

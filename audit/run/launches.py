@@ -1,14 +1,14 @@
 """Runs in a child: what a claimed function launches at sizes too large to run here, and what a few blocks of it write.
 
-Request: `device` (of the emulated device, with a number of `blocks`), `entry`, `harness`, `inputs`, one file of
-arguments a shape, `folder` for outputs. Without blocks the host code runs alone, on memory that is reserved and not
-touched, for which `described` arguments do. With some, the result is left in `<place>.bin`, the pattern of fresh memory
-over all that they did not write. One event a shape: launches, what was wrong with them, what the host code raised.
+`inputs` has one file of arguments a shape. Without blocks in the device's configuration the host code runs alone, on
+memory that is reserved and not touched, for which `described` arguments do. With some, the result is left in
+`<place>.bin`, the pattern of fresh memory over all that they did not write. One event a shape: launches, what was wrong
+with them, what the host code raised.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeGuard
@@ -19,9 +19,10 @@ from audit.run.arguments import as_bytes, named
 from audit.run.device import open_device
 from audit.run.emulated import Emulated
 from audit.run.event_writer import Teller
-from audit.run.harness import asked, cast, placed, returning
+from audit.run.harness import cast, placed, returning
 from audit.run.imported_file import Sizes, as_on_a_gpu
 from audit.run.own_tensors import own
+from audit.run.requests import Launches
 
 
 def described(values: list[Any]) -> list[Any]:
@@ -32,7 +33,7 @@ def described(values: list[Any]) -> list[Any]:
     ]
 
 
-def write_described(shapes: list[Sizes], reference: ModuleType, folder: Path) -> Iterator[dict[str, Any]]:
+def write_described(shapes: Sequence[Sizes], reference: ModuleType, folder: Path) -> Iterator[dict[str, Any]]:
     """Writes the described arguments of each shape to a file of its own; gives their bytes, or why they cannot be made.
 
     Args:
@@ -63,14 +64,15 @@ def _arguments(shape: Sizes, reference: ModuleType) -> list[Any]:
         return drawn
 
 
-def run(request: dict[str, Any], teller: Teller) -> Iterator[dict[str, Any]]:
+def run(request: Launches, teller: Teller) -> Iterator[dict[str, Any]]:
     """Gives one event a shape; an exception of the claimed code is part of it."""
-    every = [torch.load(path, weights_only=True) for path in request["inputs"]]
-    device, harness, keep = open_device(request["device"]), asked(request), teller.keep
+    every = [torch.load(path, weights_only=True) for path in request.inputs]
+    device, harness, keep = open_device(request.device), request.harness, teller.keep
     assert isinstance(device, Emulated)
-    call = returning(device.load(request["entry"], harness), harness)
+    call = returning(device.load(request.entry, harness), harness)
+    folder = request.folder
     device.begin()
-    there = device.upload if request["device"]["configuration"]["blocks"] else _unwritten
+    there = device.upload if request.device.configuration.blocks else _unwritten
     for place, values in enumerate(every):
         given = placed([cast(value, harness) for value in values], there, harness.host)
         result, raised = _called(call, given)
@@ -78,7 +80,7 @@ def run(request: dict[str, Any], teller: Teller) -> Iterator[dict[str, Any]]:
         if _is_kept(result) and there is not _unwritten:
             told["blanked"] = device.blank_unwritten(result)
             told |= {"shape": list(result.shape), "dtype": str(result.dtype).removeprefix("torch.")}
-            told["digest"] = keep(Path(request["folder"]) / f"{place}.bin", as_bytes(result))
+            told["digest"] = keep(folder / f"{place}.bin", as_bytes(result))
         yield {**told, **device.trace()}
 
 

@@ -1,12 +1,7 @@
 """Runs in a child: makes the inputs of every case and what is right for them, in float64, away from claimed code.
 
-Request: `device` (where to compute), `reference` (path of reference.py), `baselines` (names it must have), `shapes`,
-`seeds` (one each), `cost_shape`, `folder` for the files written: `<case>.inputs.pt` (the arguments: tensors, numbers,
-lists); `results` is the descriptor that takes what is right, raw float64, row major.
-
-A request with `vary` is for `variations`, which see; one with `weigh`, a list of shapes, and `most` asks for the work
-of an imported task; one with `describe`, a list of shapes, for files of arguments without values, see `launches`; one
-with `sized`, a list of shapes that the task may not take, for the cases of those whose work is within `most` together.
+Files are written to the request's folder: `<case>.inputs.pt` holds the arguments (tensors, numbers, lists). Right
+results go to the descriptor `results`: raw float64, row major.
 """
 
 from __future__ import annotations
@@ -20,7 +15,7 @@ from typing import Any
 
 import torch
 
-from audit.run import correctness, variations
+from audit.run import correctness, requests, variations
 from audit.run.arguments import named
 from audit.run.harness import placed, stated
 from audit.run.launches import write_described
@@ -29,7 +24,7 @@ from audit.run.results import Writer
 from audit.run.work import counted, weighed
 
 
-def load_reference(path: str) -> ModuleType:
+def load_reference(path: str | Path) -> ModuleType:
     """The claim's `reference.py` as a module."""
     spec = importlib.util.spec_from_file_location("claim_reference", path)
     if spec is None or spec.loader is None:
@@ -45,60 +40,52 @@ def baselines_of(reference: ModuleType) -> dict[str, Callable[..., torch.Tensor]
     return named
 
 
-def run(request: dict[str, Any], _: object = None) -> Iterator[dict[str, Any]]:
-    """Gives the cost of the claimed shape, then one event a case: the shape and dtype its result must have, and where
-    among the results it starts, and others that are as right."""
-    reference = load_reference(request["reference"])
-    with Writer(request["results"]) as results:
-        served = next((one for key, one in _OTHERS.items() if key in request), _cases)
-        yield from served(request, reference, results)
+def _described(request: requests.Described, reference: ModuleType, _: Writer) -> Iterator[dict[str, Any]]:
+    """Give one event a shape: the bytes of its arguments, or why they could not be made."""
+    yield from write_described(request.shapes, reference, request.folder)
 
 
-def _described(request: dict[str, Any], reference: ModuleType, _: Writer) -> Iterator[dict[str, Any]]:
-    """One event a shape: the bytes of its arguments, or why they could not be made."""
-    yield from write_described(request["describe"], reference, Path(request["folder"]))
-
-
-def _work(request: dict[str, Any], reference: ModuleType, _: Writer) -> Iterator[dict[str, Any]]:
-    """One event a shape, the last first: the operations of a call, None where they are above `most` or not known, as
-    for a `reference.py` without a TASK of `imported_task`."""
-    shapes, task = request["weigh"], getattr(reference, "TASK", None)
-    found = weighed(shapes, request["most"], work=task.work if task else lambda _: None)
-    for place, work in zip(reversed(range(len(shapes))), found, strict=True):
+def _work(request: requests.Work, reference: ModuleType, _: Writer) -> Iterator[dict[str, Any]]:
+    """Give one event a shape, the last first: the operations of a call, None where they are above `most` or not known,
+    as for a `reference.py` without a TASK of `imported_task`."""
+    task = getattr(reference, "TASK", None)
+    found = weighed(request.shapes, request.most, work=task.work if task else lambda _: None)
+    for place, work in zip(reversed(range(len(request.shapes))), found, strict=True):
         yield {"weighed": place, "work": work}
 
 
-def _cases(request: dict[str, Any], reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:
+def _cases(request: requests.Cases, reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:
+    """Give the cost of the claimed shape, then one event a case: the shape and dtype its result must have, where among
+    the results it starts, and where others start that are as right."""
     known = baselines_of(reference)
-    unknown = [name for name in request["baselines"] if name not in known]
+    unknown = [name for name in request.baselines if name not in known]
     if unknown:
         raise LookupError(f"claim.toml names baseline {unknown[0]}, reference.py has {', '.join(known)}")
-    yield {"cost": {name: float(value) for name, value in reference.cost(request["cost_shape"]).items()}}
-    folder = Path(request["folder"])
-    host = stated(Path(request["reference"]).parent).host
-    for case, (shape, seed) in enumerate(zip(request["shapes"], request["seeds"], strict=True)):
+    yield {"cost": {name: float(value) for name, value in reference.cost(request.cost_shape).items()}}
+    host = stated(request.reference.parent).host
+    for case, (shape, seed) in enumerate(zip(request.shapes, request.seeds, strict=True)):
         inputs = reference.inputs(shape, torch.Generator().manual_seed(seed))
-        problem = Problem(reference, inputs, shape, device=request["device"], host=host)
-        torch.save(inputs, folder / f"{case}.inputs.pt")
+        problem = Problem(reference, inputs, shape, device=request.device, host=host)
+        torch.save(inputs, request.folder / f"{case}.inputs.pt")
         yield {"case": case, "shape": shape, **problem.expected(inputs, results), "size": problem.size}
 
 
-def _sized(request: dict[str, Any], reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:
-    """One event a shape: its case, or why there is none in `raised`; without either its work is beyond what is left."""
-    folder, left = Path(request["folder"]), request["most"]
-    host = stated(Path(request["reference"]).parent).host
-    for place, shape in enumerate(request["sized"]):
+def _sized(request: requests.Sized, reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:
+    """Give one event a shape: its case, or why there is none in `raised`; without either its work is beyond what is
+    left."""
+    left, host = request.most, stated(request.reference.parent).host
+    for place, shape in enumerate(request.shapes):
         told: dict[str, Any] = {"sized": place, "raised": None}
         try:
-            values = reference.inputs(shape, torch.Generator().manual_seed(request["seed"] + place))
+            values = reference.inputs(shape, torch.Generator().manual_seed(request.seed + place))
             work = counted(partial(_called, reference, values))
             if work is None or work <= left:  # what raises here raises below, where its words are kept
                 left -= work or 0
-                problem = Problem(reference, values, shape, device=request["device"], host=host)
-                _stands(problem, request["relative"])
+                problem = Problem(reference, values, shape, device=request.device, host=host)
+                _stands(problem, request.relative)
                 told |= {**problem.expected(values, results), "size": problem.size}
-                torch.save(values, folder / f"{place}.inputs.pt")
-        except Exception as error:  # whatever a stranger's file raises at sizes it was not made for
+                torch.save(values, request.folder / f"{place}.inputs.pt")
+        except Exception as error:  # the file may raise anything at sizes it was not made for
             told["raised"] = named(error)
         yield told
 
@@ -118,5 +105,24 @@ def _stands(problem: Problem, relative: float) -> None:
         raise ValueError("the reference itself is not within the tolerance")
 
 
-_OTHERS = {"vary": variations.run, "weigh": _work, "describe": _described, "sized": _sized}
-"""What serves a request with that key; one without any is for the cases."""
+Answer = Callable[[Any, ModuleType, Writer], Iterator[dict[str, Any]]]
+
+
+def _served(answer: Answer) -> Callable[[Any, object], Iterator[dict[str, Any]]]:
+    """Return an answer as the fork server calls it: with the reference loaded and the results open."""
+
+    def serve(request: requests.OracleRequest, _: object) -> Iterator[dict[str, Any]]:
+        reference = load_reference(request.reference)
+        with Writer(request.results) as results:
+            yield from answer(request, reference, results)
+
+    return serve
+
+
+KINDS: dict[str, Callable[[Any, object], Iterator[dict[str, Any]]]] = {
+    "cases": _served(_cases),
+    "variations": _served(variations.run),
+    "work": _served(_work),
+    "described": _served(_described),
+    "sized": _served(_sized),
+}

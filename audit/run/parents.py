@@ -14,7 +14,7 @@ from typing import Any
 
 from audit.build.emulated.cache import cache_folder
 from audit.model.errors import WorkerFailed
-from audit.run import requests, sealed
+from audit.run import requests, sealed, wire
 from audit.sandbox.surroundings import scrubbed
 
 GRACE_S = 30.0
@@ -72,15 +72,15 @@ class Zygote:
         self._asks = asks
         self._replies = os.fdopen(replies, encoding="utf-8")
 
-    def ask(self, request: dict[str, Any], descriptors: Sequence[int] = ()) -> dict[str, Any]:
+    def ask(self, request: requests.Request, descriptors: Sequence[int] = ()) -> dict[str, Any]:
         """The reply to a request, which names its own `limit_s`.
 
         Raises:
             WorkerFailed: the zygote was ended, or keeps its own time limit no more.
         """
         try:
-            requests.send(self._asks, request, descriptors)
-            ready = select.select([self._replies], [], [], request["limit_s"] + GRACE_S)[0]
+            wire.send(self._asks, request, descriptors)
+            ready = select.select([self._replies], [], [], request.limit_s + GRACE_S)[0]
             line = self._replies.readline() if ready else None
         except OSError:
             line = ""

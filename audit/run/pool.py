@@ -17,10 +17,12 @@ import numpy.typing as npt
 
 from audit.build.emulated.cache import cache_folder
 from audit.model.errors import WorkerFailed
-from audit.run import protocol, requests
+from audit.run import protocol
 from audit.run.parents import Root, Zygote
+from audit.run.requests import AnyRequest, OracleRequest, Place, Release
 from audit.run.results import Results
 from audit.run.transcript import Forged
+from audit.run.wire import RAISED
 
 Ending = Literal["finished", "raised", "ended", "crashed", "timed out", "stopped", "forged"]
 """`raised` is an exception; `ended` a process that left by itself, as `sys.exit` and `os._exit` have it."""
@@ -88,17 +90,11 @@ class Workers:
             zygote.close()
         self._root.close()
 
-    def call(self, kind: str, request: dict[str, Any], *, limit_s: float) -> Reply:
-        """Runs one session of that kind ("session", "oracle", "timing" or "trial") in a fresh process.
-
-        Args:
-            kind: the worker module that serves it.
-            request: JSON; see the module's docstring for its keys.
-            limit_s: wall-clock seconds after which its process group is killed.
-        """
+    def call(self, request: AnyRequest, *, limit_s: float) -> Reply:
+        """Run one session in a fresh process, which is killed with all it started after so many wall-clock seconds."""
         zygote = self._idle.get()
         try:
-            return _asked(zygote, {**request, "kind": kind, "limit_s": limit_s, "keep": False})
+            return _asked(zygote, request.model_copy(update={"limit_s": limit_s}))
         except WorkerFailed as error:
             zygote = self.another(zygote)
             return Reply("crashed", (), str(error))
@@ -149,18 +145,14 @@ class SharedProcess:
         self._inputs, self.results, self.caches = folder / "inputs", folder / "results", folder / "caches"
         for each in (self._inputs, self.results, self.caches):
             each.mkdir()
-        self._place = {
-            "reads": [str(path) for path in (self._inputs, cache_folder(), *reads)],
-            "results": str(self.results),
-            "caches": str(self.caches),
-        }
+        self._place = Place(reads=(self._inputs, cache_folder(), *reads), results=self.results, caches=self.caches)
 
-    def call(self, kind: str, request: dict[str, Any], *, limit_s: float) -> Reply:
+    def call(self, request: AnyRequest, *, limit_s: float) -> Reply:
         """See `Workers.call`, but for the fresh process."""
-        with self._lock, self._linked(request.get("inputs", [])) as inputs:
-            own = {**request, "inputs": inputs, "place": self._place, "kind": kind, "limit_s": limit_s, "keep": True}
+        with self._lock, self._linked(request.inputs) as inputs:
+            own = {"inputs": inputs, "place": self._place, "limit_s": limit_s, "keep": True}
             try:
-                return _asked(self._zygote, own)
+                return _asked(self._zygote, request.model_copy(update=own))
             except WorkerFailed as error:
                 self._zygote = self._workers.another(self._zygote)
                 return Reply("crashed", (), str(error))
@@ -169,26 +161,26 @@ class SharedProcess:
         """The zygote, once the process is over."""
         with self._lock:
             try:
-                self._zygote.ask({"release": True, "limit_s": 0.0})
+                self._zygote.ask(Release())
             except WorkerFailed:
                 self._zygote = self._workers.another(self._zygote)
             return self._zygote
 
     @contextmanager
-    def _linked(self, inputs: Sequence[str]) -> Iterator[list[str]]:
+    def _linked(self, inputs: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
         """The inputs of one session, where the process sees them for as long as it lasts and no others."""
-        links = [self._inputs / f"{index}-{Path(file).name}" for index, file in enumerate(inputs)]
+        links = [self._inputs / f"{index}-{file.name}" for index, file in enumerate(inputs)]
         try:
             for file, link in zip(inputs, links, strict=True):
                 link.hardlink_to(file)
-            yield [str(link) for link in links]
+            yield tuple(links)
         finally:
             for link in links:
                 link.unlink(missing_ok=True)
 
 
-def _asked(zygote: Zygote, request: dict[str, Any]) -> Reply:
-    if request["kind"] != "oracle":
+def _asked(zygote: Zygote, request: AnyRequest) -> Reply:
+    if not isinstance(request, OracleRequest):
         return _reply(zygote.ask(request), request)
     results = Results()
     reply = replace(_reply(zygote.ask(request, [results.fileno()]), request), results=results)
@@ -199,7 +191,7 @@ def _asked(zygote: Zygote, request: dict[str, Any]) -> Reply:
     return Reply("forged", (), "a result was told that nobody wrote")
 
 
-def _reply(answer: dict[str, Any], request: dict[str, Any]) -> Reply:
+def _reply(answer: dict[str, Any], request: AnyRequest) -> Reply:
     """The reply, once every event was seen to be one that this request can be answered with."""
     if answer["forged"] is not None:
         return Reply("forged", (), answer["forged"])
@@ -207,7 +199,7 @@ def _reply(answer: dict[str, Any], request: dict[str, Any]) -> Reply:
         events = protocol.checked(request, answer["lines"], finished=answer["finished"])
     except Forged as seen:
         return Reply("forged", (), str(seen))
-    ending, detail = _ending(answer, request["limit_s"])
+    ending, detail = _ending(answer, request.limit_s)
     return Reply(ending, events, detail, tuple(answer["arrived_s"]), answer["attested"])
 
 
@@ -220,7 +212,7 @@ def _ending(answer: dict[str, Any], limit_s: float) -> tuple[Ending, str]:
         return "stopped", f"the session {answer['stopped']}"
     if answer["signal"]:
         return "crashed", f"the process died of {signal.Signals(answer['signal']).name}"
-    if answer["exit"] != requests.RAISED:
+    if answer["exit"] != RAISED:
         return "ended", f"the process ended itself with exit code {answer['exit']}"
     last = answer["prints"].strip().splitlines()[-1:] or ["no message"]
     return "raised", last[0]

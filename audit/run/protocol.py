@@ -8,33 +8,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from audit.run import session_events, timing_events
+from audit.run import requests, session_events, timing_events
 from audit.run.transcript import Forged
 
-Request = dict[str, Any]
 Event = dict[str, Any]
 MOST_EVENTS = 20_000
-_SESSION: TypeAdapter[Any] = TypeAdapter(session_events.Step)
-_ORACLE: TypeAdapter[Any] = TypeAdapter(session_events.Cost | session_events.Case)
-_VARIATIONS: TypeAdapter[Any] = TypeAdapter(session_events.Varied | session_events.Variation)
-_WORK: TypeAdapter[Any] = TypeAdapter(session_events.Work)
-_DESCRIBED: TypeAdapter[Any] = TypeAdapter(session_events.Described)
-_SIZED: TypeAdapter[Any] = TypeAdapter(session_events.Sized)
-_LAUNCHES: TypeAdapter[Any] = TypeAdapter(session_events.Launched)
-_TIMING: TypeAdapter[Any] = TypeAdapter(timing_events.Event)
-_TRIAL: TypeAdapter[Any] = TypeAdapter(session_events.Trial)
 
 
-def checked(request: Request, lines: Sequence[str], *, finished: bool) -> tuple[Event, ...]:
+def checked(request: requests.AnyRequest, lines: Sequence[str], *, finished: bool) -> tuple[Event, ...]:
     """The events of those lines of JSON.
 
     Args:
-        request: what the session was asked, with its `kind`.
+        request: what the session was asked.
         lines: what it told, an event each.
         finished: whether it ran to its end; then nothing may be missing.
 
@@ -43,8 +32,7 @@ def checked(request: Request, lines: Sequence[str], *, finished: bool) -> tuple[
     """
     if len(lines) > MOST_EVENTS:
         raise Forged(f"{len(lines)} events, where a session tells {MOST_EVENTS} at most")
-    kind = next((kind for key, kind in OTHERS.items() if key in request), request["kind"])
-    shape, ordered = KINDS[kind]
+    shape, ordered = KINDS[request.kind]
     events = tuple(_event(line, place, shape) for place, line in enumerate(lines))
     ordered(request, events, finished)
     return events
@@ -79,9 +67,9 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _steps(request: Request, events: Sequence[Event], finished: bool) -> None:
+def _steps(request: requests.Session, events: Sequence[Event], finished: bool) -> None:
     """One event a step, in their order, each with the step as it was asked."""
-    steps = request["steps"]
+    steps = [step.model_dump(mode="json", exclude_none=True) for step in request.steps]
     if len(events) > len(steps) or (finished and len(events) != len(steps)):
         raise Forged(f"{len(events)} events for {len(steps)} steps")
     for place, (event, step) in enumerate(zip(events, steps, strict=False)):
@@ -91,9 +79,9 @@ def _steps(request: Request, events: Sequence[Event], finished: bool) -> None:
             raise Forged(f"event {place} has options its step was not asked with")
 
 
-def _cases(request: Request, events: Sequence[Event], finished: bool) -> None:
+def _cases(request: requests.Cases, events: Sequence[Event], finished: bool) -> None:
     """The cost, then the cases in their order."""
-    shapes = request["shapes"]
+    shapes = request.shapes
     if len(events) > 1 + len(shapes) or (finished and len(events) != 1 + len(shapes)):
         raise Forged(f"{len(events)} events for the cost and {len(shapes)} cases")
     for place, event in enumerate(events):
@@ -102,26 +90,25 @@ def _cases(request: Request, events: Sequence[Event], finished: bool) -> None:
             raise Forged(f"event {place} is not the one due there")
 
 
-def _work(request: Request, events: Sequence[Event], finished: bool) -> None:
+def _work(request: requests.Work, events: Sequence[Event], finished: bool) -> None:
     """One event a shape, the last first."""
-    shapes = request["weigh"]
-    told = [{**event, "weighed": len(shapes) - 1 - event["weighed"]} for event in events]
-    _in_order(told, "weighed", len(shapes), finished)
+    last = len(request.shapes) - 1
+    _in_order([{**event, "weighed": last - event["weighed"]} for event in events], "weighed", last + 1, finished)
 
 
-def _described(request: Request, events: Sequence[Event], finished: bool) -> None:
+def _described(request: requests.Described, events: Sequence[Event], finished: bool) -> None:
     """One event a shape, in their order."""
-    _in_order(events, "described", len(request["describe"]), finished)
+    _in_order(events, "described", len(request.shapes), finished)
 
 
-def _sized(request: Request, events: Sequence[Event], finished: bool) -> None:
+def _sized(request: requests.Sized, events: Sequence[Event], finished: bool) -> None:
     """One event a shape, in their order."""
-    _in_order(events, "sized", len(request["sized"]), finished)
+    _in_order(events, "sized", len(request.shapes), finished)
 
 
-def _launched(request: Request, events: Sequence[Event], finished: bool) -> None:
+def _launched(request: requests.Launches, events: Sequence[Event], finished: bool) -> None:
     """One event a file of arguments, in their order."""
-    _in_order(events, "launched", len(request["inputs"]), finished)
+    _in_order(events, "launched", len(request.inputs), finished)
 
 
 def _in_order(events: Sequence[Event], key: str, due: int, finished: bool) -> None:
@@ -131,9 +118,9 @@ def _in_order(events: Sequence[Event], key: str, due: int, finished: bool) -> No
         raise Forged("the shapes were answered in another order")
 
 
-def _variations(request: Request, events: Sequence[Event], finished: bool) -> None:
+def _variations(request: requests.Variations, events: Sequence[Event], finished: bool) -> None:
     """For each case its own event, then its variations, each once, with files beside those of the case."""
-    plan, of, names = request["vary"], -1, set[str]()
+    plan, of, names = request.vary, -1, set[str]()
     for place, event in enumerate(events):
         if "variation" not in event:
             of, names = of + 1, set()
@@ -145,17 +132,17 @@ def _variations(request: Request, events: Sequence[Event], finished: bool) -> No
         raise Forged(f"events about {of + 1} of {len(plan)} cases")
 
 
-def _variation(event: Event, asked: dict[str, Any], names: set[str]) -> None:
-    file = Path(asked["inputs"])
+def _variation(event: Event, asked: requests.Vary, names: set[str]) -> None:
+    file = asked.inputs
     stem = file.with_name(f"{file.name.removesuffix('.inputs.pt')}.{event['variation']}")
-    if event["variation"] in names or event["group"] not in asked["groups"] or event["stem"] != str(stem):
+    if event["variation"] in names or event["group"] not in asked.groups or event["stem"] != str(stem):
         raise Forged("a variation that was not asked for, or twice")
     names.add(event["variation"])
 
 
-def _timings(request: Request, events: Sequence[Event], finished: bool) -> None:  # noqa: ARG001
+def _timings(request: requests.Timing, events: Sequence[Event], finished: bool) -> None:  # noqa: ARG001
     """Only callables of the request and our own names are spoken of, and sets of inputs there are."""
-    known = {*(one["name"] for one in request["variants"]), *request.get("compiled", ())}
+    known = {*(one.name for one in request.variants), *request.compiled}
     for place, event in enumerate(events):
         names = {event[key] for key in NAMING if key in event}
         foreign = sorted(name for name in names if name not in known and not name.startswith(timing_events.OURS))
@@ -163,11 +150,11 @@ def _timings(request: Request, events: Sequence[Event], finished: bool) -> None:
             raise Forged(f"event {place} speaks of {foreign[0][:80]}, which the session was not asked to time")
         if "witness" in event:
             _witness(event, events[place - 1] if place else {}, place)
-        if event.get("inputs", 0) >= len(request["inputs"]):
+        if event.get("inputs", 0) >= len(request.inputs):
             raise Forged(f"event {place} names inputs there are none of")
 
 
-def _trial(request: Request, events: Sequence[Event], finished: bool) -> None:  # noqa: ARG001
+def _trial(request: requests.Trial, events: Sequence[Event], finished: bool) -> None:  # noqa: ARG001
     """One event, about all walls at once."""
     if len(events) > 1 or (finished and len(events) != 1):
         raise Forged(f"{len(events)} events for one trial")
@@ -182,17 +169,24 @@ def _witness(event: Event, before: Event, place: int) -> None:
 
 NAMING = ("trying", "loaded", "failed", "warmed", "variant", "profiled", "witness", "answered")
 """Keys under which a timing session names a callable."""
-Ordered = Callable[[Request, Sequence[Event], bool], None]
-OTHERS = {"vary": "variations", "weigh": "work", "describe": "described", "sized": "sized"}
-"""What a request of the oracle with that key asks for."""
+Ordered = Callable[[Any, Sequence[Event], bool], None]
+
+
+def _of(shape: Any, ordered: Ordered) -> tuple[TypeAdapter[Any], Ordered]:
+    return TypeAdapter(shape), ordered
+
+
+_TIMING = _of(timing_events.Event, _timings)
 KINDS: dict[str, tuple[TypeAdapter[Any], Ordered]] = {
-    "session": (_SESSION, _steps),
-    "oracle": (_ORACLE, _cases),
-    "work": (_WORK, _work),
-    "described": (_DESCRIBED, _described),
-    "sized": (_SIZED, _sized),
-    "launches": (_LAUNCHES, _launched),
-    "variations": (_VARIATIONS, _variations),
-    "timing": (_TIMING, _timings),
-    "trial": (_TRIAL, _trial),
+    "session": _of(session_events.Step, _steps),
+    "cases": _of(session_events.Cost | session_events.Case, _cases),
+    "work": _of(session_events.Work, _work),
+    "described": _of(session_events.Described, _described),
+    "sized": _of(session_events.Sized, _sized),
+    "launches": _of(session_events.Launched, _launched),
+    "variations": _of(session_events.Varied | session_events.Variation, _variations),
+    "interleaved": _TIMING,
+    "published": _TIMING,
+    "compiled": _TIMING,
+    "trial": _of(session_events.Trial, _trial),
 }

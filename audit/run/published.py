@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypedDict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from audit.run.requests import Protocol
 
 MOST_SAMPLES = 300
 """Samples told for one protocol: where there are more, evenly spaced ones in the order they were taken."""
 
 
-class Protocol(TypedDict):
-    """One timing by do_bench; `of_mean` times `call().mean()` instead of `call()`."""
-
-    name: str
-    of_mean: bool
-    warmup_ms: int
-    rep_ms: int
-
-
-def exhibit(name: str, function: Callable[[int], Any], protocols: list[Protocol]) -> list[dict[str, Any]]:
+def exhibit(name: str, function: Callable[[int], Any], protocols: Sequence[Protocol]) -> list[dict[str, Any]]:
     """One event a protocol: `variant`, `protocol`, `samples_ms`. The inputs are those of the first set throughout."""
     return [
-        {"variant": name, "protocol": protocol["name"], "samples_ms": _do_bench(function, protocol)}
+        {"variant": name, "protocol": protocol.name, "samples_ms": _do_bench(function, protocol)}
         for protocol in protocols
     ]
 
@@ -36,6 +29,6 @@ def _do_bench(function: Callable[[int], Any], protocol: Protocol) -> list[float]
     """Triton's own benchmark function: CUDA events around each call, the L2 cache overwritten before it."""
     from triton.testing import do_bench
 
-    call = (lambda: function(0).mean()) if protocol["of_mean"] else (lambda: function(0))
-    samples = do_bench(call, warmup=protocol["warmup_ms"], rep=protocol["rep_ms"], return_mode="all")
+    call = (lambda: function(0).mean()) if protocol.of_mean else (lambda: function(0))
+    samples = do_bench(call, warmup=protocol.warmup_ms, rep=protocol.rep_ms, return_mode="all")
     return evenly([float(sample) for sample in samples])

@@ -10,44 +10,38 @@ from pathlib import Path
 from typing import Any
 
 from audit.build.python.load import function_of, stand_in
+from audit.build.settings import CudaPython
 from audit.model import Harness
 
 
-def entry_of(settings: dict[str, Any], entry: str, harness: Harness) -> Callable[..., Any]:
-    """The function of that name, or what the class `ModelNew` makes.
-
-    Args:
-        settings: `python` (path of the source), `init_inputs`, `environment` for this process, and `extensions` built
-            beforehand in `folder`: `[library, name]` or a refusal for each key, None where the source builds none.
-        entry: the function's name.
-        harness: the mode and dtype that a `ModelNew` is put into.
+def entry_of(settings: CudaPython, entry: str, harness: Harness) -> Callable[..., Any]:
+    """Return the function of that name, or a `ModelNew` in the harness's mode and dtype.
 
     Raises:
         LookupError: it has neither; what the module itself raises comes through.
     """
-    os.environ.update(settings["environment"])
-    if settings["extensions"] is not None:
+    os.environ.update(settings.environment)
+    if settings.extensions is not None:
         from torch.utils import cpp_extension  # reads the environment when it is imported
 
         plain = getattr(cpp_extension.load_inline, "plain", cpp_extension.load_inline)
         stand_in(lambda _, key: _extension(settings, key), otherwise=plain)
-    made = {"init_inputs": settings["init_inputs"], "device": "cuda", "harness": harness}
-    return function_of(Path(settings["python"]), entry, **made)
+    return function_of(settings.python, entry, init_inputs=settings.init_inputs, device="cuda", harness=harness)
 
 
-def _extension(settings: dict[str, Any], key: str) -> Any | None:
-    known = settings["extensions"].get(key)
+def _extension(settings: CudaPython, key: str) -> Any | None:
+    known = (settings.extensions or {}).get(key)
     if isinstance(known, str):
         raise RuntimeError(known)
-    return None if known is None else _module(str(Path(settings["folder"]) / known[0]), known[1])
+    return None if known is None or settings.folder is None else _module(settings.folder / known[0], known[1])
 
 
 @cache
-def _module(library: str, name: str) -> Any:
+def _module(library: Path, name: str) -> Any:
     """Loaded once a process, since a module may not register its types twice."""
     spec = importlib.util.spec_from_file_location(name, library)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{Path(library).name}: no Python module")
+        raise ImportError(f"{library.name}: no Python module")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

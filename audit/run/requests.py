@@ -1,40 +1,320 @@
-"""How a request travels between the kit's own processes: its length, its JSON, and the descriptors that go with it."""
+"""The requests that a session answers, one model each."""
 
 from __future__ import annotations
 
-import json
-import socket
-import struct
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Literal
 
-LENGTH = struct.Struct("=Q")
-MOST_DESCRIPTORS = 4
-RAISED = 70
-"""The exit code of a process whose session raised something; its traceback is the last thing it printed."""
+from pydantic import Field, TypeAdapter
 
+from audit.build.settings import DeviceSettings, EmulatedPythonSettings, EmulatedSettings, TensorDevice
+from audit.model import Harness
+from audit.model.base import Frozen
+from audit.sandbox.trial import Targets
 
-def send(channel: socket.socket, request: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
-    """Writes one request. Raises OSError where nobody takes it."""
-    data = json.dumps(request).encode()
-    socket.send_fds(channel, [LENGTH.pack(len(data))], descriptors)
-    channel.sendall(data)
+Sizes = dict[str, int]
 
 
-def receive(channel: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
-    """The next request and its descriptors, which are the caller's to close; None at the end."""
-    head, descriptors, _, _ = socket.recv_fds(channel, LENGTH.size, MOST_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)
-    head += _exactly(channel, LENGTH.size - len(head)) if head else b""
-    data = _exactly(channel, LENGTH.unpack(head)[0]) if len(head) == LENGTH.size else b""
-    if not data:
-        return None
-    request: dict[str, Any] = json.loads(data)
-    return request, list(descriptors)
+class Place(Frozen):
+    """The folders of a process that serves several sessions, which hold for all of them."""
+
+    reads: tuple[Path, ...]
+    results: Path
+    caches: Path
 
 
-def _exactly(channel: socket.socket, size: int) -> bytes:
-    """So many bytes; fewer where the channel ends."""
-    got = bytearray()
-    while len(got) < size and (chunk := channel.recv(size - len(got))):
-        got += chunk
-    return bytes(got) if len(got) == size else b""
+class Request(Frozen):
+    """The keys of every request. The files named here are all that the sandbox opens beside a build and the system.
+
+    Attributes:
+        reference: the claim's reference.py, whose folder may be read.
+        inputs: files of arguments.
+        folder: takes the files that a session writes.
+        caches: where compilers may write.
+        limit_s: wall-clock seconds, filled in by the pool like what follows.
+        keep: the process serves further sessions.
+        place: its folders, which stand for `inputs`, `folder` and `caches`.
+    """
+
+    reference: Path | None = None
+    inputs: tuple[Path, ...] = ()
+    folder: Path | None = None
+    caches: Path | None = None
+    limit_s: float = 0.0
+    keep: bool = False
+    place: Place | None = None
+
+    @property
+    def writes(self) -> tuple[Path, ...]:
+        """The folders that a session of its own writes to."""
+        return () if self.folder is None else (self.folder,)
+
+    @property
+    def devices(self) -> tuple[DeviceSettings, ...]:
+        """The settings of every device that the session opens."""
+        return ()
+
+
+class Release(Request):
+    """End the process that was kept."""
+
+    kind: Literal["release"] = "release"
+
+
+class Trial(Request):
+    """Try every wall from inside; see `sandbox.trial`."""
+
+    kind: Literal["trial"] = "trial"
+    targets: Targets
+    folder: Path
+
+
+class Step(Frozen):
+    """One call of a session, or a look at an earlier result.
+
+    Attributes:
+        run: the claimed function, the reference, `plant` (a call that leaves its values in blocks of the result's
+            size), or `held` (the result that an earlier step kept).
+        case: the index of its arguments.
+        into: the case whose buffers take the values: the same addresses, other values.
+        fresh: buffers of their own, at addresses where no case's buffers lie; where those of an earlier such step are
+            free again, at those, which the event counts as `same_address`.
+        layout: the inputs as views of that layout, one of `arguments.LAYOUTS`.
+        stream: the inputs are still being written on that stream when the call starts, one of `streams.STREAMS`.
+        snapshot: the output is a copy made right behind the call; `late` counts the bytes that differ later.
+        order: one call for each of these cases, written into the same buffers; see `sequences.InTurn`.
+        flush_from: the place in `order` from which on the cache is flushed before a call.
+        hold: the result lives on for a later step `held`.
+        of: the index of the step whose result `held` looks at.
+    """
+
+    run: Literal["claim", "reference", "plant", "held"]
+    case: int
+    into: int | None = None
+    fresh: bool | None = None
+    layout: str | None = None
+    stream: str | None = None
+    snapshot: bool | None = None
+    order: Sequence[int] | None = None
+    flush_from: int | None = None
+    hold: bool | None = None
+    of: int | None = None
+
+
+class Session(Request):
+    """Calls of one variant in a given order; see `session`.
+
+    Attributes:
+        device: what to load and how memory behaves.
+        entry: the claimed function; None loads no claimed code.
+        harness: the claim's.
+        output_bytes: the size of the right output, one a case.
+        steps: the calls.
+        count_writes: add `most_writes`, the most writes into one 4-byte word of the output.
+    """
+
+    kind: Literal["session"] = "session"
+    device: DeviceSettings
+    entry: str | None
+    harness: Harness = Harness()
+    folder: Path
+    output_bytes: tuple[int, ...]
+    steps: tuple[Step, ...]
+    count_writes: bool = False
+
+    @property
+    def devices(self) -> tuple[DeviceSettings, ...]:
+        """See `Request`."""
+        return (self.device,)
+
+
+class Launches(Request):
+    """The launches of a claimed function at sizes too large to run; see `launches`."""
+
+    kind: Literal["launches"] = "launches"
+    device: EmulatedSettings | EmulatedPythonSettings
+    entry: str
+    harness: Harness = Harness()
+    folder: Path
+
+    @property
+    def devices(self) -> tuple[DeviceSettings, ...]:
+        """See `Request`."""
+        return (self.device,)
+
+
+class OracleRequest(Request):
+    """A question to the process of `reference.py`; `results` is the descriptor that takes right results there."""
+
+    reference: Path
+    results: int = -1
+
+
+class Cases(OracleRequest):
+    """The inputs and right results of cases, one for each of `shapes` and `seeds`, and the cost of one shape.
+
+    `device` is where to compute; `baselines` are names that reference.py must have.
+    """
+
+    kind: Literal["cases"] = "cases"
+    device: TensorDevice
+    baselines: tuple[str, ...] = ()
+    shapes: tuple[Sizes, ...]
+    seeds: tuple[int, ...]
+    cost_shape: Sizes
+    folder: Path
+
+
+class Vary(Frozen):
+    """A case whose inputs are varied: its file, its sizes, names of `variations.GROUPS`."""
+
+    inputs: Path
+    shape: Sizes
+    groups: tuple[str, ...]
+
+
+class Variations(OracleRequest):
+    """Other inputs for cases, written beside those; `relative` is the claim's tolerance."""
+
+    kind: Literal["variations"] = "variations"
+    device: TensorDevice
+    relative: float
+    vary: tuple[Vary, ...]
+
+    @property
+    def writes(self) -> tuple[Path, ...]:
+        """See `Request`."""
+        return tuple(dict.fromkeys(one.inputs.parent for one in self.vary))
+
+
+class Work(OracleRequest):
+    """The work of an imported task at shapes, each as large as the next one or larger, up to `most`."""
+
+    kind: Literal["work"] = "work"
+    shapes: tuple[Sizes, ...]
+    most: int
+
+
+class Described(OracleRequest):
+    """Files of arguments without values, for `launches`."""
+
+    kind: Literal["described"] = "described"
+    shapes: tuple[Sizes, ...]
+    folder: Path
+
+
+class Sized(OracleRequest):
+    """Cases of shapes that the task may not take, of those whose work is within `most` together."""
+
+    kind: Literal["sized"] = "sized"
+    device: TensorDevice
+    shapes: tuple[Sizes, ...]
+    seed: int
+    most: int
+    relative: float
+    folder: Path
+
+
+class Timed(Frozen):
+    """A compiled variant in a timing session; `relative` is its tolerance where its results are compared."""
+
+    name: str
+    device: DeviceSettings
+    relative: float | None = None
+
+
+class Protocol(Frozen):
+    """One timing by triton's do_bench; `of_mean` times `call().mean()` instead of `call()`."""
+
+    name: str
+    of_mean: bool
+    warmup_ms: int
+    rep_ms: int
+
+
+class Timing(Request):
+    """A timing session alone on the GPU; see `timing`. Each of `inputs` is one set of arguments."""
+
+    reference: Path
+    entry: str = ""
+    variants: tuple[Timed, ...] = ()
+    compiled: tuple[str, ...] = ()
+    folder: Path
+
+    @property
+    def devices(self) -> tuple[DeviceSettings, ...]:
+        """See `Request`."""
+        return tuple(one.device for one in self.variants)
+
+
+class Interleaved(Timing):
+    """Every cleared variant side by side with the baselines.
+
+    Attributes:
+        compiled: modes of torch.compile.
+        relative: the tolerance of baselines, by their precision.
+        baselines: names; None for all.
+        budget_s: for the blocks.
+        half_width: of the ratio's interval, at which to stop.
+        rounds: the least number of blocks; None for the session's own.
+        seed: of the orders and of the calls that are kept.
+        kept_calls: timed calls of each callable whose outputs are kept in `folder`.
+        inductor: the folder of torch.compile, below `caches`.
+        shape: whose cost is reported.
+        profile: calls of each that the profiler watches.
+        published: protocols for the eager baseline.
+        ceilings: measure this GPU's own.
+    """
+
+    kind: Literal["interleaved"] = "interleaved"
+    relative: dict[str, float]
+    baselines: tuple[str, ...] | None
+    budget_s: float
+    half_width: float
+    rounds: int | None = None
+    seed: int
+    kept_calls: int
+    inductor: Path
+    shape: Sizes
+    profile: int
+    published: tuple[Protocol, ...] = ()
+    ceilings: bool
+
+
+class Published(Timing):
+    """Each variant under each published protocol."""
+
+    kind: Literal["published"] = "published"
+    protocols: tuple[Protocol, ...]
+
+
+class Compiled(Timing):
+    """The baselines `compiled` made ahead by so many processes, so that torch.compile finds them in `inductor`."""
+
+    kind: Literal["compiled"] = "compiled"
+    compile_workers: int
+    inductor: Path
+
+
+AnyRequest = Annotated[
+    Release
+    | Trial
+    | Session
+    | Launches
+    | Cases
+    | Variations
+    | Work
+    | Described
+    | Sized
+    | Interleaved
+    | Published
+    | Compiled,
+    Field(discriminator="kind"),
+]
+_PARSED: TypeAdapter[AnyRequest] = TypeAdapter(AnyRequest)
+
+
+def parsed(text: str | bytes) -> AnyRequest:
+    """The request of a JSON text. Raises ValidationError, which names the key at fault."""
+    return _PARSED.validate_json(text)

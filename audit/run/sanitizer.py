@@ -16,8 +16,9 @@ from typing import Any
 
 import torch
 
+from audit.build.settings import CheckedSettings
 from audit.model import Harness
-from audit.run.sanitized_call import RANGES
+from audit.run.sanitized_call import RANGES, SanitizedCall
 from audit.run.sanitizer_log import finished, reports_in
 
 OPTIONS = ("--print-limit", "100")
@@ -44,9 +45,8 @@ class Sanitized:
     driver's own rounding still hides the first few dozen bytes (seen: 32), which the emulated device would see.
     """
 
-    def __init__(self, settings: dict[str, Any]) -> None:
-        self._program = settings["sanitizer"]
-        self._request = {key: settings[key] for key in ("library", "module", "binding")}
+    def __init__(self, settings: CheckedSettings) -> None:
+        self._settings = settings
         self._reports: list[dict[str, Any]] = []
 
     def load(self, entry: str, harness: Harness) -> Callable[..., None]:
@@ -56,8 +56,16 @@ class Sanitized:
             with tempfile.TemporaryDirectory(prefix="audit-") as folder:
                 inputs = Path(folder) / "inputs.pt"
                 torch.save(list(arguments), inputs)
-                asked = {**self._request, "entry": entry, "inputs": str(inputs), "harness": harness.model_dump()}
-                self._reports += checked(self._program, asked, Path(folder))
+                own = self._settings
+                asked = SanitizedCall(
+                    library=own.library,
+                    module=own.module,
+                    binding=own.binding,
+                    entry=entry,
+                    inputs=inputs,
+                    harness=harness,
+                )
+                self._reports += checked(str(own.sanitizer), asked, Path(folder))
 
         return call
 
@@ -95,12 +103,12 @@ class _Running:
     deadline: float
 
 
-def checked(program: str, request: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
+def checked(program: str, request: SanitizedCall, folder: Path) -> list[dict[str, Any]]:
     """The reports of every tool about one call, each tool around a process of its own, all at once.
 
     Args:
         program: path of compute-sanitizer.
-        request: what `sanitized_call` takes, without `ranges`.
+        request: the call.
         folder: takes the logs; nobody else's.
     """
     options = {**TOOLS}
@@ -117,10 +125,11 @@ def _help(program: str) -> str:
     return ""
 
 
-def _started(tool: str, words: Sequence[str], request: dict[str, Any], folder: Path) -> _Running:
+def _started(tool: str, words: Sequence[str], request: SanitizedCall, folder: Path) -> _Running:
     log, ranges = folder / f"{tool}.log", folder / f"{tool}.ranges"
     options = ["--tool", tool, "--log-file", str(log), *OPTIONS]
-    python = [sys.executable, "-m", "audit.run.sanitized_call", json.dumps({**request, "ranges": str(ranges)})]
+    asked = request.model_copy(update={"ranges": ranges}).model_dump_json()
+    python = [sys.executable, "-m", "audit.run.sanitized_call", asked]
     process = subprocess.Popen(
         [*words, *options, *python],
         stdin=subprocess.DEVNULL,

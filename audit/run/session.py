@@ -1,20 +1,4 @@
-"""Runs in a child: one variant, one fresh process, a few steps in a given order.
-
-Request: `device` (what `device.open_device` takes), `entry` (null: no claimed code is loaded), `reference`, `harness`
-(the claim's), `inputs` (one file of tensors a case), `output_bytes` (size of the right output, one a case), `steps`,
-`folder` for the outputs `<step>.bin` (raw), `count_writes` to add `most_writes`, the most writes into one 4-byte word
-of the output.
-
-A step is `{"run": "claim" or "reference" or "plant" or "held", "case": k}` and may hold
-    `into`      index of the case whose buffers take the values: the same addresses, other values
-    `fresh`     true: buffers of their own, at addresses no buffer of a case has; where an earlier such step's are free
-                again, at those, which `same_address` counts
-    `layout`    the inputs as views of that layout, see `arguments.LAYOUTS`
-    `stream`    the inputs are still being written on that stream when the call starts, see `streams`
-    `snapshot`  true: the output is what a copy right behind the call holds; `late` counts the bytes that differ later
-    `order`     one call for each of these cases, written into the same buffers; `flush_from` see `sequences.InTurn`
-    `hold`      true: the result lives on, for a later step `{"run": "held", "of": index of this step}` to look at
-"""
+"""Runs in a child: one variant, one fresh process, a few steps in a given order; outputs go to `<step>.bin`, raw."""
 
 from __future__ import annotations
 
@@ -25,15 +9,15 @@ from typing import Any
 
 import torch
 
-from audit.model import Harness
 from audit.run import process_state, streams, watched
 from audit.run.arguments import Arguments, as_bytes, differing, named
 from audit.run.containers import tensors
 from audit.run.device import SessionDevice, open_device
 from audit.run.event_writer import Teller
-from audit.run.harness import asked, returning
+from audit.run.harness import returning
 from audit.run.oracle import load_reference
 from audit.run.own_tensors import own, spanned
+from audit.run.requests import Session
 from audit.run.sequences import First, InTurn
 
 Function = Callable[..., Any]
@@ -45,34 +29,34 @@ LATE_S, LATE_CUDA_S = 0.3, 0.05
 """How long a thread or child that may outlive a call is given to write into the result; CUDA has threads of its own."""
 
 
-def run(request: dict[str, Any], teller: Teller) -> Iterator[dict[str, Any]]:
+def run(request: Session, teller: Teller) -> Iterator[dict[str, Any]]:
     """Gives one event a step; a Python exception of the claimed code is an event too, and ends its step only."""
-    keep = teller.keep
-    values = [torch.load(path, weights_only=True) for path in request["inputs"]]  # in memory of the host
+    keep, folder, output_bytes = teller.keep, request.folder, request.output_bytes
+    steps = [step.model_dump(exclude_none=True) for step in request.steps]
+    values = [torch.load(path, weights_only=True) for path in request.inputs]  # in memory of the host
     born, start = process_state.at_birth(), process_state.look()
-    device = open_device(request["device"])
+    device = open_device(request.device)
     replaced = watched.watch()
-    harness = asked(request)
     torch.manual_seed(SEED)
-    calls = {**_claimed(request, device, harness), **_of_the_reference(request)}
+    calls = {**_claimed(request, device), **_of_the_reference(request)}
     loaded = process_state.look().since(born)
     device.begin()
-    cases = [Arguments(each, device.upload, host=harness.host) for each in values]
+    cases = [Arguments(each, device.upload, host=request.harness.host) for each in values]
     held: dict[int, object] = {}
     vacated: list[int] = []
-    for index, step in enumerate(request["steps"]):
+    for index, step in enumerate(steps):
         call = (lambda *_, of=step["of"]: held[of]) if step["run"] == "held" else calls[step["run"]]
         one = _Step(device, call, step, start=start, cases=cases)
         one.vacated = vacated
-        one.output_bytes = request["output_bytes"][step["case"]]
+        one.output_bytes = output_bytes[step["case"]]
         event, result = one.run()
-        event |= _firsts(one.firsts, Path(request["folder"]), index, keep)
+        event |= _firsts(one.firsts, folder, index, keep)
         if isinstance(result, torch.Tensor):
             event |= _describe(result)
         if isinstance(result, torch.Tensor) and not result.is_meta:
             output = result if one.seen is None else one.seen
-            event["digest"] = keep(Path(request["folder"]) / f"{index}.bin", as_bytes(output))
-            if request["count_writes"]:
+            event["digest"] = keep(folder / f"{index}.bin", as_bytes(output))
+            if request.count_writes:
                 event["most_writes"] = max(device.write_counts(spanned(result)), default=0)
             del output
         if step.get("hold"):
@@ -82,17 +66,17 @@ def run(request: dict[str, Any], teller: Teller) -> Iterator[dict[str, Any]]:
         yield {"step": index, **step, **event, **device.trace(), **told}
 
 
-def _claimed(request: dict[str, Any], device: SessionDevice, harness: Harness) -> dict[str, Function]:
-    """The claimed function, loaded; nothing in a session about the reference alone."""
-    entry = request["entry"]
+def _claimed(request: Session, device: SessionDevice) -> dict[str, Function]:
+    """Return the claimed function, loaded; nothing in a session about the reference alone."""
+    entry, harness = request.entry, request.harness
     return {} if entry is None else {"claim": returning(device.load(entry, harness), harness)}
 
 
-def _of_the_reference(request: dict[str, Any]) -> dict[str, Function]:
-    """What needs the reference, in a session that asks for it: in no other does claimed code find it in its process."""
-    if not any(step["run"] in ("reference", "plant") for step in request["steps"]):
+def _of_the_reference(request: Session) -> dict[str, Function]:
+    """Return the calls that need the reference. Claimed code finds it in its process only where a step asks for it."""
+    if request.reference is None or not any(step.run in ("reference", "plant") for step in request.steps):
         return {}
-    reference = load_reference(request["reference"]).reference
+    reference = load_reference(request.reference).reference
     return {"reference": reference, "plant": _plant(reference)}
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
 
 from audit.model import Wall
 from audit.run.pool import Workers
+from audit.run.requests import Trial
 from audit.sandbox import tried
+from audit.sandbox.trial import Targets
 
 LIMIT_S = 20.0
 KEYS = "keys"
@@ -20,8 +22,8 @@ def walls(workers: Workers) -> tuple[Wall, ...]:
     """Every wall, tried from inside a session like any other; milliseconds once the workers have started."""
     attested: list[bool] = []
 
-    def ask(request: dict[str, Any]) -> Mapping[str, str]:
-        reply = workers.call("trial", request, limit_s=LIMIT_S)
+    def ask(targets: Targets) -> Mapping[str, str]:
+        reply = workers.call(Trial(targets=targets, folder=Path(targets.folder)), limit_s=LIMIT_S)
         attested.append(reply.attested)
         if not reply.finished:
             raise tried.TrialFailed(f"the trial of the walls failed: {reply.ending}: {reply.detail}")

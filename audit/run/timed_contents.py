@@ -6,7 +6,6 @@ import random
 import time
 from functools import partial
 from types import ModuleType
-from typing import Any
 
 import torch
 
@@ -14,30 +13,30 @@ from audit.model import Harness
 from audit.run.answers import Answers, needed_by
 from audit.run.callables import on_gpu
 from audit.run.contents import Contents
+from audit.run.requests import Interleaved
 from audit.run.stopwatch import synchronize
 
 
 def contents_of(
-    request: dict[str, Any], reference: ModuleType, *, harness: Harness, choice: random.Random
+    request: Interleaved, reference: ModuleType, *, harness: Harness, choice: random.Random
 ) -> tuple[Contents, Answers]:
     """Both for an interleaved request; to be made before claimed code is loaded.
 
     Args:
-        request: `inputs`, `variants` with the tolerance of each under `relative`, and `relative`, those of baselines by
-            their precision.
+        request: its inputs, and the tolerances of variants and baselines.
         reference: the claim's `reference.py`.
         harness: the claim's.
         choice: draws contents and their order.
     """
-    draws = [torch.load(file, weights_only=True) for file in request["inputs"]]
+    draws = [torch.load(file, weights_only=True) for file in request.inputs]
     free, _ = torch.cuda.mem_get_info()
     place = partial(on_gpu, harness=harness)
     contents = Contents(draws, place, reference.reference, choice=choice, free_bytes=free)
     need = needed_by(reference, contents)
     contents.spend(_milliseconds(reference, contents))
     contents.renew(contents.most)
-    stated: dict[str, float] = {one["name"]: one["relative"] for one in request["variants"]}
-    by_precision: dict[str, float] = request["relative"]
+    stated = {one.name: one.relative for one in request.variants if one.relative is not None}
+    by_precision = request.relative
 
     def relative(name: str) -> float:
         return stated.get(name, by_precision.get(name.rpartition("_")[2], by_precision["fp32"]))

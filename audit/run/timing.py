@@ -1,20 +1,4 @@
-"""Runs in a child, alone on the GPU: raw samples of times. Judges nothing.
-
-Every request has `mode`, `reference` (path of reference.py), `inputs` (files of arguments, one for each set) and
-`entry`; `variants` lists compiled ones as `{"name", "device"}`. By `mode`:
-
-- "interleaved": everything cleared side by side, `relative` in each variant being its tolerance. `relative` (that of
-  baselines, by their precision), `baselines` (names, or null for all), `compiled` (modes of
-  torch.compile), `budget_s`, `half_width`, `rounds` (the least number of blocks; null for its own), `seed`,
-  `kept_calls` (timed calls of each whose outputs are kept), `folder` (for those outputs), `shape` (whose cost is
-  told), `profile` (calls of each the profiler watches), `published` (protocols for the eager baseline), `ceilings`
-  (whether to measure this GPU's own).
-- "published": exhibits, each of `variants` under each of the `protocols`.
-- "compiled": makes the baselines `compiled` ahead, so that torch.compile finds them in its cache later;
-  `compile_workers` is how many processes it may compile in.
-
-Where torch.compile is used, `inductor` is the folder of what it keeps, below `caches`, where compilers may write.
-"""
+"""Runs in a child, alone on the GPU: raw samples of times. Judges nothing."""
 
 from __future__ import annotations
 
@@ -22,14 +6,13 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import torch
 
 from audit.model import Harness
-from audit.run import callables, ceilings, independent_clock, kernel_time, published
+from audit.run import callables, ceilings, independent_clock, kernel_time, published, requests
 from audit.run.blocks import LEAST_BLOCKS, Blocks, Plan
 from audit.run.callables import PREFIX, Indexed
 from audit.run.cuda import require_cuda
@@ -48,26 +31,20 @@ EMPTY = "control:empty kernel"
 EMPTY_SAMPLES = 20
 
 
-def run(request: dict[str, Any], teller: Teller) -> Events:
-    """Serves one request. Raises LookupError for an unknown mode, listing the known ones."""
-    if request["mode"] not in MODES:
-        raise LookupError(f"unknown mode {request['mode']}; known: {', '.join(MODES)}")
+def _interleaved(request: requests.Interleaved, teller: Teller) -> Events:
+    """Everything cleared side by side, and what is measured beside it."""
     require_cuda()
-    yield from MODES[request["mode"]](request, teller)
-
-
-def _interleaved(request: dict[str, Any], teller: Teller) -> Events:
     mark = _Mark()
-    callables.use_disk_cache(request["inductor"], workers=1)  # what is there needs no compiling; more cost seconds
-    reference, choice = load_reference(request["reference"]), random.Random(request["seed"])
-    yield {"gpu": torch.cuda.get_device_name(0), "cost": reference.cost(request["shape"])}
+    callables.use_disk_cache(request.inductor, workers=1)  # what is there needs no compiling; more cost seconds
+    reference, choice = load_reference(request.reference), random.Random(request.seed)
+    yield {"gpu": torch.cuda.get_device_name(0), "cost": reference.cost(request.shape)}
     stopwatch = Stopwatch()
     contents, answers = contents_of(request, reference, harness=_harness(request), choice=choice)
     yield mark("inputs")
     calls: dict[str, Indexed] = {}
     yield from _loaded(makers(request, contents.homes), calls)
     yield mark("load")
-    kept = KeptOutputs(Path(request["folder"]), each=request["kept_calls"], choice=choice, write=teller.keep)
+    kept = KeptOutputs(request.folder, each=request.kept_calls, choice=choice, write=teller.keep)
     blocks = Blocks(calls, contents=contents, answers=answers, stopwatch=stopwatch, kept=kept, choice=choice)
     each_ms = {}
     for name in calls:
@@ -88,18 +65,18 @@ def _interleaved(request: dict[str, Any], teller: Teller) -> Events:
     yield mark("around")
 
 
-def _around(calls: dict[str, Indexed], request: dict[str, Any], stopwatch: Stopwatch) -> Events:
+def _around(calls: dict[str, Indexed], request: requests.Interleaved, stopwatch: Stopwatch) -> Events:
     """What is measured once the blocks are over: the published protocol, this GPU's ceilings, then the profiler."""
-    if request["published"] and EAGER in calls:
-        yield from published.exhibit(EAGER, calls[EAGER], request["published"])
-    if request["ceilings"]:
+    if request.published and EAGER in calls:
+        yield from published.exhibit(EAGER, calls[EAGER], request.published)
+    if request.ceilings:
         cold, hot = stopwatch.contrast()
         yield {"contrast": {"l2_bytes": stopwatch.l2_bytes}, "cold_ms": cold, "hot_ms": hot}
         yield from ceilings.measured(stopwatch)
     empty = stopwatch.empty()
     stopwatch.cold([Timed(empty)])  # loads the kernel
     yield {"variant": EMPTY, "samples_ms": stopwatch.cold([Timed(empty)] * EMPTY_SAMPLES)}
-    yield from _profile({**calls, EMPTY: lambda _: empty()}, request["profile"], stopwatch)
+    yield from _profile({**calls, EMPTY: lambda _: empty()}, request.profile, stopwatch)
 
 
 class _Mark:
@@ -113,7 +90,7 @@ class _Mark:
         return {"part": part, "seconds": round(self._last - before, 3)}
 
 
-def _session(blocks: Blocks, request: dict[str, Any]) -> Events:
+def _session(blocks: Blocks, request: requests.Interleaved) -> Events:
     """Runs the blocks; gives the driver's view of each and the samples, also of a session that broke off."""
     driver = watch(str(torch.cuda.get_device_properties(0).uuid))
     states: list[dict[str, Any]] = []
@@ -123,8 +100,8 @@ def _session(blocks: Blocks, request: dict[str, Any]) -> Events:
             states.append({"block": block, **driver.state()})
 
     try:
-        least = request.get("rounds") or LEAST_BLOCKS
-        ended = blocks.run(Plan(request["budget_s"], request["half_width"], least), between=look)
+        plan = Plan(request.budget_s, request.half_width, request.rounds or LEAST_BLOCKS)
+        ended = blocks.run(plan, between=look)
     finally:
         look(blocks.block)
         yield {"states": states}
@@ -149,46 +126,50 @@ def _profile(calls: dict[str, Indexed], times: int, stopwatch: Stopwatch) -> Eve
                "kernels": len(own[0]) if own else 0}  # fmt: skip
 
 
-def _published(request: dict[str, Any], _: Teller) -> Events:
-    sets = callables.load_inputs(request["inputs"], _harness(request))
+def _published(request: requests.Published, _: Teller) -> Events:
+    """Each variant under each of the published protocols."""
+    require_cuda()
+    sets = callables.load_inputs(request.inputs, _harness(request))
     calls: dict[str, Indexed] = {}
     yield from _loaded(_variants(request, sets), calls)
     for name, function in calls.items():
-        exhibits = published.exhibit(name, function, request["protocols"])
+        exhibits = published.exhibit(name, function, request.protocols)
         yield from exhibits
         if exhibits:
             yield from independent_clock.told(name, function, each_ms=median(exhibits[0]["samples_ms"]))
 
 
-def _compiled(request: dict[str, Any], _: Teller) -> Events:
-    callables.use_disk_cache(request["inductor"], workers=request["compile_workers"])
-    sets = callables.load_inputs(request["inputs"], _harness(request))
-    reference = load_reference(request["reference"])
-    ahead = [(name, lambda name=name: callables.baseline(name, reference, sets)) for name in request["compiled"]]
+def _compiled(request: requests.Compiled, _: Teller) -> Events:
+    """The compiled baselines, made so that torch.compile finds them in its cache later."""
+    require_cuda()
+    callables.use_disk_cache(request.inductor, workers=request.compile_workers)
+    sets = callables.load_inputs(request.inputs, _harness(request))
+    reference = load_reference(request.reference)
+    ahead = [(name, lambda name=name: callables.baseline(name, reference, sets)) for name in request.compiled]
     yield from _loaded(ahead, {})
 
 
-def makers(request: dict[str, Any], sets: list[Any]) -> Iterable[tuple[str, Callable[[], Indexed]]]:
+def makers(request: requests.Interleaved, sets: list[Any]) -> Iterable[tuple[str, Callable[[], Indexed]]]:
     """What makes each callable of a request, the compiled baselines first.
 
     One that allows TF32 while it runs leaves PyTorch's precision at "ieee" where it was "none". That does the same, but
     torch.compile would not take what was compiled ahead.
     """
-    reference, every = callables.names(request["reference"], sets)
-    chosen = every if request["baselines"] is None else request["baselines"]
-    for name in [*request["compiled"], *chosen]:
+    reference, every = callables.names(request.reference, sets)
+    chosen = every if request.baselines is None else request.baselines
+    for name in [*request.compiled, *chosen]:
         yield f"{PREFIX}{name}", lambda name=name: callables.baseline(name, reference, sets)  # type: ignore[misc]
     yield from _variants(request, sets)
 
 
-def _variants(request: dict[str, Any], sets: list[Any]) -> Iterable[tuple[str, Callable[[], Indexed]]]:
-    for one in request["variants"]:
-        made = partial(callables.variant, one["device"], request["entry"], sets, _harness(request))
-        yield one["name"], made
+def _variants(request: requests.Timing, sets: list[Any]) -> Iterable[tuple[str, Callable[[], Indexed]]]:
+    for one in request.variants:
+        made = partial(callables.variant, one.device, request.entry, sets, _harness(request))
+        yield one.name, made
 
 
-def _harness(request: dict[str, Any]) -> Harness:
-    return stated(Path(request["reference"]).parent)
+def _harness(request: requests.Timing) -> Harness:
+    return stated(request.reference.parent)
 
 
 def _loaded(makers: Iterable[tuple[str, Callable[[], Indexed]]], calls: dict[str, Indexed]) -> Events:
@@ -212,7 +193,7 @@ def _first_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {lines[0][:200]}"
 
 
-MODES: dict[str, Callable[[dict[str, Any], Teller], Events]] = {
+KINDS: dict[str, Callable[[Any, Teller], Events]] = {
     "interleaved": _interleaved,
     "published": _published,
     "compiled": _compiled,

@@ -1,9 +1,7 @@
 """Runs in a child: other inputs for a case and what is right for them in float64, away from claimed code.
 
-Request: `reference` (path of reference.py), `device` (where to compute), `relative` (the claim's tolerance), `vary`
-(each `{"inputs": file of a case's arguments, "shape": its sizes, "groups": names of GROUPS}`). The new inputs lie
-beside the case's, in `<case>.<variation>.inputs.pt`; what is right for them goes to the `results`. A variation that the
-reference refuses is left out.
+The new inputs lie beside the case's, in `<case>.<variation>.inputs.pt`; what is right for them goes to the results. A
+variation that the reference refuses is left out.
 
 `reference.py` may offer `distributions(shape, generator)`: a dict from names to lists of arguments, tried beside ours;
 and `discriminating(shape, generator)`: arguments at which the task can tell a right result from one that nobody
@@ -21,7 +19,7 @@ from typing import Any
 
 import torch
 
-from audit.run import ties
+from audit.run import requests, ties
 from audit.run.changes import Variation, names, one_argument, one_element, whole_numbers
 from audit.run.discriminating import OWN, Telling
 from audit.run.harness import stated
@@ -34,19 +32,18 @@ DRAWN = ("distributions", DISCRIMINATING, "whole_numbers")
 """Groups whose values are other than a benchmark's: whether the reference itself is right there has to be known."""
 
 
-def run(request: dict[str, Any], reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:
+def run(request: requests.Variations, reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:
     """Gives one event a case with the `bits` of every format and the wrong elements of every trivial candidate at its
     own inputs (`trivial`), then one a variation."""
-    host = stated(Path(request["reference"]).parent).host
-    for of, wanted in enumerate(request["vary"]):
-        file = Path(wanted["inputs"])
-        values = torch.load(file, weights_only=True)
-        case = Problem(reference, values, wanted["shape"], device=request["device"], host=host)
-        telling = Telling(case, request["relative"])
+    host = stated(request.reference.parent).host
+    for of, wanted in enumerate(request.vary):
+        values = torch.load(wanted.inputs, weights_only=True)
+        case = Problem(reference, values, wanted.shape, device=request.device, host=host)
+        telling = Telling(case, request.relative)
         yield {"of": of, "bits": case.bits(), "trivial": telling.own, "inputs": names(case)}
-        for group in wanted["groups"]:
+        for group in wanted.groups:
             for name, values, more in GROUPS[group](telling):
-                told = _written(case, values, _beside(file, name), results)
+                told = _written(case, values, _beside(wanted.inputs, name), results)
                 if told is not None:
                     measured = case.headroom(values) if group in DRAWN else {}
                     trivial = telling.at(values) if group == DISCRIMINATING else {}

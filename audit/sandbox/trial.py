@@ -1,8 +1,7 @@
 """Tries the walls from inside: every forbidden thing is done once, and what was not refused is told.
 
-Request: `outside` (a process that must not be reached), `secret` (a file that must not be read), `elsewhere` (a folder
-that must not be written to), `folder` (where results go). What stands in `folder` afterwards is part of the trial:
-`HELD` is locked by a process that tried to outlive it.
+What stands in the folder of results afterwards is part of the trial: `HELD` is locked by a process that tried to
+outlive it.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from audit.sandbox import landlock, namespaces, native
 from audit.sandbox.surroundings import homes, scrubbed
@@ -29,17 +28,29 @@ _PTRACE = {"x86_64": 101, "aarch64": 117}
 _WITHOUT_RESERVE = 0x4000
 _OUTLIVES_S = 20.0
 
-Attempt = Callable[[dict[str, Any]], str | None]
+
+@dataclass(frozen=True)
+class Targets:
+    """A process that must not be reached, a file that must not be read, a folder that must not be written to, and the
+    folder of results."""
+
+    outside: int
+    secret: str
+    elsewhere: str
+    folder: str
 
 
-def run(request: dict[str, Any]) -> dict[str, str]:
+Attempt = Callable[[Targets], str | None]
+
+
+def run(targets: Targets) -> dict[str, str]:
     """For every wall that was tried the reason why it does not stand, or an empty text."""
-    return {name: attempt(request) or "" for name, attempt in ATTEMPTS.items()}
+    return {name: attempt(targets) or "" for name, attempt in ATTEMPTS.items()}
 
 
-def _files(request: dict[str, Any]) -> str | None:
-    reading = _refused(lambda: Path(request["secret"]).read_bytes())
-    writing = _refused(lambda: (Path(request["elsewhere"]) / "tried").write_bytes(b""))
+def _files(targets: Targets) -> str | None:
+    reading = _refused(lambda: Path(targets.secret).read_bytes())
+    writing = _refused(lambda: (Path(targets.elsewhere) / "tried").write_bytes(b""))
     return (
         None
         if reading and writing
@@ -47,20 +58,20 @@ def _files(request: dict[str, Any]) -> str | None:
     )
 
 
-def _processes(request: dict[str, Any]) -> str | None:
-    outside = request["outside"]
+def _processes(targets: Targets) -> str | None:
+    outside = targets.outside
     signals = _refused(lambda: os.kill(outside, 0))
     memory = _refused(lambda: Path(f"/proc/{outside}/environ").read_bytes())
     return None if signals and memory else "processes of the same user can be reached"
 
 
-def _namespace(request: dict[str, Any]) -> str | None:
+def _namespace(targets: Targets) -> str | None:
     """A process that leaves its session and its parent, and holds a lock for as long as it lives."""
     ready, locked = os.pipe()
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
-            lock = os.open(Path(request["folder"]) / HELD, os.O_RDWR | os.O_CREAT, 0o600)
+            lock = os.open(Path(targets.folder) / HELD, os.O_RDWR | os.O_CREAT, 0o600)
             fcntl.flock(lock, fcntl.LOCK_EX)
             os.write(locked, b"1")
             time.sleep(_OUTLIVES_S)
@@ -72,13 +83,13 @@ def _namespace(request: dict[str, Any]) -> str | None:
     return None if os.getppid() == 1 else "none is offered; what a session starts is sought and ended one by one"
 
 
-def _network(_: dict[str, Any]) -> str | None:
+def _network(_: Targets) -> str | None:
     return (
         None if _refused(lambda: socket.socket(socket.AF_INET).close()) else "sockets to other machines can be opened"
     )
 
 
-def _calls(_: dict[str, Any]) -> str | None:
+def _calls(_: Targets) -> str | None:
     number = _PTRACE.get(native.MACHINE)
     try:  # of no process: whoever is allowed to ask hears that there is none
         native.call(number or 0, _DETACH, 0, 0, 0)
@@ -88,29 +99,29 @@ def _calls(_: dict[str, Any]) -> str | None:
     return f"no filter of system calls on {native.MACHINE}"
 
 
-def _limits(request: dict[str, Any]) -> str | None:
+def _limits(targets: Targets) -> str | None:
     most = resource.getrlimit(resource.RLIMIT_DATA)[0]
     memory = most != resource.RLIM_INFINITY and _refused(lambda: _take(most + mmap.PAGESIZE))
     file_size = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
-    file = Path(request["folder"]) / "large"
+    file = Path(targets.folder) / "large"
     files = file_size != resource.RLIM_INFINITY and _refused(lambda: _lengthen(file, file_size + 1))
     raised = _refused(lambda: resource.setrlimit(resource.RLIMIT_CORE, (1, 1)))
     return None if memory and files and raised else "limits of memory, file size or core files do not hold"
 
 
-def _privileges(_: dict[str, Any]) -> str | None:
+def _privileges(_: Targets) -> str | None:
     own = Path(os.environ["HOME"]) / "own"
     own.touch()
     return None if _refused(lambda: os.chown(own, os.getuid() + 1, -1)) else "root's rights could not be given up"
 
 
-def _environment(_: dict[str, Any]) -> str | None:
+def _environment(_: Targets) -> str | None:
     own = set(os.environ) - set(homes(""))
     foreign = own - set(scrubbed(os.environ))
     return f"variables that nobody allowed: {len(foreign)}" if foreign else None
 
 
-def _scratch(_: dict[str, Any]) -> str | None:
+def _scratch(_: Targets) -> str | None:
     home = os.statvfs(os.environ["HOME"])
     outside = os.statvfs("/")
     own = os.environ["HOME"].startswith(namespaces.SHARED_MEMORY) and home.f_blocks < outside.f_blocks
@@ -148,4 +159,4 @@ ATTEMPTS: dict[str, Attempt] = {
 
 
 if __name__ == "__main__":
-    print(json.dumps(run(json.loads(sys.argv[1]))))
+    print(json.dumps(run(Targets(**json.loads(sys.argv[1])))))

@@ -6,10 +6,9 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from audit.model import Wall
 from audit.model.run_directory import Scratch, is_free
@@ -28,7 +27,7 @@ WALLS: Mapping[str, str] = {
     "scratch": "temporary files and shared memory of its own, limited in size",
 }
 """What each wall does for a session or compiler inside it, by name, in the order of the report."""
-Ask = Callable[[dict[str, Any]], Mapping[str, str]]
+Ask = Callable[[trial.Targets], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -42,14 +41,14 @@ def tried(ask: Ask) -> tuple[Wall, ...]:
     """Every wall, as a process inside found it that tried to get through.
 
     Args:
-        ask: runs `trial.run` with a request inside the walls and returns what that returned. Raises TrialFailed.
+        ask: runs `trial.run` with those targets inside the walls and returns what that returned. Raises TrialFailed.
     """
     with Scratch() as outside, Scratch() as inside:
         secret = outside / "secret"
         secret.write_text("not for claimed code", encoding="utf-8")
-        request = {"outside": os.getpid(), "secret": str(secret), "elsewhere": str(outside), "folder": str(inside)}
+        targets = trial.Targets(os.getpid(), secret=str(secret), elsewhere=str(outside), folder=str(inside))
         try:
-            found = dict(ask(request))
+            found = dict(ask(targets))
         except TrialFailed as failure:
             found = dict.fromkeys(WALLS, failure.why)
         held = inside / trial.HELD
@@ -66,9 +65,9 @@ def around_commands() -> tuple[Wall, ...]:
     return tried(_asked_a_command)
 
 
-def _asked_a_command(request: dict[str, Any]) -> Mapping[str, str]:
-    program = [sys.executable, "-S", "-m", "audit.sandbox.trial", json.dumps(request)]
-    done = command.run(program, folder=Path(request["folder"]), limit_s=LIMIT_S)
+def _asked_a_command(targets: trial.Targets) -> Mapping[str, str]:
+    program = [sys.executable, "-S", "-m", "audit.sandbox.trial", json.dumps(asdict(targets))]
+    done = command.run(program, folder=Path(targets.folder), limit_s=LIMIT_S)
     if done.code:
         last = (done.err.strip().splitlines() or [done.stopped or "no message"])[-1]
         raise TrialFailed(f"the trial of the walls failed: {last}")

@@ -10,6 +10,7 @@ from audit.build.cuda import device as cuda_device
 from audit.build.cuda import extension, gpu, toolchain
 from audit.build.cuda.device import CudaDevice, CudaVariant
 from audit.build.cuda.toolchain import Toolchain
+from audit.build.settings import CheckedSettings, CudaLibrary, CudaSettings
 from audit.model import BuildNote, Claim, Variant
 from audit.model.errors import BadInput, CompileError, Unsupported
 
@@ -19,7 +20,7 @@ T4 = gpu.Gpu("Tesla T4", 75, "580", 15360, (13, 0))
 TOOLS = Toolchain(Path("/nowhere"), "nvcc 13.0.88", "2.11.0", (13, 0), Path("/nowhere"))
 NOTE = BuildNote(variant="claimed", optimisation="published", outcome="built", header_set="published",
                  compiler="nvcc 13.0.88", flags=("-O3",), seconds=52.04, from_cache=False)  # fmt: skip
-LOADED = {"library": "m.so", "module": "m", "binding": None}
+LOADED = CudaLibrary(library=Path("m.so"), module="m")
 
 
 @pytest.fixture
@@ -70,28 +71,26 @@ def test_an_unknown_level_lists_the_known_one(device: CudaDevice) -> None:
 
 def test_a_built_variant_tells_a_session_what_to_load() -> None:
     built = CudaVariant(NOTE, LOADED)
-    asked = built.session_request(memory="reuse", order="forward", check=False)["device"]
-    assert (asked["kind"], asked["library"], asked["module"], asked["binding"]) == ("cuda", "m.so", "m", None)
-    assert asked["memory"] == "reuse"
+    asked = built.settings(memory="reuse", order="forward", check=False)
+    assert asked == CudaSettings(library=Path("m.so"), module="m", memory="reuse")
     assert (built.tensor_device, built.checks_accesses, built.orders) == ("cuda", False, ("forward",))
     with pytest.raises(ValueError, match="no thread order reverse"):
-        built.session_request(memory="plain", order="reverse", check=False)
+        built.settings(memory="plain", order="reverse", check=False)
 
 
 def test_accesses_are_checked_where_the_checker_works() -> None:
     checked = CudaVariant(NOTE, LOADED, sanitizer=Path("/opt/compute-sanitizer"))
-    asked = checked.session_request(memory="plain", order="forward", check=True)["device"]
+    asked = checked.settings(memory="plain", order="forward", check=True)
     assert checked.checks_accesses
-    assert (asked["kind"], asked["sanitizer"]) == ("cuda_checked", "/opt/compute-sanitizer")
-    assert "sanitizer" not in checked.session_request(memory="plain", order="forward", check=False)["device"]
+    assert isinstance(asked, CheckedSettings) and asked.sanitizer == Path("/opt/compute-sanitizer")
+    assert isinstance(checked.settings(memory="plain", order="forward", check=False), CudaSettings)
 
 
 def test_poisons_are_those_of_the_emulated_device() -> None:
     built = CudaVariant(NOTE, LOADED)
     assert built.poisons == {"poison_nan": b"\xf5\xff\xf5\xff", "poison_number": b"\xa5\xa5\xa5\xa5"}
-    asked = built.session_request(memory="poison_nan", order="forward", check=False)["device"]
-    assert asked["pattern"] == 0xFFF5FFF5
-    assert built.session_request(memory=built.nan_memory, order="forward", check=False)["device"]["pattern"] is None
+    asked = [built.settings(memory=memory, order="forward", check=False) for memory in ("poison_nan", built.nan_memory)]
+    assert [one.pattern for one in asked if isinstance(one, CudaSettings)] == [0xFFF5FFF5, None]
 
 
 def machine_lacks() -> str | None:

@@ -14,6 +14,7 @@ from audit.build.emulated.cache import SEAL
 from audit.build.emulated.device import EmulatedDevice
 from audit.build.python.cuda import PythonBuilder
 from audit.build.python.emulated import EmulatedPython
+from audit.build.settings import CudaPythonSettings
 from audit.model import Variant
 from audit.model.errors import CompileError, Unsupported
 
@@ -49,9 +50,9 @@ def test_plain_torch_is_built_without_a_compiler(folder: Path) -> None:
     built = emulated(written(folder, PLAIN))
     assert (built.note.outcome, built.note.header_set, built.note.compiler) == ("built", "python", None)
     assert (built.orders, built.checks_accesses, built.tensor_device) == (("forward",), False, "cpu")
-    asked = built.session_request(memory="reuse", order="forward", check=False)["device"]
-    assert (asked["kind"], asked["libraries"], asked["triton"]) == ("emulated_python", {}, False)
-    assert asked["configuration"]["allocator"] == "reuse"
+    asked = built.settings(memory="reuse", order="forward", check=False)
+    assert (asked.kind, asked.libraries, asked.triton) == ("emulated_python", {}, False)
+    assert asked.configuration.allocator == "reuse"
 
 
 def test_the_copy_that_runs_has_no_reference_beside_it(folder: Path) -> None:
@@ -114,9 +115,10 @@ def test_a_cuda_text_that_does_not_compile_is_told_in_the_compilers_words(folder
 def test_a_gpu_needs_no_build_of_a_source_without_extensions(folder: Path) -> None:
     builder = PythonBuilder(GPU, TOOLS, folder / "cache")
     built = builder.build(written(folder, PLAIN), variant(), FOLDER.claim, level="fast")
-    asked = built.session_request(memory="plain", order="forward", check=False)["device"]
-    assert (asked["kind"], asked["extensions"], asked["init_inputs"]) == ("cuda", None, [3, 0.5])
-    assert asked["environment"]["TORCH_CUDA_ARCH_LIST"] == "7.5"
+    asked = built.settings(memory="plain", order="forward", check=False)
+    assert isinstance(asked, CudaPythonSettings)
+    assert (asked.extensions, asked.init_inputs) == (None, [3, 0.5])
+    assert asked.environment["TORCH_CUDA_ARCH_LIST"] == "7.5"
     assert (built.note.optimisation, built.note.header_set, built.checks_accesses) == ("fast", "python", False)
 
 

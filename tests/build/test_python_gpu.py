@@ -9,6 +9,7 @@ import pytest
 from audit import claims
 from audit.build.cuda import gpu, toolchain
 from audit.build.python.cuda import PythonBuilder
+from audit.build.settings import CudaPython
 from audit.model import Variant
 from audit.model.errors import CompileError
 
@@ -28,8 +29,9 @@ def test_an_extension_is_compiled_once(tmp_path: Path) -> None:
     first = builder(tmp_path).build(source, variant, FOLDER.claim, level="fast")
     again = builder(tmp_path).build(source, variant, FOLDER.claim, level="published")
     assert (first.note.from_cache, again.note.from_cache) == (False, True)
-    ((library, name),) = first.loaded["extensions"].values()
-    assert (Path(first.loaded["folder"]) / library).is_file()
+    assert isinstance(first.loaded, CudaPython) and first.loaded.folder and first.loaded.extensions
+    ((library, name),) = first.loaded.extensions.values()
+    assert (first.loaded.folder / library).is_file()
     assert name == "inline_model_honest"
 
 

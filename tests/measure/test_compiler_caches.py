@@ -7,6 +7,7 @@ from typing import cast
 
 import pytest
 
+from audit.build.settings import CudaPythonSettings, CudaSettings
 from audit.measure import compiler_caches
 from audit.run.pool import Workers
 
@@ -41,11 +42,17 @@ def test_a_variants_own_caches_are_replaced_by_copies(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     kept.mkdir()
     (kept / "kernel").write_text("made")
-    request = {"name": "claimed", "device": {"environment": {"TRITON_CACHE_DIR": str(kept), "PATH": "/usr/bin"}}}
-    told = compiler_caches.private(request, tmp_path / "caches")["device"]["environment"]
+    environment = {"TRITON_CACHE_DIR": str(kept), "PATH": "/usr/bin"}
+    settings = CudaPythonSettings(
+        python=tmp_path, init_inputs=[], folder=None, extensions=None, environment=environment, memory="plain"
+    )
+    own = compiler_caches.private("claimed", settings, tmp_path / "caches")
+    assert isinstance(own, CudaPythonSettings)
+    told = own.environment
     assert told["PATH"] == "/usr/bin" and told["TRITON_CACHE_DIR"] != str(kept)
     assert (Path(told["TRITON_CACHE_DIR"]) / "kernel").read_text() == "made"
-    assert compiler_caches.private({"name": "a", "device": {}}, tmp_path) == {"name": "a", "device": {}}
+    compiled = CudaSettings(library=tmp_path, module="m", memory="plain")
+    assert compiler_caches.private("a", compiled, tmp_path) is compiled
 
 
 def test_a_fresh_process_gets_folders_that_go_with_its_session(tmp_path: Path) -> None:

@@ -8,9 +8,11 @@ from typing import Any, cast
 import pytest
 
 from audit import claims, measure
+from audit.build.settings import CudaSettings
 from audit.measure import compiled, timing
 from audit.measure.protocols import BUSY, DO_BENCH, DO_BENCH_OF_MEAN, OURS
 from audit.run.pool import Reply, Workers
+from audit.run.requests import Compiled, Interleaved, Published
 from tests.measure.told import StandIn, case, session
 
 FOLDER = claims.load("triangular_mm")
@@ -23,22 +25,22 @@ class Built:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def session_request(self, *, memory: str, order: str, check: bool) -> dict[str, Any]:
+    def settings(self, *, memory: str, order: str, check: bool) -> CudaSettings:
         assert (memory, order, check) == ("plain", "forward", False)
-        return {"device": {"kind": "cuda", "library": f"{self.name}.so"}}
+        return CudaSettings(library=Path(f"{self.name}.so"), module="m", memory=memory)
 
 
 def builds(*names: str) -> dict[str, Any]:
     return {name: Built(name) for name in names}
 
 
-def ladder(request: dict[str, Any]) -> list[dict[str, Any]]:
+def ladder(request: Interleaved) -> list[dict[str, Any]]:
     return session(request, baseline__eager=2.7, baseline__blocked=1.8, wmma_split=0.3, control__again__wmma_split=0.3)
 
 
-def exhibit(request: dict[str, Any]) -> list[dict[str, Any]]:
-    (one,) = request["variants"]
-    return [{"variant": one["name"], "protocol": p["name"], "samples_ms": [0.02]} for p in request["protocols"]]
+def exhibit(request: Published) -> list[dict[str, Any]]:
+    (one,) = request.variants
+    return [{"variant": one.name, "protocol": p.name, "samples_ms": [0.02]} for p in request.protocols]
 
 
 def opened(workers: StandIn, folder: Path) -> measure.Session:
@@ -57,11 +59,11 @@ def _no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_cleared_runs_side_by_side_and_the_claim_is_an_exhibit_apart(tmp_path: Path) -> None:
     workers = StandIn(interleaved=ladder, published=exhibit)
     told = measure.times(opened(workers, tmp_path), builds("claimed", "thief", "wmma_split"), cleared={"wmma_split"})
-    assert workers.modes() == ["oracle", "interleaved", "published"]
+    assert workers.kinds() == ["cases", "interleaved", "published"]
     _, race, alone = workers.requests
-    assert [one["name"] for one in race["variants"]] == ["wmma_split"]
-    assert (race["baselines"], race["compiled"]) == (None, ["compile"])
-    assert [one["name"] for one in alone["variants"]] == ["claimed"], "no exhibit of what is ours and not cleared"
+    assert [one.name for one in race.variants] == ["wmma_split"]
+    assert (race.baselines, race.compiled) == (None, ("compile",))
+    assert [one.name for one in alone.variants] == ["claimed"], "no exhibit of what is ours and not cleared"
     assert {one.protocol for one in told.measurements if one.variant == "claimed"} == {DO_BENCH, DO_BENCH_OF_MEAN}
     assert {one.protocol for one in told.measurements if one.variant == "wmma_split"} >= {OURS, BUSY}
     ours = [one for one in told.measurements if one.protocol == OURS]
@@ -92,9 +94,9 @@ def test_a_build_that_comes_late_runs_beside_eager_and_the_strongest_baseline(tm
         request, baseline__eager=2.7, baseline__blocked=1.8, claimed=0.9
     )
     later = measure.times(one, builds("claimed"), cleared={"claimed"}, baselines=False)
-    assert workers.modes() == ["oracle", "interleaved", "oracle", "interleaved", "published"]
+    assert workers.kinds() == ["cases", "interleaved", "cases", "interleaved", "published"]
     race = workers.requests[3]
-    assert (race["baselines"], race["compiled"], race["published"]) == (["eager", "blocked"], [], [])
+    assert (race.baselines, race.compiled, race.published) == (("eager", "blocked"), (), ())
     assert {one.session for one in later.measurements} == {"later", ""}, "each call tells its own"
     found = measure.compared([*first.measurements, *later.measurements], "claimed", BLOCKED)
     assert found is not None
@@ -102,8 +104,8 @@ def test_a_build_that_comes_late_runs_beside_eager_and_the_strongest_baseline(tm
 
 
 def test_a_callable_that_ends_the_process_is_left_out_and_the_others_go_on(tmp_path: Path) -> None:
-    def race(request: dict[str, Any]) -> Reply | list[dict[str, Any]]:
-        names = [one["name"] for one in request["variants"]]
+    def race(request: Interleaved) -> Reply | list[dict[str, Any]]:
+        names = [one.name for one in request.variants]
         if "wmma_f16" in names:
             return Reply("crashed", ({"trying": EAGER}, {"trying": "wmma_f16"}), "the process died of SIGSEGV")
         return ladder(request)
@@ -112,7 +114,7 @@ def test_a_callable_that_ends_the_process_is_left_out_and_the_others_go_on(tmp_p
     told = measure.times(
         opened(workers, tmp_path), builds("wmma_f16", "wmma_split"), cleared={"wmma_f16", "wmma_split"}
     )
-    assert workers.modes() == ["oracle", "interleaved", "interleaved"]
+    assert workers.kinds() == ["cases", "interleaved", "interleaved"]
     assert [one for one in told.measurements if one.variant == "wmma_split"]
     (crash,) = [one for one in told.findings if one.outcome == "error"]
     assert (crash.probe, crash.target) == ("timing", "ladder")
@@ -122,7 +124,7 @@ def test_a_callable_that_ends_the_process_is_left_out_and_the_others_go_on(tmp_p
 def test_a_session_that_breaks_off_keeps_its_samples_and_says_so(tmp_path: Path) -> None:
     workers = StandIn(interleaved=lambda request: Reply("timed out", tuple(ladder(request)), "did not finish"))
     told = measure.times(opened(workers, tmp_path), builds("wmma_split"), cleared={"wmma_split"})
-    assert workers.modes().count("interleaved") == 1
+    assert workers.kinds().count("interleaved") == 1
     assert [one for one in told.measurements if one.variant == "wmma_split"]
     assert any(one.outcome == "error" and "timed out" in one.summary for one in told.findings)
 
@@ -149,16 +151,16 @@ def test_compiling_ahead_tells_what_could_not(tmp_path: Path, monkeypatch: pytes
 def test_what_was_compiled_before_is_loaded_by_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
 
-    def compiles(request: dict[str, Any]) -> list[dict[str, Any]]:
-        there = [file.name for file in Path(request["inductor"]).iterdir()]
-        (Path(request["inductor"]) / f"code{len(there)}").write_text("made")
+    def compiles(request: Compiled) -> list[dict[str, Any]]:
+        there = [file.name for file in request.inductor.iterdir()]
+        (request.inductor / f"code{len(there)}").write_text("made")
         return [{"loaded": name, "seconds": 1.0} for name in compiled.AHEAD]
 
     workers = StandIn(compiled=compiles)
     for _ in range(2):
         told = compiled.ahead(cast(Workers, workers), reference=FOLDER.reference, shape={"N": 4}, inputs=tmp_path / "i")
         assert (told.names, told.findings) == (compiled.AHEAD, ())
-    assert workers.requests[1]["compile_workers"] == 1
+    assert workers.requests[1].compile_workers == 1
 
 
 def test_a_cut_repetition_is_in_the_protocols_name() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from audit.probes.called import Case
 from audit.run.pool import Reply
+from audit.run.requests import AnyRequest, Timing
 
 BLOCKS = list(range(12))
 SHAPE = {"N": 4}
@@ -27,9 +28,9 @@ def state(block: int, *, sm_mhz: int = 1980, reasons: int = 0, processes: int = 
     return {"block": block, "sm_mhz": sm_mhz, "reasons": reasons, "processes": processes, **told}
 
 
-def session(request: dict[str, Any], **times_ms: float) -> list[dict[str, Any]]:
+def session(request: Timing, **times_ms: float) -> list[dict[str, Any]]:
     """All events of an interleaved session; writes a right output for every callable."""
-    folder = Path(request["folder"])
+    folder = request.folder
     data = EXPECTED.astype(np.float32).tobytes()
     (folder / "right.bin").write_bytes(data)
     names = {name.replace("__", ":"): ms for name, ms in times_ms.items()}
@@ -55,18 +56,18 @@ def case(folder: Path) -> Case:
 
 
 class StandIn:
-    """Answers requests in the place of processes with a GPU, as `answers` has it by mode, and keeps them."""
+    """Answers requests in the place of processes with a GPU, as `answers` has it by kind, and keeps them."""
 
     def __init__(self, **answers: Any) -> None:
         self.answers = answers
-        self.requests: list[dict[str, Any]] = []
+        self.requests: list[Any] = []
 
-    def call(self, kind: str, request: dict[str, Any], *, limit_s: float) -> Reply:
+    def call(self, request: AnyRequest, *, limit_s: float) -> Reply:
         assert limit_s > 0
         self.requests.append(request)
-        answer = self.answers.get(request.get("mode", kind))
+        answer = self.answers.get(request.kind)
         told = answer(request) if answer else []
         return told if isinstance(told, Reply) else Reply("finished", tuple(told), "")
 
-    def modes(self) -> list[str]:
-        return [request.get("mode", "oracle") for request in self.requests]
+    def kinds(self) -> list[str]:
+        return [request.kind for request in self.requests]

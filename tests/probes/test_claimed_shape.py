@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 import torch
 
+from audit.build.settings import Configuration, EmulatedSettings
+from audit.model import Harness
 from audit.model.errors import Unsupported
 from audit.probes import claimed_blocks, claimed_launches, claimed_shape
 from audit.probes.called import Call, Case
@@ -19,6 +21,18 @@ from audit.probes.target import References, Target
 from audit.run.arguments import as_bytes
 from audit.run.launches import described, write_described
 
+CONFIGURATION = Configuration(
+    allocator="plain",
+    thread_order="forward",
+    block_order="forward",
+    seed=0,
+    checker=False,
+    compute_capability=75,
+    shared_word=0,
+    lane_word=0,
+    kernel_seconds=1.0,
+)
+SETTINGS = EmulatedSettings(library=Path("k"), header_set="h", runtime=Path("r"), configuration=CONFIGURATION)
 SHAPE = {"N": 4096}
 CASE = Case(SHAPE, Path("x"), np.zeros(4), "float32", scope="claimed")
 LAST = {"kernel": "k", "line": 9, "grid": [100, 1, 1], "block": [32, 1, 1], "blocks_run": 24, "atomics": False,
@@ -32,7 +46,7 @@ def target(tmp_path: Path, source: str, *, cases: tuple[Case, ...] = ()) -> Targ
     made = SimpleNamespace(
         claim=SimpleNamespace(shapes=SimpleNamespace(claimed=SHAPE)),
         variant=SimpleNamespace(name="claimed", file="claimed.cu"),
-        built=SimpleNamespace(tensor_device="cpu", session_request=lambda **_: {"device": {}}),
+        built=SimpleNamespace(tensor_device="cpu", settings=lambda **_: None),
         reference=tmp_path / "reference.py",
         cases=cases,
     )
@@ -103,9 +117,9 @@ def test_host_code_that_does_not_come_back_in_time_is_no_answer_and_is_asked_onc
 
     made = target(tmp_path, "")
     made.folder, made.workers, made.references, made.forged = tmp_path, Slow(), References(), []  # type: ignore[misc, assignment]
-    made.claim.entry, made.claim.harness = "forward", SimpleNamespace(model_dump=dict)  # type: ignore[misc, assignment]
+    made.claim.entry, made.claim.harness = "forward", Harness()  # type: ignore[misc]
     made.built.limit_s = 60.0  # type: ignore[misc]
-    made.built.session_request = lambda **_: {"device": {"configuration": {}}}  # type: ignore[method-assign]
+    made.built.settings = lambda **_: SETTINGS  # type: ignore[method-assign]
     for _ in range(2):
         with pytest.raises(Unsupported, match="a call of that size within 60 s"):
             claimed_shape._asked(made, [tmp_path], {"blocks": 0})

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from audit.build.settings import EmulatedPythonSettings
 from audit.model import Finding
 from audit.model.errors import Unsupported
 from audit.probes import kernels_ran
@@ -18,6 +19,7 @@ TRITON = "import triton\n@triton.jit\ndef scale(x): ...\n"
 INLINE = (
     "from torch.utils.cpp_extension import load_inline\nload_inline('m', '', '__global__ void twice(float* x) {}')\n"
 )
+INTERPRETED = EmulatedPythonSettings.model_construct(triton=True)
 FAILED = {"kind": "interpreter-failed", "kernel": "scale", "message": "raised ValueError: no", "line": 7}
 
 
@@ -34,7 +36,7 @@ def asked(folder: Path, source: str, *kernels: str, claimed: int = 8, counts: bo
             tensor_device="cpu",
             checks_accesses=False,
             defines=lambda _: False,
-            session_request=lambda **_: {"device": {"triton": True}},  # its host code is not run apart
+            settings=lambda **_: INTERPRETED,  # its host code is not run apart
         ),
         claim=SimpleNamespace(shapes=SimpleNamespace(claimed={"N": claimed})),
         reference=folder / "reference.py",

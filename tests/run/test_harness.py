@@ -50,7 +50,7 @@ def drawn() -> torch.Generator:
 
 
 def test_without_a_statement_nothing_is_done(tmp_path: Path) -> None:
-    assert harness.stated(tmp_path) == Harness() == harness.asked({})
+    assert harness.stated(tmp_path) == Harness()
     path = folder(tmp_path, "")
     assert harness.stated(tmp_path) == Harness()
     task = ModuleTask(path)
@@ -63,7 +63,7 @@ def test_what_is_stated_travels_in_a_request(tmp_path: Path) -> None:
     folder(tmp_path, 'mode = "eval"\ndtype = "float16"\ndestination = 2\nhost = [1, 3]')
     stated = harness.stated(tmp_path)
     assert stated == Harness(mode="eval", dtype="float16", destination=2, host=(1, 3))
-    assert harness.asked({"harness": stated.model_dump(mode="json")}) == stated
+    assert Harness.model_validate_json(stated.model_dump_json()) == stated
 
 
 @pytest.mark.parametrize(

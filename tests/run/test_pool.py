@@ -14,6 +14,7 @@ import torch
 from audit.model.run_directory import is_free
 from audit.run import parents
 from audit.run.pool import Reply, Workers
+from audit.run.requests import Cases
 
 REFERENCE = """
 import os, signal, subprocess, sys, time
@@ -33,19 +34,12 @@ def workers() -> Iterator[Workers]:
 
 def ask(workers: Workers, folder: Path, cost: str, *, limit_s: float = 20.0) -> Reply:
     (folder / "reference.py").write_text(REFERENCE.format(cost=cost))
-    return workers.call("oracle", request_for(folder), limit_s=limit_s)
+    return workers.call(request_for(folder), limit_s=limit_s)
 
 
-def request_for(folder: Path) -> dict[str, Any]:
-    return {
-        "reference": str(folder / "reference.py"),
-        "baselines": ["eager"],
-        "shapes": [{"N": 3}],
-        "seeds": [7],
-        "cost_shape": {"N": 3},
-        "folder": str(folder),
-        "device": "cpu",
-    }
+def request_for(claim: Path, **more: Any) -> Cases:
+    known = {"reference": claim / "reference.py", "baselines": ("eager",), "folder": claim, "device": "cpu"}
+    return Cases(**{**known, "shapes": ({"N": 3},), "seeds": (7,), "cost_shape": {"N": 3}, **more})
 
 
 FINE = "return {'flops': 1, 'bytes': 2}"
@@ -97,7 +91,7 @@ def test_prints_of_a_session_do_not_reach_the_protocol(workers: Workers, tmp_pat
 
 def test_a_baseline_that_reference_py_lacks_is_named(workers: Workers, tmp_path: Path) -> None:
     (tmp_path / "reference.py").write_text(REFERENCE.format(cost=FINE) + "BASELINES = {'eager': reference}\n")
-    reply = workers.call("oracle", {**request_for(tmp_path), "baselines": ["fused"]}, limit_s=20.0)
+    reply = workers.call(request_for(tmp_path, baselines=("fused",)), limit_s=20.0)
     assert reply.ending == "raised"
     assert "names baseline fused, reference.py has eager" in reply.detail
 
@@ -109,8 +103,7 @@ def test_a_shared_process_serves_until_it_breaks_and_then_another_does(workers: 
     def asked(cost: str, number: int) -> Reply:
         (tmp_path / str(number)).mkdir()
         (tmp_path / str(number) / "reference.py").write_text(REFERENCE.format(cost=cost))
-        request = {**request_for(tmp_path), "reference": str(tmp_path / str(number) / "reference.py")}
-        return process.call("oracle", {**request, "folder": str(process.results)}, limit_s=20.0)
+        return process.call(request_for(tmp_path / str(number), folder=process.results), limit_s=20.0)
 
     with workers.shared(tmp_path, reads=[tmp_path]) as process:
         first, second = asked(tells, 0), asked(tells, 1)
@@ -127,10 +120,10 @@ def test_a_kept_process_that_ended_by_itself_is_told_not_fatal(workers: Workers,
     leaves = "import threading; threading.Timer(0.2, os._exit, (4,)).start(); " + FINE
     (tmp_path / "reference.py").write_text(REFERENCE.format(cost=leaves))
     with workers.shared(tmp_path, reads=[tmp_path]) as process:
-        request = {**request_for(tmp_path), "folder": str(process.results)}
-        assert process.call("oracle", request, limit_s=20.0).finished
+        request = request_for(tmp_path, folder=process.results)
+        assert process.call(request, limit_s=20.0).finished
         time.sleep(0.5)
-        assert process.call("oracle", request, limit_s=20.0).ending == "ended"
+        assert process.call(request, limit_s=20.0).ending == "ended"
     assert ask(workers, tmp_path, FINE).finished
 
 
@@ -161,8 +154,8 @@ def test_a_parent_that_was_killed_or_stopped_is_replaced(
         own._root._process.wait()
         assert ask(own, tmp_path, FINE).ending == "crashed"
         with own.shared(tmp_path, reads=[tmp_path]) as process:
-            request = {**request_for(tmp_path), "folder": str(process.results)}
-            assert process.call("oracle", request, limit_s=20.0).finished
+            request = request_for(tmp_path, folder=process.results)
+            assert process.call(request, limit_s=20.0).finished
 
 
 def test_a_root_that_was_stopped_is_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,7 +221,7 @@ def test_whatever_else_speaks_for_a_session_is_forged(
     workers: Workers, tmp_path: Path, message: bytes, seen: str
 ) -> None:
     (tmp_path / "reference.py").write_text(REFERENCE.format(cost=FINE) + FORGING.format(message=message))
-    reply = workers.call("oracle", request_for(tmp_path), limit_s=20.0)
+    reply = workers.call(request_for(tmp_path), limit_s=20.0)
     assert (reply.ending, reply.events) == ("forged", ())
     assert seen in reply.detail
     assert ask(workers, tmp_path, FINE).finished

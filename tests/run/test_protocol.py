@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from audit.run import protocol
+from audit.build.settings import CudaSettings
+from audit.run import protocol, requests
 from audit.run.transcript import Forged
 
-STEPS = [{"run": "claim", "case": 0}, {"run": "held", "case": 0, "of": 0}]
-SESSION = {"kind": "session", "steps": STEPS}
-ORACLE = {"kind": "oracle", "shapes": [{"N": 3}]}
-VARY = {"kind": "oracle", "vary": [{"inputs": "/x/0.inputs.pt", "groups": ["moved"]}]}
-TIMING = {"kind": "timing", "variants": [{"name": "claimed"}], "inputs": ["/x/0.inputs.pt"]}
+DEVICE = CudaSettings(library=Path("m.so"), module="m", memory="plain")
+STEPS: list[dict[str, Any]] = [{"run": "claim", "case": 0}, {"run": "held", "case": 0, "of": 0}]
+SESSION = requests.Session(
+    device=DEVICE, entry="f", folder=Path("/x"), output_bytes=(12,), steps=tuple(requests.Step(**one) for one in STEPS)
+)
+FILES: dict[str, Any] = {"reference": Path("/c/reference.py"), "folder": Path("/x")}
+ORACLE = requests.Cases(**FILES, device="cpu", shapes=({"N": 3},), seeds=(1,), cost_shape={"N": 3})
+WANTED = requests.Vary(inputs=Path("/x/0.inputs.pt"), shape={"N": 3}, groups=("moved",))
+VARY = requests.Variations(**FILES, device="cpu", relative=0.1, vary=(WANTED,))
+TIMED = requests.Timed(name="claimed", device=DEVICE)
+TIMING = requests.Published(**FILES, variants=(TIMED,), inputs=(Path("/x/0.inputs.pt"),), protocols=())
 FINE = {"shape": [3], "dtype": "float32", "digest": "0" * 64, "seconds": 0.5, "launches": [], "reports": []}
 COST: dict[str, Any] = {"cost": {"flops": 1.0, "bytes": 2.0}}
 CASE = {"case": 0, "shape": {"N": 3}, "expected_shape": [3], "expected_dtype": "float32", "expected_at": 0}
@@ -27,7 +35,7 @@ def steps() -> list[dict[str, Any]]:
     return [{"step": place, **step, **FINE} for place, step in enumerate(STEPS)]
 
 
-def check(request: dict[str, Any], *events: dict[str, Any] | str, finished: bool = True) -> int:
+def check(request: requests.AnyRequest, *events: dict[str, Any] | str, finished: bool = True) -> int:
     lines = [event if isinstance(event, str) else json.dumps(event) for event in events]
     return len(protocol.checked(request, lines, finished=finished))
 
@@ -40,7 +48,7 @@ def test_what_sessions_tell_is_taken() -> None:
     assert check(TIMING, {"trying": "claimed"}, {"failed": "claimed", "why": "x"}, {"part": "load", "seconds": 1}) == 3
 
 
-def refusal(request: dict[str, Any], *events: dict[str, Any] | str, finished: bool = True) -> str:
+def refusal(request: requests.AnyRequest, *events: dict[str, Any] | str, finished: bool = True) -> str:
     """Why those events are not taken; fails where they are."""
     with pytest.raises(Forged) as error:
         check(request, *events, finished=finished)
@@ -98,7 +106,7 @@ def test_a_timing_session_speaks_of_what_it_was_asked_to_time() -> None:
     samples = {"how": "cold", "samples_ms": [0.5], "blocks": [0], "positions": [0]}
     assert check(TIMING, {"variant": "claimed", **samples}, {"variant": "baseline:eager", **samples}) == 2
     assert "speaks of another, which" in refusal(TIMING, {"variant": "another", **samples})
-    ahead = {**TIMING, "variants": [], "compiled": ["compile"]}
+    ahead = TIMING.model_copy(update={"variants": (), "compiled": ("compile",)})
     assert check(ahead, {"trying": "compile"}, {"loaded": "compile", "seconds": 1.0}) == 2
     assert "speaks of compile, which" in refusal(TIMING, {"trying": "compile"})
     assert "is none that a session tells" in refusal(TIMING, {"variant": "claimed", **samples, "samples_ms": [-0.5]})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ import torch
 from audit.build.emulated.device import EmulatedDevice
 from audit.model import Variant
 from audit.run.pool import Reply, Workers
+from audit.run.requests import Session, Step
 
 REFERENCE = """
 import torch
@@ -34,17 +34,16 @@ def asked(workers: Workers, folder: Path, text: str, *runs: str) -> Reply:
     torch.save([torch.arange(6.0)], folder / "0.pt")
     variant = Variant(file="claimed.py", role="claimed", technique="t")
     built = EmulatedDevice().build(folder / "claimed.py", variant, optimisation="O2")
-    request: dict[str, Any] = {
-        **built.session_request(memory="plain", order="forward", check=False),
-        "entry": "forward",
-        "reference": str(folder / "reference.py"),
-        "inputs": [str(folder / "0.pt")],
-        "output_bytes": [24],
-        "steps": [{"run": run, "case": 0} for run in runs or ("claim",)],
-        "count_writes": False,
-        "folder": str(folder),
-    }
-    return workers.call("session", request, limit_s=30.0)
+    request = Session(
+        device=built.settings(memory="plain", order="forward", check=False),
+        entry="forward",
+        reference=folder / "reference.py",
+        inputs=(folder / "0.pt",),
+        output_bytes=(24,),
+        steps=tuple(Step.model_validate({"run": run, "case": 0}) for run in runs or ("claim",)),
+        folder=folder,
+    )
+    return workers.call(request, limit_s=30.0)
 
 
 def value(folder: Path, step: int = 0) -> list[float]:

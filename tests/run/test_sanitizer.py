@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from audit.build.settings import CheckedSettings
 from audit.model import Harness
 from audit.run import sanitizer
 from audit.run.sanitizer import Sanitized
@@ -36,7 +37,7 @@ def ask(folder: Path, *, start: int = 0, synccheck: str = "exit 7", told: str = 
     program = folder / "compute-sanitizer"
     program.write_text(SCRIPT.format(folder=folder, start=start, synccheck=synccheck, help=told))
     program.chmod(0o755)
-    device = Sanitized({"sanitizer": str(program), "library": "m.so", "module": "m", "binding": None})
+    device = Sanitized(CheckedSettings(sanitizer=program, library=Path("m.so"), module="m"))
     device.load("forward", Harness())()
     reports: list[dict[str, Any]] = device.trace()["reports"]
     for report in reports:

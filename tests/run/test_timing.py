@@ -9,13 +9,13 @@ import pytest
 import torch
 
 from audit import claims
+from audit.build.settings import CudaLibrary, CudaSettings
 from audit.model import Harness
-from audit.run import callables, cuda, nvml, published, sealed
+from audit.run import callables, cuda, nvml, published
 from audit.run.device import open_device
-from audit.run.event_writer import Teller
 from audit.run.pool import Workers
-from audit.run.timing import MODES, makers
-from audit.run.timing import run as timing_run
+from audit.run.requests import Interleaved
+from audit.run.timing import makers
 from audit.sandbox import places
 
 NO_GPU = not torch.cuda.is_available()
@@ -33,25 +33,25 @@ def precision() -> Iterator[Any]:
     matmul.fp32_precision = before
 
 
-def request(folder: Path) -> dict[str, Any]:
+def request(folder: Path, **more: Any) -> Interleaved:
     for place in range(2):
         torch.save([torch.randn(SIDE, SIDE).tril() for _ in range(2)], folder / f"{place}.inputs.pt")
-    told = {"variants": [], "baselines": None, "compiled": [], "published": [], "ceilings": False}
+    told = {"baselines": None, "ceilings": False, "relative": {"fp32": 1e-4}, "inductor": folder / "inductor"}
     plan = {"budget_s": 0.5, "half_width": 0.01, "seed": 1, "kept_calls": 1, "profile": 2, "shape": {"N": SIDE}}
-    files = {"inputs": [str(folder / f"{place}.inputs.pt") for place in range(2)], "folder": str(folder)}
-    return {"mode": "interleaved", "reference": str(FOLDER.reference), "entry": "forward", **told, **plan, **files}
+    files = {"inputs": tuple(folder / f"{place}.inputs.pt" for place in range(2)), "folder": folder}
+    return Interleaved(**{"reference": FOLDER.reference, "entry": "forward", **told, **plan, **files, **more})
 
 
 @pytest.mark.skipif(not NO_GPU, reason="this machine has a GPU")
 def test_without_a_gpu_it_says_so(workers: Workers, tmp_path: Path) -> None:
-    reply = workers.call("timing", request(tmp_path), limit_s=60.0)
+    reply = workers.call(request(tmp_path), limit_s=60.0)
     assert (reply.ending, reply.events) == ("raised", ())
     assert "sees no CUDA GPU; use --device emulated" in reply.detail
 
 
 @pytest.mark.skipif(NO_GPU, reason="needs a GPU: the baselines run on it")
 def test_the_baselines_are_timed_side_by_side(workers: Workers, tmp_path: Path) -> None:
-    reply = workers.call("timing", request(tmp_path), limit_s=300.0)
+    reply = workers.call(request(tmp_path), limit_s=300.0)
     assert reply.finished, reply.detail
     cold = {event["variant"]: event for event in reply.events if event.get("how") == "cold"}
     assert {"baseline:eager", "baseline:eager_tf32", "baseline:graph_blocked"} <= set(cold)
@@ -64,14 +64,9 @@ def test_without_a_driver_nothing_is_watched() -> None:
     assert nvml.watch("00000000-0000-0000-0000-000000000000") is None
 
 
-def test_an_unknown_mode_lists_the_known_ones() -> None:
-    with pytest.raises(LookupError, match=f"unknown mode x; known: {', '.join(MODES)}"):
-        list(timing_run({"mode": "x"}, Teller(str(sealed.library()))))
-
-
 def test_baselines_are_those_of_the_claim_and_their_graphs() -> None:
     sets = [[torch.randn(4, 4).tril(), torch.randn(4, 4).tril()]]
-    reference, names = callables.names(str(FOLDER.reference), sets)
+    reference, names = callables.names(FOLDER.reference, sets)
     assert names == ["eager", "eager_tf32", "blocked", "graph_eager", "graph_eager_tf32", "graph_blocked"]
     assert torch.equal(callables.baseline("blocked", reference, sets)(0), reference.reference(*sets[0]))
     with pytest.raises(LookupError, match="unknown baseline nothing; known: eager, eager_tf32, blocked, compile"):
@@ -79,7 +74,7 @@ def test_baselines_are_those_of_the_claim_and_their_graphs() -> None:
 
 
 def test_what_was_compiled_ahead_is_loaded_while_precision_is_as_it_was_then(tmp_path: Path, precision: Any) -> None:
-    asked = {**request(tmp_path), "compiled": ["compile"]}
+    asked = request(tmp_path, compiled=("compile",))
     sets = [[torch.randn(4, 4).tril(), torch.randn(4, 4).tril()]]
     seen = {}
     for name, make in makers(asked, sets):
@@ -96,7 +91,7 @@ def test_a_compiler_works_alone_where_its_helpers_would_get_no_gpu(
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", "")  # both are put back after the test
     monkeypatch.setenv("TORCHINDUCTOR_COMPILE_THREADS", "")
     monkeypatch.setattr(places, "settings_are_closed", lambda: closed)
-    callables.use_disk_cache(str(tmp_path / "inductor"), workers=4)
+    callables.use_disk_cache(tmp_path / "inductor", workers=4)
     assert os.environ["TORCHINDUCTOR_COMPILE_THREADS"] == workers
     assert Path(os.environ["TORCHINDUCTOR_CACHE_DIR"]).parent == tmp_path
 
@@ -105,7 +100,7 @@ def test_convolutions_bring_the_benchmark_of_cudnn(tmp_path: Path) -> None:
     file = tmp_path / "reference.py"
     file.write_text("import torch\ndef reference(x, w): return torch.nn.functional.conv2d(x, w).relu()\n")
     sets = [[torch.randn(1, 1, 8, 8), torch.randn(1, 1, 3, 3)]]
-    reference, names = callables.names(str(file), sets)
+    reference, names = callables.names(file, sets)
     assert names == ["eager", "graph_eager", "cudnn_benchmark_tf32"]
     before = torch.backends.cudnn.benchmark
     assert callables.baseline("cudnn_benchmark_tf32", reference, sets)(0).shape == (1, 1, 6, 6)
@@ -123,16 +118,11 @@ def test_samples_are_thinned_evenly_and_in_order() -> None:
 @pytest.mark.skipif(not NO_GPU, reason="this machine has a GPU")
 def test_a_session_on_a_missing_gpu_says_so() -> None:
     with pytest.raises(RuntimeError, match="sees no CUDA GPU"):
-        open_device({"kind": "cuda", "library": "m.so", "module": "m", "memory": "plain", "pattern": None})
-
-
-def test_an_unknown_device_lists_the_known_ones() -> None:
-    with pytest.raises(LookupError, match="unknown device tpu; known: cuda, cuda_checked, emulated"):
-        open_device({"kind": "tpu"})
+        open_device(CudaSettings(library=Path("m.so"), module="m", memory="plain"))
 
 
 def test_a_missing_entry_lists_the_functions_there_are(tmp_path: Path) -> None:
     module = tmp_path / "m.py"
     module.write_text("def backward(x): return x\n")
     with pytest.raises(LookupError, match="no function forward; the extension has: backward"):
-        cuda.entry_of({"library": str(module), "module": "m", "binding": None}, "forward", Harness())
+        cuda.entry_of(CudaLibrary(library=module, module="m"), "forward", Harness())

@@ -17,7 +17,8 @@ from audit.run import process_state
 from audit.run.arguments import LAYOUTS, Arguments, differing
 from audit.run.correctness import effective_bits
 from audit.run.formats import FORMATS, tf32
-from audit.run.oracle import load_reference, run
+from audit.run.oracle import KINDS, load_reference
+from audit.run.requests import Variations, Vary
 from audit.run.results import Results
 from audit.run.transforms import DISTRIBUTIONS, one_moved, redistributed, with_value
 
@@ -66,15 +67,18 @@ def told(tmp_path: Path, **more: Any) -> list[dict[str, Any]]:
     torch.save([LOWER, LOWER.clone()], inputs)
     events: list[dict[str, Any]] = []
     groups = ["other", "moved", "whole_numbers", "inputs", "distributions", "nonfinite"]
-    request = {
-        "reference": str(claims.load("triangular_mm").reference),
-        "device": "cpu",
-        "relative": 1e-4,
-        "vary": [{"inputs": str(inputs), "shape": {"N": 9}, "groups": groups}],
-        **more,
-    }
     results = Results()
-    events += run({**request, "results": os.dup(results.fileno())})
+    request = Variations(
+        **{
+            "reference": claims.load("triangular_mm").reference,
+            "device": "cpu",
+            "relative": 1e-4,
+            "vary": (Vary(inputs=inputs, shape={"N": 9}, groups=tuple(groups)),),
+            "results": os.dup(results.fileno()),
+            **more,
+        }
+    )
+    events += KINDS["variations"](request, None)
     return [event | {"results": results} for event in events]
 
 
@@ -96,7 +100,7 @@ def test_inputs_of_a_reference_that_names_none_have_their_number_alone(tmp_path:
     reference = tmp_path / "reference.py"
     text = claims.load("triangular_mm").reference.read_text(encoding="utf-8")
     reference.write_text(f"{text}\nnamed = reference\n\n\ndef reference(*arguments):\n    return named(*arguments)\n")
-    names = [event.get("variation") for event in told(tmp_path, reference=str(reference))]
+    names = [event.get("variation") for event in told(tmp_path, reference=reference)]
     assert {"input_0", "input_1"} <= {*names}
 
 
@@ -106,8 +110,8 @@ def test_each_input_is_changed_among_discriminating_ones(tmp_path: Path) -> None
     shape, inputs = {"batch": 2, "depth": 3, "height": 4, "width": 5}, tmp_path / "1.inputs.pt"
     torch.save(load_reference(str(reference)).inputs(shape, torch.Generator().manual_seed(1)), inputs)
     groups = ["discriminating", "inputs"]
-    vary = [{"inputs": str(inputs), "shape": shape, "groups": groups}]
-    _, base, *others = told(tmp_path, reference=str(reference), vary=vary)
+    vary = (Vary(inputs=inputs, shape=shape, groups=tuple(groups)),)
+    _, base, *others = told(tmp_path, reference=reference, vary=vary)
     assert (base["variation"], base["headroom"]["fp32"] < 1e-4) == ("discriminating", True)
     assert [event["variation"] for event in others][-1] == "input_4_shift"
     known = torch.load(f"{base['stem']}.inputs.pt", weights_only=True)

@@ -76,7 +76,11 @@ def test_killing_the_judge_ends_its_sessions(tmp_path: Path) -> None:
     waits = f"import fcntl; held = open({str(held)!r}, 'w'); fcntl.flock(held, fcntl.LOCK_EX); "
     waits += "held.write('x'); held.flush(); os.fork(); os.setsid(); time.sleep(300)"
     (tmp_path / "reference.py").write_text(REFERENCE.format(cost=waits))
-    program = f"from audit.run.pool import Workers\nWorkers(1).call('oracle', {request_for(tmp_path)!r}, limit_s=300)"
+    request = request_for(tmp_path).model_dump_json()
+    program = (
+        "from audit.run.pool import Workers\nfrom audit.run.requests import parsed\n"
+        f"Workers(1).call(parsed({request!r}), limit_s=300)"
+    )
     judge = subprocess.Popen([sys.executable, "-c", program])
     assert comes_true(lambda: held.exists() and bool(held.read_text()))
     judge.send_signal(signal.SIGKILL)
@@ -104,12 +108,8 @@ def test_a_shared_process_sees_the_inputs_of_the_session_at_hand_alone(workers: 
     def seen(files: list[Path]) -> Reply:
         there = str(process.results.parent / "inputs")
         (reference / "reference.py").write_text(REFERENCE.format(cost=looks.replace("{!r}", repr(there))))
-        request = {
-            **request_for(tmp_path),
-            "reference": str(reference / "reference.py"),
-            "folder": str(process.results),
-        }
-        return process.call("oracle", {**request, "inputs": [str(file) for file in files]}, limit_s=20.0)
+        request = request_for(reference, folder=process.results, inputs=tuple(files))
+        return process.call(request, limit_s=20.0)
 
     with workers.shared(tmp_path, reads=[reference]) as process:
         assert [seen(inputs[:1]).events[0]["cost"]["seen"], seen(inputs).events[0]["cost"]["seen"]] == [1.0, 2.0]

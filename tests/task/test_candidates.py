@@ -16,8 +16,9 @@ from audit.model import Claim, Finding, Tolerance
 from audit.probes import trivial_candidates
 from audit.probes.called import Case
 from audit.probes.target import Target
-from audit.run.oracle import run
+from audit.run.oracle import KINDS
 from audit.run.pool import Workers
+from audit.run.requests import Variations, Vary
 from audit.run.results import Results
 
 REFERENCE = """
@@ -177,9 +178,10 @@ def test_made_inputs_are_the_same_for_the_same_draws_and_keep_the_rest(tmp_path:
 
     def made() -> list[Any]:
         results = Results()
-        vary = [{"inputs": str(inputs), "shape": {"N": 9}, "groups": ["discriminating", "inputs"]}]
-        request = {"reference": str(reference), "device": "cpu", "relative": 1e-4, "vary": vary}
-        events = list(run({**request, "results": os.dup(results.fileno())}))
+        vary = (Vary(inputs=inputs, shape={"N": 9}, groups=("discriminating", "inputs")),)
+        descriptor = os.dup(results.fileno())
+        request = Variations(reference=reference, device="cpu", relative=1e-4, vary=vary, results=descriptor)
+        events = list(KINDS["variations"](request, None))
         assert [event.get("variation") for event in events[1:]] == [
             "discriminating",
             "input_0_x",

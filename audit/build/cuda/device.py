@@ -19,6 +19,14 @@ from audit.build.defined_kernels import defined, plain_name
 from audit.build.device import Levels
 from audit.build.emulated.cache import cache_folder
 from audit.build.emulated.patterns import POISON_NAN, POISON_NUMBER
+from audit.build.settings import (
+    CheckedSettings,
+    CudaLibrary,
+    CudaPython,
+    CudaPythonSettings,
+    CudaSettings,
+    TensorDevice,
+)
 from audit.model import BuildNote, Claim, Device, Shape, Variant
 from audit.model.errors import Unsupported
 
@@ -35,10 +43,10 @@ POISONS = {"poison_nan": POISON_NAN, "poison_number": POISON_NUMBER}
 
 @dataclass(frozen=True)
 class CudaVariant:
-    """See `audit.build.device.BuiltVariant`. `loaded` is what `audit.run.cuda.entry_of` needs."""
+    """See `audit.build.device.BuiltVariant`. `loaded` is the code that `audit.run.cuda.entry_of` takes."""
 
     note: BuildNote
-    loaded: dict[str, Any]
+    loaded: CudaLibrary | CudaPython
     sanitizer: Path | None = None
     limit_s: float = SESSION_LIMIT_S
     orders: tuple[str, ...] = ("forward",)
@@ -46,7 +54,7 @@ class CudaVariant:
     fills: tuple[str, ...] = ()
     nan_memory: str = "filled_nan"
     traced_memory: str = "traced"
-    tensor_device: str = "cuda"
+    tensor_device: TensorDevice = "cuda"
 
     @property
     def poisons(self) -> dict[str, bytes]:
@@ -61,25 +69,29 @@ class CudaVariant:
     @property
     def libraries(self) -> list[Path]:
         """The compiled libraries; of a `.py` those of its extensions."""
-        if "python" not in self.loaded:
-            return [Path(self.loaded["library"])]
-        known = [one for one in (self.loaded["extensions"] or {}).values() if not isinstance(one, str)]
-        return [Path(self.loaded["folder"]) / library for library, _ in known]
+        if isinstance(self.loaded, CudaLibrary):
+            return [self.loaded.library]
+        folder, extensions = self.loaded.folder, self.loaded.extensions or {}
+        return [folder / one[0] for one in extensions.values() if folder and isinstance(one, list)]
 
     def defines(self, kernel: str) -> bool:
         """See `BuiltVariant`. As the symbols of the libraries say."""
         return any(plain_name(kernel) in defined(library) for library in self.libraries)
 
-    def session_request(self, *, memory: str, order: str, check: bool, fill: str | None = None) -> dict[str, Any]:
+    def settings(
+        self, *, memory: str, order: str, check: bool, fill: str | None = None
+    ) -> CudaSettings | CudaPythonSettings | CheckedSettings:
         """See `BuiltVariant`. Threads run in the GPU's own order; a checked call runs under the checker."""
         if order not in self.orders:
             raise ValueError(f"a GPU has no thread order {order}; known: {', '.join(self.orders)}")
         if fill is not None:
             raise ValueError(f"fresh shared memory of a GPU is not filled by us: {fill}")
-        settings = {"kind": "cuda", **self.loaded, "memory": memory, "pattern": POISONS.get(memory)}
-        if check:  # nobody else gets the checker's network and files
-            settings |= {"kind": "cuda_checked", "sanitizer": str(self.sanitizer)}
-        return {"device": settings}
+        pattern = POISONS.get(memory)
+        if isinstance(self.loaded, CudaPython):
+            return CudaPythonSettings(**dict(self.loaded), memory=memory, pattern=pattern)
+        if check and self.sanitizer is not None:  # the checker's network and files are open to no other session
+            return CheckedSettings(**dict(self.loaded), sanitizer=self.sanitizer)
+        return CudaSettings(**dict(self.loaded), memory=memory, pattern=pattern)
 
     def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """See `BuiltVariant`. The access checker names no offsets, so there is nothing to place."""
@@ -159,13 +171,13 @@ class CudaDevice:
         if built.left_out and self._claim.dtype != "float32":
             raise NotFast(f"kernels over torch's own types ({built.left_out[0]})")
         note = _note(variant, level, built, header_set=FAST, log="")
-        return CudaVariant(note, {"library": str(built.library), "module": "", "binding": str(built.binding)})
+        return CudaVariant(note, CudaLibrary(library=built.library, module="", binding=built.binding))
 
     def _published(self, source: Path, variant: Variant, flags: tuple[str, ...]) -> CudaVariant:
         told = flags if LINE_INFO in flags else (*flags, LINE_INFO)
         built = extension.build(source, told, gpu=self._gpu, toolchain=self._toolchain, cache=self._cache)
         note = _note(variant, "published", built, header_set=RUNG, log=built.note)
-        loaded = {"library": str(built.library), "module": built.module, "binding": None}
+        loaded = CudaLibrary(library=built.library, module=built.module)
         return CudaVariant(note, loaded, sanitizer=self._checker().result())
 
     def _checker(self) -> Future[Path | None]:

@@ -11,6 +11,7 @@ from audit.build.device import BuiltVariant, Levels
 from audit.build.emulated.build import EmulatedBuild, build, prepare
 from audit.build.emulated.patterns import FILLS, FRESH_SHARED, NO_BLOCKS, POISON_NAN, POISON_NUMBER
 from audit.build.emulated.symbols import located
+from audit.build.settings import Configuration, EmulatedSettings, TensorDevice
 from audit.model import BuildNote, Claim, Device, Shape, Variant
 
 SEED = 20250220
@@ -34,7 +35,7 @@ class EmulatedVariant:
     fills: tuple[str, ...] = tuple(FILLS)
     nan_memory: str = "poison_nan"
     traced_memory: str = "plain"
-    tensor_device: str = "cpu"
+    tensor_device: TensorDevice = "cpu"
     checks_accesses: bool = True
 
     @property
@@ -67,25 +68,23 @@ class EmulatedVariant:
         """See `BuiltVariant`. Always: operators of a library launch nothing on this device."""
         return True
 
-    def session_request(self, *, memory: str, order: str, check: bool, fill: str | None = None) -> dict[str, Any]:
+    def settings(self, *, memory: str, order: str, check: bool, fill: str | None = None) -> EmulatedSettings:
         """See `BuiltVariant`."""
-        configuration = {
+        configuration = Configuration(
             **in_order(order),
-            **filled(fill),
-            "allocator": memory,
-            "checker": check,
-            "compute_capability": self.variant.compute_capability,
-            "kernel_seconds": self.kernel_limit_s,
-        }
-        return {
-            "device": {
-                "kind": "emulated",
-                "library": str(self.library.library),
-                "header_set": self.library.rung,
-                "runtime": str(self.library.runtime),
-                "configuration": configuration,
-            }
-        }
+            shared_word=FRESH_SHARED if fill is None else FILLS[fill],
+            lane_word=0 if fill is None else FILLS[fill],
+            allocator=memory,
+            checker=check,
+            compute_capability=self.variant.compute_capability,
+            kernel_seconds=self.kernel_limit_s,
+        )
+        return EmulatedSettings(
+            library=self.library.library,
+            header_set=self.library.rung,
+            runtime=self.library.runtime,
+            configuration=configuration,
+        )
 
     def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """See `BuiltVariant`."""
@@ -99,13 +98,6 @@ def in_order(order: str) -> dict[str, Any]:
     name, _, number = order.partition(" ")
     blocks = "forward" if name == "lockstep" else name
     return {"thread_order": name, "block_order": blocks, "seed": SEED + int(number or 0)}
-
-
-def filled(fill: str | None) -> dict[str, int]:
-    """The part that sets what fresh shared memory and lanes that take no part hold: a fill, else a NaN and zero."""
-    if fill is None:
-        return {"shared_word": FRESH_SHARED, "lane_word": 0}
-    return {"shared_word": FILLS[fill], "lane_word": FILLS[fill]}
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from audit.build.names import FOLDERS
 from audit.build.python.child import MANIFEST
 from audit.build.python.files import init_inputs, kept_alone
 from audit.build.python.source import RUNG, PythonSource
+from audit.build.settings import CudaPython
 from audit.model import BuildNote, Claim, Variant
 from audit.model.errors import CompileError, Unsupported
 
@@ -74,21 +75,20 @@ class PythonBuilder:
         env = environment(self.gpu.arch, tools)
         return place, made(place, lambda folder: _build(request, folder, env))
 
-    def _loaded(self, request: dict[str, Any], place: Path | None) -> dict[str, Any]:
-        """What `audit.run.python_cuda.entry_of` takes."""
+    def _loaded(self, request: dict[str, Any], place: Path | None) -> CudaPython:
         told = environment(self.gpu.arch, self.toolchain)
         own = self.cache / "python" / f"kept-{fingerprint([request['source'], self.gpu.arch, self.toolchain.torch])}"
         folders = {name: own / folder for name, folder in FOLDERS.items()}
         for folder in folders.values():
             folder.mkdir(parents=True, exist_ok=True)
         manifest = {} if place is None else json.loads((place / MANIFEST).read_text(encoding="utf-8"))
-        return {
-            "python": request["source"],
-            "init_inputs": request["init_inputs"],
-            "folder": str(place),
-            "extensions": manifest.get("extensions"),
-            "environment": {name: told[name] for name in KEPT} | {name: str(one) for name, one in folders.items()},
-        }
+        return CudaPython(
+            python=Path(request["source"]),
+            init_inputs=request["init_inputs"],
+            folder=place,
+            extensions=manifest.get("extensions"),
+            environment={name: told[name] for name in KEPT} | {name: str(one) for name, one in folders.items()},
+        )
 
 
 def _build(request: dict[str, Any], folder: Path, env: dict[str, str]) -> None:

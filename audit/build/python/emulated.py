@@ -11,13 +11,14 @@ from typing import Any
 
 from audit.build.emulated.build import EmulatedBuild, build
 from audit.build.emulated.cache import cache_folder, fingerprint, made
-from audit.build.emulated.device import MORE_ORDERS, ORDERS, filled, in_order
-from audit.build.emulated.patterns import FILLS, POISON_NAN, POISON_NUMBER
+from audit.build.emulated.device import MORE_ORDERS, ORDERS, in_order
+from audit.build.emulated.patterns import FILLS, FRESH_SHARED, POISON_NAN, POISON_NUMBER
 from audit.build.emulated.prepared import runtime
 from audit.build.emulated.symbols import located
 from audit.build.python.files import init_inputs, kept_alone
 from audit.build.python.inline import InlineCuda
 from audit.build.python.source import COMPILES_FILES, RUNG, PythonSource
+from audit.build.settings import Configuration, EmulatedPythonSettings, TensorDevice
 from audit.model import BuildNote, Variant
 from audit.model.errors import Unsupported
 
@@ -57,7 +58,7 @@ class EmulatedPython:
     kernel_limit_s: float
     nan_memory: str = "poison_nan"
     traced_memory: str = "plain"
-    tensor_device: str = "cpu"
+    tensor_device: TensorDevice = "cpu"
 
     @property
     def orders(self) -> tuple[str, ...]:
@@ -88,30 +89,27 @@ class EmulatedPython:
         """See `BuiltVariant`. Always: operators of a library launch nothing on this device."""
         return True
 
-    def session_request(self, *, memory: str, order: str, check: bool, fill: str | None = None) -> dict[str, Any]:
+    def settings(self, *, memory: str, order: str, check: bool, fill: str | None = None) -> EmulatedPythonSettings:
         """See `BuiltVariant`."""
-        configuration = {
+        configuration = Configuration(
             **in_order(order),
-            **filled(fill),
-            "allocator": memory,
-            "checker": check,
-            "compute_capability": self.compute_capability,
-            "kernel_seconds": self.kernel_limit_s,
-        }
-        libraries = {key: [str(one.library), one.rung] for key, one in self.libraries.items()}
-        return {
-            "device": {
-                "kind": "emulated_python",
-                "python": str(self.source),
-                "init_inputs": list(self.init_inputs),
-                "libraries": libraries,
-                "refusals": self.refusals,
-                "exact_lines": self.exact_lines,
-                "triton": self.uses_triton,
-                "runtime": str(self.runtime),
-                "configuration": configuration,
-            }
-        }
+            shared_word=FRESH_SHARED if fill is None else FILLS[fill],
+            lane_word=0 if fill is None else FILLS[fill],
+            allocator=memory,
+            checker=check,
+            compute_capability=self.compute_capability,
+            kernel_seconds=self.kernel_limit_s,
+        )
+        return EmulatedPythonSettings(
+            python=self.source,
+            init_inputs=list(self.init_inputs),
+            libraries={key: (one.library, one.rung) for key, one in self.libraries.items()},
+            refusals=self.refusals,
+            exact_lines=self.exact_lines,
+            triton=self.uses_triton,
+            runtime=self.runtime,
+            configuration=configuration,
+        )
 
     def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """See `BuiltVariant`. With several extensions an offset alone does not say which it is in."""

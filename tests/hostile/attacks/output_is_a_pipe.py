@@ -15,8 +15,8 @@ def folder() -> Path | None:
     frame = sys._getframe()
     while frame is not None:
         request = frame.f_locals.get("request")
-        if isinstance(request, dict) and "folder" in request:
-            return Path(request["folder"])
+        if isinstance(getattr(request, "folder", None), Path):
+            return request.folder
         frame = frame.f_back
     return None
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from audit.apps.funnel.collection import Item
 from audit.apps.funnel.stage import Setting, Stage, claimed_of
 from audit.apps.funnel.state import Passage
@@ -11,6 +9,7 @@ from audit.claims import ClaimFolder
 from audit.lint import floors
 from audit.model.errors import BadInput
 from audit.model.gpus import table
+from audit.run.requests import Cases
 
 LIMIT_S = 60.0
 IMPOSSIBLE = "impossible time"
@@ -33,16 +32,15 @@ def ask(item: Item, setting: Setting) -> Passage:
 
 
 def _against_floors(folder: ClaimFolder, setting: Setting) -> Passage:
-    request: dict[str, Any] = {
-        "reference": str(folder.reference),
-        "baselines": [],
-        "shapes": [],
-        "seeds": [],
-        "cost_shape": dict(folder.claim.shapes.claimed),
-        "folder": str(setting.records),
-        "device": "cpu",
-    }
-    reply = setting.workers().call("oracle", request, limit_s=LIMIT_S)
+    request = Cases(
+        reference=folder.reference,
+        shapes=(),
+        seeds=(),
+        cost_shape=folder.claim.shapes.claimed,
+        folder=setting.records,
+        device="cpu",
+    )
+    reply = setting.workers().call(request, limit_s=LIMIT_S)
     if not reply.finished:
         text = f"reference.py gave no least work: {reply.ending}: {reply.detail}"
         return Passage(stage="lint", outcome="no answer", reasons=(text,))

@@ -1,0 +1,107 @@
+"""What a session must load and how its device behaves: the part of a request that a build states."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from audit.model.base import Frozen
+
+TensorDevice = Literal["cpu", "cuda"]
+"""The device type of tensors."""
+
+
+class Configuration(Frozen):
+    """The emulated device's behaviour; the keys are the arguments of `emulated.runtime.Runtime.configure`."""
+
+    allocator: str
+    thread_order: str
+    block_order: str
+    seed: int
+    checker: bool
+    compute_capability: int
+    shared_word: int
+    lane_word: int
+    kernel_seconds: float
+    blocks: int = -1
+
+
+class EmulatedSettings(Frozen):
+    """A `.cu` variant on the emulated device."""
+
+    kind: Literal["emulated"] = "emulated"
+    library: Path
+    header_set: str
+    runtime: Path
+    configuration: Configuration
+
+
+class EmulatedPythonSettings(Frozen):
+    """A `.py` variant on the emulated device: libraries (with their header set) and refusals by the key of a text."""
+
+    kind: Literal["emulated_python"] = "emulated_python"
+    python: Path
+    init_inputs: list[Any]
+    libraries: dict[str, tuple[Path, str]]
+    refusals: dict[str, str]
+    exact_lines: bool
+    triton: bool
+    runtime: Path
+    configuration: Configuration
+
+
+class CudaLibrary(Frozen):
+    """A compiled variant: `module` is its name as a Python module, `binding` the second library of a fast build."""
+
+    library: Path
+    module: str
+    binding: Path | None = None
+
+
+class CudaPython(Frozen):
+    """A `.py` variant for a GPU.
+
+    Attributes:
+        python: the source.
+        init_inputs: the arguments of a `ModelNew`.
+        folder: holds the extensions; None where the source builds none.
+        extensions: `[library, name]` or the words of a refusal, by the key of a text.
+        environment: variables that the session needs.
+    """
+
+    python: Path
+    init_inputs: list[Any]
+    folder: Path | None
+    extensions: dict[str, list[str] | str | None] | None
+    environment: dict[str, str]
+
+
+class CudaSettings(CudaLibrary):
+    """A compiled variant on a GPU, with what fresh memory holds; see `audit.run.cuda`."""
+
+    kind: Literal["cuda"] = "cuda"
+    memory: str
+    pattern: int | None = None
+
+
+class CudaPythonSettings(CudaPython):
+    """A `.py` variant on a GPU."""
+
+    kind: Literal["cuda_python"] = "cuda_python"
+    memory: str
+    pattern: int | None = None
+
+
+class CheckedSettings(CudaLibrary):
+    """A compiled variant on a GPU under compute-sanitizer, whose path `sanitizer` is."""
+
+    kind: Literal["cuda_checked"] = "cuda_checked"
+    sanitizer: Path
+
+
+DeviceSettings = Annotated[
+    EmulatedSettings | EmulatedPythonSettings | CudaSettings | CudaPythonSettings | CheckedSettings,
+    Field(discriminator="kind"),
+]

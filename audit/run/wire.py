@@ -1,0 +1,37 @@
+"""How a request travels between the kit's own processes: its length, its JSON, and the descriptors that go with it."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Sequence
+
+from audit.run.requests import AnyRequest, Request, parsed
+
+LENGTH = struct.Struct("=Q")
+MOST_DESCRIPTORS = 4
+RAISED = 70
+"""The exit code of a process whose session raised something; its traceback is the last thing it printed."""
+
+
+def send(channel: socket.socket, request: Request, descriptors: Sequence[int] = ()) -> None:
+    """Write one request. Raises OSError where the other end is closed."""
+    data = request.model_dump_json().encode()
+    socket.send_fds(channel, [LENGTH.pack(len(data))], descriptors)
+    channel.sendall(data)
+
+
+def receive(channel: socket.socket) -> tuple[AnyRequest, list[int]] | None:
+    """Return the next request and its descriptors, which the caller closes; None at the end."""
+    head, descriptors, _, _ = socket.recv_fds(channel, LENGTH.size, MOST_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)
+    head += _exactly(channel, LENGTH.size - len(head)) if head else b""
+    data = _exactly(channel, LENGTH.unpack(head)[0]) if len(head) == LENGTH.size else b""
+    return (parsed(data), list(descriptors)) if data else None
+
+
+def _exactly(channel: socket.socket, size: int) -> bytes:
+    """Return so many bytes; none where the channel ends before."""
+    got = bytearray()
+    while len(got) < size and (chunk := channel.recv(size - len(got))):
+        got += chunk
+    return bytes(got) if len(got) == size else b""
