@@ -21,7 +21,7 @@ from audit.model.run_directory import Scratch, room
 from audit.record_writer import Ledger, taken
 from audit.report.formats import USUAL, Form
 from audit.report.progress import Progress
-from audit.review import review_python, review_source
+from audit.review.hints import review_python, review_source
 from audit.run import environment, standing
 from audit.run.pool import Workers
 from audit.scheduler import Inquiry, jobs, places

@@ -5,18 +5,20 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable
 from functools import cached_property
 
+from audit.review.arithmetic import Operations, computed
 from audit.review.cuda_reading import CudaReading
 
 _LITERAL = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)[uUlL]*")
 _PLAIN = re.compile(r"[\w\s()+*/-]{1,80}")
 _DEPTH = 6
-_OPERATIONS: dict[type[ast.operator], Callable[[int, int], int]] = {
+_LARGEST = 1 << 64
+_OPERATIONS: Operations = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
+    ast.Div: lambda one, other: one // other if other else None,
 }
 
 
@@ -64,23 +66,9 @@ class Constants:
         return self._computed(text, depth)
 
     def _computed(self, text: str, depth: int) -> int | None:
-        names = {name: self.value(name, depth + 1) for name in re.findall(r"\b[A-Za-z_]\w*", text)}
-        if any(number is None for number in names.values()):
-            return None
-        plain = re.sub(r"\b[A-Za-z_]\w*", lambda match: str(names[match[0]]), text)
+        values = {name: self.value(name, depth + 1) for name in re.findall(r"\b[A-Za-z_]\w*", text)}
+        names = {name: value for name, value in values.items() if value is not None}
         try:
-            return _number(ast.parse(plain.strip(), mode="eval").body)
+            return computed(ast.parse(text, mode="eval").body, names, _OPERATIONS, largest=_LARGEST)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
-
-
-def _number(node: ast.expr) -> int | None:
-    if not isinstance(node, ast.BinOp):
-        return node.value if isinstance(node, ast.Constant) and isinstance(node.value, int) else None
-    left, right = _number(node.left), _number(node.right)
-    if left is None or right is None:
-        return None
-    if isinstance(node.op, ast.Div):
-        return left // right if right else None
-    apply = _OPERATIONS.get(type(node.op))
-    return apply(left, right) if apply else None

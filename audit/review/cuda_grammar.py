@@ -58,6 +58,10 @@ class Function:
     parameters: tuple[Parameter, ...]
     for_host: bool
 
+    def holds(self, node: Node) -> bool:
+        """Whether a node starts in its body."""
+        return self.body_start < node.start_byte < self.end
+
 
 @dataclass(frozen=True)
 class Grammar:

@@ -14,27 +14,14 @@ from functools import cached_property
 from tree_sitter import Node
 
 from audit.review.cuda_grammar import nodes_of
-from audit.review.cuda_source import CudaSource, Function, parse
+from audit.review.cuda_source import CudaSource, Function
+from audit.review.rule import names
 
-_KINDS = frozenset(
-    {
-        "call_expression",
-        "declaration",
-        "assignment_expression",
-        "update_expression",
-        "if_statement",
-        "for_statement",
-        "while_statement",
-        "conditional_expression",
-        "return_statement",
-        "expression_statement",
-        "subscript_expression",
-        "pointer_expression",
-        "binary_expression",
-        "cast_expression",
-        "identifier",
-    }
-)
+_KINDS = names("""
+    call_expression declaration assignment_expression update_expression if_statement for_statement while_statement
+    conditional_expression return_statement expression_statement subscript_expression pointer_expression
+    binary_expression cast_expression identifier
+""")
 _NAMED = ("identifier", "field_identifier", "type_identifier")
 _INDIRECT = ("template_function", "template_method", "dependent_name")
 
@@ -126,16 +113,31 @@ class CudaReading:
         """The `__global__` functions."""
         return tuple(each for each in self.source.functions if each.kind == "kernel")
 
+    def kernel(self, name: str) -> Function | None:
+        """Return the kernel of that name; None for none and for several."""
+        found = [kernel for kernel in self.kernels if kernel.name == name]
+        return found[0] if len(found) == 1 else None
+
     @cached_property
     def calls(self) -> tuple[Call, ...]:
         """Every call outside macros, in order."""
         found = (self._call(node) for node in self._nodes["call_expression"])
         return tuple(sorted((call for call in found if call), key=lambda call: call.node.start_byte))
 
+    def calls_in(self, function: Function) -> list[Call]:
+        """Return the calls in the body of a function."""
+        return [call for call in self.calls if function.holds(call.node)]
+
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
         """Every declared variable outside macros, parameters not included."""
         return tuple(each for node in self._nodes["declaration"] for each in self._declared(node))
+
+    def outlives_calls(self, variable: Variable) -> bool:
+        """Whether a variable lives at namespace scope, or as a static one in a host function."""
+        function = self.function(variable.node)
+        kept = bool({"static", "thread_local"} & set(re.findall(r"\w+", variable.declared)))
+        return function is None or (function.kind == "host" and kept)
 
     @cached_property
     def mentions(self) -> dict[str, list[Node]]:
@@ -198,9 +200,10 @@ class CudaReading:
                 yield Variable(self.text(name), type_text, before, value, node, self.line(name))
 
 
-def read(text: str) -> CudaReading:
-    """Reads one CUDA source; never fails."""
-    return CudaReading(parse(text))
+def operator(node: Node) -> str:
+    """Return the operator of a binary expression; empty for any other node."""
+    found = node.child_by_field_name("operator")
+    return found.type if found is not None else ""
 
 
 def extent(holder: Function | Node) -> tuple[int, int]:

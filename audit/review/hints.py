@@ -1,18 +1,26 @@
-"""All rules asked about one source text, in the order of lines."""
+"""All rules asked about one source text: the static-analysis hints by line, and the same as findings of the record."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from audit.review import cuda_reading, rules
+from pydantic import JsonValue
+
+from audit.model import Finding
+from audit.review import rules
+from audit.review.cuda_reading import CudaReading
+from audit.review.cuda_source import CudaSource, parse
 from audit.review.python_reading import PythonReading
 from audit.review.rule import Rule, Spot
+
+GEOMETRY = "launch_geometry"
+REVIEW = "review"
 
 
 @dataclass(frozen=True)
 class Hint:
-    """One line that one rule points at. A hint convicts nobody."""
+    """A static-analysis hint: one line that one rule points at."""
 
     rule: Rule[Any]
     spot: Spot
@@ -20,7 +28,11 @@ class Hint:
 
 def of_cuda(text: str) -> list[Hint]:
     """What the CUDA rules point at; never fails, since what cannot be read is left out."""
-    reading = cuda_reading.read(text)
+    return _of_source(parse(text))
+
+
+def _of_source(source: CudaSource) -> list[Hint]:
+    reading = CudaReading(source)
     return _sorted([Hint(rule, spot) for rule in rules.CUDA for spot in rule.find(reading)])
 
 
@@ -42,3 +54,67 @@ def _sorted(found: list[Hint]) -> list[Hint]:
     """By line, then in the order of the tables; each once."""
     order = {name: place for place, name in enumerate(rules.RULES)}
     return sorted(dict.fromkeys(found), key=lambda hint: (hint.spot.line, order[hint.rule.name], hint.spot.message))
+
+
+def review_source(text: str, *, target: str, precision: str = "fp32", advice: bool = False) -> list[Finding]:
+    """Ask the CUDA rules about one variant.
+
+    One finding answers for launch geometry, one for each other rule that points at a line; if none does, one says so.
+
+    Args:
+        text: the CUDA source.
+        target: the name of the variant.
+        precision: the class it declares; rules about rounding speak only where that is fp32.
+        advice: also tell what a sound kernel may do without, e.g. on which stream it launches.
+    """
+    source = parse(text)
+    told = _told(_of_source(source), precision, advice)
+    geometry = [each for each in told if each.rule.name == GEOMETRY]
+    findings = [_failure(geometry, target) if geometry else _geometry(len(source.launches), target)]
+    return findings + _of_rules([each for each in told if each.rule.name != GEOMETRY], target)
+
+
+def review_python(text: str, *, target: str, precision: str = "fp32", advice: bool = False) -> list[Finding]:
+    """Ask the Python rules about one variant, and the CUDA rules about the CUDA sources in its strings.
+
+    Arguments as for `review_source`. What is not Python is skipped: nothing is known about it.
+    """
+    try:
+        found = of_python(text)
+    except SyntaxError as error:
+        where = f" (line {error.lineno})" if error.lineno else ""
+        return [Finding(probe=REVIEW, target=target, outcome="skip", summary=f"not valid Python{where}: {error.msg}")]
+    return _of_rules(_told(found, precision, advice), target)
+
+
+def _told(found: list[Hint], precision: str, advice: bool) -> list[Hint]:
+    in_record = [each for each in found if advice or each.rule.standing == "hint"]
+    return [each for each in in_record if precision == "fp32" or not each.rule.precise]
+
+
+def _of_rules(told: list[Hint], target: str) -> list[Finding]:
+    names = list(dict.fromkeys(each.rule.name for each in told))
+    failures = [_failure([each for each in told if each.rule.name == name], target) for name in names]
+    return failures or [Finding(probe=REVIEW, target=target, outcome="pass", summary="no source rule points at a line")]
+
+
+def _failure(found: list[Hint], target: str) -> Finding:
+    rule, spot = found[0].rule, found[0].spot
+    lines: list[JsonValue] = [{"line": each.spot.line, "message": each.spot.message} for each in found]
+    return Finding(
+        probe=GEOMETRY if rule.name == GEOMETRY else rule.probe,
+        target=target,
+        outcome="fail",
+        grade="hint",
+        summary=spot.message,
+        line=spot.line,
+        evidence={"confirm_with": rule.confirm_with, "standing": rule.standing, "hints": lines},
+    )
+
+
+def _geometry(read: int, target: str) -> Finding:
+    if not read:
+        summary = "the source shows no kernel launch, so there is nothing to hold against its kernels"
+        return Finding(probe=GEOMETRY, target=target, outcome="skip", summary=summary)
+    summary = f"no launch is seen to miss an axis that its kernel indexes ({read} launch{'es' * (read > 1)} read)"
+    return Finding(probe=GEOMETRY, target=target, outcome="pass", summary=summary)

@@ -10,15 +10,35 @@ import ast
 import re
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias, TypeVar
-
-from audit.review.embedded import Embedded, embedded_cuda
 
 Node = TypeVar("Node", bound=ast.AST)
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _NOT_ITS_WORK = re.compile(r"get_inputs|get_init_inputs|main|test(?:_\w+)?|bench\w*")
+_KERNEL = "__global__"
 ENTRY_NAMES = frozenset({"forward", "custom_kernel", "solution", "run", "kernel_function", "__call__"})
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """One CUDA source and where it stands.
+
+    Args:
+        text: the value of the constant.
+        first_line: the line of the file that holds its first line.
+        last_line: the line of the file that holds its end.
+    """
+
+    text: str
+    first_line: int
+    last_line: int
+
+    def line(self, line: int) -> int:
+        """The line of the file for a line of the CUDA source; the first one where escapes hide line breaks."""
+        whole = self.text.count("\n") == self.last_line - self.first_line
+        return self.first_line + line - 1 if whole else self.first_line
 
 
 class PythonReading:
@@ -37,8 +57,12 @@ class PythonReading:
 
     @cached_property
     def embedded(self) -> list[Embedded]:
-        """CUDA sources in string constants."""
-        return embedded_cuda(self.text, self.tree)
+        """CUDA sources in string constants: those that define a kernel."""
+        return [
+            Embedded(node.value, node.lineno, node.end_lineno or node.lineno)
+            for node in (ast.walk(self.tree) if _KERNEL in self.text else ())
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and _KERNEL in node.value
+        ]
 
     @cached_property
     def _parents(self) -> dict[ast.AST, ast.AST]:
@@ -64,6 +88,10 @@ class PythonReading:
     def branches(self) -> Iterator[ast.If | ast.IfExp | ast.While]:
         """Everything that has a test."""
         return (node for node in self._nodes if isinstance(node, ast.If | ast.IfExp | ast.While))
+
+    def attributes(self, node: ast.AST | None) -> set[str]:
+        """Return the names of the attributes within a node; none of no node."""
+        return {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)} if node else set()
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """What holds a node, from the inside out."""

@@ -10,6 +10,11 @@ Reading = TypeVar("Reading")
 Standing = Literal["hint", "advice"]
 
 
+def names(text: str) -> frozenset[str]:
+    """Return the words of a text, for a long list of names."""
+    return frozenset(text.split())
+
+
 @dataclass(frozen=True, order=True)
 class Spot:
     """A line that a rule points at, from 1, and one sentence about it without its full stop."""

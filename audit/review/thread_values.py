@@ -11,7 +11,7 @@ from functools import cached_property
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import CudaReading
+from audit.review.cuda_reading import CudaReading, operator
 from audit.review.cuda_source import Function
 
 _ROUNDS = 6
@@ -61,16 +61,15 @@ class ThreadValues:
         return False
 
     def _same_for_a_warp(self, node: Node) -> bool:
-        operator = node.child_by_field_name("operator")
-        divided = node.type == "binary_expression" and operator is not None and operator.type in ("/", ">>")
+        divided = node.type == "binary_expression" and operator(node) in ("/", ">>")
         return divided or node.type in _OPAQUE
 
     def _bindings(self) -> list[tuple[str, Node]]:
-        reading, first, last = self._reading, self._function.body_start, self._function.end
+        reading = self._reading
         pairs = [
             (variable.name, variable.value)
             for variable in reading.variables
-            if variable.value is not None and first <= variable.node.start_byte < last
+            if variable.value is not None and self._function.holds(variable.node)
         ]
         for node in reading.inside(self._function, "assignment_expression"):
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")

@@ -10,7 +10,7 @@ import pytest
 from audit import judge
 from audit.judge import causes
 from audit.model import Finding, Place, Record, store
-from audit.review import review_source
+from audit.review.hints import review_source
 from tests.conftest import finding
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"

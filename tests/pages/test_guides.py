@@ -16,7 +16,7 @@ from audit.build.emulated.device import EmulatedDevice
 from audit.lint.floors import floors
 from audit.probes import PROBES, runner
 from audit.report.progress import Progress
-from audit.review import review_source
+from audit.review.hints import review_source
 from audit.run.pool import Workers
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -2,15 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from audit.review import cuda_reading, rules
+from audit.review import rules
+from audit.review.cuda_reading import CudaReading
+from audit.review.cuda_source import parse
 from audit.review.rule import Rule
 from tests.review.cuda_pairs import HONEST, ROGUES
 
 BY_NAME = {rule.name: rule for rule in rules.CUDA}
 
 
-def pointed_at(rule: Rule[cuda_reading.CudaReading], text: str) -> list[int]:
-    return sorted({spot.line for spot in rule.find(cuda_reading.read(text))})
+def pointed_at(rule: Rule[CudaReading], text: str) -> list[int]:
+    return sorted({spot.line for spot in rule.find(CudaReading(parse(text)))})
 
 
 def cases(table: dict[str, list[str]]) -> list[object]:

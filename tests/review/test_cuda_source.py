@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from audit.review import launches
+from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Launch, parse
-from audit.review.launch_geometry import hints
+from audit.review.rules.cuda.launch_geometry import find
 from audit.review.token_scan import Masked
 from audit.review.unsupported import unsupported
 from tests.conftest import some
@@ -148,5 +149,5 @@ def test_nothing_crashes() -> None:
     for text in some(spoiled()):
         source = parse(text)
         assert source.text == text
-        lines = [each.line for each in (*hints(source), *unsupported(source))]
+        lines = [each.line for each in (*find(CudaReading(source)), *unsupported(source))]
         assert all(0 < line <= text.count("\n") + 1 for line in lines)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from audit import claims
-from audit.review import hints, review_source
+from audit.review import hints
+from audit.review.hints import review_source
 
 KERNELS = claims.KERNELS
 SOUND = sorted(variant.file for variant in claims.load("triangular_mm").claim.variant if variant.role == "repair")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from audit.review import hints, review_python, review_source
+from audit.review import hints
+from audit.review.hints import review_python, review_source
 from tests.conftest import some
 from tests.review import odd_sources
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from audit.review import review_python, review_source
+from audit.review.hints import review_python, review_source
 
 _KERNEL = "__global__ void k(float* out) { int row = blockIdx.y * blockDim.y + threadIdx.y; out[row] = 1; }\n"
 _ROUNDING = "__global__ void k(const float* x, float* y) { y[0] = __half2float(__float2half(x[0])); }\n"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from audit.build.emulated.cache import fingerprint
-from audit.review.inline_bindings import refusal, undeclared
+from audit.review.rules.python.undeclared_binding import refusal, undeclared
 
 _HEADERS = "#include <torch/extension.h>\n#include <cuda_runtime.h>\n"
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)

@@ -12,7 +12,9 @@ import math
 import operator
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+
+from audit.review.arithmetic import Operations, computed
 
 LARGEST = 1 << 16
 """No tile, block or vector is larger; beyond stand masks, seeds and limits of a grid."""
@@ -33,12 +35,18 @@ _ARGUMENTS = re.compile(r"\b(\w+)\s*<([^<>;{}()]{1,200})>\s*(?:<<<|\()")
 _LAUNCH = re.compile(r"<<<([^;{}]{1,600}?)>>>")
 _DIM3 = re.compile(r"\bdim3\b[^;({]{0,60}[({]([^;{}]{1,200}?)[)}]")
 _CHAIN = re.compile(r"(?<![\w.])[\w.]+(?:\s*(?:\*|<<(?!<))\s*[\w.]+)+")
-_OPERATIONS: dict[type[ast.operator], Callable[[int, int], int]] = {
+
+
+def _shifted(one: int, by: int) -> int:
+    return one << by if 0 <= by < 32 else 0
+
+
+_OPERATIONS: Operations = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.FloorDiv: lambda one, other: one // other if other else 0,
-    ast.LShift: lambda one, other: one << other if 0 <= other < 32 else 0,
+    ast.LShift: _shifted,
 }
 
 
@@ -104,7 +112,7 @@ class _Values:
         known = [(operation, values) for operation, term in terms if (values := self._of_term(term))]
         found = {1}
         for operation, values in known[:MOST_FACTORS]:
-            apply = operator.mul if operation != "<<" else _OPERATIONS[ast.LShift]
+            apply = operator.mul if operation != "<<" else _shifted
             found = set(itertools.islice((apply(one, other) for one in found for other in values), MOST_VALUES**2))
         return found
 
@@ -123,7 +131,8 @@ class _Values:
             tree = ast.parse(plain, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return set()
-        found = (_worth(tree, dict(zip(terms, chosen, strict=True))) for chosen in itertools.product(*choices))
+        several = (dict(zip(terms, chosen, strict=True)) for chosen in itertools.product(*choices))
+        found = (computed(tree, names, _OPERATIONS, largest=LARGEST) for names in several)
         return {value for value in found if value is not None}
 
     def _add(self, name: str, text: str) -> None:
@@ -147,17 +156,3 @@ class _Values:
         for text in (*blocks, *(part for triple in triples for part in triple.split(","))):
             for axis in "xyz":
                 self._add(f"blockDim.{axis}", text.strip())
-
-
-def _worth(node: ast.expr, known: dict[str, int]) -> int | None:
-    if isinstance(node, ast.Constant):
-        return node.value if type(node.value) is int else None
-    if isinstance(node, ast.Name):
-        return known.get(node.id)
-    operation = _OPERATIONS.get(type(node.op)) if isinstance(node, ast.BinOp) else None
-    if operation is None or not isinstance(node, ast.BinOp):
-        return None
-    left, right = _worth(node.left, known), _worth(node.right, known)
-    if left is None or right is None or max(abs(left), abs(right)) > LARGEST:
-        return None
-    return operation(left, right)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import prod
+
+from audit.review.arithmetic import Operations, computed
 
 Shape = tuple[int, ...]
 Value = int | Shape
 RANDOM = ("rand", "randn")
 LARGEST = 1 << 40
-_OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
+_OPERATIONS: Operations = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
+    ast.FloorDiv: lambda one, other: one // other if other else None,
 }
 
 
@@ -76,17 +78,12 @@ def _constants(statements: list[ast.stmt], known: Mapping[str, Value]) -> dict[s
 
 
 def _value(told: ast.expr, known: Mapping[str, Value]) -> Value | None:
-    if isinstance(told, ast.Constant):
-        return told.value if type(told.value) is int else None
-    if isinstance(told, ast.Name):
-        return known.get(told.id)
     if isinstance(told, ast.Tuple | ast.List):
         parts = [_value(one, known) for one in told.elts]
         whole = tuple(part for part in parts if isinstance(part, int))
         return whole if len(whole) == len(parts) else None
-    if isinstance(told, ast.BinOp) and type(told.op) in _OPERATORS:
-        left, right = _value(told.left, known), _value(told.right, known)
-        if isinstance(left, int) and isinstance(right, int) and (right or not isinstance(told.op, ast.FloorDiv)):
-            value = _OPERATORS[type(told.op)](left, right)
-            return value if abs(value) < LARGEST else None
-    return None
+    if isinstance(told, ast.Name):
+        return known.get(told.id)
+    numbers = {name: value for name, value in known.items() if isinstance(value, int)}
+    value = computed(told, numbers, _OPERATIONS, largest=LARGEST)
+    return value if isinstance(told, ast.Constant) or value is None or abs(value) < LARGEST else None

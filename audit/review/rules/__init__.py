@@ -1,136 +1,43 @@
-"""The rules of source review, one a file. The two tables are the list of what is asked, in this order."""
+"""The rules of source review, one a file; `named_calls` holds those that names of calls decide alone.
+
+The two lists are what is asked, in this order.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from audit.review.cuda_reading import CudaReading
 from audit.review.python_reading import PythonReading
 from audit.review.rule import Rule
-from audit.review.rules.cuda import (
-    adds_to_uninitialised,
-    backend_flags,
-    cache_control,
-    call_counter,
-    cast_down,
-    divergent_collective,
-    dynamic_shared,
-    file_access,
-    fixed_shape,
-    floor_grid,
-    graph_replay,
-    launch_geometry,
-    layout,
-    legacy_stream,
-    library_call,
-    missing_barrier,
-    process_state,
-    self_timing,
-    shared_extent,
-    side_stream,
-    static_cache,
-    tail_guard,
-    threads,
-    unchecked_launch,
-    unlaunched_kernel,
-    unread_input,
-    unwritten_output,
-    value_dispatch,
-    volatile_warp,
-    writes_input,
-)
-from audit.review.rules.python import (
-    backend_settings,
-    call_count,
-    child_process,
-    cuda_graph,
-    dynamic_code,
-    fallback,
-    file_cache,
-    fresh_result,
-    harness_sniffing,
-    heap_scan,
-    input_mutation,
-    last_call,
-    library_operator,
-    loose_weights,
-    narrow_dtype,
-    own_timing,
-    patched_names,
-    result_cache,
-    seed_replay,
-    shape_branch,
-    tensor_subclass,
-    torch_stream,
-    training_branch,
-    triton_grid,
-    undeclared_binding,
-    unmasked_access,
-    unused_input,
-    value_branch,
-)
+from audit.review.rules.cuda import named_calls as cuda_calls
+from audit.review.rules.python import named_calls as python_calls
 
-CUDA: tuple[Rule[CudaReading], ...] = (
-    launch_geometry.RULE,
-    floor_grid.RULE,
-    tail_guard.RULE,
-    shared_extent.RULE,
-    dynamic_shared.RULE,
-    missing_barrier.RULE,
-    divergent_collective.RULE,
-    volatile_warp.RULE,
-    unread_input.RULE,
-    unwritten_output.RULE,
-    adds_to_uninitialised.RULE,
-    writes_input.RULE,
-    static_cache.RULE,
-    call_counter.RULE,
-    graph_replay.RULE,
-    fixed_shape.RULE,
-    value_dispatch.RULE,
-    library_call.RULE,
-    unlaunched_kernel.RULE,
-    cast_down.RULE,
-    backend_flags.RULE,
-    side_stream.RULE,
-    threads.RULE,
-    self_timing.RULE,
-    cache_control.RULE,
-    process_state.RULE,
-    file_access.RULE,
-    legacy_stream.RULE,
-    unchecked_launch.RULE,
-    layout.RULE,
+_CUDA = """
+launch_geometry floor_grid tail_guard shared_extent dynamic_shared missing_barrier divergent_collective volatile_warp
+unread_input unwritten_output adds_to_uninitialised writes_input static_cache call_counter graph_replay fixed_shape
+value_dispatch library_call unlaunched_kernel cast_down backend_flags side_stream threads self_timing cache_control
+process_state file_access legacy_stream unchecked_launch layout
+"""
+_PYTHON = """
+fallback undeclared_binding library_operator triton_grid unmasked_access unused_input fresh_result input_mutation
+result_cache last_call call_count cuda_graph file_cache seed_replay shape_branch value_branch training_branch
+loose_weights narrow_dtype backend_settings torch_stream child_process own_timing patched_names tensor_subclass
+harness_sniffing heap_scan dynamic_code
+"""
+
+
+def _of_file(name: str) -> Any:
+    """Return the rule of a file in this folder."""
+    return import_module(f"{__name__}.{name}").RULE
+
+
+CUDA: tuple[Rule[CudaReading], ...] = tuple(
+    cuda_calls.RULES.get(name) or _of_file(f"cuda.{name}") for name in _CUDA.split()
 )
-PYTHON: tuple[Rule[PythonReading], ...] = (
-    fallback.RULE,
-    undeclared_binding.RULE,
-    library_operator.RULE,
-    triton_grid.RULE,
-    unmasked_access.RULE,
-    unused_input.RULE,
-    fresh_result.RULE,
-    input_mutation.RULE,
-    result_cache.RULE,
-    last_call.RULE,
-    call_count.RULE,
-    cuda_graph.RULE,
-    file_cache.RULE,
-    seed_replay.RULE,
-    shape_branch.RULE,
-    value_branch.RULE,
-    training_branch.RULE,
-    loose_weights.RULE,
-    narrow_dtype.RULE,
-    backend_settings.RULE,
-    torch_stream.RULE,
-    child_process.RULE,
-    own_timing.RULE,
-    patched_names.RULE,
-    tensor_subclass.RULE,
-    harness_sniffing.RULE,
-    heap_scan.RULE,
-    dynamic_code.RULE,
+PYTHON: tuple[Rule[PythonReading], ...] = tuple(
+    python_calls.RULES.get(name) or _of_file(f"python.{name}") for name in _PYTHON.split()
 )
 _ALL: tuple[Rule[Any], ...] = (*CUDA, *PYTHON)
 RULES: dict[str, Rule[Any]] = {rule.name: rule for rule in _ALL}

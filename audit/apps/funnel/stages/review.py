@@ -5,7 +5,7 @@ from __future__ import annotations
 from audit.apps.funnel.collection import Item
 from audit.apps.funnel.stage import Setting, Stage, claimed_of
 from audit.apps.funnel.state import Passage
-from audit.review import review_python, review_source
+from audit.review.hints import review_python, review_source
 
 MOST_REASONS = 4
 

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from audit.review.cuda_reading import CudaReading, Variable
 from audit.review.cuda_source import Function, Launch
-from audit.review.fresh_memory import METADATA, uninitialised
-from audit.review.launch_arguments import tensors_given
 from audit.review.rule import Rule, Spot
-from audit.review.stores import stored_parameters
+from audit.review.tensors import METADATA, stored_parameters, tensors_given, uninitialised
 
 
 def find(reading: CudaReading) -> list[Spot]:

@@ -7,29 +7,14 @@ the file makes itself.
 from __future__ import annotations
 
 from audit.review.cuda_reading import Call, CudaReading
-from audit.review.rule import Rule, Spot
+from audit.review.rule import Rule, Spot, names
 
-_SETTERS = frozenset(
-    [
-        "setAllowTF32CuBLAS",
-        "setAllowTF32CuDNN",
-        "setFloat32MatmulPrecision",
-        "setFloat32Precision",
-        "setBenchmarkCuDNN",
-        "setDeterministicCuDNN",
-        "setDeterministicAlgorithms",
-        "setAllowFP16ReductionCuBLAS",
-        "setAllowBF16ReductionCuBLAS",
-        "setUserEnabledCuDNN",
-        "set_default_dtype",
-        "setNumThreads",
-        "set_num_threads",
-        "cudaDeviceSetLimit",
-        "cudaDeviceSetCacheConfig",
-        "cudaDeviceSetSharedMemConfig",
-        "cudaSetDeviceFlags",
-    ]
-)
+_SETTERS = names("""
+    setAllowTF32CuBLAS setAllowTF32CuDNN setFloat32MatmulPrecision setFloat32Precision setBenchmarkCuDNN
+    setDeterministicCuDNN setDeterministicAlgorithms setAllowFP16ReductionCuBLAS setAllowBF16ReductionCuBLAS
+    setUserEnabledCuDNN set_default_dtype setNumThreads set_num_threads cudaDeviceSetLimit cudaDeviceSetCacheConfig
+    cudaDeviceSetSharedMemConfig cudaSetDeviceFlags
+""")
 
 
 def find(reading: CudaReading) -> list[Spot]:

@@ -10,9 +10,10 @@ import re
 from tree_sitter import Node
 
 from audit.review.cuda_reading import CudaReading, Variable, ancestors
-from audit.review.rule import Rule, Spot
+from audit.review.rule import Rule, Spot, names
 
 _NUMBER = re.compile(r"\b(?:int|unsigned|long|short|size_t|u?int(?:8|16|32|64)_t|atomic\w*)\b")
+_FIXED = names("const constexpr __shared__ __constant__ extern")
 _DECISIONS = ("condition_clause", "conditional_expression", "for_statement", "while_statement", "switch_statement")
 
 
@@ -30,11 +31,9 @@ def find(reading: CudaReading) -> list[Spot]:
 
 
 def _counts(reading: CudaReading, variable: Variable) -> bool:
-    words = set(re.findall(r"\w+", variable.declared))
-    function = reading.function(variable.node)
-    lives_on = function is None or (function.kind == "host" and bool(words & {"static", "thread_local"}))
-    fixed = words & {"const", "constexpr", "__shared__", "__constant__", "extern"}
-    return lives_on and not fixed and bool(_NUMBER.search(variable.type_text)) and "*" not in variable.declared
+    if not reading.outlives_calls(variable) or _FIXED & set(re.findall(r"\w+", variable.declared)):
+        return False
+    return bool(_NUMBER.search(variable.type_text)) and "*" not in variable.declared
 
 
 def _mentions(reading: CudaReading, variable: Variable) -> list[Node]:

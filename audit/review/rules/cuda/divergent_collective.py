@@ -27,7 +27,7 @@ def find(reading: CudaReading) -> list[Spot]:
     for function in reading.source.functions:
         if function.kind == "host":
             continue
-        calls = [call for call in reading.calls if function.body_start < call.node.start_byte < function.end]
+        calls = reading.calls_in(function)
         barriers = [call for call in calls if call.name in _BARRIER]
         exchanges = [call for call in calls if _EXCHANGE.fullmatch(call.name) and _full(reading, call)]
         if barriers:

@@ -14,12 +14,12 @@ def find(reading: CudaReading) -> list[Spot]:
     spots = []
     names = [name for each in reading.source.shared if each.dynamic for name, _ in each.names_and_dims]
     for launch in reading.source.launches if names else ():
-        kernels = [kernel for kernel in reading.kernels if kernel.name == launch.kernel_name]
+        kernel = reading.kernel(launch.kernel_name)
         none = len(launch.configuration) < 3 or launch.configuration[2] == "0"
-        if launch.in_macro or len(kernels) != 1 or not none:
+        if launch.in_macro or kernel is None or not none:
             continue
         # The declaration itself is one mention.
-        used = next((name for name in names if len(reading.mentioned(name, kernels[0])) > 1), None)
+        used = next((name for name in names if len(reading.mentioned(name, kernel)) > 1), None)
         if used:
             told = f"kernel {launch.kernel_name} uses dynamic shared memory ({used}) and this launch asks for none"
             spots.append(Spot(launch.line, told))

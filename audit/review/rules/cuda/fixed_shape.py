@@ -9,7 +9,7 @@ import re
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import CudaReading, ancestors
+from audit.review.cuda_reading import CudaReading, ancestors, operator
 from audit.review.rule import Rule, Spot
 
 _SIZE = re.compile(r"\.(?:size|numel|sizes)\(")
@@ -20,9 +20,8 @@ def find(reading: CudaReading) -> list[Spot]:
     """Equality of a tensor's size and a number in a condition that chooses."""
     spots = []
     for node in reading.nodes("binary_expression"):
-        operator = node.child_by_field_name("operator")
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if operator is None or operator.type not in ("==", "!=") or left is None or right is None:
+        if operator(node) not in ("==", "!=") or left is None or right is None:
             continue
         size, number = (left, right) if right.type == "number_literal" else (right, left)
         if number.type != "number_literal" or not _large(reading.text(number)) or not reading.in_host(node):

@@ -10,7 +10,7 @@ import re
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import CudaReading
+from audit.review.cuda_reading import CudaReading, operator
 from audit.review.cuda_source import Launch
 from audit.review.launch_extents import grid_and_block
 from audit.review.rule import Rule, Spot
@@ -25,12 +25,12 @@ def find(reading: CudaReading) -> list[Spot]:
 
 def _of_launch(reading: CudaReading, launch: Launch) -> list[Spot]:
     host = reading.source.function_at(launch.start)
-    kernels = [kernel for kernel in reading.kernels if kernel.name == launch.kernel_name]
-    if host is None or host.kind != "host" or len(kernels) != 1:
+    kernel = reading.kernel(launch.kernel_name)
+    if host is None or host.kind != "host" or kernel is None:
         return []
-    if reading.inside(kernels[0], "for_statement", "while_statement"):
+    if reading.inside(kernel, "for_statement", "while_statement"):
         return []
-    if any(_operator(node) == "%" for node in reading.inside(host, "binary_expression")):
+    if any(operator(node) == "%" for node in reading.inside(host, "binary_expression")):
         return []
     for node in _divisions(reading, launch):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -49,7 +49,7 @@ def _divisions(reading: CudaReading, launch: Launch) -> list[Node]:
     return [
         node
         for node in reading.nodes("binary_expression")
-        if _operator(node) == "/"
+        if operator(node) == "/"
         and any(start <= node.start_byte and node.end_byte <= end for start, end in spans)
         and any(node.start_byte == start for start, _ in spans)
     ]
@@ -68,11 +68,6 @@ def _is_block(reading: CudaReading, launch: Launch, node: Node) -> bool:
         return True
     _, block = grid_and_block(reading.source, launch)
     return block[0] is not None and reading.text(node) == str(block[0])
-
-
-def _operator(node: Node) -> str:
-    operator = node.child_by_field_name("operator")
-    return operator.type if operator is not None else ""
 
 
 RULE = Rule("floor_grid", __doc__, "coverage", find)

@@ -6,14 +6,55 @@ another launch of the kernel fits.
 
 from __future__ import annotations
 
-from audit.review import launch_geometry
 from audit.review.cuda_reading import CudaReading
+from audit.review.cuda_source import Launch
+from audit.review.index_use import Axis, IndexUse, index_uses
+from audit.review.launch_extents import Extents, grid_and_block
 from audit.review.rule import Rule, Spot
+
+PROBE = "coverage"
 
 
 def find(reading: CudaReading) -> list[Spot]:
-    """The launches that do not span an axis."""
-    return [Spot(hint.line, hint.message) for hint in launch_geometry.hints(reading.source)]
+    """Return the launches that do not span an axis, first by line, then by axis.
+
+    A kernel that computes a row from `blockIdx.y` and `threadIdx.y` needs a launch that has a y axis: where grid and
+    block are one-dimensional, every row index is 0.
+    """
+    source = reading.source
+    found: list[tuple[int, Axis, Spot]] = []
+    for kernel in reading.kernels:
+        launches = [launch for launch in source.launches if launch.kernel_name == kernel.name]
+        alone = sum(each.name == kernel.name for each in source.functions) == 1
+        uses = index_uses(source, kernel) if launches and alone else frozenset()
+        shapes = [grid_and_block(source, launch) for launch in launches] if uses else []
+        for use in _first_of_each_axis(uses):
+            spots = [_spot(launch, use, *shape) for launch, shape in zip(launches, shapes, strict=True)]
+            if all(spots):  # else some launch fits
+                found += [(spot.line, use.axis, spot) for spot in spots if spot]
+    return [spot for _, _, spot in sorted(found)]
 
 
-RULE = Rule("launch_geometry", __doc__, launch_geometry.PROBE, find)
+def _first_of_each_axis(uses: frozenset[IndexUse]) -> list[IndexUse]:
+    first: dict[Axis, IndexUse] = {}
+    for use in sorted(uses, key=lambda use: use.line):
+        first.setdefault(use.axis, use)
+    return list(first.values())
+
+
+def _spot(launch: Launch, use: IndexUse, grid: Extents, block: Extents) -> Spot | None:
+    position = "xyz".index(use.axis)
+    blocks, threads = grid[position], block[position]
+    if blocks != 1 or threads is None:
+        return None
+    reached = "only index 0 of that axis is" if threads == 1 else f"only indices 0 to {threads - 1} of that axis are"
+    extent = f"have extent 1 along {use.axis}" if threads == 1 else f"have extents 1 and {threads} along {use.axis}"
+    message = (
+        f"kernel {launch.kernel_name} forms an index from blockIdx.{use.axis} and threadIdx.{use.axis} "
+        f"(line {use.line}), but grid and block of the launch on line {launch.line} {extent}: {reached} ever "
+        f"computed; the {PROBE} probe can confirm it"
+    )
+    return Spot(launch.line, message)
+
+
+RULE = Rule("launch_geometry", __doc__, PROBE, find)

@@ -10,7 +10,7 @@ import re
 from tree_sitter import Node
 
 from audit.review.cuda_reading import Call, CudaReading, ancestors
-from audit.review.library_names import OPERATORS
+from audit.review.operators import OPERATORS
 from audit.review.rule import Rule, Spot
 
 _TENSOR_SCOPES = frozenset(

@@ -29,7 +29,7 @@ def _of_kernel(reading: CudaReading, kernel: Function) -> list[Spot]:
         for name, dims in declared.names_and_dims
         if dims
     ]
-    called = {call.name for call in reading.calls if kernel.body_start < call.node.start_byte < kernel.end}
+    called = {call.name for call in reading.calls_in(kernel)}
     own = {function.name for function in reading.source.functions} | {macro.name for macro in reading.source.macros}
     if not shared or called & own or any(_SYNC.fullmatch(name) for name in called) or "asm" in called:
         return []

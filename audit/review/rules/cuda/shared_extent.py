@@ -11,7 +11,7 @@ import re
 from tree_sitter import Node
 
 from audit.review.constants import Constants
-from audit.review.cuda_reading import CudaReading, Variable
+from audit.review.cuda_reading import CudaReading, Variable, operator
 from audit.review.cuda_source import Function
 from audit.review.launch_extents import grid_and_block
 from audit.review.rule import Rule, Spot
@@ -60,7 +60,7 @@ def _largest(reading: CudaReading, kernel: Function, index: Node, constants: Con
         return number
     if match := _THREAD.fullmatch(text):
         return None if _asked(reading, kernel, text) else _threads(reading, kernel, match[1])
-    declared = [each for each in reading.variables if each.name == text and _in(kernel, each)]
+    declared = [each for each in reading.variables if each.name == text and kernel.holds(each.node)]
     if len(declared) != 1 or declared[0].value is None:
         return None
     if loop := _loop_of(declared[0]):
@@ -71,16 +71,12 @@ def _largest(reading: CudaReading, kernel: Function, index: Node, constants: Con
     return _threads(reading, kernel, match[1]) if _unchanged(reading, kernel, text) else None
 
 
-def _in(kernel: Function, variable: Variable) -> bool:
-    return kernel.body_start < variable.node.start_byte < kernel.end
-
-
 def _asked(reading: CudaReading, kernel: Function, text: str) -> bool:
     """Whether the value is compared anywhere in the kernel."""
     sides = (
         side
         for node in reading.inside(kernel, "binary_expression")
-        if re.fullmatch(r"[<>]=?|[!=]=", _operator(node))
+        if re.fullmatch(r"[<>]=?|[!=]=", operator(node))
         for side in node.named_children
     )
     return any(text in reading.text(side).replace(" ", "") for side in sides)
@@ -106,9 +102,9 @@ def _last_of_loop(reading: CudaReading, loop: Node, name: str, constants: Consta
         return None
     left, right = condition.child_by_field_name("left"), condition.child_by_field_name("right")
     bound = constants.value(reading.text(right)) if right is not None else None
-    if left is None or bound is None or reading.text(left) != name or _operator(condition) not in ("<", "<="):
+    if left is None or bound is None or reading.text(left) != name or operator(condition) not in ("<", "<="):
         return None
-    return bound - (_operator(condition) == "<")
+    return bound - (operator(condition) == "<")
 
 
 def _once(reading: CudaReading, kernel: Function, name: str) -> bool:
@@ -116,7 +112,7 @@ def _once(reading: CudaReading, kernel: Function, name: str) -> bool:
     compared = [
         node
         for node in reading.inside(kernel, "binary_expression")
-        if re.fullmatch(r"[<>]=?|[!=]=", _operator(node)) and name in reading.names_in(node)
+        if re.fullmatch(r"[<>]=?|[!=]=", operator(node)) and name in reading.names_in(node)
     ]
     return len(compared) == 1
 
@@ -125,11 +121,6 @@ def _unchanged(reading: CudaReading, kernel: Function, name: str) -> bool:
     changed = reading.inside(kernel, "assignment_expression", "update_expression")
     targets = (node.child_by_field_name("left") or node.child_by_field_name("argument") for node in changed)
     return all(target is None or reading.text(target) != name for target in targets)
-
-
-def _operator(node: Node) -> str:
-    operator = node.child_by_field_name("operator")
-    return operator.type if operator is not None else ""
 
 
 RULE = Rule("shared_extent", __doc__, "memory_access", find)

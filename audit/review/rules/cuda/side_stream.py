@@ -6,30 +6,16 @@ Silent where the file joins streams: a recorded event that another stream than i
 from __future__ import annotations
 
 from audit.review.cuda_reading import Call, CudaReading
-from audit.review.rule import Rule, Spot
+from audit.review.rule import Rule, Spot, names
 
-_CREATE = frozenset(
-    [
-        "cudaStreamCreate",
-        "cudaStreamCreateWithFlags",
-        "cudaStreamCreateWithPriority",
-        "getStreamFromPool",
-        "getStreamFromExternal",
-    ]
-)
+_CREATE = names("""
+    cudaStreamCreate cudaStreamCreateWithFlags cudaStreamCreateWithPriority getStreamFromPool getStreamFromExternal
+""")
 _WAIT = "cudaStreamWaitEvent"
-_JOIN = frozenset(
-    [
-        "cudaStreamWaitEvent",
-        "cudaStreamSynchronize",
-        "cudaDeviceSynchronize",
-        "cudaEventSynchronize",
-        "block",
-        "synchronize",
-        "device_synchronize",
-        "stream_synchronize",
-    ]
-)
+_JOIN = names("""
+    cudaStreamWaitEvent cudaStreamSynchronize cudaDeviceSynchronize cudaEventSynchronize block synchronize
+    device_synchronize stream_synchronize
+""")
 
 
 def find(reading: CudaReading) -> list[Spot]:

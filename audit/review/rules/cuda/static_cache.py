@@ -34,11 +34,7 @@ def find(reading: CudaReading) -> list[Spot]:
 
 
 def _lives_on(reading: CudaReading, variable: Variable) -> bool:
-    words = set(re.findall(r"\w+", variable.declared))
-    if words & _FIXED:
-        return False
-    function = reading.function(variable.node)
-    return function is None or (function.kind == "host" and bool(words & {"static", "thread_local"}))
+    return reading.outlives_calls(variable) and not _FIXED & set(re.findall(r"\w+", variable.declared))
 
 
 def _can_hold(reading: CudaReading, variable: Variable) -> bool:

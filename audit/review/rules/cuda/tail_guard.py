@@ -6,9 +6,11 @@ makes sure of a multiple.
 
 from __future__ import annotations
 
+import re
+
 from tree_sitter import Node
 
-from audit.review.cuda_reading import CudaReading, walk
+from audit.review.cuda_reading import CudaReading, operator, walk
 from audit.review.cuda_source import Function
 from audit.review.launch_extents import grid_and_block
 from audit.review.rule import Rule, Spot
@@ -19,14 +21,9 @@ _THREAD, _BLOCK = r"threadIdx\.[xyz]", r"blockIdx\.[xyz]"
 
 def find(reading: CudaReading) -> list[Spot]:
     """The first unguarded access of each kernel that is launched with a size of the problem."""
-    if any(_is_remainder(node) for node in reading.nodes("binary_expression") if reading.in_host(node)):
+    if any(operator(node) == "%" for node in reading.nodes("binary_expression") if reading.in_host(node)):
         return []
     return [spot for kernel in reading.kernels if _sized(reading, kernel) for spot in _unguarded(reading, kernel)]
-
-
-def _is_remainder(node: Node) -> bool:
-    operator = node.child_by_field_name("operator")
-    return operator is not None and operator.type == "%"
 
 
 def _sized(reading: CudaReading, kernel: Function) -> bool:
@@ -34,9 +31,9 @@ def _sized(reading: CudaReading, kernel: Function) -> bool:
     for launch in reading.source.launches:
         if launch.kernel_name == kernel.name and not launch.in_macro:
             grid, block = grid_and_block(reading.source, launch)
-            names = _rounded_up(reading)
             text = launch.configuration[0]
-            if None in grid[:1] and block[0] != 1 and (names & set(_words(text)) or _adds_and_divides(text)):
+            rounded = _adds_and_divides(text) or bool(_rounded_up(reading) & set(re.findall(r"\w+", text)))
+            if grid[0] is None and block[0] != 1 and rounded:
                 return True
     return False
 
@@ -48,10 +45,6 @@ def _rounded_up(reading: CudaReading) -> set[str]:
 
 def _adds_and_divides(text: str) -> bool:
     return "+" in text and "/" in text
-
-
-def _words(text: str) -> list[str]:
-    return "".join(character if character.isalnum() or character == "_" else " " for character in text).split()
 
 
 def _unguarded(reading: CudaReading, kernel: Function) -> list[Spot]:
@@ -70,11 +63,8 @@ def _unguarded(reading: CudaReading, kernel: Function) -> list[Spot]:
 
 
 def _compared(reading: CudaReading, kernel: Function, thread: ThreadValues) -> bool:
-    for node in reading.inside(kernel, "binary_expression"):
-        operator = node.child_by_field_name("operator")
-        if operator is not None and operator.type in COMPARISONS and thread.holds(node):
-            return True
-    return False
+    compared = reading.inside(kernel, "binary_expression")
+    return any(operator(node) in COMPARISONS and thread.holds(node) for node in compared)
 
 
 def _handed_on(reading: CudaReading, kernel: Function, thread: ThreadValues) -> bool:

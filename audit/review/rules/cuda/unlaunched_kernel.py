@@ -20,18 +20,11 @@ def find(reading: CudaReading) -> list[Spot]:
     named = set(re.findall(r"\w+", " ".join(bodies))) | {launch.kernel_name for launch in source.launches}
     spots = []
     for kernel in reading.kernels:
-        outside = [
-            node
-            for node in reading.mentions.get(kernel.name, ())
-            if not _own(kernel.start, kernel.end, node.start_byte)
-        ]
-        if kernel.name and kernel.name not in named and not outside:
+        mentions = reading.mentions.get(kernel.name, ())
+        own = all(kernel.start <= node.start_byte < kernel.end for node in mentions)
+        if kernel.name and kernel.name not in named and own:
             spots.append(Spot(kernel.line, f"kernel {kernel.name} is defined and nothing launches it"))
     return spots
-
-
-def _own(start: int, end: int, offset: int) -> bool:
-    return start <= offset < end
 
 
 RULE = Rule("unlaunched_kernel", __doc__, "kernels_ran", find)

@@ -9,36 +9,12 @@ from tree_sitter import Node
 
 from audit.review.cuda_reading import CudaReading, ancestors, tensor_parameters
 from audit.review.cuda_source import Function
-from audit.review.rule import Rule, Spot
+from audit.review.rule import Rule, Spot, names
 
-_METADATA = frozenset(
-    [
-        "size",
-        "sizes",
-        "numel",
-        "nbytes",
-        "dim",
-        "ndimension",
-        "stride",
-        "strides",
-        "options",
-        "device",
-        "get_device",
-        "dtype",
-        "scalar_type",
-        "type",
-        "layout",
-        "is_cuda",
-        "is_contiguous",
-        "is_floating_point",
-        "element_size",
-        "itemsize",
-        "defined",
-        "has_value",
-        "is_sparse",
-        "requires_grad",
-    ]
-)
+_METADATA = names("""
+    size sizes numel nbytes dim ndimension stride strides options device get_device dtype scalar_type type layout
+    is_cuda is_contiguous is_floating_point element_size itemsize defined has_value is_sparse requires_grad
+""")
 _SHAPE_ONLY = frozenset(
     ["empty_like", "zeros_like", "ones_like", "full_like", "device_of", "CUDAGuard", "OptionalCUDAGuard"]
 )

@@ -6,8 +6,8 @@ Silent where the tensor is mentioned in any way but its sizes and types.
 from __future__ import annotations
 
 from audit.review.cuda_reading import CudaReading
-from audit.review.fresh_memory import METADATA, uninitialised
 from audit.review.rule import Rule, Spot
+from audit.review.tensors import METADATA, uninitialised
 
 
 def find(reading: CudaReading) -> list[Spot]:
@@ -16,23 +16,13 @@ def find(reading: CudaReading) -> list[Spot]:
     for function in (each for each in reading.source.functions if each.kind == "host"):
         returns = reading.inside(function, "return_statement")
         for fresh in uninitialised(reading, function):
-            mentions = [
-                node for node in reading.mentioned(fresh.name, function) if node.start_byte > fresh.node.end_byte
-            ]
-            given = [node for node in mentions if not METADATA.match(reading.source.masked, node.end_byte)]
-            returned = [
-                node
-                for node in given
-                if any(_within(each.start_byte, each.end_byte, node.start_byte) for each in returns)
-            ]
-            if returned and len(returned) == len(given):
+            later = [node for node in reading.mentioned(fresh.name, function) if node.start_byte > fresh.node.end_byte]
+            given = [node for node in later if not METADATA.match(reading.source.masked, node.end_byte)]
+            starts = [node.start_byte for node in given]
+            if starts and all(any(each.start_byte <= at < each.end_byte for each in returns) for at in starts):
                 told = f"{fresh.name} is returned as allocated: uninitialised, and given to nothing that could write it"
                 spots.append(Spot(fresh.line, told))
     return spots
-
-
-def _within(start: int, end: int, offset: int) -> bool:
-    return start <= offset < end
 
 
 RULE = Rule("unwritten_output", __doc__, "inherited", find)

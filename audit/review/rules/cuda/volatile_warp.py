@@ -18,7 +18,7 @@ def find(reading: CudaReading) -> list[Spot]:
     spots = []
     for function in reading.source.functions:
         names = [each.name for each in function.parameters if re.search(r"\bvolatile\b.*\*", each.text)]
-        calls = {call.name for call in reading.calls if function.body_start < call.node.start_byte < function.end}
+        calls = {call.name for call in reading.calls_in(function)}
         if function.kind != "device" or not names or calls & _SYNC:
             continue
         steps = [

@@ -8,39 +8,13 @@ from __future__ import annotations
 
 from audit.review.cuda_reading import CudaReading, tensor_parameters
 from audit.review.cuda_source import Function
-from audit.review.launch_arguments import tensors_given
-from audit.review.rule import Rule, Spot
-from audit.review.stores import stored_parameters
+from audit.review.rule import Rule, Spot, names
+from audit.review.tensors import stored_parameters, tensors_given
 
-_IN_PLACE = frozenset(
-    [
-        "zero_",
-        "fill_",
-        "copy_",
-        "add_",
-        "sub_",
-        "mul_",
-        "div_",
-        "clamp_",
-        "relu_",
-        "exp_",
-        "sqrt_",
-        "pow_",
-        "neg_",
-        "abs_",
-        "random_",
-        "normal_",
-        "uniform_",
-        "tril_",
-        "triu_",
-        "sigmoid_",
-        "tanh_",
-        "resize_",
-        "masked_fill_",
-        "index_put_",
-        "set_",
-    ]
-)
+_IN_PLACE = names("""
+    zero_ fill_ copy_ add_ sub_ mul_ div_ clamp_ relu_ exp_ sqrt_ pow_ neg_ abs_ random_ normal_ uniform_ tril_
+    triu_ sigmoid_ tanh_ resize_ masked_fill_ index_put_ set_
+""")
 
 
 def find(reading: CudaReading) -> list[Spot]:
@@ -48,10 +22,9 @@ def find(reading: CudaReading) -> list[Spot]:
     spots = []
     for entry in reading.entries:
         inputs = _inputs(reading, entry)
-        for call in reading.calls:
+        for call in reading.calls_in(entry):
             name = reading.text(call.receiver) if call.receiver is not None else ""
-            inside = entry.body_start < call.node.start_byte < entry.end
-            if inside and call.name in _IN_PLACE and name in inputs:
+            if call.name in _IN_PLACE and name in inputs:
                 spots.append(Spot(call.line, f".{call.name}() changes {inputs[name]}, which the caller passed in"))
         for launch in reading.source.launches:
             if not entry.body_start < launch.start < entry.end:
@@ -71,7 +44,7 @@ def _inputs(reading: CudaReading, entry: Function) -> dict[str, str]:
     if "void" in head.split():
         return {}
     for variable in reading.variables:
-        if entry.body_start < variable.node.start_byte < entry.end and variable.value is not None:
+        if entry.holds(variable.node) and variable.value is not None:
             source = reading.text(variable.value)
             if source in names:
                 names[variable.name] = names[source]

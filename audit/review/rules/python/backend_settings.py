@@ -8,23 +8,14 @@ from __future__ import annotations
 import ast
 
 from audit.review.python_reading import PythonReading
-from audit.review.rule import Rule, Spot
+from audit.review.rule import Rule, Spot, names
 
 _HOMES = ("torch.backends.", "torch._dynamo.config.", "torch._inductor.config.")
-_CALLS = frozenset(
-    [
-        "torch.set_float32_matmul_precision",
-        "torch.use_deterministic_algorithms",
-        "torch.set_default_dtype",
-        "torch.set_default_device",
-        "torch.set_default_tensor_type",
-        "torch.set_num_threads",
-        "torch.set_flush_denormal",
-        "torch.set_grad_enabled",
-        "torch.set_warn_always",
-        "torch.cuda.memory.set_per_process_memory_fraction",
-    ]
-)
+_CALLS = names("""
+    torch.set_float32_matmul_precision torch.use_deterministic_algorithms torch.set_default_dtype
+    torch.set_default_device torch.set_default_tensor_type torch.set_num_threads torch.set_flush_denormal
+    torch.set_grad_enabled torch.set_warn_always torch.cuda.memory.set_per_process_memory_fraction
+""")
 _SWITCHES = (
     "torch.backends.cuda.enable_",
     "torch.backends.cuda.preferred_",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from audit.review.python_names import is_operator
+from audit.review.operators import operator_name
 from audit.review.python_reading import PythonReading
 from audit.review.rule import Rule, Spot
 
@@ -45,7 +45,7 @@ def _computes(reading: PythonReading, body: list[ast.stmt]) -> bool:
     """Whether statements call an operator, or return what a call gives."""
     calls = [node for each in body for node in ast.walk(each) if isinstance(node, ast.Call)]
     operator = any(isinstance(node, ast.MatMult) for each in body for node in ast.walk(each))
-    return operator or any(is_operator(reading, call) for call in calls) or (_returns(body) and bool(calls))
+    return operator or any(operator_name(reading, call) for call in calls) or (_returns(body) and bool(calls))
 
 
 def _returns(body: list[ast.stmt]) -> bool:

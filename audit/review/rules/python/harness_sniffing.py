@@ -8,27 +8,13 @@ from __future__ import annotations
 import ast
 
 from audit.review.python_reading import PythonReading
-from audit.review.rule import Rule, Spot
+from audit.review.rule import Rule, Spot, names
 
-_CALLS = frozenset(
-    [
-        "inspect.stack",
-        "inspect.currentframe",
-        "inspect.getouterframes",
-        "inspect.trace",
-        "sys._getframe",
-        "sys._current_frames",
-        "traceback.extract_stack",
-        "traceback.walk_stack",
-        "sys.settrace",
-        "sys.setprofile",
-        "threading.settrace",
-        "os.getenv",
-        "os.environ.get",
-        "psutil.Process",
-        "os.getppid",
-    ]
-)
+_CALLS = names("""
+    inspect.stack inspect.currentframe inspect.getouterframes inspect.trace sys._getframe sys._current_frames
+    traceback.extract_stack traceback.walk_stack sys.settrace sys.setprofile threading.settrace os.getenv
+    os.environ.get psutil.Process os.getppid
+""")
 _NAMES = frozenset({"sys.modules", "sys.argv", "os.environ"})
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from audit.review.python_names import operator_name
+from audit.review.operators import operator_name
 from audit.review.python_reading import FunctionNode, PythonReading
 from audit.review.rule import Rule, Spot
 

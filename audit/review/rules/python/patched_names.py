@@ -8,26 +8,9 @@ from __future__ import annotations
 import ast
 
 from audit.review.python_reading import PythonReading
-from audit.review.rule import Rule, Spot
+from audit.review.rule import Rule, Spot, names
 
-_HOMES = frozenset(
-    [
-        "torch",
-        "time",
-        "builtins",
-        "sys",
-        "os",
-        "numpy",
-        "statistics",
-        "inspect",
-        "gc",
-        "triton",
-        "math",
-        "random",
-        "timeit",
-        "importlib",
-    ]
-)
+_HOMES = names("torch time builtins sys os numpy statistics inspect gc triton math random timeit importlib")
 _SETTINGS = (
     "torch.backends.",
     "os.environ",

@@ -5,8 +5,6 @@ Silent where the function waits for a stream or an event, or synchronises.
 
 from __future__ import annotations
 
-import ast
-
 from audit.review.python_reading import PythonReading
 from audit.review.rule import Rule, Spot
 
@@ -21,8 +19,7 @@ def find(reading: PythonReading) -> list[Spot]:
         if name not in _ENTER:
             continue
         function = reading.function(call) or reading.tree
-        attributes = {each.attr for each in ast.walk(function) if isinstance(each, ast.Attribute)}
-        if not attributes & _JOIN:
+        if not reading.attributes(function) & _JOIN:
             spots.append(Spot(call.lineno, f"{name} sends work to a stream that nothing here waits for"))
     return spots
 

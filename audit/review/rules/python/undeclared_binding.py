@@ -6,11 +6,13 @@ Silent where the texts are no constants, and where `cpp_sources` include a heade
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Sequence
 
-from audit.review.inline_bindings import refusal, undeclared
 from audit.review.python_constants import Constants, NotConstant, functions_around
 from audit.review.python_reading import PythonReading
 from audit.review.rule import Rule, Spot
+from audit.review.token_scan import mask
 
 _BUILDER = "torch.utils.cpp_extension.load_inline"
 _TIMED = "; where this error is caught, what stands in for the extension is what was timed"
@@ -39,6 +41,24 @@ def _texts(constants: Constants, node: ast.expr) -> list[str]:
         return ['#include "unknown"']
     several = [value] if isinstance(value, str) else list(value or [])
     return [one for one in several if isinstance(one, str)]
+
+
+def undeclared(cpp: Sequence[str], functions: Sequence[str]) -> tuple[str, ...]:
+    """Return the bound functions whose names no text of `cpp_sources` holds outside its comments.
+
+    A header of the source's own may declare them, so none is returned where one is included in quotes.
+    """
+    text = mask("\n".join(cpp))
+    if re.search(r'#\s*include\s*"', text.code):
+        return ()
+    words = set(re.findall(r"\w+", text.masked))
+    return tuple(name for name in functions if name not in words)
+
+
+def refusal(names: Sequence[str]) -> str:
+    """Say why torch's builder refuses an extension that leaves those names undeclared; empty for no name."""
+    told = f"torch cannot build this extension: its cpp_sources declare no {', '.join(names)}, which functions binds"
+    return told if names else ""
 
 
 RULE = Rule("undeclared_binding", __doc__, "kernels_ran", find)

@@ -8,26 +8,14 @@ from __future__ import annotations
 import ast
 
 from audit.review.python_reading import FunctionNode, PythonReading
-from audit.review.rule import Rule, Spot
+from audit.review.rule import Rule, Spot, names
 
 _METADATA = frozenset(
     ["shape", "size", "numel", "dim", "ndim", "dtype", "device", "stride", "is_cuda", "is_contiguous", "requires_grad"]
 )
 _LIKE = frozenset({"torch.empty_like", "torch.zeros_like", "torch.ones_like", "torch.full_like"})
 _HELD = ("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Linear", "torch.nn.Conv", "torch.nn.BatchNorm")
-_ALL = frozenset(
-    [
-        "parameters",
-        "named_parameters",
-        "children",
-        "modules",
-        "state_dict",
-        "buffers",
-        "__dict__",
-        "_parameters",
-        "_modules",
-    ]
-)
+_ALL = names("parameters named_parameters children modules state_dict buffers __dict__ _parameters _modules")
 
 
 def find(reading: PythonReading) -> list[Spot]:

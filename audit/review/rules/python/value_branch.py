@@ -8,29 +8,9 @@ from __future__ import annotations
 import ast
 
 from audit.review.python_reading import PythonReading
-from audit.review.rule import Rule, Spot
+from audit.review.rule import Rule, Spot, names
 
-_READS = frozenset(
-    [
-        "item",
-        "any",
-        "all",
-        "max",
-        "min",
-        "amax",
-        "amin",
-        "sum",
-        "mean",
-        "std",
-        "norm",
-        "equal",
-        "allclose",
-        "isnan",
-        "isinf",
-        "isfinite",
-        "count_nonzero",
-    ]
-)
+_READS = names("item any all max min amax amin sum mean std norm equal allclose isnan isinf isfinite count_nonzero")
 _ABOUT = frozenset({"shape", "size", "stride", "dtype", "device"})
 
 

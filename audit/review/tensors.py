@@ -1,15 +1,62 @@
-"""What a kernel does to the memory behind its pointer parameters."""
+"""Memory of tensors: allocated by a host function, handed to a kernel by a launch, stored into by the kernel."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import CudaReading
-from audit.review.cuda_source import Function
+from audit.review.cuda_reading import CudaReading, Variable
+from audit.review.cuda_source import Function, Launch
+from audit.review.token_scan import split_commas
 
+METADATA = re.compile(r"\s*\.\s*(?:size|sizes|numel|dim|options|device|dtype|scalar_type|stride|strides)\s*\(")
+"""What follows the name of a tensor of which only sizes and types are asked."""
+_EMPTY = frozenset({"empty", "empty_like", "empty_strided", "new_empty"})
+_POINTER = re.compile(
+    r"(?:\([\w\s:*]+\)\s*|\w+_cast\s*<[^<>]*>\s*\(\s*)?(\w+)\s*\.\s*(?:mutable_)?data(?:_ptr)?\s*(?:<[^()]*>)?\s*\("
+)
 _SETTING = frozenset({"atomicExch", "atomicCAS"})
+
+
+def uninitialised(reading: CudaReading, function: Function) -> list[Variable]:
+    """Variables whose initial value is one call that allocates and does not fill."""
+    starts = {call.node.start_byte: call for call in reading.calls if call.name in _EMPTY}
+    found = []
+    for variable in reading.variables:
+        value = variable.value
+        inside = function.holds(variable.node)
+        if inside and value is not None and value.type == "argument_list" and value.named_child_count == 1:
+            value = value.named_children[0]
+        call = starts.get(value.start_byte) if inside and value is not None else None
+        if call is not None and value is not None and call.node.end_byte == value.end_byte:
+            found.append(variable)
+    return found
+
+
+def tensors_given(reading: CudaReading, launch: Launch) -> dict[int, str]:
+    """Position of the kernel's parameter to the tensor's name; arguments of any other form are left out."""
+    masked = reading.source.masked
+    first, last = launch.arguments_start, launch.end - 1
+    found = {}
+    for position, (start, end) in enumerate(split_commas(masked, first, last)):
+        text = masked[start:end].strip()
+        name = match[1] if (match := _POINTER.match(text)) else _pointer_variable(reading, launch, text)
+        if name:
+            found[position] = name
+    return found
+
+
+def _pointer_variable(reading: CudaReading, launch: Launch, text: str) -> str | None:
+    """The tensor behind `float* p = x.data_ptr<float>();`."""
+    function = reading.source.function_at(launch.start)
+    for variable in reading.variables:
+        inside = function is not None and function.body_start < variable.node.start_byte < launch.start
+        if inside and variable.name == text and variable.value is not None:
+            match = _POINTER.match(reading.text(variable.value))
+            return match[1] if match else None
+    return None
 
 
 @dataclass(frozen=True)
@@ -25,15 +72,9 @@ class Stores:
     adding: tuple[int, ...]
 
 
-def kernel_of(reading: CudaReading, name: str) -> Function | None:
-    """The kernel of a name, or None where there are none or several."""
-    found = [kernel for kernel in reading.kernels if kernel.name == name]
-    return found[0] if len(found) == 1 else None
-
-
 def stored_parameters(reading: CudaReading, kernel_name: str) -> dict[int, Stores]:
     """Position of each pointer parameter that the kernel itself stores through, and how."""
-    kernel = kernel_of(reading, kernel_name)
+    kernel = reading.kernel(kernel_name)
     if kernel is None:
         return {}
     found = {}

@@ -1,0 +1,104 @@
+"""Rules that the names of calls decide alone: a row of the table is a rule with its question, pattern and message.
+
+A pattern is matched against "scope::name" of a function and ".name" of a method; its group is shown.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from audit.review.cuda_reading import Call, CudaReading
+from audit.review.rule import Rule, Spot
+
+_NONE = "(?!)"
+
+
+@dataclass(frozen=True)
+class _Names:
+    """Patterns of the calls and of the variables' types that a rule points at, in a file without a call of `unless`."""
+
+    calls: str
+    types: str = _NONE
+    unless: str = _NONE
+
+
+def _rule(name: str, doc: str, confirm_with: str, message: str, names: _Names) -> Rule[CudaReading]:
+    """Return a rule that points at such calls and variables."""
+
+    def find(reading: CudaReading) -> list[Spot]:
+        named = [(call.line, _full_name(call)) for call in reading.calls]
+        if any(re.fullmatch(names.unless, full) for _, full in named):
+            return []
+        types = {each.line: each.type_text for each in reading.variables}
+        declared = {line: type_ for line, type_ in types.items() if re.fullmatch(names.types, type_)}
+        matches = [(line, match) for line, full in named if (match := re.fullmatch(names.calls, full))]
+        called = [(line, match[match.lastindex or 0]) for line, match in matches]
+        found = [*declared.items(), *((line, what) for line, what in called if line not in declared)]
+        return [Spot(line, f"{what}{message}") for line, what in found]
+
+    return Rule(name, doc, confirm_with, find)
+
+
+def _full_name(call: Call) -> str:
+    return f"{'.' if call.receiver is not None else ''}{call.scope}{'::' if call.scope else ''}{call.name}"
+
+
+_TABLE = (
+    _rule(
+        "graph_replay",
+        "Is work recorded once and replayed?\n\nSilent on code that only asks whether a capture is going on.",
+        "fresh_values",
+        ": a replayed graph reads the addresses it was recorded with",
+        _Names(
+            r"(?:.*\W)?(cudaGraphLaunch|cudaGraphInstantiate|cudaStreamBeginCapture|capture_begin|replay)",
+        ),
+    ),
+    _rule(
+        "threads",
+        "Does the candidate start a thread or a process, or have the driver call back?\n\n"
+        "Silent where the file joins what it starts, on locks, atomics and `std::call_once`.",
+        "threads",
+        " runs something beside the call",
+        _Names(
+            r"\.?((?:.*::)?(?:pthread_create|v?fork|popen|execv[ep]?|execlp?|posix_spawn|cudaLaunchHostFunc"
+            r"|cudaStreamAddCallback)|std::async|at::launch|at::intraop_launch|(?:std::)?(?:system|j?thread))",
+            types=r"(?:std::)?j?thread",
+            unless=r"\.(?:.*::)?join",
+        ),
+    ),
+    _rule(
+        "self_timing",
+        "Does the candidate measure time itself?\n\n"
+        "Silent on events that only order streams, and on device clocks used for nothing but waiting.",
+        "first_call",
+        " measures time inside the candidate",
+        _Names(
+            r"(?:.*\W)?(cudaEventElapsedTime|elapsed_time|clock_gettime|gettimeofday)|.*chrono.*::(now)",
+        ),
+    ),
+    _rule(
+        "process_state",
+        "Does the candidate look at, or reach into, the process that judges it?\n\n"
+        "Silent on properties of the device and on settings read through the library.",
+        "untouched_process",
+        " reaches into the process around the candidate",
+        _Names(
+            r"(?:.*\W)?((?:secure_)?getenv|setenv|putenv|dlopen|dlv?sym|ptrace|mprotect|process_vm_(?:read|write)v"
+            r"|PyRun_(?:Simple)?String|PyImport_ImportModule|PyEval_Get(?:Frame|Builtins)|PyThreadState_Get)"
+            r"|(?:py::module_?|pybind11::module_)::(import)|(?:py|pybind11)::(exec|eval|globals|eval_file)",
+        ),
+    ),
+    _rule(
+        "file_access",
+        "Does the candidate read or write files?\n\nSilent on printing.",
+        "fresh_values",
+        " opens a file, which can hold a result from call to call",
+        _Names(
+            r"(?:std::)?(f?open|freopen|openat|mmap|shm_open|creat|tmpfile|mkstemp)"
+            r"|(?:torch|at)::(save|load|pickle_save|pickle_load)",
+            types=r"(?:std::)?[io]?fstream",
+        ),
+    ),
+)
+RULES = {rule.name: rule for rule in _TABLE}

@@ -1,0 +1,109 @@
+"""Rules that the names of calls decide alone: a row of the table is a rule with its question, pattern and message.
+
+A pattern is matched against the whole name of a call, imports resolved, or against ".name" of an expression's method.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+
+from audit.review.python_reading import PythonReading
+from audit.review.rule import Rule, Spot
+
+_FETCHES = r"urllib\.request\.url(?:open|retrieve)|requests\.get|pip\.main"
+_WAITS = frozenset({"join", "result", "communicate"})
+
+
+def _rule(
+    name: str,
+    doc: str,
+    confirm_with: str,
+    message: str,
+    calls: str,
+    unless: Callable[[PythonReading, ast.Call], bool] = lambda reading, call: False,  # noqa: ARG005
+) -> Rule[PythonReading]:
+    """Return a rule that points at calls of such names, but for those that `unless` lets pass."""
+    pattern = re.compile(calls)
+
+    def find(reading: PythonReading) -> list[Spot]:
+        named = ((call, name) for call, name in reading.calls() if pattern.fullmatch(name))
+        return [Spot(call.lineno, f"{name}{message}") for call, name in named if not unless(reading, call)]
+
+    return Rule(name, doc, confirm_with, find)
+
+
+def _runs_a_literal(reading: PythonReading, call: ast.Call) -> bool:
+    return bool(call.args) and isinstance(call.args[0], ast.Constant) and not re.match(_FETCHES, reading.name(call))
+
+
+def _untimed_event(reading: PythonReading, call: ast.Call) -> bool:
+    """Return whether an event is made that takes no time: `torch.cuda.Event()` without `enable_timing=True`."""
+    given = [each.value for each in call.keywords if each.arg == "enable_timing"] + call.args[:1]
+    timed = any(isinstance(each, ast.Constant) and each.value is True for each in given)
+    return reading.name(call) == "torch.cuda.Event" and not timed
+
+
+def _waited_for(reading: PythonReading, call: ast.Call) -> bool:
+    """Return whether the function that starts it also waits for it."""
+    return bool(reading.attributes(reading.function(call)) & _WAITS)
+
+
+_TABLE = (
+    _rule(
+        "cuda_graph",
+        "Is work recorded once and replayed?\n\nSilent on asking whether a capture is going on.",
+        "fresh_values",
+        ": a replayed graph reads the addresses it was recorded with",
+        r"torch\.cuda\.(?:CUDAGraph|graph|make_graphed_callables)|.*\.replay",
+    ),
+    _rule(
+        "file_cache",
+        "Does the candidate read or write files?\n\n"
+        "Silent on sources handed to the extension builder and on paths alone.",
+        "fresh_values",
+        " opens a file, which can hold a result from call to call",
+        r"(?:(?:builtins|io|os|shelve)\.)?open|(?:torch|numpy)\.(?:save|load)|(?:pickle|joblib)\.(?:dump|load)"
+        r"|mmap\.mmap|sqlite3\.connect|multiprocessing\.shared_memory\.SharedMemory|.*\.(?:read|write)_(?:bytes|text)",
+    ),
+    _rule(
+        "child_process",
+        "Does the candidate start a thread or a process?\n\n"
+        "Silent on imports alone, on locks, and where the same function waits for what it starts.",
+        "threads",
+        " runs something beside the call",
+        r"threading\.(?:Thread|Timer)|_thread\.start_new_thread|os\.(?:fork|system|popen|posix_spawn)"
+        r"|concurrent\.futures\.(?:Thread|Process)PoolExecutor|asyncio\.create_subprocess_(?:exec|shell)"
+        r"|(?:subprocess|(?:torch\.)?multiprocessing)\.(?!.*(?:cpu_count|Lock)$).*",
+        unless=_waited_for,
+    ),
+    _rule(
+        "own_timing",
+        "Does the candidate measure time itself?\n\n"
+        'Silent under `if __name__ == "__main__"`, in functions that test or benchmark, and on `triton.autotune`.',
+        "first_call",
+        " measures time inside the candidate",
+        r"time\.(?:time|perf_counter(?:_ns)?|monotonic|process_time)|timeit\.(?:timeit|Timer)|torch\.cuda\.Event"
+        r"|triton\.testing\.do_bench(?:_cudagraph)?|torch\.utils\.benchmark\.Timer|.*\.elapsed_time",
+        unless=_untimed_event,
+    ),
+    _rule(
+        "heap_scan",
+        "Does the candidate search the process for objects that it was not given?\n\nSilent on collecting garbage.",
+        "agreement",
+        " reaches objects that the caller did not pass in",
+        r"gc\.get_(?:objects|referrers|referents)|ctypes\.(?:string_at|memmove|cast)"
+        r"|torch\.cuda\.(?:memory_snapshot|memory\._snapshot)|.*\.from_address",
+    ),
+    _rule(
+        "dynamic_code",
+        "Is code run that the file does not show?\n\n"
+        "Silent on literals, on the library's own compilers and on imports by name.",
+        "untouched_process",
+        " runs or fetches code that the file does not show",
+        r"exec|eval|compile|__import__|importlib\.reload|marshal\.loads|runpy\.run_(?:path|module)|" + _FETCHES,
+        unless=_runs_a_literal,
+    ),
+)
+RULES = {rule.name: rule for rule in _TABLE}
