@@ -62,8 +62,26 @@ def names_in(device: str) -> frozenset[str]:
     return words | {name for name, gpu in table().items() if gpu.is_named(words)}
 
 
-def at_hand(device: str) -> Gpu | None:
-    """The entry that fits a device's own name most closely; None if the table has none."""
+def closest(device: str) -> str | None:
+    """Return the name in the table that fits a device's own name most closely; None if the table has none."""
     words = frozenset(re.split(r"[\s-]+", device))
-    fit = [gpu for gpu in table().values() if gpu.is_named(words)]
-    return max(fit, key=lambda gpu: len(gpu.words), default=None)
+    fit = [name for name, gpu in table().items() if gpu.is_named(words)]
+    return max(fit, key=lambda name: len(table()[name].words), default=None)
+
+
+def at_hand(device: str) -> Gpu | None:
+    """Return the entry of that name."""
+    name = closest(device)
+    return table()[name] if name else None
+
+
+def described(text: str) -> str:
+    """Return the table's name for `a100`, `3090` or `NVIDIA H100 80GB HBM3`; the text itself for any other GPU."""
+    words = {word.upper() for word in re.split(r"[\s_-]+", text) if word} - {"NVIDIA"}
+    known = {name: {word.upper() for word in gpu.words} for name, gpu in table().items()}
+    without = {name: {word.upper() for word in gpu.without} for name, gpu in table().items()}
+    inside = [name for name, own in known.items() if words and own >= words]
+    around = [name for name, own in known.items() if own <= words and not without[name] & words]
+    if inside:
+        return min(inside, key=lambda name: len(known[name]))
+    return max(around, key=lambda name: len(known[name]), default=text)

@@ -10,7 +10,7 @@ import pytest
 
 from audit.apps import cli
 from audit.lint import datasets
-from audit.lint.datasets import files, page, terminal
+from audit.lint.datasets import page
 from audit.report import html, markdown, safe_csv
 from tests.datasets.made import archive, archived, lines, scores
 
@@ -28,10 +28,10 @@ def test_names_in_rows_take_no_effect(tmp_path: Path) -> None:
     assert "&lt;script&gt;" in shown
     written = markdown.render(report, figures="figures")
     assert "[x](" not in written
-    text = written + terminal.text(data, answers)
+    text = written + page.text(data, answers)
     assert "\x1b" not in text
     assert "\u202e" not in text
-    cells = [cell for row in csv.reader(io.StringIO(files.rows(answers))) for cell in row]
+    cells = [cell for row in csv.reader(io.StringIO(page.rows(answers))) for cell in row]
     assert not [cell for cell in cells if cell.startswith(safe_csv.FORMULA)]
 
 
@@ -58,7 +58,7 @@ def test_a_file_that_cannot_be_written_is_bad_input(tmp_path: Path, capsys: pyte
 
 def test_headings_wrap_and_long_tables_say_how_much_is_left(tmp_path: Path) -> None:
     rows = [archived(1.0 + place, PyTorch_Compile_Runtime=1.0, Task_ID=place, Level_ID=place) for place in range(40)]
-    told = terminal.text(data := archive(tmp_path, rows, gpu="H100"), datasets.lint(data))
+    told = page.text(data := archive(tmp_path, rows, gpu="H100"), datasets.lint(data))
     assert "and 16 more rows" in told
     assert max(map(len, told.splitlines())) < 140
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audit.lint import datasets
-from audit.lint.datasets import files, page
+from audit.lint.datasets import page
 from audit.lint.datasets.answer import Answer
 from audit.lint.datasets.dataset import Dataset
 from audit.lint.datasets.rules.strongest_baseline import median_of_strongest
@@ -59,7 +59,7 @@ def test_the_pages_derive_from_the_rows(data: Dataset, answers: dict[str, Answer
     shown = PICTURE.sub("picture", html.render(report))
     assert PICTURE.sub("picture", (FOLDER / "lint.html").read_text(encoding="utf-8")) == shown
     assert (FOLDER / "lint.md").read_text(encoding="utf-8") == markdown.render(report, figures="figures")
-    assert (FOLDER / "lint.csv").read_text(encoding="utf-8") == files.rows(list(answers.values()))
+    assert (FOLDER / "lint.csv").read_text(encoding="utf-8") == page.rows(list(answers.values()))
     for figure in drawn.values():
         assert (FOLDER / "figures" / f"{figure.name}.png").read_bytes().startswith(b"\x89PNG")
         assert figure.dark.startswith(b"\x89PNG")

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from audit.lint import datasets
-from audit.lint.datasets.gpu_names import named
 from audit.model.errors import BadInput
+from audit.model.gpus import described
 from tests.datasets.made import archive, archived, cuda_l1, lines, scores
 
 
@@ -107,7 +107,7 @@ def test_a_unit_the_times_exclude_is_refused(tmp_path: Path) -> None:
      ("NVIDIA A100-SXM4-80GB", "A100 80GB"), ("NVIDIA GeForce RTX 3090 Ti", "NVIDIA GeForce RTX 3090 Ti")],
 )  # fmt: skip
 def test_gpus_go_by_the_name_of_the_table(told: str, name: str) -> None:
-    assert named(told) == name
+    assert described(told) == name
 
 
 def test_bad_input_is_one_sentence(tmp_path: Path) -> None:

@@ -60,18 +60,17 @@ def lint(  # noqa: PLR0913  # one argument an option
 ) -> int:
     """Prints what stands out in a dataset, and writes the files asked for."""
     from audit.lint import datasets  # pandas takes half a second that other commands need not wait
-    from audit.lint.datasets import files, page
-    from audit.lint.datasets.terminal import text as lines_of
+    from audit.lint.datasets import page
 
     data = datasets.read(path, gpu=gpu, unit=unit)
     answers = datasets.lint(data)
-    terminal.say(*lines_of(data, answers).splitlines())
-    asked = files.Asked(markdown, html, csv, out)
-    if asked != files.Asked():
+    terminal.say(*page.text(data, answers).splitlines())
+    asked = page.Asked(markdown, html, csv, out)
+    if asked != page.Asked():
         from audit.lint.datasets import figures
 
         drawn = figures.draw(data)
-        written = files.write(asked, page.build(data, answers, drawn), answers, list(drawn.values()))
+        written = page.write(asked, page.build(data, answers, drawn), answers, list(drawn.values()))
         terminal.say("", f"wrote {', '.join(str(file) for file in written)}")
     return 0
 

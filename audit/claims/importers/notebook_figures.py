@@ -12,7 +12,7 @@ from typing import Any
 from audit.claims.importers.imported import NO_FIGURES, Figure, Missing
 from audit.claims.importers.material import Given
 from audit.claims.importers.published import ratio
-from audit.model.gpus import names_in, table
+from audit.model import gpus
 
 MOST_CHARACTERS = 1 << 16
 """Of one cell's outputs; what a cell prints behind that is not read."""
@@ -43,19 +43,13 @@ def _ratios(document: dict[str, Any]) -> Iterator[tuple[int, float, str]]:
 
 def _gpu(document: dict[str, Any]) -> str | None:
     """The GPU that the outputs name, where it is one; else the one that the notebook asks Colab for."""
-    named = {name for _, text in _outputs(document) for line in text.splitlines() if (name := _closest(line))}
+    named = {name for _, text in _outputs(document) for line in text.splitlines() if (name := gpus.closest(line))}
     metadata = document.get("metadata")
     colab = metadata.get("colab") if isinstance(metadata, dict) else None
     asked = colab.get("gpuType") if isinstance(colab, dict) else None
     if not named and isinstance(asked, str):
-        return _closest(asked)
+        return gpus.closest(asked)
     return named.pop() if len(named) == 1 else None
-
-
-def _closest(line: str) -> str | None:
-    """The GPU of the table that a line names, the most closely where several fit."""
-    fit = [name for name in names_in(line) if name in table()]
-    return max(fit, key=lambda name: len(table()[name].words), default=None)
 
 
 def _outputs(document: dict[str, Any]) -> Iterator[tuple[int, str]]:

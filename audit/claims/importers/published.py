@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,10 +16,7 @@ def gpu_named(text: Any) -> str | None:
     """The GPU of our table that a name means, `H100` for `NVIDIA H100 80GB HBM3`; else the name itself."""
     if not isinstance(text, str) or not text.strip():
         return None
-    words = frozenset(re.split(r"[\s\-_]+", text.strip()))
-    upper = frozenset(word.upper() for word in words)
-    fit = [name for name, gpu in gpus.table().items() if gpu.is_named(words) or gpu.is_named(upper)]
-    return max(fit, key=lambda name: len(gpus.table()[name].words), default=text.strip())
+    return gpus.described(text.strip())
 
 
 def times(

@@ -1,6 +1,6 @@
 """Claims by the thousand: what the numbers of a published dataset say on their own. Nothing is built or run.
 
-reading ─► formats ─► dataset ─► rules ─► terminal, page, figures ─► files
+reading ─► formats ─► dataset ─► rules ─► figures, page
 """
 
 from __future__ import annotations

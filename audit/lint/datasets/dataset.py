@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import pandas as pd
+from pydantic import PositiveFloat, PositiveInt
 
-from audit.lint.datasets.about import About
+from audit.model.base import Frozen
 
 RATIO = "ratio "
 """What the columns of published ratios begin with; the baseline's name follows."""
 TIME = "time "
 """The same for published times of baselines, in the unit of `kernel_time`."""
 NOT_STATED = "not stated"
+MS_PER = {"ms": 1.0, "us": 1e-3}
 COLUMNS = {
     "file": "",
     "row": 0,
@@ -34,6 +37,31 @@ COLUMNS = {
 that of its code, empty where the dataset gives none; `kernel_time` is in the dataset's own unit; `flops` and `bytes`
 are the least work of the task where its shapes allow to say.
 """
+
+
+Statistic = Literal["mean", "median", "maximum", "upper quartile", "rows"]
+
+
+class Published(Frozen):
+    """One figure published about the dataset; `rows` is a count of rows with a ratio."""
+
+    gpu: str
+    statistic: Statistic
+    value: PositiveFloat
+    level: str = ""
+    baseline: str = ""
+
+
+class About(Frozen):
+    """The file `dataset.toml`: title, source, licence, remarks, the GPU where no row names one, published figures."""
+
+    title: str = ""
+    source: str = ""
+    retrieved: str = ""
+    note: str = ""
+    gpu: str = ""
+    rows: PositiveInt | None = None
+    published: tuple[Published, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
-"""What a format is: the columns that tell it, and how its rows become those of a dataset."""
+"""What a format is: the columns that tell it, how its rows become those of a dataset, and cells as that reads them."""
 
 from __future__ import annotations
 
+import hashlib
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -33,3 +35,48 @@ class Format:
     sources: tuple[str, ...]
     convert: Callable[[Table], pd.DataFrame]
     none: float | None = None
+
+
+def labels(frame: pd.DataFrame, column: str) -> pd.Series:
+    """A column such as 2, 2.0 or "2" as text, all "2"; empty where the cell or the column is missing."""
+    if column not in frame:
+        return pd.Series("", index=frame.index)
+    return frame[column].map(_label)
+
+
+def truths(frame: pd.DataFrame, column: str, *, absent: bool) -> pd.Series:
+    """A column of yes and no, however it is written, as booleans; `absent` where the column is missing."""
+    if column not in frame:
+        return pd.Series(absent, index=frame.index)
+    return frame[column].map(lambda cell: str(cell).strip().lower() in ("true", "1", "1.0")).astype(bool)
+
+
+def _label(cell: object) -> str:
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return ""
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else sound(str(cell))
+
+
+def sound(text: str) -> str:
+    """The text with a question mark for each lone surrogate, which JSON can hold and no table can."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def present(frame: pd.DataFrame, column: str) -> pd.Series:
+    """True where the cell holds text other than blanks."""
+    if column not in frame:
+        return pd.Series(False, index=frame.index)
+    return frame[column].map(lambda text: isinstance(text, str) and bool(text.strip())).astype(bool)
+
+
+def digests(frame: pd.DataFrame, column: str) -> pd.Series:
+    """A digest of each cell's text, runs of white space counted as one blank; empty where there is no text."""
+    if column not in frame:
+        return pd.Series("", index=frame.index)
+    return frame[column].map(_digest)
+
+
+def _digest(text: object) -> str:
+    if not isinstance(text, str) or not text.strip():
+        return ""
+    return hashlib.blake2b(" ".join(text.split()).encode("utf-8", "replace"), digest_size=12).hexdigest()

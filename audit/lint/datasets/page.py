@@ -1,16 +1,26 @@
-"""Dataset and answers → the view of a report, which the renderers turn into Markdown and HTML."""
+"""Dataset and answers → the view of a report, text for a terminal, and the files that are asked for."""
 
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from audit.lint.datasets.answer import Answer, Mark, rows_of
 from audit.lint.datasets.dataset import Dataset
 from audit.lint.datasets.rules import RULES
+from audit.model import sanitizer
+from audit.model.errors import BadInput
+from audit.report import html, markdown, safe_csv
+from audit.report.formats import FIGURES
 from audit.report.view import Figure, Link, Report, Section, Table
 
 MOST_MARKS, MOST_REFUSED = 120, 60
+WIDTH, LEAST_COLUMN, MOST_ROWS, FEW_REFUSED = 118, 7, 24, 5
+"""Of text for a terminal."""
+COLUMNS = ("file", "row", "which", "rule", "grade", "what for")
 LEAD = "Numbers only: nothing was built or run. A hint says where to look, and convicts nobody."
 
 
@@ -100,3 +110,102 @@ def _refused(data: Dataset) -> Section:
     more = f" {left:,} more reasons are not shown." if left else ""
     table = Table("Rows left out", ("File", "Row", "Column", "Why"), rows, frozenset({1}))
     return Section("Rows left out", "left-out", paragraphs=(told + more,), tables=(table,) if rows else (), folded=True)
+
+
+def text(data: Dataset, answers: Sequence[Answer]) -> str:
+    """Everything on a page of text."""
+    lines = [f"{sanitizer.line(data.name)}: {counted(data)}", *_wrapped(data.notes)]
+    lines += [f"  left out: {sanitizer.line(str(one))}" for one in data.refused[:FEW_REFUSED]]
+    if len(data.refused) > FEW_REFUSED:
+        lines.append(f"  and {len(data.refused) - FEW_REFUSED:,} more")
+    for answer in answers:
+        if answer.asked:
+            lines += ["", answer.title, *_wrapped(answer.sentences)]
+            lines += [line for shown in answer.tables[:1] for line in table(shown)]
+            lines += _wrapped([f"Errs: {told}" for told in answer.bias])
+    idle = [
+        f"{answer.title} ({answer.sentences[0].removeprefix('Not asked: ').rstrip('.')})"
+        for answer in answers
+        if not answer.asked
+    ]
+    lines += ["", *_wrapped([f"Not asked: {'; '.join(idle)}."])] if idle else []
+    return "\n".join(lines) + "\n"
+
+
+def table(shown: Table) -> list[str]:
+    """Columns side by side; headings take several lines where they are longer than what stands under them."""
+    rows = [[sanitizer.line(cell) for cell in row] for row in shown.rows[:MOST_ROWS]]
+    columns = [sanitizer.line(column) for column in shown.columns]
+    widths = [_width(column, [row[place] for row in rows]) for place, column in enumerate(columns)]
+    heads = [textwrap.wrap(column, width) for column, width in zip(columns, widths, strict=True)]
+    tall = max(map(len, heads))
+    heading = [[head[line - tall] if line - tall >= -len(head) else "" for head in heads] for line in range(tall)]
+    lines = [_line(cells, widths, shown) for cells in (*heading, ["-" * width for width in widths], *rows)]
+    more = len(shown.rows) - len(rows)
+    return [*lines, *([f"  and {more:,} more rows"] if more else [])]
+
+
+def _width(column: str, cells: Sequence[str]) -> int:
+    return max(LEAST_COLUMN, *map(len, column.split()), *map(len, cells), 0)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], shown: Table) -> str:
+    placed = [
+        cell.rjust(width) if place in shown.numeric else cell.ljust(width)
+        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    ]
+    return ("  " + "  ".join(placed)).rstrip()
+
+
+def _wrapped(told: Sequence[str]) -> list[str]:
+    return [
+        line
+        for one in told
+        for line in textwrap.wrap(sanitizer.line(one), WIDTH, initial_indent="  ", subsequent_indent="    ")
+    ]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The files to write; None where one is not wanted. `folder` gets all of them."""
+
+    markdown: Path | None = None
+    html: Path | None = None
+    csv: Path | None = None
+    folder: Path | None = None
+
+
+def write(asked: Asked, report: Report, answers: Sequence[Answer], figures: Sequence[Figure]) -> list[Path]:
+    """Writes what is asked for and returns the paths; Markdown has its figures in a folder beside it.
+
+    Raises:
+        BadInput: a file cannot be written.
+    """
+    folder = asked.folder
+    texts = {asked.markdown: "md", asked.html: "html", asked.csv: "csv"}
+    if folder is not None:
+        texts |= {folder / "lint.md": "md", folder / "lint.html": "html", folder / "lint.csv": "csv"}
+    made = {"md": lambda: markdown.render(report, figures=FIGURES), "html": lambda: html.render(report),
+            "csv": lambda: rows(answers)}  # fmt: skip
+    written = []
+    for path, kind in texts.items():
+        if path is not None:
+            written.append(_written(path, made[kind]().encode("utf-8")))
+            if kind == "md":
+                written += [_written(path.parent / FIGURES / f"{one.name}.png", one.png) for one in figures]
+    return written
+
+
+def rows(answers: Sequence[Answer]) -> str:
+    """Every marked row as CSV; no cell begins like a formula, since names in it are others'."""
+    marks = (mark for answer in answers for mark in answer.marks)
+    return safe_csv.text(COLUMNS, ((one.file, one.row, one.place, one.rule, one.grade, one.text) for one in marks))
+
+
+def _written(path: Path, data: bytes) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written ({error.strerror}); choose another place") from error
+    return path

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
+from pydantic import ValidationError
 
-from audit.claims.importers import tables
+from audit.claims.importers import bounded, tables
 from audit.claims.importers.rows import Rejected
 from audit.claims.importers.tables import Table
-from audit.lint.datasets import about, formats, units
-from audit.lint.datasets.about import About
-from audit.lint.datasets.dataset import NOT_STATED, Dataset, Refused
-from audit.lint.datasets.format import Format
-from audit.lint.datasets.gpu_names import named
-from audit.lint.datasets.labels import sound
+from audit.lint.datasets import formats
+from audit.lint.datasets.dataset import NOT_STATED, About, Dataset, Refused
+from audit.lint.datasets.format import Format, sound
+from audit.model import gpus, untrusted
 from audit.model.errors import BadInput
 
 SUFFIXES = (".parquet", ".csv", ".csv.gz", ".json", ".json.gz", ".jsonl", ".jsonl.gz", ".ndjson")
 DESCRIPTION = "dataset.toml"
+UNITS = ("ms", "us")
+SHORTEST_US = 0.5
+"""The resolution of CUDA events, about half a microsecond (CUDA Runtime API, cudaEventElapsedTime): nothing shorter is
+measured with them, so a smaller number is no count of microseconds."""
+LONGEST_MS = 600_000.0
+"""Ten minutes: no benchmark waits so long for a call, so times that are all above it are no milliseconds."""
 SHOWN_NAMES = 5
 LEAST, MOST = 1e-12, 1e12
 """No time in any unit and no ratio lies outside; what does would overflow a sum or a quotient."""
@@ -38,7 +44,7 @@ def read(path: Path, *, gpu: str | None = None, unit: str | None = None) -> Data
     """
     files = _files(path)
     description = path / DESCRIPTION if path.is_dir() else path.with_name(DESCRIPTION)
-    known = about.read(description) if description.is_file() else About()
+    known = _description(description) if description.is_file() else About()
     parts = [_part(file) for file in files]
     form = parts[0][0]
     other = next((file.name for file, part in zip(files, parts, strict=True) if part[0] is not form), None)
@@ -49,7 +55,7 @@ def read(path: Path, *, gpu: str | None = None, unit: str | None = None) -> Data
     read_rows = len(frame) + len({(one.file, one.row) for one in refused})
     frame, twice = _once(frame)
     frame, notes = _with_gpu(frame, gpu or known.gpu)
-    decided, sentence = units.of_times(frame["kernel_time"], told=unit)
+    decided, sentence = _unit(frame["kernel_time"], told=unit)
     return Dataset(
         name=known.title or path.name,
         format=form.name,
@@ -61,6 +67,23 @@ def read(path: Path, *, gpu: str | None = None, unit: str | None = None) -> Data
         notes=(*notes, sentence),
         about=known,
     )
+
+
+def _description(path: Path) -> About:
+    """The description in `path`.
+
+    Raises:
+        BadInput: no such file, too large, not TOML, or a key that does not belong there.
+    """
+    try:
+        table = untrusted.toml(bounded.source_text(path).decode("utf-8"), str(path))
+        return About.model_validate_json(json.dumps(table, default=str))
+    except RecursionError as error:
+        raise BadInput(f"{path}: nested too deeply to be read") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise BadInput(f"{path}: key {key}: {first['msg']}; known: {', '.join(About.model_fields)}") from error
 
 
 def _files(path: Path) -> list[Path]:
@@ -120,7 +143,43 @@ def _with_gpu(frame: pd.DataFrame, told: str) -> tuple[pd.DataFrame, list[str]]:
         return frame, [many] if len(names) > 1 else []
     if not told:
         return frame, [f"{int(silent.sum()):,} rows name no GPU; --gpu says which one they speak of."]
-    where = named(told)
+    where = gpus.described(told)
     return frame.assign(gpu=frame["gpu"].where(~silent, where)), [
         f"{int(silent.sum()):,} rows that name no GPU are read as {where}."
     ]
+
+
+def _unit(times: pd.Series, *, told: str | None) -> tuple[str | None, str]:
+    """The unit of published times, None where nothing decides, and the sentence that says why.
+
+    Args:
+        times: positive, NaN where there is none.
+        told: what the user says; believed unless the times exclude it.
+
+    Raises:
+        BadInput: the user's unit is unknown, or excluded by the times.
+    """
+    if told is not None and told not in UNITS:
+        raise BadInput(f"--unit {told}: unknown; known: {', '.join(UNITS)}")
+    known = times.dropna()
+    if known.empty:
+        return None, "No times are published, only ratios."
+    least = float(known.min())
+    if least < SHORTEST_US:
+        return _agreed(
+            "ms", told, f"the shortest, {least:.3g}, would be under the {SHORTEST_US} µs CUDA events resolve"
+        )
+    if least > LONGEST_MS:
+        return _agreed("us", told, f"the shortest, {least:.3g}, would be more than ten minutes in milliseconds")
+    if told is not None:
+        return told, f"Times are read as {told}, as asked."
+    return None, (
+        f"Nothing says whether times are ms or µs (the shortest is {least:.3g}); give --unit to have them held "
+        "against the hardware. Ratios do not depend on it."
+    )
+
+
+def _agreed(unit: str, told: str | None, why: str) -> tuple[str, str]:
+    if told not in (None, unit):
+        raise BadInput(f"--unit {told}: the times cannot be that: {why}; leave the option out")
+    return unit, f"Times are {unit}: {why}."

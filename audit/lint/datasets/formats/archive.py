@@ -9,10 +9,9 @@ from __future__ import annotations
 import pandas as pd
 
 from audit.claims.importers.tables import Table
-from audit.lint.datasets import code, work
+from audit.lint.datasets import work
 from audit.lint.datasets.dataset import RATIO, TIME, completed
-from audit.lint.datasets.format import Format
-from audit.lint.datasets.labels import labels, truths
+from audit.lint.datasets.format import Format, digests, labels, present, truths
 
 KERNEL = "CUDA_Runtime"
 TIMES = {"PyTorch_Native_Runtime": "eager", "PyTorch_Compile_Runtime": "torch.compile"}
@@ -28,8 +27,8 @@ def convert(table: Table) -> pd.DataFrame:
         "task": labels(frame, "Task_ID"),
         "kernel": labels(frame, "Kernel_Name"),
         "correct": truths(frame, "Correct", absent=True),
-        "digest": code.digests(frame, "CUDA_Code"),
-        "has_code": code.present(frame, "CUDA_Code"),
+        "digest": digests(frame, "CUDA_Code"),
+        "has_code": present(frame, "CUDA_Code"),
         "kernel_time": frame[KERNEL],
     }
     times = {TIME + name: frame[column] for column, name in TIMES.items() if column in frame}

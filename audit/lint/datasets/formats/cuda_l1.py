@@ -9,11 +9,9 @@ from __future__ import annotations
 import pandas as pd
 
 from audit.claims.importers.tables import Table
-from audit.lint.datasets import code
 from audit.lint.datasets.dataset import RATIO, completed
-from audit.lint.datasets.format import Format
-from audit.lint.datasets.gpu_names import named
-from audit.lint.datasets.labels import labels, truths
+from audit.lint.datasets.format import Format, digests, labels, present, truths
+from audit.model import gpus
 
 SCORES = {
     "score_default": "eager",
@@ -29,12 +27,12 @@ def convert(table: Table) -> pd.DataFrame:
     frame = table.frame
     stem = table.path.name.partition(".")[0]
     names = labels(frame, "gpu") if "gpu" in frame else pd.Series(stem, index=frame.index)
-    coded = code.present(frame, "custom_code") if "custom_code" in frame else truths(frame, "has_code", absent=True)
+    coded = present(frame, "custom_code") if "custom_code" in frame else truths(frame, "has_code", absent=True)
     rows = {
-        "gpu": names.map({name: named(name) for name in names.unique()}),
+        "gpu": names.map({name: gpus.described(name) for name in names.unique()}),
         "level": labels(frame, "level_id"),
         "task": labels(frame, "task_id"),
-        "digest": code.digests(frame, "custom_code"),
+        "digest": digests(frame, "custom_code"),
         "has_code": coded,
     }
     ratios = {RATIO + name: frame[column] for column, name in SCORES.items() if column in frame}

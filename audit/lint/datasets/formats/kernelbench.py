@@ -2,7 +2,7 @@
 
 Source of the columns: `KernelExecResult` in src/kernelbench/eval.py of https://github.com/ScalingIntelligence/KernelBench.
 A comment there calls `runtime` microseconds while the values come from a clock that gives milliseconds; the unit is
-therefore read from the values (`audit.lint.datasets.units`). A time of -1 stands for none.
+therefore read from the values (`audit.lint.datasets.reading`). A time of -1 stands for none.
 """
 
 from __future__ import annotations
@@ -12,11 +12,9 @@ from typing import Any
 import pandas as pd
 
 from audit.claims.importers.tables import Table
-from audit.lint.datasets import code
 from audit.lint.datasets.dataset import NOT_STATED, RATIO, TIME, completed
-from audit.lint.datasets.format import Format
-from audit.lint.datasets.gpu_names import named
-from audit.lint.datasets.labels import labels, sound, truths
+from audit.lint.datasets.format import Format, digests, labels, present, sound, truths
+from audit.model import gpus
 
 TASKS = ("problem_id", "task_id", "key")
 LEVELS = ("level", "level_id")
@@ -34,8 +32,8 @@ def convert(table: Table) -> pd.DataFrame:
         "task": labels(frame, _first(frame, TASKS)),
         "kernel": labels(frame, "sample_id").map(lambda number: f"sample {number}" if number else ""),
         "correct": truths(frame, "correctness", absent=True) & truths(frame, "compiled", absent=True),
-        "has_code": code.present(frame, source) if source else pd.Series(True, index=frame.index),
-        "digest": code.digests(frame, source),
+        "has_code": present(frame, source) if source else pd.Series(True, index=frame.index),
+        "digest": digests(frame, source),
         "kernel_time": kernel_time,
         TIME + "eager": baseline_time,
         RATIO + "eager": baseline_time / kernel_time,
@@ -49,7 +47,7 @@ def _first(frame: pd.DataFrame, names: tuple[str, ...]) -> str:
 
 def _gpu(metadata: Any) -> str:
     told = metadata.get("hardware") if isinstance(metadata, dict) else None
-    return named(sound(told)) if isinstance(told, str) and told.strip() else NOT_STATED
+    return gpus.described(sound(told)) if isinstance(told, str) and told.strip() else NOT_STATED
 
 
 FORMAT = Format(

@@ -23,17 +23,8 @@ from audit.lint.datasets.rules import (
 
 Rule = Callable[[Dataset], Answer]
 
-RULES: dict[str, Rule] = {
-    strongest_baseline.NAME: strongest_baseline.run,
-    baselines_disagree.NAME: baselines_disagree.run,
-    carried_mean.NAME: carried_mean.run,
-    published.NAME: published.run,
-    floor.NAME: floor.run,
-    artifact.NAME: artifact.run,
-    marked_wrong.NAME: marked_wrong.run,
-    own_arithmetic.NAME: own_arithmetic.run,
-    duplicates.NAME: duplicates.run,
-    best_of_many.NAME: best_of_many.run,
-    levels.NAME: levels.run,
-    portability.NAME: portability.run,
-}
+_TABLE = (
+    strongest_baseline, baselines_disagree, carried_mean, published, floor, artifact, marked_wrong, own_arithmetic,
+    duplicates, best_of_many, levels, portability,
+)  # fmt: skip
+RULES: dict[str, Rule] = {rule.NAME: rule.run for rule in _TABLE}

@@ -16,8 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from audit.lint.datasets.answer import Answer, Grade, count, mark, not_asked
-from audit.lint.datasets.dataset import NOT_STATED, Dataset, place
-from audit.lint.datasets.units import MS_PER
+from audit.lint.datasets.dataset import MS_PER, NOT_STATED, Dataset, place
 from audit.model import gpus
 from audit.model.gpus import Gpu
 from audit.report.quantities import milliseconds

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from audit.lint.datasets import aggregates
 from audit.lint.datasets.answer import Answer, not_asked, share, times
 from audit.lint.datasets.dataset import Dataset
+from audit.lint.datasets.rules.carried_mean import aggregates
 from audit.lint.datasets.rules.strongest_baseline import strongest
 from audit.report.view import Table
 
@@ -19,7 +19,7 @@ def run(data: Dataset) -> Answer:
         return not_asked(NAME, TITLE, "fewer than two levels are named")
     rows = []
     for (gpu, level), part in scored.groupby(["gpu", "level"], sort=False):
-        one, best = aggregates.of(part[data.headline].to_numpy()), strongest(part, data)
+        one, best = aggregates(part[data.headline].to_numpy()), strongest(part, data)
         rows.append(
             (str(gpu), str(level), f"{one.rows:,}", times(one.mean), times(one.median), times(one.geometric_mean),
              times(best.median()), share((best < 1).sum(), len(best)))

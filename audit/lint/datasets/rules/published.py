@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from audit.lint.datasets.about import Published
 from audit.lint.datasets.answer import Answer, not_asked, times
-from audit.lint.datasets.dataset import RATIO, Dataset
+from audit.lint.datasets.dataset import RATIO, Dataset, Published
 from audit.report.view import Table
 
 NAME = "published"
