@@ -177,11 +177,12 @@ def _killed(folder: Path, out: Path, *, victim: str, after_s: float) -> bool:
 
 
 def _finished(out: Path) -> Iterator[tuple[str, str]]:
-    """Claims with a finished entry, and a digest of their record and entry."""
-    for path in sorted(out.glob("*/batch.json")):
-        if json.loads(path.read_bytes())["state"] == "finished":
-            digest = hashlib.sha256(path.read_bytes() + (path.parent / "record.json").read_bytes())
-            yield path.parent.name, digest.hexdigest()
+    """Claims that have finished, and a digest of their record and state."""
+    for path in sorted(out.glob("items/*.json")):
+        attempts = json.loads(path.read_bytes()).get("attempts", [])
+        if attempts and attempts[-1]["outcome"] == "finished":
+            digest = hashlib.sha256(path.read_bytes() + (out / path.stem / "record.json").read_bytes())
+            yield path.stem, digest.hexdigest()
 
 
 def _left(out: Path) -> int:

@@ -67,13 +67,12 @@ def renamed(text: str, number: int) -> str:
 
 def measured(root: Path, out: Path) -> dict[str, Any]:
     """The counts and seconds of one funnel over the folder."""
-    from audit.apps.funnel import collection, counts
-    from audit.apps.funnel.command import stages_for
-    from audit.apps.funnel.run import Funnel
+    from audit.apps.batch import items, screened, screening
+    from audit.apps.batch.run import Run
     from audit.report.progress import Progress
 
-    funnel = Funnel(collection.of_folder(root), out, resume=False, seed=20250220)
-    funnel.run(stages_for("emulated"), progress=Progress(io.StringIO()))
+    funnel = Run(items.of_folder(root), out, resume=False, seed=20250220, progress=Progress(io.StringIO()))
+    funnel.run(screening.for_device("emulated"))
     states = list(funnel.items.values())
     return {
         "stages": {
@@ -84,10 +83,10 @@ def measured(root: Path, out: Path) -> dict[str, Any]:
                 "seconds": round(one.seconds, 1),
                 "an_hour": round(one.an_hour or 0),
             }
-            for one in counts.by_stage(funnel.state, states)
+            for one in screened.by_stage(funnel.state, states)
             if one.came
         },
-        "verdicts": {f"{stage}: {verdict}": number for stage, verdict, number in counts.by_verdict(states)},
+        "verdicts": {f"{stage}: {verdict}": number for stage, verdict, number in screened.by_verdict(states)},
         "no_answer": {one.item: one.last.reasons[0] for one in states if one.last and one.last.outcome == "no answer"},
     }
 

@@ -29,7 +29,7 @@ from typing import Any
 
 from tornado.websocket import websocket_connect
 
-from audit.apps.batch.engine import python_path
+from audit.apps.batch.jobs import python_path
 from audit.run import environment
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from audit import __version__
-from audit.apps.batch.engine import python_path
+from audit.apps.batch.jobs import python_path
 from audit.apps.notebook import preflight
 
 ROOT = Path(__file__).resolve().parents[1]

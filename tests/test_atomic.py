@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.apps.funnel import state
-from audit.apps.funnel.state import FunnelState
+from audit.apps.batch import state
+from audit.apps.batch.state import RunState
 from audit.model import Record, atomic, store
 from audit.model.errors import BadInput
 
@@ -28,7 +28,7 @@ def test_a_write_that_breaks_off_leaves_the_old_file_alone(
     with pytest.raises(BadInput, match=r"record\.json: cannot be written \(No space left on device\); make room"):
         store.write(record, place)
     with pytest.raises(OSError, match="No space left"):
-        state.write(FunnelState(collection="c", items=1, seed=1), place)
+        state.write(RunState(collection="c", items=1, seed=1), place)
     assert {path.name: path.read_bytes() for path in place.parent.iterdir()} == {"record.json": before}
 
 

@@ -11,7 +11,7 @@ import audit
 
 ROOT = Path(audit.__file__).parent
 SETTABLE = {"time": ("time", "time_ns", "localtime", "gmtime", "ctime"), "datetime": ("now", "utcnow", "today")}
-STAMPS = {"apps/batch/run.py": 1, "run/environment.py": 1}
+STAMPS = {"apps/batch/notebooks.py": 1, "run/environment.py": 1}
 """Where a record tells when something began, and how often; nothing is decided by it."""
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from audit.apps.batch import states
-from audit.apps.batch.classify import Outcome, classify
-from audit.apps.batch.collection import Item
-from audit.apps.batch.states import End
+from audit.apps.batch import state as states
+from audit.apps.batch.classify import classify
+from audit.apps.batch.items import Item
+from audit.apps.batch.state import Attempt, End
 from audit.model import Record, Verdict, store
 
 
@@ -24,7 +24,7 @@ def left(folder: Path, *, error: tuple[str, str] | None = None, log: str = "") -
     (folder / "log.txt").write_text(log)
 
 
-def outcome(end: End, folder: Path, record: Record) -> Outcome:
+def outcome(end: End, folder: Path, record: Record) -> Attempt:
     item = Item("one", folder, sources=record.claim.sources)
     return classify(end, item, folder)
 
@@ -46,7 +46,7 @@ def outcome(end: End, folder: Path, record: Record) -> Outcome:
 )
 def test_by_return_code_and_signal(end: End, state: str, words: str, tmp_path: Path, record: Record) -> None:
     found = outcome(end, tmp_path, record)
-    assert found.state == state
+    assert found.outcome == state
     assert words in found.reason
 
 
@@ -68,7 +68,7 @@ def test_by_what_a_cell_raised(
 ) -> None:
     left(tmp_path, error=error, log=log)
     found = outcome(End(returncode=1), tmp_path, record)
-    assert (found.state, found.full) == (state, full)
+    assert (found.outcome, found.disk_full) == (state, full)
 
 
 def test_finished_needs_the_final_record_of_the_same_sources(tmp_path: Path, record: Record) -> None:
@@ -77,11 +77,12 @@ def test_finished_needs_the_final_record_of_the_same_sources(tmp_path: Path, rec
     assert "incomplete" in outcome(good, tmp_path, record).reason
     final = record.model_copy(update={"verdict": Verdict(name="wrong")})
     store.write(final, tmp_path / "record.json")
-    assert outcome(good, tmp_path, record) == Outcome("finished", "", "wrong")
-    assert outcome(End(returncode=1), tmp_path, record).state == "failed"
+    found = outcome(good, tmp_path, record)
+    assert (found.outcome, found.reason, found.verdict) == ("finished", "", "wrong")
+    assert outcome(End(returncode=1), tmp_path, record).outcome == "failed"
     other = record.claim.model_copy(update={"sources": record.claim.sources[1:]})
     found = outcome(good, tmp_path, record.model_copy(update={"claim": other}))
-    assert found.state == "failed"
+    assert found.outcome == "failed"
     assert "other files" in found.reason
 
 

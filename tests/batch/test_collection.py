@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from audit.apps import cli
-from audit.apps.batch import collection
+from audit.apps.batch.items import Item, for_notebook
 from audit.apps.batch.parameters import Values
 from audit.model.errors import BadInput
 from tests.batch import tiny
 
-KNOWN: Values = {"claim": "x", "device": "auto", "out": "", "interactive": True, "version": "1"}
 
-
-def items(*places: object, common: Values | None = None) -> list[collection.Item]:
-    return collection.items([str(place) for place in places], known=KNOWN, common=common or {})
+def items(*places: object, common: Values | None = None) -> tuple[Item, ...]:
+    with tempfile.TemporaryDirectory() as folder:
+        notebook = tiny.notebook(Path(folder) / "n.ipynb")
+        return for_notebook([str(place) for place in places], notebook, common=common or {}).items
 
 
 def test_every_form_of_a_collection(tmp_path: Path) -> None:
@@ -50,8 +51,9 @@ def test_a_broken_claim_is_told_in_its_place(tmp_path: Path) -> None:
     tiny.claim(tmp_path, "good")
     (tiny.claim(tmp_path, "bad") / "claimed.cu").unlink()
     bad, good = items(tmp_path)
-    assert good.trouble is None
-    assert "bad/claimed.cu: the file is missing" in (bad.trouble or "")
+    assert good.known is None
+    assert bad.known is not None
+    assert "bad/claimed.cu: the file is missing" in bad.known.reason
 
 
 @pytest.mark.parametrize(

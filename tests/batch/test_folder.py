@@ -2,92 +2,104 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
 
-from audit.apps.batch import collection
-from audit.apps.batch.collection import Item
-from audit.apps.batch.folder import BatchFolder, held
+from audit.apps.batch import notebooks, state
+from audit.apps.batch.items import Item, for_notebook
+from audit.apps.batch.run import Run, held
+from audit.apps.batch.state import Attempt, ItemState
 from audit.model import Record, Verdict, store
 from audit.model.errors import BadInput
+from audit.report.progress import Progress
 from tests.batch import tiny
 
 
-def item(tmp_path: Path, **values: str) -> Item:
-    (found,) = collection.items([str(tmp_path / "one")], known={}, common=dict(values))
-    return found
+def run_of(tmp_path: Path, notebook: str = "n.ipynb", **values: str) -> Run:
+    found = for_notebook([str(tmp_path / "one")], tmp_path / notebook, common=dict(values))
+    return Run(found, tmp_path / "out", resume=True, progress=Progress(io.StringIO()))
+
+
+def item(run: Run) -> Item:
+    (one,) = run.collection.items
+    return one
+
+
+def finished(run: Run) -> bool:
+    return notebooks.finished(item(run), run.items["one"], run._out)
 
 
 @pytest.fixture
-def folder(tmp_path: Path, record: Record) -> BatchFolder:
+def out(tmp_path: Path, record: Record) -> Path:
     """A batch whose one claim has finished."""
     tiny.claim(tmp_path, "one")
-    folder = BatchFolder(tmp_path / "out", notebook=tiny.notebook(tmp_path / "n.ipynb"))
-    one = item(tmp_path)
-    final = record.claim.model_copy(update={"sources": one.sources})
+    tiny.notebook(tmp_path / "n.ipynb")
+    run = run_of(tmp_path)
+    run.run([])
+    final = record.claim.model_copy(update={"sources": item(run).sources})
     done = record.model_copy(update={"claim": final, "verdict": Verdict(name="wrong")})
-    store.write(done, folder.of(one) / "record.json")
-    folder.keep(folder.fresh(one, reason="").model_copy(update={"state": "finished", "verdict": "wrong"}))
-    return folder
+    store.write(done, tmp_path / "out" / "one" / "record.json")
+    attempt = Attempt(stage="notebook", outcome="finished", verdict="wrong")
+    state.write(run.items["one"].after(attempt), tmp_path / "out" / "items" / "one.json")
+    return tmp_path / "out"
 
 
-def test_finished_means_the_same_files_parameters_and_notebook(folder: BatchFolder, tmp_path: Path) -> None:
-    one = item(tmp_path)
-    assert folder.finished(one) == folder.entry(one) is not None
-    assert folder.finished(item(tmp_path, device="cuda")) is None
+@pytest.mark.usefixtures("out")
+def test_finished_means_the_same_files_parameters_and_notebook(tmp_path: Path) -> None:
+    assert finished(run_of(tmp_path))
+    assert not finished(run_of(tmp_path, device="cuda"))
     other = tiny.notebook(tmp_path / "other.ipynb")
     other.write_text(other.read_text().replace("0.5", "0.6"))
-    assert BatchFolder(tmp_path / "out", notebook=other).finished(one) is None
+    assert not finished(run_of(tmp_path, "other.ipynb"))
     (tmp_path / "one" / "claimed.cu").write_text("// changed\n")
-    assert folder.finished(item(tmp_path)) is None
+    assert not finished(run_of(tmp_path))
 
 
-def test_finished_needs_the_record(folder: BatchFolder, tmp_path: Path, record: Record) -> None:
-    one = item(tmp_path)
-    path = folder.of(one) / "record.json"
+def test_finished_needs_the_record(out: Path, tmp_path: Path, record: Record) -> None:
+    run, path = run_of(tmp_path), out / "one" / "record.json"
     final = store.read(path)
     for other in (final.model_copy(update={"verdict": record.verdict}), record):
         store.write(other, path)
-        assert folder.finished(one) is None
+        assert not finished(run)
     store.write(final, path)
-    assert folder.finished(one) is not None
+    assert finished(run)
     path.unlink()
-    assert folder.finished(one) is None
+    assert not finished(run)
 
 
-def test_an_attempt_begins_with_an_empty_folder_and_keeps_every_log(folder: BatchFolder, tmp_path: Path) -> None:
-    one = item(tmp_path)
-    place = folder.of(one)
+def test_an_attempt_begins_with_an_empty_folder_and_keeps_every_log(out: Path, tmp_path: Path) -> None:
+    one, place = item(run_of(tmp_path)), out / "one"
     for attempt in range(3):
         (place / "log.txt").write_text(f"attempt {attempt}")
         (place / "figures").mkdir()
-        kept, given = folder.clear(one)
-        assert kept is not None
-        assert given == {"claim": str(tmp_path / "one"), "out": str(place), "interactive": False}
-    assert sorted(path.name for path in place.iterdir()) == ["1-log.txt", "2-log.txt", "3-log.txt", "batch.json"]
+        notebooks.clear(one, out)
+    assert sorted(path.name for path in place.iterdir()) == ["1-log.txt", "2-log.txt", "3-log.txt"]
     assert (place / "2-log.txt").read_text() == "attempt 1"
 
 
-def test_results_of_a_claim_that_changed_are_moved_and_kept(folder: BatchFolder, tmp_path: Path) -> None:
-    before = folder.entry(item(tmp_path))
+def test_results_of_a_claim_that_changed_are_moved_and_kept(out: Path, tmp_path: Path) -> None:
+    before = run_of(tmp_path).items["one"]
     (tmp_path / "one" / "claimed.cu").write_text("// changed\n")
-    kept, _ = folder.clear(item(tmp_path))
-    assert kept is None
-    moved = tmp_path / "out" / ".earlier" / "one-1"
+    changed = run_of(tmp_path)
+    assert changed.items["one"].attempts == ()
+    notebooks.clear(item(changed), out)
+    moved = out / ".earlier" / "one-1"
     assert store.read(moved / "record.json").verdict.name == "wrong"
-    assert (moved / "batch.json").read_text() == (
-        before.model_dump_json(by_alias=True, indent=1) + "\n" if before else ""
-    )
+    assert state.read(ItemState, moved / "state.json") == before
+    assert before.attempts
 
 
-def test_a_folder_that_holds_a_batch_is_not_begun_again(folder: BatchFolder, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="--resume"), held(tmp_path / "out", resume=False):
-        pass
-    with held(tmp_path / "out", resume=True) as lock:
+@pytest.mark.usefixtures("out")
+def test_a_folder_that_holds_a_batch_is_not_begun_again(tmp_path: Path) -> None:
+    found = for_notebook([str(tmp_path / "one")], tmp_path / "n.ipynb", common={})
+    with pytest.raises(BadInput, match="--resume"):
+        Run(found, tmp_path / "out", resume=False, progress=Progress(io.StringIO()))
+    with held(tmp_path / "out") as lock:
         assert lock > 2
 
 
-def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="cannot be written"), held(Path("/proc/nowhere"), resume=False):
+def test_a_folder_that_cannot_be_written() -> None:
+    with pytest.raises(BadInput, match="cannot be written"), held(Path("/proc/nowhere")):
         pass

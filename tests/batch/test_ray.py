@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 
 from audit.apps import bundle, cli
-from audit.apps.batch import states
-from audit.apps.batch.engine import python_path
+from audit.apps.batch import state as states
+from audit.apps.batch.jobs import python_path
 from audit.apps.batch.keeper import Job
+from audit.apps.batch.state import ItemState
 from audit.model.errors import AuditError
 from tests.batch import tiny
 
 pytest.importorskip("ray", reason="ray is not installed: pip install 'kernel-claim-audit[ray]'")
-ray_engine = pytest.importorskip("audit.apps.batch.ray_engine")
+ray_jobs = pytest.importorskip("audit.apps.batch.ray_jobs")
 
 NODE = {"num_cpus": 1, "object_store_memory": 80_000_000}
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_gcs_server_request_timeout_seconds": "180"}
@@ -32,8 +33,8 @@ def wait_for(what: Callable[[], bool], process: subprocess.Popen[str]) -> None:
 
 
 def tried(out: Path, name: str) -> list[str]:
-    entry = states.read(out / name / "batch.json")
-    return [attempt.state for attempt in entry.attempts] if entry else []
+    path = out / "items" / f"{name}.json"
+    return [attempt.outcome for attempt in states.read(ItemState, path).attempts] if path.exists() else []
 
 
 def test_a_node_lost_in_mid_audit_costs_an_attempt_and_no_record(
@@ -68,9 +69,10 @@ def test_a_node_lost_in_mid_audit_costs_an_attempt_and_no_record(
     assert sorted(tried(out, name) for name in names) == [["finished"], ["infrastructure", "finished"]]
     assert "tried again: Ray lost the node or the worker in mid-audit" in printed
     for name in names:
-        entry = states.read(out / name / "batch.json")
-        assert entry is not None
-        assert (entry.attempts[-1].end.where or "").startswith("Ray node ")
+        entry = states.read(ItemState, out / "items" / f"{name}.json")
+        (*_, last) = entry.tried
+        assert last.end is not None
+        assert (last.end.where or "").startswith("Ray node ")
         assert bundle.verify(out / f"{name}.zip").record.verdict.name == entry.verdict
 
 
@@ -85,4 +87,4 @@ def test_no_cluster_where_one_is_named(
 def test_a_node_with_another_version_of_the_kit_is_told() -> None:
     job = Job(id="j", notebook="", parameters="", executed="", log="", folder="", limit_s=1.0)
     with pytest.raises(AuditError, match=r"the batch is run by 0\.0"):
-        ray_engine.audit_there(job, {}, {}, b"", "0.0")
+        ray_jobs.audit_there(job, {}, {}, b"", "0.0")

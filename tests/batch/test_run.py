@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 from audit.apps import bundle, cli
-from audit.apps.batch import states
-from audit.apps.batch.engine import python_path
-from audit.apps.batch.states import Entry
+from audit.apps.batch import state as states
+from audit.apps.batch.jobs import python_path
+from audit.apps.batch.state import ItemState
 from audit.model import store
 from tests.batch import tiny
 
 
-def entries(folder: Path) -> dict[str, Entry]:
-    found = (states.read(path) for path in folder.glob("*/batch.json"))
-    return {entry.name: entry for entry in found if entry is not None}
+def entries(folder: Path) -> dict[str, ItemState]:
+    found = (states.read(ItemState, path) for path in folder.glob("items/*.json"))
+    return {entry.item: entry for entry in found}
 
 
 def running(word: str) -> list[str]:
@@ -68,14 +68,15 @@ def test_each_ending_is_told_for_what_it_is(endings: tuple[Path, int, str]) -> N
     found = entries(out)
     assert {name: entry.state for name, entry in found.items()} == {name: state for name, (state, _) in ENDINGS.items()}
     for name, (_, words) in ENDINGS.items():
-        assert words in found[name].reason, name
+        last = found[name].last
+        assert last is not None and words in last.reason, name
     assert code == states.EXIT_CODES["infrastructure"]
-    assert "[8/8]" in printed
-    assert "none left" in printed
+    assert "8 of 8 items" in printed
+    assert "100% done" in printed
 
 
 def test_only_what_failed_outside_is_tried_again(endings: tuple[Path, int, str]) -> None:
-    tried = {name: len(entry.attempts) for name, entry in entries(endings[0]).items()}
+    tried = {name: len(entry.tried) for name, entry in entries(endings[0]).items()}
     assert tried == {**dict.fromkeys(ENDINGS, 1), "killed": 3, "broken": 0}
 
 
@@ -154,7 +155,7 @@ def test_an_interrupted_batch_goes_on_where_it_was(tmp_path: Path, capsys: pytes
     before = entries(tmp_path / "out")["good1"]
 
     assert cli.main(["batch", *map(str, arguments)]) == 2
-    assert "holds a batch already" in capsys.readouterr().err
+    assert "holds a run already" in capsys.readouterr().err
 
     (tmp_path / "claims" / "hangs3" / "claimed.cu").write_text("// changed\n")
     resumed = tiny.batch(*arguments, "--resume", "--timeout", 6)

@@ -10,23 +10,28 @@ from pathlib import Path
 import pytest
 
 from audit.apps.batch import summary
-from audit.apps.batch.states import Attempt, End, Entry, State
+from audit.apps.batch.state import Attempt, End, ItemState, Outcome
 from audit.model import VerdictName
 
 HOSTILE = "<script>alert(1)</script> | `x` \x1b[31m [link](http://evil.example)"
 
 
-def entry(name: str, state: State, verdict: VerdictName | None = None, *, seconds: float, reason: str = "") -> Entry:
+def entry(name: str, state: Outcome, verdict: VerdictName | str = "", *, seconds: float, reason: str = "") -> ItemState:
     end = End(returncode=0, seconds=seconds)
-    attempt = Attempt(started_utc=f"2026-11-21T00:00:{seconds:06.3f}+00:00", end=end, state=state, reason=reason)
-    return Entry(name=name, state=state, reason=reason, verdict=verdict, attempts=(attempt,))
+    started = f"2026-11-21T00:00:{seconds:06.3f}+00:00"
+    reasons = (reason,) if reason else ()
+    attempt = Attempt(
+        stage="notebook", outcome=state, verdict=verdict, reasons=reasons, seconds=seconds, started_utc=started,
+        end=end,
+    )  # fmt: skip
+    return ItemState(item=name, sha256="", attempts=(attempt,))
 
 
 ENTRIES = [
     entry("beta", "finished", "wrong", seconds=3.0),
     entry("alpha", "finished", "confirmed", seconds=9.0),
     entry("<b>gamma", "failed", seconds=1.0, reason=HOSTILE),
-    Entry(name="delta", state="not run", reason="not started"),
+    ItemState(item="delta", sha256=""),
 ]
 
 
@@ -93,7 +98,8 @@ def test_counts_and_json(folder: Path) -> None:
     assert [(one["state"], one["verdict"], one["claims"]) for one in data["counts"]] == [
         ("finished", "confirmed", 1), ("finished", "wrong", 1), ("failed", None, 1), ("not run", None, 1),
     ]  # fmt: skip
-    assert [Entry.model_validate_json(json.dumps(one)) for one in data["claims"]] == ENTRIES
+    assert [one["name"] for one in data["claims"]] == [one.item for one in ENTRIES]
+    assert summary.read(folder) == ENTRIES
     assert "4 audits, 2 finished" in (folder / "summary.md").read_text()
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from audit import claims
-from audit.apps.batch.engine import python_path
+from audit.apps.batch.jobs import python_path
 
 ROOT = Path(__file__).resolve().parents[2]
 PARAMETERS = 'claim = "x"\ndevice = "auto"\nout = ""\ninteractive = True\nversion = "1"\nseconds = 0.5\n'

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from audit.apps.funnel.collection import Collection, Item
-from audit.apps.funnel.stage import Setting, Stage
-from audit.apps.funnel.state import Outcome, Passage, StageName
+from audit.apps.batch.items import Collection, Item
+from audit.apps.batch.screening import Asked, Screen
+from audit.apps.batch.state import Attempt, Outcome, StageName
 
 CLAIM = """name = "{name}"
 title = "a test"
@@ -68,12 +68,13 @@ class Answering:
 
     def __init__(self, name: StageName, settled: Mapping[str, str], *, hints: Mapping[str, int] | None = None) -> None:
         self.asked: list[str] = []
-        self.stage = Stage(name, name, "as the test says", self._ask)
+        self.stage = Screen(name, name, "as the test says", self._ask)
         self._settled, self._hints = settled, hints or {}
 
-    def _ask(self, item: Item, _: Setting) -> Passage:
-        self.asked.append(item.key)
-        verdict = self._settled.get(item.key, "")
+    def _ask(self, asked: Asked) -> Attempt:
+        name = asked.item.name
+        self.asked.append(name)
+        verdict = self._settled.get(name, "")
         outcome: Outcome = "settled" if verdict else "passed on"
-        hints = self._hints.get(item.key, 0)
-        return Passage(stage=self.stage.name, outcome=outcome, verdict=verdict, reasons=("r",), hints=hints)
+        hints = self._hints.get(name, 0)
+        return Attempt(stage=self.stage.name, outcome=outcome, verdict=verdict, reasons=("r",), hints=hints)

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from audit.apps import cli
-from audit.apps.funnel import rows, state
-from audit.apps.funnel.collection import Item, of_folder
-from audit.apps.funnel.run import Funnel
-from audit.apps.funnel.stages import emulated, lint, review
+from audit.apps.batch import rows, screening, state
+from audit.apps.batch.items import Collection, Item, of_folder
+from audit.apps.batch.run import Run
+from audit.apps.batch.screening import Screen
+from audit.apps.batch.state import ItemState
 from audit.model import Verdict, store
 from audit.report.progress import Progress
 from tests.datasets.made import archived, lines
@@ -30,6 +31,14 @@ def get_init_inputs():
     return []
 """
 
+LINT, REVIEW, *_ = screening.STAGES
+
+
+def ran(collection: Collection, out: Path, *stages: Screen) -> Run:
+    run = Run(collection, out, resume=False, progress=Progress(io.StringIO()))
+    run.run(stages)
+    return run
+
 
 def test_a_collection_goes_through_every_stage_without_a_gpu(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -41,7 +50,7 @@ def test_a_collection_goes_through_every_stage_without_a_gpu(
     claim(root, "no_claim", role="honest")
     (claim(root, "broken") / "claim.toml").write_text("name = 3")
     assert cli.main(["funnel", str(root), "--out", str(out), "--device", "emulated", "--seed", "7"]) == 0
-    known = {path.stem: state.read_item(path) for path in (out / "items").iterdir()}
+    known = {path.stem: state.read(ItemState, path) for path in (out / "items").iterdir()}
     ends = {name: (one.last.stage, one.last.outcome, one.last.verdict) for name, one in known.items() if one.last}
     assert ends == {
         "right": ("emulated", "passed on", ""),
@@ -61,8 +70,7 @@ def test_a_collection_goes_through_every_stage_without_a_gpu(
 
 def test_hints_are_counted_and_settle_nothing(tmp_path: Path) -> None:
     claim(tmp_path, "claimed", source=KERNEL.replace("return y;", "x.mul_(2); return y;"))
-    funnel = Funnel(of_folder(tmp_path), tmp_path / "out", resume=False)
-    funnel.run([review.STAGE], progress=Progress(io.StringIO()))
+    funnel = ran(of_folder(tmp_path), tmp_path / "out", REVIEW)
     (one,) = funnel.items.values()
     assert one.settled is None
     assert one.hints == 2  # it writes to its input, by a call of the library
@@ -84,7 +92,7 @@ def test_hints_are_counted_and_settle_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_only_what_rests_on_proof_settles(verdict: Verdict, outcome: str) -> None:
-    assert emulated.passage(verdict).outcome == outcome
+    assert screening.by_verdict(verdict).outcome == outcome
 
 
 def test_rows_that_claim_nothing_are_left_out_and_others_become_claims(tmp_path: Path) -> None:
@@ -100,11 +108,10 @@ def test_rows_that_claim_nothing_are_left_out_and_others_become_claims(tmp_path:
     ]
     path, folder = lines(tmp_path / "rows.jsonl", given), tmp_path / "claims"
     collection = rows.of_dataset(path, folder, gpu="H100")
-    told = [one.told.verdict if one.told else "" for one in collection.items]
+    told = [one.known.verdict if one.known else "" for one in collection.items]
     assert told == ["", rows.COPY, rows.NO_CLAIM, rows.NO_CODE, rows.IMPOSSIBLE, ""]
     assert any("1 of 7 rows were left out" in note for note in collection.notes)
-    funnel = Funnel(collection, tmp_path / "out", resume=False)
-    funnel.run([lint.STAGE, review.STAGE], progress=Progress(io.StringIO()))
+    funnel = ran(collection, tmp_path / "out", LINT, REVIEW)
     last = [one.last.outcome if one.last else "" for one in funnel.items.values()]
     assert last == ["passed on", "left out", "left out", "left out", "settled", "left out"]
     assert [one.name for one in folder.iterdir()] == ["rows_jsonl_000001"]
@@ -114,9 +121,8 @@ def test_rows_that_claim_nothing_are_left_out_and_others_become_claims(tmp_path:
 def test_a_row_without_its_task_says_what_is_missing(tmp_path: Path) -> None:
     path = lines(tmp_path / "rows.jsonl", [archived(3.0, CUDA_Code=KERNEL)])
     (item,) = rows.of_dataset(path, tmp_path / "claims").items
-    funnel = Funnel(rows.of_dataset(path, tmp_path / "claims"), tmp_path / "out", resume=False)
-    funnel.run([lint.STAGE], progress=Progress(io.StringIO()))
-    passage = funnel.items[item.key].last
+    funnel = ran(rows.of_dataset(path, tmp_path / "claims"), tmp_path / "out", LINT)
+    passage = funnel.items[item.name].last
     assert passage is not None
     assert "PyTorch_Code_Functional" in passage.reasons[0]
 

@@ -16,7 +16,7 @@ import pytest
 from papermill.exceptions import PapermillExecutionError
 
 from audit.apps import bundle
-from audit.apps.batch.engine import python_path
+from audit.apps.batch.jobs import python_path
 from audit.model import store
 from audit.report.formats import COMMENT_CHARACTERS, OPENREVIEW_CHARACTERS
 from tests.notebook.test_checklist import again

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from audit.apps.selftest import read
-from audit.apps.selftest.against import differences
 from audit.apps.selftest.record import SelfTest
+from audit.apps.selftest.score import differences
 from audit.model.errors import BadInput
 
 BEFORE = read(Path(__file__).resolve().parents[2] / "reports/self_test/emulated.json")
@@ -38,7 +38,7 @@ def test_a_probe_that_comes_out_otherwise_is_named() -> None:
     assert told == f"{row.folder}/{row.control}: layout {was} before, error now: it ended"
 
 
-def test_of_a_rogue_only_its_own_probe_counts() -> None:
+def test_of_a_known_bad_control_only_its_own_probe_counts() -> None:
     index, row = next((k, row) for k, row in enumerate(BEFORE.rows) if row.result == "convicted" and row.probe)
     assert row.probe is not None
 

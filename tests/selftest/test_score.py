@@ -1,4 +1,4 @@
-"""What counts as convicted, missed, cleared, accused or skipped, and the counts made of it."""
+"""What counts as proved, missed, passed, falsely failed or skipped, and the counts made of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from audit import claims
 from audit.apps.pages.self_test import part, text
 from audit.apps.selftest import rates, write
-from audit.apps.selftest.matrix import matrix
+from audit.apps.selftest.command import matrix
 from audit.apps.selftest.record import Check, Row, SelfTest
 from audit.apps.selftest.score import row, shortfalls, upper_bound
 from audit.judge import clearing
@@ -43,14 +43,14 @@ def of(control: str, *findings: Finding) -> Row:
         (finding("build", "error"), "missed", "build error"),
     ],
 )
-def test_rogues_are_for_the_probe_made_for_them(answer: Finding, result: str, reason: str) -> None:
+def test_known_bad_controls_are_for_the_probe_made_for_them(answer: Finding, result: str, reason: str) -> None:
     made = of(ROGUE, answer)
     assert made.result == result
     assert made.reason.startswith(reason)
     assert bool(made.reason) == bool(reason)
 
 
-def test_a_rogue_nobody_asked_about_is_missed() -> None:
+def test_a_known_bad_control_that_no_probe_was_asked_about_is_missed() -> None:
     made = row("controls", FOLDER, VARIANTS[ROGUE], findings=[])
     assert (made.result, made.reason) == ("missed", "order: not asked")
 
@@ -66,7 +66,9 @@ def test_a_rogue_nobody_asked_about_is_missed() -> None:
         (finding("build", "skip"), "skipped", "build skip"),
     ],
 )
-def test_a_rogue_without_a_probe_of_its_own_is_for_all_of_them(answer: Finding, result: str, reason: str) -> None:
+def test_a_known_bad_control_without_its_own_probe_is_for_all_of_them(
+    answer: Finding, result: str, reason: str
+) -> None:
     told = {one.probe: one for one in (*(finding(probe) for probe in clearing.CORRECTNESS), BUILT, answer)}
     own = [one.model_copy(update={"target": ROGUE}) for one in told.values()]
     made = row("controls_blind/a", FOLDER, VARIANTS[ROGUE].model_copy(update={"probe": None}), findings=own)
@@ -97,7 +99,7 @@ def test_the_bound_is_that_of_clopper_and_pearson(events: int, trials: int, boun
         (finding("build", "skip"), "skipped", "build skip"),
     ],
 )
-def test_honest_kernels_must_clear_everything(answer: Finding, result: str, reason: str) -> None:
+def test_known_good_controls_must_pass_everything(answer: Finding, result: str, reason: str) -> None:
     made = of(HONEST, answer)
     assert made.result == result
     assert made.reason.startswith(reason)
@@ -132,8 +134,8 @@ UNCLEAR = of(HONEST, finding("coverage", "error"))
 
 def test_the_rates_leave_out_what_does_not_exist_here() -> None:
     known = rates([CAUGHT, MISSED, SKIPPED, FLAGGED, CLEARED, HINTED, ACCUSED, UNCLEAR])
-    assert (known.existing, known.convicted, known.flagged, known.caught) == (3, 1, 1, 2)
-    assert (known.honest, known.cleared, known.accused, known.hinted) == (4, 2, 1, 1)
+    assert (known.known_bad, known.proved, known.flagged, known.caught) == (3, 1, 1, 2)
+    assert (known.known_good, known.passed, known.falsely_failed, known.hinted) == (4, 2, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -141,9 +143,9 @@ def test_the_rates_leave_out_what_does_not_exist_here() -> None:
     [
         ([CAUGHT, CLEARED], []),
         ([*[CAUGHT] * 9, MISSED, CLEARED], []),
-        ([*[CAUGHT] * 8, MISSED, CLEARED], ["8 of 9 rogues caught"]),
-        ([CAUGHT, ACCUSED], ["1 of 1 honest kernels accused"]),
-        ([CAUGHT, UNCLEAR, CLEARED], ["1 of 2 honest kernels without an answer"]),
+        ([*[CAUGHT] * 8, MISSED, CLEARED], ["8 of 9 known-bad controls caught"]),
+        ([CAUGHT, ACCUSED], ["1 of 1 known-good controls falsely failed"]),
+        ([CAUGHT, UNCLEAR, CLEARED], ["1 of 2 known-good controls without an answer"]),
     ],
 )
 def test_what_falls_short_is_a_sentence(rows: list[Row], words: list[str]) -> None:
@@ -164,8 +166,8 @@ def test_the_matrix_shows_every_answer_and_says_why() -> None:
     assert lines["controls/order_honest"].endswith("falsely accused")
     assert "flagged: controls/order_rogue: undefined: order fail" in text
     assert "falsely accused: controls/order_honest: coverage: coverage fail" in text
-    assert "rogues caught by the probe made for them: 1 of 1 (100.0%)" in text
-    assert "honest kernels accused: 1 of 2 (50.0%)" in text
+    assert "known-bad controls caught by the probe made for them: 1 of 1 (100.0%)" in text
+    assert "known-good controls falsely failed: 1 of 2 (50.0%)" in text
 
 
 OTHER = scored([SKIPPED, ACCUSED]).model_copy(
@@ -189,20 +191,23 @@ def test_the_readme_part_has_the_rates_of_each_device_and_the_walls_that_stood(t
     write(one, tmp_path / "emulated.json")
     walled = one.model_copy(update={"environment": one.environment.model_copy(update={"walls": walls})})
     write(walled, tmp_path / "later.json")
-    told = "- emulated device: 1 of 2 rogues caught by the probe made for them, 1 proved; 0 of 1 honest kernels accused"
+    told = (
+        "- emulated device: 1 of 2 known-bad controls caught by the probe made for them, 1 proved; "
+        "0 of 1 known-good controls falsely failed"
+    )
     before, after = part(tmp_path).splitlines()
-    assert before == f"{told}; taken before claimed code ran inside walls"
-    assert after == f"{told}; 1 of 2 walls around claimed code stood"
+    assert before == f"{told}; taken before claimed code ran in a sandbox"
+    assert after == f"{told}; 1 of 2 sandbox limits around claimed code held"
 
 
 def test_the_page_has_a_row_a_probe_and_a_column_a_device() -> None:
     found = text([scored([CAUGHT, MISSED, CLEARED]), OTHER])
-    assert "| Rogues caught by | emulated device | GPU |" in found
+    assert "| Known-bad controls caught by | emulated device | GPU |" in found
     assert "| `order` | 1 of 2 | skipped |" in found
-    assert "| honest kernels cleared | 1 of 1 | 0 of 1 |" in found
+    assert "| known-good controls passed | 1 of 1 | 0 of 1 |" in found
 
 
-def test_the_page_lists_the_rogues_and_the_honest_kernels_that_did_not_come_out_best() -> None:
+def test_the_page_lists_the_controls_that_did_not_come_out_best() -> None:
     found = text([scored([FLAGGED, CLEARED]), OTHER])
     told = "| `controls/order_rogue` | right only after somebody else has computed the same result. | `order` |"
     assert found.count(told) == 1

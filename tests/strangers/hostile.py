@@ -6,8 +6,7 @@ import re
 from html.parser import HTMLParser
 from typing import Any
 
-from audit.apps.batch.states import Attempt, End, Entry
-from audit.apps.funnel.state import FunnelState, ItemState, Passage
+from audit.apps.batch.state import Attempt, End, ItemState, RunState
 from audit.model import sanitizer
 from audit.report import markdown
 
@@ -61,24 +60,25 @@ def columns_of(text: str) -> list[set[int]]:
     return [{len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()} for block in tables]
 
 
-def entries(text: str) -> list[Entry]:
+def entries(text: str) -> list[ItemState]:
     """A batch of two audits whose every text is that one."""
     end = End(returncode=0, seconds=1.0)
-    attempt = Attempt(started_utc="2026-11-21T00:00:01.000+00:00", end=end, state="failed", reason=text)
-    first = Entry(name=text, state="failed", reason=text, attempts=(attempt,))
-    return [first, Entry(name=f"{text}2", state="finished", verdict="wrong", reason="", attempts=(attempt,))]
+    failed = Attempt(stage="notebook", outcome="failed", reasons=(text,), end=end, started_utc="2026-11-21T00:00:01")
+    finished = failed.model_copy(update={"outcome": "finished", "verdict": "wrong", "reasons": ()})
+    states = {text: (failed,), f"{text}2": (failed, finished)}
+    return [ItemState(item=name, sha256="", attempts=attempts) for name, attempts in states.items()]
 
 
-def funnel(text: str) -> tuple[FunnelState, list[ItemState]]:
+def funnel(text: str) -> tuple[RunState, list[ItemState]]:
     """A funnel of three items whose every text is that one."""
-    settled = Passage(stage="lint", outcome="settled", verdict=text, reasons=(text,))
-    passed = Passage(stage="review", outcome="no answer", reasons=(text,), hints=1)
-    out = Passage(stage="lint", outcome="left out", verdict=text, reasons=(text,))
+    settled = Attempt(stage="lint", outcome="settled", verdict=text, reasons=(text,))
+    passed = Attempt(stage="review", outcome="no answer", reasons=(text,), hints=1)
+    out = Attempt(stage="lint", outcome="left out", verdict=text, reasons=(text,))
     items = [
-        ItemState(item=f"{text}{place}", sha256="0" * 64, passages=(passage,))
+        ItemState(item=f"{text}{place}", sha256="0" * 64, attempts=(passage,))
         for place, passage in enumerate((settled, passed, out))
     ]
-    return FunnelState(collection=text, items=3, seed=1, notes=(text,)), items
+    return RunState(collection=text, items=3, seed=1, notes=(text,)), items
 
 
 def poisoned(value: Any, text: str, kept: frozenset[str], key: str = "") -> Any:

@@ -14,16 +14,15 @@ import pytest
 
 from audit import claims
 from audit.apps import explore
-from audit.apps.batch import summary
+from audit.apps.batch import figures, screened, summary
 from audit.apps.bundle import derived, metadata
 from audit.apps.explore import choice as choices
 from audit.apps.explore.panel import _escaped
-from audit.apps.funnel import page as funnel_page
 from audit.apps.notebook import results
 from audit.apps.notebook import sources as cells
 from audit.apps.notebook.shown import table
 from audit.apps.pages import self_test
-from audit.apps.selftest.matrix import matrix
+from audit.apps.selftest.command import matrix
 from audit.apps.selftest.record import SelfTest
 from audit.build.notes import failed_note
 from audit.claims import ClaimFolder
@@ -92,7 +91,7 @@ def test_markdown_takes_any_text(text: str) -> None:
 
 
 def test_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(summary.figures, "draw", lambda _: [])
+    monkeypatch.setattr(figures, "of_batch", lambda _: [])
     made = {}
     for name, text in (("hostile", HOSTILE), ("harmless", "x")):
         folder = tmp_path / name
@@ -106,7 +105,7 @@ def test_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_funnel() -> None:
-    made = {text: funnel_page.build(*funnel(text), ()) for text in (HOSTILE, "x")}
+    made = {text: screened.build(*funnel(text), ()) for text in (HOSTILE, "x")}
     assert not added(html.render(made[HOSTILE]), html.render(made["x"]))
     assert not at_work(markdown.render(made[HOSTILE]))
 

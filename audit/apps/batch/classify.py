@@ -1,4 +1,4 @@
-"""What an attempt came to: from return code, signals and the record. papermill's own word is not enough.
+"""The outcome of an attempt, from return code, signals and the record. papermill's own word is not enough.
 
 Of a kernel that died papermill's notebook says that every cell completed; of `sys.exit(0)` in a cell the return code
 is 0. So finished means: return code 0, and a final record of the very sources the batch was asked about.
@@ -6,14 +6,12 @@ is 0. So finished means: return code 0, and a final record of the very sources t
 
 from __future__ import annotations
 
-import errno
 import json
 import signal
-from dataclasses import dataclass
 from pathlib import Path
 
-from audit.apps.batch.collection import Item
-from audit.apps.batch.states import End, State
+from audit.apps.batch.items import Item
+from audit.apps.batch.state import FULL, Attempt, End, Outcome
 from audit.model import VerdictName, store
 from audit.model.errors import BadInput
 from audit.model.store import RECORD
@@ -22,27 +20,25 @@ DEAD_KERNEL = 138
 """papermill's return code where the kernel died."""
 STARTING = ("Kernel died before replying", "Kernel didn't respond", "Address already in use", "No such kernel")
 EXECUTED, LOG = "executed.ipynb", "log.txt"
-FULL = f"[Errno {errno.ENOSPC}]"
 OUTSIDE = ("WorkerFailed", "MemoryError")
-"""What the audit raises where something outside it failed."""
+"""Exceptions of an audit where something outside it failed."""
+Found = tuple[Outcome, str, VerdictName | None]
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The state of an attempt, why, and the verdict if there is one; `full` where the disk was."""
+def classify(end: End, item: Item, folder: Path) -> Attempt:
+    """The attempt whose results lie in `folder`."""
+    outcome, reason, verdict = _found(end, item, folder)
+    reasons = (reason,) if reason else ()
+    return Attempt(
+        stage="notebook", outcome=outcome, verdict=verdict or "", reasons=reasons, seconds=end.seconds, end=end
+    )
 
-    state: State
-    reason: str
-    verdict: VerdictName | None = None
-    full: bool = False
 
-
-def classify(end: End, item: Item, folder: Path) -> Outcome:
-    """What to say of an attempt whose results lie in `folder`."""
+def _found(end: End, item: Item, folder: Path) -> Found:
     if end.trouble is not None:
-        return Outcome("infrastructure", end.trouble, full=FULL in end.trouble)
+        return "infrastructure", end.trouble, None
     if end.timed_out:
-        return Outcome("timed out", f"not over after {end.seconds:.0f} s; all its processes were killed")
+        return "timed out", f"not over after {end.seconds:.0f} s; all its processes were killed", None
     if end.signal is not None or end.returncode == DEAD_KERNEL:
         return _died(end)
     if end.returncode != 0:
@@ -50,46 +46,42 @@ def classify(end: End, item: Item, folder: Path) -> Outcome:
     return _of_record(item, folder / RECORD)
 
 
-def _died(end: End) -> Outcome:
+def _died(end: End) -> Found:
     """SIGKILL comes from outside: the system sends it where memory runs out. Any other signal is the audit's own."""
-    who = "papermill" if end.signal is not None else "the notebook's kernel"
+    process = "papermill" if end.signal is not None else "the notebook's kernel"
     number = end.signal if end.signal is not None else end.kernel_signal
     if number is None:
-        return Outcome("crashed", f"{who} died")
-    told = f"{who} died of {signal.Signals(number).name}"
+        return "crashed", f"{process} died", None
+    text = f"{process} died of {signal.Signals(number).name}"
     if number == signal.SIGKILL:
-        return Outcome("infrastructure", f"{told}; nothing of this batch sent it: memory may have run out")
-    return Outcome("crashed", told)
+        return "infrastructure", f"{text}; nothing of this batch sent it: memory may have run out", None
+    return "crashed", text, None
 
 
-def _raised(end: End, folder: Path) -> Outcome:
+def _raised(end: End, folder: Path) -> Found:
     name, text = _error(folder / EXECUTED)
-    last = _last_line(folder / LOG)
+    log = _tail(folder / LOG)
+    last = log.strip().rpartition("\n")[2].strip()[:400] or "it printed nothing"
     if name is None:
-        starting = next((words for words in STARTING if words in _tail(folder / LOG)), None)
-        if starting is not None:
-            return Outcome("infrastructure", f"the notebook's kernel did not start: {last}")
-        full = FULL in last
-        return Outcome(
-            "infrastructure" if full else "failed", f"papermill ended with {end.returncode}: {last}", full=full
-        )
+        if any(words in log for words in STARTING):
+            return "infrastructure", f"the notebook's kernel did not start: {last}", None
+        outcome: Outcome = "infrastructure" if FULL in last else "failed"
+        return outcome, f"papermill ended with {end.returncode}: {last}", None
     if name == "BadInput":
-        return Outcome("bad input", text)
-    if FULL in text:
-        return Outcome("infrastructure", f"{name}: {text}", full=True)
-    return Outcome("infrastructure" if name in OUTSIDE else "failed", f"{name}: {text}")
+        return "bad input", text, None
+    return "infrastructure" if name in OUTSIDE or FULL in text else "failed", f"{name}: {text}", None
 
 
-def _of_record(item: Item, path: Path) -> Outcome:
+def _of_record(item: Item, path: Path) -> Found:
     try:
         record = store.read(path)
     except BadInput:
-        return Outcome("failed", f"the notebook ended and left no {RECORD}")
+        return "failed", f"the notebook ended and left no {RECORD}", None
     if record.claim.sources != item.sources:
-        return Outcome("failed", f"{RECORD} is of other files than the claim had when the batch began")
+        return "failed", f"{RECORD} is of other files than the claim had when the batch began", None
     if record.verdict.name == "incomplete":
-        return Outcome("failed", "the notebook ended before the audit did: its record is incomplete")
-    return Outcome("finished", "", record.verdict.name)
+        return "failed", "the notebook ended before the audit did: its record is incomplete", None
+    return "finished", "", record.verdict.name
 
 
 def _error(path: Path) -> tuple[str | None, str]:
@@ -108,8 +100,3 @@ def _tail(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace")[-4000:]
     except OSError:
         return ""
-
-
-def _last_line(path: Path) -> str:
-    lines = [line.strip() for line in _tail(path).splitlines() if line.strip()]
-    return lines[-1][:400] if lines else "it printed nothing"

@@ -22,7 +22,7 @@ from typing import NoReturn
 
 from pydantic import Field
 
-from audit.apps.batch.states import End
+from audit.apps.batch.state import End
 from audit.model.base import Frozen
 from audit.model.run_directory import Scratch
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import NoReturn
 
 from audit.apps.batch.keeper import Job, Keeper
-from audit.apps.batch.states import End
+from audit.apps.batch.state import End
 
 LOOK_S = 0.05
 PRELOADED = (

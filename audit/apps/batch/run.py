@@ -1,137 +1,223 @@
-"""The batch itself: gives jobs to an engine, says how each ended, tries again what failed outside the audit."""
+"""A collection through the stages, one stage after another over all items; each item's state is on disk at once."""
 
 from __future__ import annotations
 
 import errno
+import fcntl
+import os
+import secrets
+import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
-from audit.apps import bundle
-from audit.apps.batch import parameters
-from audit.apps.batch.classify import EXECUTED, LOG, Outcome, classify
-from audit.apps.batch.collection import Item
-from audit.apps.batch.engine import Engine
-from audit.apps.batch.folder import PARAMETERS, BatchFolder
-from audit.apps.batch.keeper import Job
-from audit.apps.batch.progress import Told
-from audit.apps.batch.states import Attempt, End, Entry
-from audit.model.errors import AuditError, BadInput
+from audit.apps.batch import state
+from audit.apps.batch.items import Collection, Item
+from audit.apps.batch.state import Attempt, ItemState, RunState, StageName, StageRun
+from audit.model.errors import BadInput
+from audit.report.progress import Progress
 
-RETRIES = 2
-"""Times an audit is tried again after a failure outside it."""
+ITEMS, STATE, LOCK = "items", "run.json", ".lock"
+WAIT_S = 40.0
+"""How long a run waits for the processes of one that was killed a moment ago."""
 LOOK_S = 1.0
+RETRIES = 2
+"""Times an item is tried again after a failure outside it."""
+
+
+class Engine(Protocol):
+    """Works on items of one stage, several at once."""
+
+    @property
+    def slots(self) -> int:
+        """Items that may be at work at once."""
+
+    def start(self, item: Item) -> None:
+        """Starts an item; there must be a slot for it."""
+
+    def ended(self, wait_s: float) -> list[tuple[str, Attempt]]:
+        """Items that have ended, by name, after at most that many seconds."""
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What every audit of a batch has in common.
+class Setting:
+    """What a run gives its stages: the folder it lies in, and the seed of all inputs."""
 
-    `limit_s` is the outer wall-clock limit of an audit, `device` what the notebook is told.
+    out: Path
+    seed: int
+
+
+class Stage(Protocol):
+    """One question to every item that needs it."""
+
+    @property
+    def name(self) -> StageName:
+        """Its name, in progress and in states."""
+
+    @property
+    def at_a_time(self) -> int:
+        """Items that one engine works on, from its start to its end."""
+
+    def engine(self, setting: Setting) -> AbstractContextManager[Engine]:
+        """Works on items in the body; ends all of its processes behind it."""
+
+    def needs(self, item: Item, known: ItemState) -> bool:
+        """Whether the item is to be asked, now or on resuming."""
+
+    def where(self) -> str:
+        """Names the machine its time passes on."""
+
+
+class Run:
+    """One run in progress or finished, as it lies in its folder.
+
+    Args:
+        collection: the items.
+        out: the folder, which `held` has made.
+        resume: go on with the run in the folder; else the folder must hold none.
+        seed: of all inputs; None draws one. A resumed run keeps its own.
+        progress: shows what is at work and done.
+
+    Raises:
+        BadInput: the folder holds a run and `resume` was not asked for, that of another collection, or no folder.
     """
 
-    notebook: Path
-    device: str
-    limit_s: float
-    retries: int = RETRIES
+    def __init__(
+        self, collection: Collection, out: Path, *, resume: bool, seed: int | None = None, progress: Progress
+    ) -> None:
+        self.collection = collection
+        self._out, self._progress = out, progress
+        self.state = self._begun(resume, secrets.randbits(62) if seed is None else seed)
+        self.items: dict[str, ItemState] = {item.name: self._known(item) for item in collection.items}
 
-
-class Batch:
-    """Runs the items on an engine and keeps an entry for each as soon as something is known of it."""
-
-    def __init__(self, items: Sequence[Item], plan: Plan, *, engine: Engine, folder: BatchFolder, told: Told) -> None:
-        self._items = {item.name: item for item in items}
-        self._plan = plan
-        self._engine = engine
-        self._folder = folder
-        self._told = told
-        self._started: dict[str, tuple[str, Entry]] = {}
-
-    def run(self) -> None:
-        """Until every item has an entry that is not `not run`.
+    def run(self, stages: Sequence[Stage]) -> None:
+        """Asks every stage about the items that need it.
 
         Raises:
-            AuditError: the disk is full, or the engine is gone; every entry written before stays.
+            OSError: a state cannot be written; every one written before stays.
+            AuditError: an engine is gone.
         """
-        waiting = deque(item for item in self._items.values() if item.trouble is None)
-        for item in self._items.values():
-            if item.trouble is not None:
-                self._refuse(item, item.trouble)
-        try:
-            while waiting or self._started:
-                while waiting and len(self._started) < self._engine.slots:
-                    self._start(waiting.popleft())
-                for name, end in self._engine.ended(LOOK_S):
-                    if self._end(name, end):
-                        waiting.append(self._items[name])
-                self._told.tick(self._started)
-        except OSError as error:
-            raise self._stopped(error) from error
+        state.write(self.state, self._out / STATE)
+        for stage in stages:
+            waiting = self._waiting(stage)
+            began = time.monotonic()
+            with self._progress.stage(stage.name):
+                self._progress.say(f"{len(waiting)} of {len(self.items)} items")
+                self._progress.expect(len(waiting))
+                self._ask(stage, waiting)
+            if waiting:
+                seconds = round(time.monotonic() - began, 2)
+                done = StageRun(stage=stage.name, items=len(waiting), seconds=seconds, machine=stage.where())
+                self.state = self.state.model_copy(update={"runs": (*self.state.runs, done)})
+                state.write(self.state, self._out / STATE)
 
-    def _refuse(self, item: Item, trouble: str) -> None:
-        fresh = self._folder.fresh(item, reason=trouble)
-        self._folder.keep(fresh.model_copy(update={"state": "bad input"}))
-        self._told.ended(item.name, "bad input", trouble, seconds=0.0)
+    def _waiting(self, stage: Stage) -> list[Item]:
+        """The items that need the stage, with most hints first."""
+        needed = [item for item in self.collection.items if stage.needs(item, self.items[item.name])]
+        return sorted(needed, key=lambda item: -self.items[item.name].hints)
 
-    def _start(self, item: Item) -> None:
-        kept, given = self._folder.clear(item)
-        entry = kept or self._folder.fresh(item, reason="")
-        entry = entry.model_copy(update={"state": "not run", "reason": "started and not ended", "verdict": None})
-        self._folder.keep(entry)
-        place = self._folder.of(item)
-        device = self._plan.device if item.values.get("device", "auto") == "auto" else item.values["device"]
-        parameters.write({**item.values, **given, "device": device}, place / PARAMETERS)
-        self._started[item.name] = (datetime.now(UTC).isoformat(timespec="milliseconds"), entry)
-        self._engine.start(
-            Job(
-                id=item.name,
-                notebook=str(self._plan.notebook),
-                parameters=str(place / PARAMETERS),
-                executed=str(place / EXECUTED),
-                log=str(place / LOG),
-                folder=str(self._plan.notebook.parent),
-                limit_s=self._plan.limit_s,
-            )
-        )
+    def _ask(self, stage: Stage, items: Sequence[Item]) -> None:
+        rest = []
+        for item in items:
+            if item.known is None or item.known.stage != stage.name:
+                rest.append(item)
+            elif item.known != self.items[item.name].last:
+                self._keep(item, item.known)
+        setting = Setting(self._out.resolve(), self.state.seed)
+        for first in range(0, len(rest), stage.at_a_time):
+            with stage.engine(setting) as engine:
+                self._work(engine, deque(rest[first : first + stage.at_a_time]))
 
-    def _end(self, name: str, end: End) -> bool:
+    def _work(self, engine: Engine, waiting: deque[Item]) -> None:
+        started: dict[str, tuple[Item, ExitStack]] = {}
+        while waiting or started:
+            while waiting and len(started) < engine.slots:
+                item, shown = waiting.popleft(), ExitStack()
+                shown.enter_context(self._progress.doing(item.name))
+                started[item.name] = item, shown
+                engine.start(item)
+            for name, attempt in engine.ended(LOOK_S):
+                item, shown = started.pop(name)
+                shown.close()
+                if self._keep(item, attempt):
+                    waiting.append(item)
+
+    def _keep(self, item: Item, attempt: Attempt) -> bool:
         """Keeps what came of an attempt; True if another is due."""
-        item, (started, entry) = self._items[name], self._started.pop(name)
-        outcome = classify(end, item, self._folder.of(item))
-        if outcome.state == "finished":
-            outcome = self._bundled(item, outcome)
-        attempt = Attempt(started_utc=started, end=end, state=outcome.state, reason=outcome.reason)
-        change = {"state": outcome.state, "reason": outcome.reason, "verdict": outcome.verdict}
-        entry = entry.model_copy(update={**change, "attempts": (*entry.attempts, attempt)})
-        self._folder.keep(entry)
-        if outcome.full:
-            raise OSError(errno.ENOSPC, outcome.reason)
-        again = outcome.state == "infrastructure" and self._failed_outside(entry) <= self._plan.retries
-        if again:
-            self._told.again(name, outcome.reason)
-        else:
-            self._told.ended(name, outcome.state, outcome.verdict or outcome.reason, seconds=end.seconds)
+        after = self.items[item.name].after(attempt)
+        self.items[item.name] = after
+        state.write(after, self._file(item))
+        if attempt.disk_full:
+            raise OSError(errno.ENOSPC, attempt.reason)
+        again = attempt.outcome == "infrastructure" and after.failed_outside() <= RETRIES
+        self._tell(item, attempt, again=again)
         return again
 
-    def _failed_outside(self, entry: Entry) -> int:
-        """Failures in a row outside the audit; a batch that goes on counts from the last other ending."""
-        count = 0
-        for attempt in reversed(entry.attempts):
-            if attempt.state != "infrastructure":
-                break
-            count += 1
-        return count
+    def _tell(self, item: Item, attempt: Attempt, *, again: bool) -> None:
+        if again:
+            self._progress.say(f"{item.name}: tried again: {attempt.reason}")
+            return
+        self._progress.advance()
+        if attempt.outcome not in ("passed on", "left out"):
+            told = ": ".join(filter(None, (item.name, attempt.outcome, attempt.verdict, attempt.reason)))
+            self._progress.say(f"{told} ({attempt.seconds:.1f} s); {self._progress.left()}")
 
-    def _bundled(self, item: Item, outcome: Outcome) -> Outcome:
-        """The evidence again, now with the notebook that was executed."""
+    def _begun(self, resume: bool, seed: int) -> RunState:
+        path, new = self._out / STATE, self.collection
+        begun = RunState(collection=new.name, items=len(new.items), seed=seed, notes=new.notes)
+        if not path.exists():
+            return begun
+        if not resume:
+            raise BadInput(f"{self._out}: holds a run already; go on with --resume, or name another folder with --out")
+        known = state.read(RunState, path)
+        if known.collection != new.name:
+            raise BadInput(
+                f"{self._out}: holds the run of {known.collection}, not of {new.name}; choose another folder"
+            )
+        return known.model_copy(update={"items": len(new.items), "notes": new.notes})
+
+    def _known(self, item: Item) -> ItemState:
+        """The state on disk of an item, unless its files changed since."""
+        path = self._file(item)
+        if path.exists():
+            known = state.read(ItemState, path)
+            if known.sha256 == item.sha256:
+                return known
+        return ItemState(item=item.name, sha256=item.sha256, parameters=item.values)
+
+    def _file(self, item: Item) -> Path:
+        return self._out / ITEMS / f"{item.name}.json"
+
+
+@contextmanager
+def held(out: Path) -> Iterator[int]:
+    """Makes the folder if need be and holds its lock; gives the descriptor that holds it.
+
+    Raises:
+        BadInput: it cannot be written, or another run is at work in it.
+    """
+    try:
+        (out / ITEMS).mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(out / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise BadInput(f"{out}: cannot be written ({error.strerror}); name another folder with --out") from error
+    try:
+        _lock(descriptor, out)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, out: Path) -> None:
+    deadline = time.monotonic() + WAIT_S
+    while True:
         try:
-            bundle.make(self._folder.of(item), claim=item.folder, out=self._folder.path / f"{item.name}.zip")
-        except BadInput as error:
-            return Outcome("failed", f"its evidence could not be bundled: {error}", outcome.verdict)
-        return outcome
-
-    def _stopped(self, error: OSError) -> AuditError:
-        what = "no space is left" if error.errno == errno.ENOSPC else f"cannot be written ({error.strerror})"
-        return AuditError(f"{self._folder.path}: {what}; what has finished is kept: mend that and go on with --resume")
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError as error:
+            if time.monotonic() > deadline:
+                raise BadInput(f"{out}: another run is at work in it; wait for it, or end it") from error
+            time.sleep(0.1)

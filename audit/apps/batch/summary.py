@@ -5,55 +5,55 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from audit.apps.batch import figures, states
+from audit.apps.batch import state
 from audit.apps.batch.classify import EXECUTED, LOG
-from audit.apps.batch.states import MEANINGS, SEVERITY, Entry
+from audit.apps.batch.state import MEANINGS, SEVERITY, ItemState
 from audit.model import atomic
 from audit.report import html, markdown, safe_csv
 from audit.report.templating import TEMPLATES
-from audit.report.view import Table
+from audit.report.view import Figure, Table
 
 NAME = "summary"
 COLUMNS = ("Claim", "State", "Verdict", "Seconds", "Attempts", "Why")
 NUMERIC = frozenset({3, 4})
-ORDERS: dict[str, Callable[[Entry], Any]] = {
-    "name": lambda entry: entry.name,
-    "verdict": lambda entry: (entry.verdict or "~", entry.name),
-    "state": lambda entry: (-SEVERITY.index(entry.state), entry.name),
-    "seconds": lambda entry: (-entry.seconds, entry.name),
+ORDERS: dict[str, Callable[[ItemState], Any]] = {
+    "name": lambda item: item.item,
+    "verdict": lambda item: (item.verdict or "~", item.item),
+    "state": lambda item: (-SEVERITY.index(item.state), item.item),
+    "seconds": lambda item: (-_seconds(item), item.item),
 }
 """What the table can be sorted by. A page without scripts holds it once for each, and shows the one that is chosen."""
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(NamedTuple):
     """A link to a file beside the page."""
 
     text: str
     href: str
 
 
-def write(entries: Sequence[Entry], folder: Path, *, about: dict[str, str]) -> list[Path]:
-    """Writes `summary.html`, `.md`, `.csv` and `.json`; the same entries give the same bytes.
+def write(items: Sequence[ItemState], folder: Path, *, about: dict[str, str]) -> list[Path]:
+    """Writes `summary.html`, `.md`, `.csv` and `.json`; the same states give the same bytes.
 
     Args:
-        entries: of every claim of the batch.
+        items: the states of all claims of the batch.
         folder: of the batch; links are relative to it.
-        about: what else to say of the batch, by name.
+        about: facts about the whole batch, by name.
     """
-    pictures = figures.draw(entries)
+    from audit.apps.batch import figures  # matplotlib takes half a second that a refused batch need not wait
+
+    pictures = figures.of_batch(items)
     texts = {
-        "html": _html(entries, folder, about, pictures),
-        "md": _markdown(entries, about),
-        "csv": safe_csv.text(COLUMNS, [row(entry) for entry in sorted(entries, key=ORDERS["name"])]),
-        "json": json.dumps(_data(entries, about), indent=1) + "\n",
+        "html": _html(items, folder, about, pictures),
+        "md": _markdown(items, about),
+        "csv": safe_csv.text(COLUMNS, [row(item) for item in sorted(items, key=ORDERS["name"])]),
+        "json": json.dumps(_data(items, about), indent=1) + "\n",
     }
     paths = {folder / f"{NAME}.{ending}": text for ending, text in texts.items()}
     for path, text in paths.items():
@@ -61,33 +61,48 @@ def write(entries: Sequence[Entry], folder: Path, *, about: dict[str, str]) -> l
     return list(paths)
 
 
-def counts(entries: Sequence[Entry]) -> list[tuple[str, str, int]]:
+def read(folder: Path) -> list[ItemState]:
+    """The states on the pages in that folder."""
+    data = json.loads((folder / f"{NAME}.json").read_text(encoding="utf-8"))
+    kept = [{key: one[key] for key in ("schema", "sha256", "parameters", "attempts")} for one in data["claims"]]
+    names = [one["name"] for one in data["claims"]]
+    return [
+        ItemState.model_validate_json(json.dumps({"item": name, **one})) for name, one in zip(names, kept, strict=True)
+    ]
+
+
+def counts(items: Sequence[ItemState]) -> list[tuple[str, str, int]]:
     """States and verdicts with their numbers, worst state last: (state, verdict, how many)."""
-    found = Counter((entry.state, entry.verdict or "") for entry in entries)
+    found = Counter((item.state, item.verdict) for item in items)
     return [(state, verdict, found[state, verdict]) for state in SEVERITY for verdict in sorted(
         verdict for other, verdict in found if other == state)]  # fmt: skip
 
 
-def row(entry: Entry) -> tuple[str, ...]:
+def row(item: ItemState) -> tuple[str, ...]:
     """The cells of `COLUMNS`."""
-    seconds = f"{entry.seconds:.1f}" if entry.attempts else ""
-    return entry.name, entry.state, entry.verdict or "", seconds, str(len(entry.attempts)), entry.reason
+    seconds = f"{_seconds(item):.1f}" if item.tried else ""
+    reason = item.last.reason if item.last else "not started"
+    return item.item, item.state, item.verdict, seconds, str(len(item.tried)), reason
 
 
-def _links(entry: Entry, folder: Path) -> list[Link]:
+def _seconds(item: ItemState) -> float:
+    return item.tried[-1].seconds if item.tried else 0.0
+
+
+def _links(item: ItemState, folder: Path) -> list[Link]:
     """The report, the executed notebook, the evidence and the log, those that are there."""
     places = {
-        "report": f"{entry.name}/report.html",
-        "notebook": f"{entry.name}/{EXECUTED}",
-        "evidence": f"{entry.name}.zip",
-        "log": f"{entry.name}/{LOG}",
+        "report": f"{item.item}/report.html",
+        "notebook": f"{item.item}/{EXECUTED}",
+        "evidence": f"{item.item}.zip",
+        "log": f"{item.item}/{LOG}",
     }
     return [Link(text, quote(place)) for text, place in places.items() if (folder / place).exists()]
 
 
-def _html(entries: Sequence[Entry], folder: Path, about: dict[str, str], pictures: Sequence[figures.Picture]) -> str:
-    rows = {entry.name: (row(entry), _links(entry, folder)) for entry in entries}
-    tables = {name: [rows[entry.name] for entry in sorted(entries, key=key)] for name, key in ORDERS.items()}
+def _html(items: Sequence[ItemState], folder: Path, about: dict[str, str], pictures: Sequence[Figure]) -> str:
+    rows = {item.item: (row(item), _links(item, folder)) for item in items}
+    tables = {name: [rows[item.item] for item in sorted(items, key=key)] for name, key in ORDERS.items()}
     environment = Environment(
         loader=FileSystemLoader([Path(__file__).with_name("templates"), TEMPLATES]),
         autoescape=True,
@@ -98,20 +113,20 @@ def _html(entries: Sequence[Entry], folder: Path, about: dict[str, str], picture
     )
     environment.filters["picture"] = html.picture
     return environment.get_template("summary.html.j2").render(
-        title=_title(entries), about=about, counts=counts(entries), tables=tables, columns=COLUMNS, numeric=NUMERIC,
-        pictures=pictures, meanings=_meanings(entries),
+        title=_title(items), about=about, counts=counts(items), tables=tables, columns=COLUMNS, numeric=NUMERIC,
+        pictures=pictures, meanings=_meanings(items),
     )  # fmt: skip
 
 
-def _markdown(entries: Sequence[Entry], about: dict[str, str]) -> str:
-    table = Table("", COLUMNS, tuple(row(entry) for entry in sorted(entries, key=ORDERS["state"])), NUMERIC)
+def _markdown(items: Sequence[ItemState], about: dict[str, str]) -> str:
+    table = Table("", COLUMNS, tuple(row(item) for item in sorted(items, key=ORDERS["state"])), NUMERIC)
     tally = Table(
-        "", ("State", "Verdict", "Claims"), tuple((s, v, str(n)) for s, v, n in counts(entries)), frozenset({2})
+        "", ("State", "Verdict", "Claims"), tuple((s, v, str(n)) for s, v, n in counts(items)), frozenset({2})
     )
     lines = [f"- {markdown.value(name)}: {markdown.value(text)}" for name, text in about.items()]
-    meanings = [f"- {state}: {text}" for state, text in _meanings(entries).items()]
+    meanings = [f"- {state}: {text}" for state, text in _meanings(items).items()]
     parts = [
-        f"# {_title(entries)}",
+        f"# {_title(items)}",
         "\n".join(lines),
         markdown.table(tally),
         markdown.table(table),
@@ -120,22 +135,28 @@ def _markdown(entries: Sequence[Entry], about: dict[str, str]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _data(entries: Sequence[Entry], about: dict[str, str]) -> dict[str, Any]:
+def _data(items: Sequence[ItemState], about: dict[str, str]) -> dict[str, Any]:
     return {
-        "schema": 1,
+        "schema": state.SCHEMA,
         "about": about,
-        "exit_code": states.exit_code([entry.state for entry in entries]),
-        "counts": [{"state": state, "verdict": verdict or None, "claims": n} for state, verdict, n in counts(entries)],
-        "claims": [entry.model_dump(mode="json", by_alias=True) for entry in entries],
+        "exit_code": state.exit_code([item.state for item in items]),
+        "counts": [{"state": one, "verdict": verdict or None, "claims": n} for one, verdict, n in counts(items)],
+        "claims": [_claim(item) for item in items],
     }
 
 
-def _title(entries: Sequence[Entry]) -> str:
-    finished = sum(entry.state == "finished" for entry in entries)
-    return f"Batch of {len(entries)} audits, {finished} finished"
+def _claim(item: ItemState) -> dict[str, Any]:
+    name, _, verdict, *_, reason = row(item)
+    told = {"name": name, "state": item.state, "verdict": verdict or None, "reason": reason}
+    return {**told, **item.model_dump(mode="json", by_alias=True, exclude={"item"})}
 
 
-def _meanings(entries: Sequence[Entry]) -> dict[str, str]:
+def _title(items: Sequence[ItemState]) -> str:
+    finished = sum(item.state == "finished" for item in items)
+    return f"Batch of {len(items)} audits, {finished} finished"
+
+
+def _meanings(items: Sequence[ItemState]) -> dict[str, str]:
     """What each state on the page means."""
-    there = {entry.state for entry in entries}
-    return {state: MEANINGS[state] for state in SEVERITY if state in there}
+    there = {item.state for item in items}
+    return {one: text for one, text in MEANINGS.items() if one in there}

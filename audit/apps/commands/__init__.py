@@ -7,7 +7,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "import": ("commands.static:import_claim", "make a claim folder of a claim as others publish it; runs nothing"),
     "review": ("commands.static:review", "what sources alone say: hints with lines; nothing is built or run"),
     "lint": ("commands.static:lint", "what the numbers of a published dataset say; nothing is built or run"),
-    "funnel": ("funnel.command:funnel", "many claims: lint, review, emulated probes, GPU, each settles its part"),
+    "funnel": ("batch.command:funnel", "many claims: lint, review, emulated probes, GPU, each settles its part"),
     "list": ("commands.run:list_claims", "the claims that can be audited"),
     "report": ("commands.records:report", "render the report of a record again"),
     "compare": ("commands.records:compare", "records of one claim from several GPUs, side by side"),
@@ -16,7 +16,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "batch": ("batch.command:batch", "many audits left running, each claim's notebook through papermill"),
     "self-test": (
         "selftest.command:self_test",
-        "the auditor's own error rates, from kernels known to be wrong or right",
+        "the auditor's own error rates, from known-bad and known-good controls",
     ),
     "doctor": ("doctor:doctor", "what this machine can and cannot answer, and what to install"),
 }

@@ -9,8 +9,6 @@ from pathlib import Path
 from audit import claims
 from audit.apps.batch import command
 from audit.apps.batch import summary as pages
-from audit.apps.batch.command import Options
-from audit.apps.batch.states import Entry
 from audit.apps.notebook import form as forms
 from audit.apps.notebook.form import AuditForm
 from audit.apps.notebook.offered import offer_folder
@@ -54,27 +52,20 @@ def batch(form: BatchForm) -> Path:
 
 
 def _run(form: BatchForm, out: Path, parameters: Path) -> int:
-    return command.execute(
-        Options(
-            places=tuple(_place(word) for word in form.collection.split()),
-            out=out,
-            engine="local",
-            device=form.device,
-            gpus=None,
-            jobs=form.jobs or None,
-            timeout_s=float(form.limit_s),
-            resume=form.resume,
-            notebook=command.NOTEBOOK,
-            parameters=parameters,
-        )
+    return command.batch(
+        tuple(_place(word) for word in form.collection.split()),
+        out=out,
+        device=form.device,
+        jobs=form.jobs or None,
+        timeout=float(form.limit_s),
+        resume=form.resume,
+        parameters_=parameters,
     )
 
 
 def summary(folder: Path) -> Markdown:
     """One row a claim of the batch in that folder."""
-    told = json.loads((folder / f"{pages.NAME}.json").read_text(encoding="utf-8"))
-    entries = [Entry.model_validate_json(json.dumps(entry)) for entry in told["claims"]]
-    rows = [pages.row(one) for one in entries]
+    rows = [pages.row(one) for one in pages.read(folder)]
     return table(pages.COLUMNS, rows, numeric=pages.NUMERIC, file=folder / f"{pages.NAME}.csv")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from audit import claims
 from audit.apps import bundle
 from audit.apps.batch import parameters
-from audit.apps.batch.folder import PARAMETERS
+from audit.apps.batch.notebooks import PARAMETERS
 from audit.apps.notebook import form as forms
 from audit.apps.notebook import network
 from audit.apps.notebook.bar import bar

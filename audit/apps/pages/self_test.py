@@ -12,12 +12,12 @@ from audit.report import markdown
 from audit.report.view import Code, Table
 
 HEAD = """# How often the auditor errs
-`audit self-test` runs rogues, each of which does one thing that makes a speedup false, and honest kernels, each of
-which looks as if it did, through the stages of an ordinary audit. A rogue counts as caught if the probe made for it
-fails: it is `convicted` where that is proved, else it is undefined behaviour or a hint, which convict nobody. An
-honest kernel is accused if any probe proves it wrong or reports undefined behaviour. What does not exist on a
-device is skipped there and counts nowhere. Two kernels beyond doubt come first; if they do not come out as they
-must, nothing else is asked and nothing here counts.
+`audit self-test` runs known-bad controls, each with one mechanism that makes a speedup false, and known-good controls,
+each of which looks as if it had it, through the stages of an ordinary audit. A known-bad control counts as caught if
+the probe made for it fails: with proof (`convicted` in the records), or else with undefined behaviour or a hint, which
+fail no kernel. A known-good control is falsely failed if any probe proves it wrong or reports undefined behaviour. A
+mechanism that does not exist on a device is skipped there and counts nowhere. Two kernels beyond doubt come first; if
+they do not come out as they must, nothing else is asked and nothing here counts.
 
 This page is printed by `python -m audit.apps.pages` from the records in `reports/self_test/`, which hold every answer;
 `audit self-test` prints all of them.
@@ -25,7 +25,7 @@ This page is printed by `python -m audit.apps.pages` from the records in `report
 
 
 BLIND_HEAD = """Blind controls, `kernels/controls_blind/`: 94 kernels by writers who had the documentation alone; no
-probe was made for any of them. Kit 0.1 is before what they showed was mended, kit 0.2 after:"""
+probe was made for any of them. Kit 0.1 is before the defects they showed were mended, kit 0.2 after:"""
 
 
 def published(folder: Path) -> list[SelfTest]:
@@ -52,12 +52,12 @@ def page(folder: Path) -> str:
 
 
 def text(records: Sequence[SelfTest]) -> str:
-    """All of `docs/self_test.md`: the rates, the rogues of each probe, and every control that did not come out best."""
+    """All of `docs/self_test.md`: the rates, the known-bad controls by probe, and every control that came out worse."""
     seen, blind = [one for one in records if not _blind(one)], [one for one in records if _blind(one)]
     parts = [HEAD, *_sentences(records), "", "## By probe", _by_probe(seen), ""]
     for title, asked in (("Controls", seen), ("Blind controls", blind)):
-        parts += [f"## {title}: rogues not proved", _table(asked, "rogue"), ""]
-        parts += [f"## {title}: honest kernels not cleared", _table(asked, "honest"), ""]
+        parts += [f"## {title}: known-bad, not proved", _table(asked, "rogue"), ""]
+        parts += [f"## {title}: known-good, not passed", _table(asked, "honest"), ""]
     return "\n".join(parts).rstrip("\n") + "\n"
 
 
@@ -65,8 +65,8 @@ def _by_probe(records: Sequence[SelfTest]) -> str:
     """One row a probe, one column a device."""
     probes = sorted({row.probe for record in records for row in record.rows if row.role == "rogue" and row.probe})
     rows = [(Code(probe), *(_caught(record, probe) for record in records)) for probe in probes]
-    honest = ("honest kernels cleared", *(_cleared(record) for record in records))
-    columns = ("Rogues caught by", *(record.device.name for record in records))
+    honest = ("known-good controls passed", *(_passed(record) for record in records))
+    columns = ("Known-bad controls caught by", *(record.device.name for record in records))
     return str(markdown.table(Table("", columns, (*rows, honest))))
 
 
@@ -81,16 +81,18 @@ def _blind(record: SelfTest) -> bool:
 def _sentence(record: SelfTest) -> str:
     known = rates(record.rows)
     if _blind(record):
-        bound = upper_bound(known.accused, known.honest)
+        bound = upper_bound(known.falsely_failed, known.known_good)
         folders = " and ".join(sorted({f"`{row.folder.split('/')[1]}`" for row in record.rows}))
         return (
-            f"- {markdown.escape(record.device.name)}, kit {record.environment.kit}, {folders}: {known.convicted} of "
-            f"{known.existing} known-bad kernels proved, {known.flagged} more as undefined behaviour or a hint; "
-            f"{known.accused} of {known.honest} known-good kernels failed (95 % bound: under {100 * bound:.1f} %)"
+            f"- {markdown.escape(record.device.name)}, kit {record.environment.kit}, {folders}: {known.proved} of "
+            f"{known.known_bad} known-bad kernels proved, {known.flagged} more as undefined behaviour or a hint; "
+            f"{known.falsely_failed} of {known.known_good} known-good kernels failed "
+            f"(95 % bound: under {100 * bound:.1f} %)"
         )
     return (
-        f"- {markdown.escape(record.device.name)}: {known.caught} of {known.existing} rogues caught by the probe made "
-        f"for them, {known.convicted} proved; {known.accused} of {known.honest} honest kernels accused; "
+        f"- {markdown.escape(record.device.name)}: {known.caught} of {known.known_bad} known-bad controls caught by "
+        f"the probe made for them, {known.proved} proved; {known.falsely_failed} of {known.known_good} known-good "
+        f"controls falsely failed; "
         f"{_walls(record)}"
     )
 
@@ -98,12 +100,12 @@ def _sentence(record: SelfTest) -> str:
 def _walls(record: SelfTest) -> str:
     walls = record.environment.walls
     if not walls:
-        return "taken before claimed code ran inside walls"
-    return f"{sum(wall.up for wall in walls)} of {len(walls)} walls around claimed code stood"
+        return "taken before claimed code ran in a sandbox"
+    return f"{sum(wall.up for wall in walls)} of {len(walls)} sandbox limits around claimed code held"
 
 
 def _table(records: Sequence[SelfTest], role: str) -> str:
-    """One row for each control of that role that some record does not prove or clear, one column a record."""
+    """One row for each control of that role that some record does not prove or pass, one column a record."""
     known: dict[tuple[str, str], Row] = {}
     for record in records:
         known |= {
@@ -137,12 +139,12 @@ def _standing(record: SelfTest, folder: str, control: str) -> str:
 def _caught(record: SelfTest, probe: str) -> str:
     own = [row for row in record.rows if row.role == "rogue" and row.probe == probe]
     known = rates(own)
-    if not known.existing:
+    if not known.known_bad:
         return "skipped" if own else "not asked"
-    how = ", as a hint or undefined behaviour" if known.flagged and not known.convicted else ""
-    return f"{known.caught} of {known.existing}{how}"
+    how = ", as a hint or undefined behaviour" if known.flagged and not known.proved else ""
+    return f"{known.caught} of {known.known_bad}{how}"
 
 
-def _cleared(record: SelfTest) -> str:
+def _passed(record: SelfTest) -> str:
     known = rates(record.rows)
-    return f"{known.cleared} of {known.honest}"
+    return f"{known.passed} of {known.known_good}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit.apps.batch.states import EXIT_CODES, MEANINGS, SEVERITY
+from audit.apps.batch.state import EXIT_CODES, MEANINGS, SEVERITY
 
 
 def table() -> str:

@@ -1,4 +1,4 @@
-"""The controls there are: every folder of claims whose `claim.toml` has a rogue or an honest kernel."""
+"""The controls: every folder of claims whose `claim.toml` has a variant of role `rogue` or `honest`."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def only(folder: ClaimFolder, names: tuple[str, ...]) -> ClaimFolder:
 
 
 def mechanism(folder: ClaimFolder, variant: Variant) -> str:
-    """What the control does, as the first line of its file says after its name."""
+    """The mechanism of a control, as the first line of its file says after its name."""
     lines = folder.source_of(variant).read_text(encoding="utf-8").splitlines()
     first = next((line for line in lines if line.strip()), "")
-    told = _COMMENT.sub("", first).rstrip(" \"'")
-    return told.removeprefix(f"{variant.name}:").strip()
+    text = _COMMENT.sub("", first).rstrip(" \"'")
+    return text.removeprefix(f"{variant.name}:").strip()

@@ -1,4 +1,4 @@
-"""The record of a self-test: what every probe said about every control; rates are derived from it, never stored."""
+"""The record of a self-test: the answer of every probe about every control; rates are derived, never stored."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Result = Literal["convicted", "flagged", "missed", "cleared", "falsely accused",
 
 
 class Answer(Frozen):
-    """What one probe or rule said about one control; the summary is kept of what is not a pass."""
+    """The answer of one probe or rule about one control; a pass needs no summary."""
 
     outcome: Outcome
     grade: Grade | None = None
@@ -30,10 +30,10 @@ class Answer(Frozen):
 class Row(Frozen):
     """One control; `sha256` is that of its file.
 
-    `probe` is the one it was written for (None: an honest kernel that is to pass them all). `result` of a rogue:
-    convicted (that probe proved it), flagged (that probe failed it with a grade that does not convict), missed, or
-    skipped where the mechanism does not exist on the device; of an honest kernel: cleared, falsely accused, or no
-    answer. `reason` says why it is neither convicted nor cleared.
+    `probe` is the one it was written for (None: a known-good control that is to pass them all). `result` of a known-bad
+    control: convicted (that probe proved it), flagged (that probe failed it without proof), missed, or skipped where
+    the mechanism does not exist on the device; of a known-good control: cleared, falsely accused, or no answer.
+    `reason` says why it is neither convicted nor cleared.
     """
 
     folder: str
@@ -48,7 +48,7 @@ class Row(Frozen):
 
 
 class Check(Frozen):
-    """A control beyond doubt: what the audit had to say about it, and what it said."""
+    """A control beyond doubt: the answer it must get, and the answer it got."""
 
     control: str
     expected: str
@@ -56,7 +56,7 @@ class Check(Frozen):
 
     @property
     def passed(self) -> bool:
-        """Whether it said what it had to."""
+        """Whether both are the same."""
         return self.found == self.expected
 
 
@@ -72,7 +72,7 @@ class SelfTest(Frozen):
 
     @property
     def blessed(self) -> bool:
-        """Whether both controls beyond doubt came out as they must; if not, nothing this machine says counts."""
+        """Whether both controls beyond doubt came out as they must; if not, no answer of this machine counts."""
         return all(check.passed for check in self.checks)
 
 

@@ -12,37 +12,40 @@ from audit.apps.selftest.record import Answer, Result, Row, SelfTest
 from audit.claims import ClaimFolder
 from audit.judge import clearing
 from audit.model import Claim, Finding, Variant
+from audit.model.errors import BadInput
 
 _ONE_IN_TWENTY, _RESOLUTION = 0.05, 1e-6
 AIMS = {"emulated": 0.90, "cuda": 0.95}
-"""The least share of the rogues that exist on a device which the probe made for them must catch."""
+"""The least share of the known-bad controls that exist on a device which the probe made for them must catch."""
+OPEN = "skipped"
+"""A result of machines that cannot answer, for want of Triton for example; it is no difference."""
 
 
 @dataclass(frozen=True)
 class Rates:
-    """How often the auditor was wrong; counts of controls.
+    """Counts of controls by how the auditor answered about them.
 
-    `existing` rogues have a mechanism that exists on the device; of these `convicted` were proved wrong by the probe
-    made for them, and `flagged` failed it with a grade that convicts nobody, as is due to a race or a hint of the
-    source. `hinted` honest kernels were cleared and drew a hint.
+    The mechanism of `known_bad` ones exists on the device; `proved` ones were failed by the probe made for them with
+    proof, `flagged` ones with undefined behaviour or a hint, as is due to a race. `hinted` ones of `known_good` passed
+    and drew a hint.
     """
 
-    existing: int
-    convicted: int
+    known_bad: int
+    proved: int
     flagged: int
-    honest: int
-    cleared: int
-    accused: int
+    known_good: int
+    passed: int
+    falsely_failed: int
     hinted: int
 
     @property
     def caught(self) -> int:
-        """Rogues that their probe failed, with whatever grade."""
-        return self.convicted + self.flagged
+        """Known-bad controls that their probe failed, with whatever grade."""
+        return self.proved + self.flagged
 
 
 def row(place: str, folder: ClaimFolder, variant: Variant, *, findings: Iterable[Finding]) -> Row:
-    """What became of one control.
+    """One control with its result.
 
     Args:
         place: path of its folder below the root of the controls.
@@ -51,13 +54,13 @@ def row(place: str, folder: ClaimFolder, variant: Variant, *, findings: Iterable
         findings: all of its folder's audit on one device.
     """
     own = [finding for finding in findings if finding.target == variant.name]
-    rogue = variant.role == "rogue"
-    result, reason = _of_rogue(variant, own) if rogue else _of_honest(folder.claim, variant, own)
+    bad = variant.role == "rogue"
+    result, reason = _of_known_bad(variant, own) if bad else _of_known_good(folder.claim, variant, own)
     return Row(
         folder=place,
         control=variant.name,
         sha256=next(source.sha256 for source in folder.audited.sources if source.file == variant.file),
-        role="rogue" if rogue else "honest",
+        role="rogue" if bad else "honest",
         mechanism=mechanism(folder, variant),
         probe=variant.probe,
         result=result,
@@ -67,64 +70,19 @@ def row(place: str, folder: ClaimFolder, variant: Variant, *, findings: Iterable
 
 
 def rates(rows: Sequence[Row]) -> Rates:
-    """The counts over all rows; what is skipped counts nowhere."""
+    """The counts over all rows; a skipped control counts nowhere."""
     asked = [one for one in rows if one.result != "skipped"]
     results = [one.result for one in asked]
-    honest = [one for one in asked if one.role == "honest"]
+    good = [one for one in asked if one.role == "honest"]
     return Rates(
-        existing=len(asked) - len(honest),
-        convicted=results.count("convicted"),
+        known_bad=len(asked) - len(good),
+        proved=results.count("convicted"),
         flagged=results.count("flagged"),
-        honest=len(honest),
-        cleared=results.count("cleared"),
-        accused=results.count("falsely accused"),
-        hinted=sum(any(answer.grade == "hint" for answer in one.answers.values()) for one in honest),
+        known_good=len(good),
+        passed=results.count("cleared"),
+        falsely_failed=results.count("falsely accused"),
+        hinted=sum(any(answer.grade == "hint" for answer in one.answers.values()) for one in good),
     )
-
-
-def shortfalls(record: SelfTest) -> list[str]:
-    """Why this machine's answers cannot be relied on, in sentences; empty where they can."""
-    if not record.blessed:
-        failed = [check for check in record.checks if not check.passed]
-        what = "; ".join(f"{check.control} must come out {check.expected}, not {check.found}" for check in failed)
-        return [f"this machine must not audit anything: {what}"]
-    known, aim = rates(record.rows), AIMS[record.device.kind]
-    unclear = known.honest - known.cleared - known.accused
-    told = []
-    if known.accused:
-        told.append(f"{known.accused} of {known.honest} honest kernels accused")
-    if unclear:
-        told.append(f"{unclear} of {known.honest} honest kernels without an answer")
-    blind = any(one.probe is None for one in record.rows if one.role == "rogue")
-    if not blind and not known.caught >= aim * known.existing:
-        told.append(f"{known.caught} of {known.existing} rogues caught, at least {aim:.0%} must be")
-    return told
-
-
-def _of_rogue(variant: Variant, findings: list[Finding]) -> tuple[Result, str]:
-    build = _named(findings, clearing.BUILD)
-    if build is not None and build.outcome != "pass":
-        return ("skipped" if build.outcome == "skip" else "missed"), build.summary
-    if variant.probe is None:
-        return _by_any(findings)
-    made_for = _named(findings, variant.probe)
-    if made_for is None:
-        return "missed", f"{variant.probe}: not asked"
-    if made_for.outcome == "fail":
-        return ("convicted", "") if made_for.convicts else ("flagged", f"{made_for.grade}: {made_for.summary}")
-    return ("skipped" if made_for.outcome == "skip" else "missed"), made_for.summary
-
-
-def _by_any(findings: list[Finding]) -> tuple[Result, str]:
-    """Of a control that no probe was made for: what the strongest failure says of it."""
-    failed = [finding for finding in findings if finding.outcome == "fail" and finding.claimed]
-    if any(finding.convicts for finding in failed):
-        return "convicted", ""
-    if failed:
-        worst = min(failed, key=lambda finding: finding.grade == "hint")
-        return "flagged", f"{worst.grade}: {_told(worst)}"
-    errors = [finding for finding in findings if finding.outcome == "error"]
-    return "missed", _told(errors[0]) if errors else "no probe and no rule says anything"
 
 
 def upper_bound(events: int, trials: int) -> float:
@@ -142,13 +100,97 @@ def upper_bound(events: int, trials: int) -> float:
     return high
 
 
-def _of_honest(claim: Claim, variant: Variant, findings: list[Finding]) -> tuple[Result, str]:
+def shortfalls(record: SelfTest) -> list[str]:
+    """Why this machine's answers cannot be relied on, in sentences; empty where they can."""
+    if not record.blessed:
+        failed = [check for check in record.checks if not check.passed]
+        what = "; ".join(f"{check.control} must come out {check.expected}, not {check.found}" for check in failed)
+        return [f"this machine must not audit anything: {what}"]
+    known, aim = rates(record.rows), AIMS[record.device.kind]
+    unclear = known.known_good - known.passed - known.falsely_failed
+    told = []
+    if known.falsely_failed:
+        told.append(f"{known.falsely_failed} of {known.known_good} known-good controls falsely failed")
+    if unclear:
+        told.append(f"{unclear} of {known.known_good} known-good controls without an answer")
+    blind = any(one.probe is None for one in record.rows if one.role == "rogue")
+    if not blind and not known.caught >= aim * known.known_bad:
+        told.append(f"{known.caught} of {known.known_bad} known-bad controls caught, at least {aim:.0%} must be")
+    return told
+
+
+def differences(now: SelfTest, before: SelfTest) -> list[str]:
+    """One sentence a control whose result or an answer about it changed, or that only one of the two asked.
+
+    Raises:
+        BadInput: the records are of different kinds of device.
+    """
+    if now.device.kind != before.device.kind:
+        raise BadInput(f"--against: a record of the {before.device.kind} device, this one is {now.device.kind}")
+    ours, theirs = _by_place(now), _by_place(before)
+    told = [f"{place}: {theirs[place].result} before, not asked now" for place in theirs.keys() - ours.keys()]
+    told += [f"{place}: {ours[place].result}, not asked before" for place in ours.keys() - theirs.keys()]
+    for place in ours.keys() & theirs.keys():
+        result, known = ours[place].result, theirs[place].result
+        if OPEN in (result, known):
+            continue
+        if result != known:
+            told.append(f"{place}: {known} before, {result} now {ours[place].reason}".rstrip())
+        told += [f"{place}: {change}" for change in _changed(ours[place], theirs[place])]
+    return sorted(told)
+
+
+def _changed(now: Row, before: Row) -> list[str]:
+    """The probes that both asked and that answered otherwise; a skip, for want of a tool for example, is no change.
+
+    Of a known-bad control only its own probe: another failure may depend on the moment, of a late thread or a race.
+    """
+    asked = now.answers.keys() & before.answers.keys() & ({now.probe} if now.role == "rogue" else {*now.answers})
+    both = [(probe, now.answers[probe], before.answers[probe]) for probe in sorted(asked)]
+    return [
+        f"{probe} {known.outcome} before, {told.outcome} now: {told.summary}".rstrip(": ")
+        for probe, told, known in both
+        if (told.outcome, told.grade) != (known.outcome, known.grade) and "skip" not in (told.outcome, known.outcome)
+    ]
+
+
+def _by_place(record: SelfTest) -> dict[str, Row]:
+    return {f"{row.folder}/{row.control}": row for row in record.rows}
+
+
+def _of_known_bad(variant: Variant, findings: list[Finding]) -> tuple[Result, str]:
+    build = _named(findings, clearing.BUILD)
+    if build is not None and build.outcome != "pass":
+        return ("skipped" if build.outcome == "skip" else "missed"), build.summary
+    if variant.probe is None:
+        return _by_any(findings)
+    made_for = _named(findings, variant.probe)
+    if made_for is None:
+        return "missed", f"{variant.probe}: not asked"
+    if made_for.outcome == "fail":
+        return ("convicted", "") if made_for.convicts else ("flagged", f"{made_for.grade}: {made_for.summary}")
+    return ("skipped" if made_for.outcome == "skip" else "missed"), made_for.summary
+
+
+def _by_any(findings: list[Finding]) -> tuple[Result, str]:
+    """Of a control that no probe was made for: its strongest failure."""
+    failed = [finding for finding in findings if finding.outcome == "fail" and finding.claimed]
+    if any(finding.convicts for finding in failed):
+        return "convicted", ""
+    if failed:
+        worst = min(failed, key=lambda finding: finding.grade == "hint")
+        return "flagged", f"{worst.grade}: {_told(worst)}"
+    errors = [finding for finding in findings if finding.outcome == "error"]
+    return "missed", _told(errors[0]) if errors else "no probe and no rule says anything"
+
+
+def _of_known_good(claim: Claim, variant: Variant, findings: list[Finding]) -> tuple[Result, str]:
     build = _named(findings, clearing.BUILD)
     if build is not None and build.outcome == "skip":
         return "skipped", build.summary
-    accusations = [finding for finding in findings if finding.grade in ("proved", "undefined")]
-    if accusations:
-        return "falsely accused", _told(accusations[0])
+    failures = [finding for finding in findings if finding.grade in ("proved", "undefined")]
+    if failures:
+        return "falsely accused", _told(failures[0])
     errors = [finding for finding in findings if finding.outcome == "error"]
     if errors:
         return "no answer", _told(errors[0])

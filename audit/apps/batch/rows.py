@@ -9,8 +9,8 @@ import re
 from functools import partial
 from pathlib import Path
 
-from audit.apps.funnel.collection import Collection, Item
-from audit.apps.funnel.state import Passage
+from audit.apps.batch.items import Collection, Item
+from audit.apps.batch.state import Attempt
 from audit.claims import importers
 from audit.claims.importers import tables, writer
 from audit.claims.importers.material import Given
@@ -39,9 +39,9 @@ def of_dataset(path: Path, folder: Path, *, gpu: str | None = None, unit: str | 
         BadInput: as `datasets.read`.
     """
     data = datasets.read(path, gpu=gpu, unit=unit)
-    texts, told = _texts(path, data), _told(data)
+    texts, known = _texts(path, data), _known(data)
     items = tuple(
-        _item(str(file), int(row), texts[file, row], folder, Given(gpu=gpu, unit=unit), told.get((file, row)))
+        _item(str(file), int(row), texts[file, row], folder, Given(gpu=gpu, unit=unit), known.get((file, row)))
         for file, row in zip(data.frame["file"], data.frame["row"], strict=True)
     )
     gone = data.read - len(data.frame)
@@ -49,12 +49,12 @@ def of_dataset(path: Path, folder: Path, *, gpu: str | None = None, unit: str | 
     return Collection(path.name, items, (*data.notes, note) if gone else data.notes)
 
 
-def _item(file: str, row: int, text: str, folder: Path, given: Given, told: Passage | None) -> Item:
+def _item(file: str, row: int, text: str, folder: Path, given: Given, known: Attempt | None) -> Item:
     stem = file.partition(".")[0]
     key = f"{_ODD.sub('_', file.lower()).strip('_') or 'rows'}_{row:06}"
     digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-    made = partial(_make, text=text, name=f"{stem}-row-{row}", given=given)
-    return Item(key, folder / key, digest, made=made, told=told)
+    make = partial(_make, text=text, name=f"{stem}-row-{row}", given=given)
+    return Item(key, folder / key, digest, make=make, known=known)
 
 
 def _texts(path: Path, data: Dataset) -> dict[tuple[str, int], str]:
@@ -68,8 +68,8 @@ def _texts(path: Path, data: Dataset) -> dict[tuple[str, int], str]:
         columns = [name for name in (*form.figures, *form.others, *form.sources) if name in there]
         frame = tables.read(place, columns, numbers=figures).frame
         for row, cells in zip(frame.index, frame.to_dict("records"), strict=True):
-            known = {name: cell for name, cell in cells.items() if not _is_none(cell)}
-            found[file, int(row)] = json.dumps(known, sort_keys=True, default=str)
+            filled = {name: cell for name, cell in cells.items() if not _is_none(cell)}
+            found[file, int(row)] = json.dumps(filled, sort_keys=True, default=str)
     return found
 
 
@@ -77,7 +77,7 @@ def _is_none(cell: object) -> bool:
     return cell is None or (isinstance(cell, float) and math.isnan(cell))
 
 
-def _told(data: Dataset) -> dict[tuple[str, int], Passage]:
+def _known(data: Dataset) -> dict[tuple[str, int], Attempt]:
     """By file and row: what the lint over the dataset settles or leaves out, the strongest reason last."""
     frame = data.frame
     claims = frame[frame["correct"] & frame["has_code"]]
@@ -86,14 +86,14 @@ def _told(data: Dataset) -> dict[tuple[str, int], Passage]:
         (frame[~frame["correct"]], NO_CLAIM, "a row that its own dataset marks wrong claims nothing"),
         (frame[~frame["has_code"]], NO_CODE, "a figure without code can be linted, not audited"),
     )
-    told = {}
+    known = {}
     for rows, why, reason in left_out:
         for file, row in zip(rows["file"], rows["row"], strict=True):
-            told[file, row] = Passage(stage="lint", outcome="left out", verdict=why, reasons=(reason,))
+            known[file, row] = Attempt(stage="lint", outcome="left out", verdict=why, reasons=(reason,))
     for one in floor.run(data).marks:
-        if one.grade == "proved" and (one.file, one.row) not in told:
-            told[one.file, one.row] = Passage(stage="lint", outcome="settled", verdict=IMPOSSIBLE, reasons=(one.text,))
-    return told
+        if one.grade == "proved" and (one.file, one.row) not in known:
+            known[one.file, one.row] = Attempt(stage="lint", outcome="settled", verdict=IMPOSSIBLE, reasons=(one.text,))
+    return known
 
 
 def _make(folder: Path, *, text: str, name: str, given: Given) -> None:

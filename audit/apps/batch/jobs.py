@@ -1,4 +1,4 @@
-"""Where audits of a batch run: the face of an engine, and the one for this machine."""
+"""Where jobs run: the interface of a place for them, and the one on this machine."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from audit.apps.batch.items import Item
 from audit.apps.batch.keeper import Job
-from audit.apps.batch.states import End
-from audit.model.errors import AuditError
+from audit.apps.batch.state import End
+from audit.build.cuda import toolchain
+from audit.model.errors import AuditError, BadInput
 from audit.run.gpu_lock import VARIABLE
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
@@ -23,7 +27,7 @@ A_GPU = 2
 """Audits that share a GPU: one uses it while the other builds on the processor and waits for its turn."""
 
 
-class Engine(Protocol):
+class Jobs(Protocol):
     """Runs jobs, several at once, each in processes of its own."""
 
     @property
@@ -40,7 +44,7 @@ class Engine(Protocol):
         """Ends whatever runs, and waits for that."""
 
 
-class LocalEngine:
+class LocalJobs:
     """This machine: jobs are forked from one launcher; on GPUs two at a time each, of which one uses it.
 
     Args:
@@ -67,7 +71,7 @@ class LocalEngine:
         )
 
     def start(self, job: Job) -> None:
-        """See `Engine`; a GPU is chosen here, the one with fewer jobs first."""
+        """See `Jobs`; a GPU is chosen here, the one with fewer jobs first."""
         if self._free:
             gpu = max(self._free, key=self._free.count)
             self._free.remove(gpu)
@@ -81,7 +85,7 @@ class LocalEngine:
             raise AuditError(_GONE) from error
 
     def ended(self, wait_s: float) -> list[tuple[str, End]]:
-        """See `Engine`."""
+        """See `Jobs`."""
         ends = list(self._lines(wait_s))
         for name, _ in ends:
             if name in self._of:
@@ -89,7 +93,7 @@ class LocalEngine:
         return ends
 
     def close(self) -> None:
-        """See `Engine`."""
+        """See `Jobs`."""
         assert self._launcher.stdin is not None
         self._launcher.stdin.close()
         try:
@@ -111,8 +115,67 @@ class LocalEngine:
             self._pending += chunk
         *lines, self._pending = self._pending.split(b"\n")
         for line in lines:
-            told = json.loads(line)
-            yield told["id"], End.model_validate(told["end"])
+            answer = json.loads(line)
+            yield answer["id"], End.model_validate(answer["end"])
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the command line says about where audits run; None where it says nothing."""
+
+    engine: str
+    device: str
+    gpus: str | None
+    jobs: int | None
+
+    @contextmanager
+    def opened(self, todo: list[Item], out: Path, lock: int) -> Iterator[tuple[Jobs, str]]:
+        """The place for jobs and the device its audits are given; its processes end with the body.
+
+        Raises:
+            BadInput: the device, a GPU or the cluster is not there.
+        """
+        jobs: Jobs
+        if self.engine == "ray":
+            from audit.apps.batch.ray_jobs import RayJobs
+
+            ray = RayJobs(jobs=self.jobs, device=self.device)
+            jobs, device = ray, ray.device
+        else:
+            device, gpus = self._here()
+            _agree(todo, device)  # before anything is started
+            jobs = LocalJobs(jobs=self.jobs or (os.cpu_count() or 1) + 1, gpus=gpus, locks=out, held=lock)
+        try:
+            _agree(todo, device)
+            yield jobs, device
+        finally:
+            jobs.close()
+
+    def _here(self) -> tuple[str, list[str]]:
+        """The device, and the GPUs to use where it is one."""
+        reason = toolchain.missing()
+        device = self.device if self.device != "auto" else "emulated" if reason else "cuda"
+        if device == "emulated":
+            if self.gpus is not None:
+                why = reason or "--device emulated"
+                raise BadInput(f"--gpus {self.gpus}: the audits run on the emulated device ({why})")
+            return device, []
+        if reason is not None:
+            raise BadInput(reason)
+        named = self.gpus or os.environ.get("CUDA_VISIBLE_DEVICES") or "0"
+        gpus = [gpu.strip() for gpu in named.split(",") if gpu.strip()]
+        if not gpus or len(set(gpus)) < len(gpus):
+            raise BadInput(f"--gpus {named}: name each GPU once, as in --gpus 0,1")
+        if self.jobs not in (None, A_GPU * len(gpus)):
+            raise BadInput(f"--jobs {self.jobs}: on GPUs it is {A_GPU} for each; leave --jobs out")
+        return device, gpus
+
+
+def _agree(todo: list[Item], device: str) -> None:
+    """Raises BadInput if an entry of a list asks for a GPU where the batch has none."""
+    odd = next((item for item in todo if device == "emulated" and item.values["device"] == "cuda"), None)
+    if odd is not None:
+        raise BadInput(f"{odd.name}: asks for the device cuda, and this batch runs on the emulated device")
 
 
 def python_path() -> str:

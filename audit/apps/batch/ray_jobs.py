@@ -17,10 +17,10 @@ from ray.exceptions import RayError, RayTaskError
 from audit import __version__
 from audit.apps.batch import parameters
 from audit.apps.batch.classify import EXECUTED, LOG
-from audit.apps.batch.engine import LocalEngine
+from audit.apps.batch.jobs import LocalJobs
 from audit.apps.batch.keeper import Job
 from audit.apps.batch.parameters import Values
-from audit.apps.batch.states import End
+from audit.apps.batch.state import End
 from audit.model import atomic
 from audit.model.errors import AuditError, BadInput
 
@@ -31,7 +31,7 @@ MOST_CLAIM_BYTES = 100 << 20
 Files = dict[str, bytes]
 
 
-class RayEngine:
+class RayJobs:
     """The cluster that RAY_ADDRESS names, or one of this machine alone.
 
     Args:
@@ -64,18 +64,18 @@ class RayEngine:
         self._running: dict[Any, Job] = {}
 
     def start(self, job: Job) -> None:
-        """See `Engine`."""
+        """See `Jobs`."""
         values = parameters.table(Path(job.parameters))
         claim, notebook = _files(Path(values["claim"])), Path(job.notebook).read_bytes()
         self._running[self._audit.remote(job, values, claim, notebook, __version__)] = job
 
     def ended(self, wait_s: float) -> list[tuple[str, End]]:
-        """See `Engine`; results are written beside each job's log before it counts as ended."""
+        """See `Jobs`; results are written beside each job's log before it counts as ended."""
         done, _ = ray.wait(list(self._running), num_returns=1, timeout=wait_s)
         return [self._taken(each) for each in done]
 
     def close(self) -> None:
-        """See `Engine`; Ray ends the workers of a driver that leaves, and audits end with theirs."""
+        """See `Jobs`; Ray ends the workers of a driver that leaves, and audits end with theirs."""
         for each in self._running:
             ray.cancel(each, force=True)
         ray.shutdown()
@@ -134,7 +134,7 @@ def audit_there(job: Job, values: Values, claim: Files, notebook: bytes, kit: st
 
 def _run(job: Job, place: Path) -> End:
     held = os.open(os.devnull, os.O_RDONLY)
-    engine = LocalEngine(jobs=1, gpus=(), locks=place, held=held)
+    engine = LocalJobs(jobs=1, gpus=(), locks=place, held=held)
     try:
         engine.start(job)
         while not (ends := engine.ended(1.0)):

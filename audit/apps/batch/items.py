@@ -1,0 +1,188 @@
+"""Collections: names of claims, claim folders, folders of them, and lists of these in a file, each an item of a run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from audit import claims
+from audit.apps.batch import parameters
+from audit.apps.batch.parameters import Values
+from audit.apps.batch.state import Attempt
+from audit.claims import STATEMENT
+from audit.model import SourceFile, untrusted
+from audit.model.errors import BadInput
+
+LISTS = (".txt", ".yaml", ".yml", ".toml", ".json")
+KEYS = ("claim", "name")
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+UNREADABLE = "cannot be read"
+MOST_FILES, MOST_BYTES = 200, 64_000_000
+_ODD = re.compile(r"[^A-Za-z0-9_-]")
+
+
+@dataclass(frozen=True)
+class Item:
+    """One claim of a collection.
+
+    Args:
+        name: names its files.
+        folder: its claim folder.
+        sha256: of everything its results depend on.
+        values: the notebook's parameters for it, but for those the batch sets.
+        sources: the audited files, where a notebook audits it.
+        make: makes the folder where it is not there yet; raises BadInput if that cannot be done.
+        known: the answer of a stage that is known before anything is started.
+    """
+
+    name: str
+    folder: Path
+    sha256: str = ""
+    values: Values = field(default_factory=dict)
+    sources: tuple[SourceFile, ...] = ()
+    make: Callable[[Path], None] | None = None
+    known: Attempt | None = None
+
+
+@dataclass(frozen=True)
+class Collection:
+    """The items in their order, each with a name of its own, and notes on how they were found.
+
+    Raises:
+        BadInput: two items of one name.
+    """
+
+    name: str
+    items: tuple[Item, ...]
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        seen: set[str] = set()
+        for item in self.items:
+            if item.name in seen:
+                raise BadInput(f"{item.name}: two claims of the collection would share this name; rename one")
+            seen.add(item.name)
+
+
+def for_notebook(places: Sequence[str], notebook: Path, *, common: Values, root: Path = claims.KERNELS) -> Collection:
+    """The audits of a notebook, in the order of their places.
+
+    Args:
+        places: names of claims, claim folders, folders of claim folders, and list files.
+        notebook: audits every item; its parameters cell says what a list may set.
+        common: parameters for all, which one of a list may set otherwise.
+        root: where names are looked up.
+
+    Raises:
+        BadInput: a place that is none of these, an empty collection, unknown parameters, or two of one name.
+    """
+    known = parameters.defaults(notebook)
+    found = [item for place in places for item in _expanded(place, Path(), known, root)]
+    if not found:
+        raise BadInput(f"{', '.join(places)}: no claim in it")
+    digest = hashlib.sha256(notebook.read_bytes()).hexdigest()
+    return Collection("batch", tuple(_read(replace(one, values={**common, **one.values}), digest) for one in found))
+
+
+def of_folder(path: Path) -> Collection:
+    """The claim folders in a folder, sorted by name; one that cannot be read is left out by its first stage.
+
+    Raises:
+        BadInput: no such folder, or none of its folders has a `claim.toml`.
+    """
+    if not path.is_dir():
+        raise BadInput(f"{path}: no folder of claim folders; give one whose folders hold a {STATEMENT} each")
+    folders = sorted(one.parent for one in path.glob(f"*/{STATEMENT}"))
+    if not folders:
+        raise BadInput(f"{path}: no folder in it holds a {STATEMENT}; `audit import` makes such folders")
+    return Collection(path.resolve().name, tuple(map(_item_of, folders)))
+
+
+def file_name(name: str) -> str:
+    """The name as one of a file; names that differ only in odd characters stay apart."""
+    plain = _ODD.sub("_", name)[:80]
+    if plain == name:
+        return name
+    return f"{plain}-{hashlib.sha256(name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
+
+
+def _expanded(place: str, base: Path, known: Values, root: Path) -> Iterator[Item]:
+    path = base / place
+    if (path / STATEMENT).is_file():
+        yield Item(path.resolve().name, path.resolve())
+    elif (root / place / STATEMENT).is_file():
+        yield Item(place, root / place)
+    elif path.is_dir():
+        yield from (Item(each.parent.name, each.parent.resolve()) for each in sorted(path.glob(f"*/{STATEMENT}")))
+    elif path.suffix in LISTS and path.is_file():
+        for number, entry in enumerate(_entries(path), 1):
+            yield from _listed(entry, path, f"{path}, entry {number}", known, root)
+    else:
+        listed = ", ".join(claims.names(root)) or "none"
+        raise BadInput(f"{place}: no claim of this name, no folder and no list ({', '.join(LISTS)}); known: {listed}")
+
+
+def _entries(path: Path) -> list[Any]:
+    if path.suffix == ".txt":
+        lines = (line.partition("#")[0].strip() for line in untrusted.text(path, empty=True).splitlines())
+        return [line for line in lines if line]
+    table = parameters.table(path)
+    entries = table.get("claims") if isinstance(table, dict) and set(table) == {"claims"} else table
+    if not isinstance(entries, list):
+        raise BadInput(f"{path}: must hold a list of claims, or the one key `claims` with a list")
+    return entries
+
+
+def _listed(entry: Any, path: Path, where: str, known: Values, root: Path) -> Iterator[Item]:
+    """A string is a place; a table has `claim`, perhaps `name`, and parameters of the notebook."""
+    table = entry if isinstance(entry, dict) else {"claim": entry}
+    place, name = table.get("claim"), table.get("name")
+    for key, value in (("claim", place), ("name", name)):
+        if not (isinstance(value, str) or (key == "name" and value is None)):
+            raise BadInput(f"{where}: {key} is {value!r}, and must be text: quote it")
+    if name is not None and not NAME.fullmatch(name):
+        raise BadInput(f"{where}: name {name!r} cannot name a folder; use letters, digits, dots, dashes")
+    rest = {key: value for key, value in table.items() if key not in KEYS}
+    allowed = {key: value for key, value in known.items() if key not in ("claim", "out", "interactive")}
+    values = parameters.checked(rest, allowed, where)
+    for item in _expanded(str(place), path.parent, known, root):
+        yield replace(item, name=name or item.name, values={**item.values, **values})
+
+
+def _read(item: Item, notebook_sha256: str) -> Item:
+    """With the hashes of the claim's files; a broken claim is bad input in its place and stops no other."""
+    try:
+        sources = claims.load(str(item.folder)).audited.sources
+    except BadInput as error:
+        sources = ()
+        item = replace(item, known=Attempt(stage="notebook", outcome="bad input", reasons=(str(error),)))
+    told = ([one.model_dump(mode="json") for one in sources], item.values, notebook_sha256)
+    digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    return replace(item, sources=sources, sha256=digest)
+
+
+def _item_of(folder: Path) -> Item:
+    name = file_name(folder.name)
+    try:
+        return Item(name, folder, _digest(folder))
+    except (BadInput, OSError) as error:
+        known = Attempt(stage="lint", outcome="left out", verdict=UNREADABLE, reasons=(str(error),))
+        return Item(name, folder, known=known)
+
+
+def _digest(folder: Path) -> str:
+    digest = hashlib.sha256()
+    size = 0
+    for number, file in enumerate(sorted(one for one in folder.rglob("*") if one.is_file())):
+        path = untrusted.inside(folder, str(file.relative_to(folder)))
+        size += path.stat().st_size
+        if number == MOST_FILES or size > MOST_BYTES:
+            raise BadInput(f"more than {MOST_FILES} files or {MOST_BYTES:,} bytes; no claim folder has so many")
+        data = untrusted.data(path, limit_bytes=MOST_BYTES, empty=True)
+        digest.update(f"{file.relative_to(folder)}\0{len(data)}\0".encode("utf-8", "surrogateescape") + data)
+    return digest.hexdigest()

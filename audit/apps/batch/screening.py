@@ -1,0 +1,261 @@
+"""The stages of a funnel, from the cheapest to the dearest: each settles what it can and passes the rest on."""
+
+from __future__ import annotations
+
+import io
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from audit import claims
+from audit.apps.batch.items import Item
+from audit.apps.batch.run import Setting
+from audit.apps.batch.state import Attempt, ItemState, StageName
+from audit.audit import Audit
+from audit.build.cuda import gpu, toolchain
+from audit.build.devices import choose
+from audit.build.emulated.device import EmulatedDevice
+from audit.claims import ClaimFolder
+from audit.lint import floors
+from audit.model import Verdict
+from audit.model.errors import AuditError, BadInput
+from audit.model.gpus import table
+from audit.report.progress import Progress
+from audit.review.hints import review_python, review_source
+from audit.run import environment
+from audit.run.pool import Workers
+from audit.run.requests import Cases
+from audit.scheduler import places
+
+RECORDS = "records"
+AT_A_TIME = 64
+"""Items asked with the same worker processes: what these keep for an audit goes with them."""
+MOST_REASONS = 4
+ORACLE_LIMIT_S, SESSION_LIMIT_S, KERNEL_LIMIT_S = 60.0, 30.0, 10.0
+IMPOSSIBLE, NO_CLAIM = "impossible time", "cannot be audited"
+SETTLE = ("wrong", "cannot be built", "undefined", "vacuous", "reduced precision", "overstated", "mistimed")
+"""Verdicts that hold whatever a GPU would say: each rests on proof."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One item before one stage: the folder for records, the seed of all inputs, and worker processes."""
+
+    item: Item
+    records: Path
+    seed: int
+    workers: Callable[[], Workers]
+
+
+@dataclass(frozen=True)
+class Screen:
+    """One stage; see `Stage` of `run.py`.
+
+    Args:
+        name: in progress and in states.
+        title: for people.
+        asks: what it asks, and what it can settle.
+        ask: takes an item that no stage before settled.
+        at_once: items at work at once.
+        where: names the machine its time passes on.
+    """
+
+    name: StageName
+    title: str
+    asks: str
+    ask: Callable[[Asked], Attempt]
+    at_once: int = 1
+    where: Callable[[], str] = environment.processor_and_cores
+    at_a_time: int = AT_A_TIME
+
+    def needs(self, _: Item, known: ItemState) -> bool:
+        """Every item that no stage settled or left out, once."""
+        return known.settled is None and known.left_out is None and not known.asked(self.name)
+
+    @contextmanager
+    def engine(self, setting: Setting) -> Iterator[Threads]:
+        """Threads of this process, with worker processes for claimed code."""
+        (setting.out / RECORDS).mkdir(parents=True, exist_ok=True)
+        with ExitStack() as opened, ThreadPoolExecutor(self.at_once) as threads:
+            try:
+                yield Threads(self, setting, opened, threads)
+            finally:
+                threads.shutdown(cancel_futures=True)  # an interrupted run begins nothing more
+
+
+class Threads:
+    """The engine of screening stages: items in threads of this process."""
+
+    def __init__(self, stage: Screen, setting: Setting, opened: ExitStack, threads: ThreadPoolExecutor) -> None:
+        self.slots = stage.at_once
+        self._stage, self._setting = stage, setting
+        self._opened, self._threads = opened, threads
+        self._lock, self._started = threading.Lock(), list[Workers]()
+        self._asked: dict[Future[Attempt], str] = {}
+
+    def start(self, item: Item) -> None:
+        """See `Engine`."""
+        asked = Asked(item, self._setting.out / RECORDS, self._setting.seed, self._workers)
+        self._asked[self._threads.submit(self._ask, asked)] = item.name
+
+    def ended(self, wait_s: float) -> list[tuple[str, Attempt]]:
+        """See `Engine`."""
+        done, _ = wait(self._asked, timeout=wait_s, return_when=FIRST_COMPLETED)
+        return [(self._asked.pop(one), one.result()) for one in done]
+
+    def _workers(self) -> Workers:
+        """The worker processes, started when first asked for."""
+        with self._lock:
+            if not self._started:
+                self._started.append(self._opened.enter_context(Workers(places(self.slots))))
+            return self._started[0]
+
+    def _ask(self, asked: Asked) -> Attempt:
+        """The attempt with its seconds; a stage that cannot answer says why, and the other items go on."""
+        began = time.monotonic()
+        try:
+            attempt = self._stage.ask(asked)
+        except AuditError as error:
+            attempt = Attempt(stage=self._stage.name, outcome="no answer", reasons=(str(error),))
+        return attempt.model_copy(update={"seconds": round(time.monotonic() - began, 3)})
+
+
+def claimed_of(item: Item) -> ClaimFolder:
+    """The item's claim with nothing but its claimed kernel: ablations and repairs explain, they settle nothing.
+
+    Raises:
+        BadInput: the folder is broken, cannot be made, or has no claimed kernel.
+    """
+    if item.make is not None and not item.folder.exists():
+        item.make(item.folder)
+    folder = claims.load(str(item.folder.resolve()))
+    claimed = folder.claim.claimed
+    if claimed is None:
+        raise BadInput(f"{item.name}: no variant of role claimed")
+    statement = folder.claim.model_copy(update={"variant": (claimed,)})
+    return replace(folder, audited=folder.audited.model_copy(update={"statement": statement}))
+
+
+def lint(asked: Asked) -> Attempt:
+    """Settled where a published time is under the floor of the fastest unit; left out where there is no claim."""
+    try:
+        folder = claimed_of(asked.item)
+    except BadInput as error:
+        return Attempt(stage="lint", outcome="left out", verdict=NO_CLAIM, reasons=(str(error),))
+    passed_on = partial(Attempt, stage="lint", outcome="passed on")
+    if asked.item.make is not None:
+        return passed_on(reasons=("the lint over the dataset proves no time impossible",))
+    if not any(one.gpu in table() for one in folder.claim.observation):
+        return passed_on(reasons=("no time is published for a GPU with known rates",))
+    cost_shape = folder.claim.shapes.claimed
+    request = Cases(
+        reference=folder.reference, shapes=(), seeds=(), cost_shape=cost_shape, folder=asked.records, device="cpu"
+    )
+    reply = asked.workers().call(request, limit_s=ORACLE_LIMIT_S)
+    if not reply.finished:
+        text = f"reference.py gave no least work: {reply.ending}: {reply.detail}"
+        return Attempt(stage="lint", outcome="no answer", reasons=(text,))
+    proved = [finding for finding in floors.floors(folder.claim, reply.events[0]["cost"]) if finding.convicts]
+    if not proved:
+        return passed_on(reasons=("no published time is under a proved floor",))
+    reasons = tuple(finding.summary for finding in proved)
+    return Attempt(stage="lint", outcome="settled", verdict=IMPOSSIBLE, reasons=reasons)
+
+
+def review(asked: Asked) -> Attempt:
+    """Passed on with its hints."""
+    folder = claimed_of(asked.item)
+    (variant,) = folder.claim.variant
+    text = folder.source_of(variant).read_text(encoding="utf-8")
+    reviewed = review_python if variant.file.endswith(".py") else review_source
+    found = [one for one in reviewed(text, target=variant.name, precision=variant.precision) if one.outcome == "fail"]
+    reasons = tuple(f"line {one.line}: {one.probe}: {one.summary}" for one in found[:MOST_REASONS])
+    return Attempt(stage="review", outcome="passed on", reasons=reasons, hints=len(found))
+
+
+def emulated(asked: Asked) -> Attempt:
+    """Builds the claimed kernel, asks every probe, and judges the record, which stays for `audit report`."""
+    folder = claimed_of(asked.item)
+    device = EmulatedDevice(session_limit_s=SESSION_LIMIT_S, kernel_limit_s=KERNEL_LIMIT_S)
+    out, silent = asked.records / asked.item.name / "emulated", Progress(io.StringIO())
+    with Audit(folder, device, out, entropy=asked.seed, workers=asked.workers(), progress=silent) as audit:
+        for stage in (audit.prepare, audit.build, audit.verify, audit.judge):
+            stage()
+        return by_verdict(audit.record.verdict)
+
+
+def by_verdict(verdict: Verdict) -> Attempt:
+    """Settled by a verdict that rests on proof; a right kernel is passed on, since its time is missing."""
+    if verdict.name in SETTLE:
+        return Attempt(stage="emulated", outcome="settled", verdict=verdict.name, reasons=verdict.reasons)
+    if verdict.name == "no defect found":
+        text = "every probe passed on the emulated device; a GPU must time it"
+        return Attempt(stage="emulated", outcome="passed on", reasons=(text,))
+    return Attempt(stage="emulated", outcome="no answer", reasons=verdict.missing)
+
+
+def on_gpu(asked: Asked) -> Attempt:
+    """The whole audit: settled by any verdict but `undecided`; the record and its report stay."""
+    folder = claimed_of(asked.item)
+    out, silent = asked.records / asked.item.name / "cuda", Progress(io.StringIO())
+    with Audit(folder, choose("cuda", folder.claim), out, entropy=asked.seed, progress=silent) as audit:
+        verdict = audit.run().verdict
+    if verdict.name == "undecided":
+        return Attempt(stage="gpu", outcome="passed on", reasons=verdict.missing or verdict.reasons)
+    return Attempt(stage="gpu", outcome="settled", verdict=verdict.name, reasons=verdict.reasons)
+
+
+STAGES = (
+    Screen(
+        "lint",
+        "Lint",
+        "holds published times against the floor of the fastest unit of the GPU they name and settles impossible ones "
+        "(the least work comes from the claim's reference.py, in a process of its own); leaves out items that claim "
+        "nothing: rows without code, rows their dataset marks wrong, code that stood in an earlier row of the task",
+        lint,
+        at_once=2,
+    ),
+    Screen(
+        "review",
+        "Source review",
+        "reads the claimed source; settles nothing, since a hint never fails a kernel. Sources with most hints go on "
+        "first",
+        review,
+    ),
+    Screen(
+        "emulated",
+        "Emulated probes",
+        "builds the claimed kernel for the emulated device and asks every probe: beside a build of two seconds they "
+        "cost half a second together. Settles what a probe proves in two builds, and tasks that cannot tell right from "
+        "wrong; has no answer where something does not build here alone",
+        emulated,
+        at_once=2,
+    ),
+    Screen(
+        "gpu",
+        "GPU",
+        "asks every probe on the GPU and times the kernel beside its baselines, one item at a time; settles what its "
+        "verdict decides, right and fast included",
+        on_gpu,
+        where=lambda: f"{gpu.find().name}; {environment.processor_and_cores()}",
+    ),
+)
+
+
+def for_device(name: str) -> tuple[Screen, ...]:
+    """The stages for that choice.
+
+    Raises:
+        BadInput: a GPU is asked for and cannot be used; says what is missing.
+    """
+    missing = toolchain.missing()
+    if name == "cuda" and missing is not None:
+        raise BadInput(f"--device cuda: {missing}; with --device emulated the GPU stage waits for --resume elsewhere")
+    if name == "emulated" or missing is not None:
+        return tuple(stage for stage in STAGES if stage.name != "gpu")
+    return STAGES

@@ -1,0 +1,188 @@
+"""The state of each item on disk, one small file replaced in one step, and of the whole run over them."""
+
+from __future__ import annotations
+
+import errno
+import json
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from pydantic import Field, JsonValue, ValidationError
+
+from audit.model import atomic
+from audit.model.base import Frozen
+from audit.model.errors import BadInput
+
+SCHEMA = 2
+"""History: 1 (2026-11) batch and funnel apart; 2 (2026-11) one form for both."""
+StageName = Literal["lint", "review", "emulated", "gpu", "notebook"]
+Outcome = Literal[
+    "settled", "left out", "passed on", "no answer",
+    "finished", "bad input", "failed", "crashed", "timed out", "infrastructure",
+]  # fmt: skip
+"""The first four are of screening stages, the others of a notebook."""
+State = Literal["finished", "not run", "bad input", "failed", "crashed", "timed out", "infrastructure"]
+MEANINGS: dict[State, str] = {
+    "finished": "the audit ended with a verdict, whatever it is",
+    "bad input": "the claim or a parameter cannot be audited; the reason says what to correct",
+    "failed": "a cell of the notebook raised, or the notebook ended without a verdict",
+    "crashed": "the notebook's kernel, or papermill, died of a signal",
+    "timed out": "not over within the outer limit; all its processes were killed",
+    "infrastructure": "something outside the audit failed, every time it was tried: memory, disk, kernel start, a node",
+    "not run": "the batch was stopped before this one ended; --resume runs it",
+}
+"""From best to worst: a batch exits with the code of the worst state of any claim."""
+EXIT_CODES: dict[State, int] = {
+    "finished": 0, "not run": 130, "bad input": 3, "failed": 4, "crashed": 5, "timed out": 6, "infrastructure": 7,
+}  # fmt: skip
+SEVERITY: tuple[State, ...] = tuple(MEANINGS)
+FULL = f"[Errno {errno.ENOSPC}]"
+
+
+class End(Frozen):
+    """How the processes of one attempt ended.
+
+    `returncode` and `signal` are papermill's, `kernel_signal` the kernel's; `trouble` says what went wrong outside.
+    """
+
+    returncode: int | None = None
+    signal: int | None = None
+    kernel_signal: int | None = None
+    timed_out: bool = False
+    seconds: float = 0.0
+    trouble: str | None = None
+    where: str | None = None
+
+
+class Attempt(Frozen):
+    """One item at one stage.
+
+    `settled` has a verdict and ends the item's way; `left out` ends it without one, since there is nothing to audit;
+    `passed on` found nothing that settles it; `no answer` says why the stage could not tell, which settles nothing
+    either. `MEANINGS` has the outcomes of a notebook. `hints` counts those of the source review. `end` is set where
+    processes ran a notebook.
+    """
+
+    stage: StageName
+    outcome: Outcome
+    verdict: str = ""
+    reasons: tuple[str, ...] = ()
+    hints: int = 0
+    seconds: float = 0.0
+    started_utc: str = ""
+    end: End | None = None
+
+    @property
+    def reason(self) -> str:
+        """The first reason, or an empty text."""
+        return self.reasons[0] if self.reasons else ""
+
+    @property
+    def disk_full(self) -> bool:
+        """Whether it failed because no space was left."""
+        return self.outcome == "infrastructure" and FULL in self.reason
+
+
+class ItemState(Frozen):
+    """One item: `sha256` is that of the files and parameters it depends on; an item where it differs begins anew."""
+
+    schema_: Literal[2] = Field(default=2, alias="schema")
+    item: str
+    sha256: str
+    parameters: dict[str, JsonValue] = Field(default_factory=dict)
+    attempts: tuple[Attempt, ...] = ()
+
+    @property
+    def last(self) -> Attempt | None:
+        """The latest attempt."""
+        return self.attempts[-1] if self.attempts else None
+
+    @property
+    def settled(self) -> Attempt | None:
+        """The attempt that settled it."""
+        return next((one for one in self.attempts if one.outcome == "settled"), None)
+
+    @property
+    def left_out(self) -> Attempt | None:
+        """The attempt that left it out."""
+        return next((one for one in self.attempts if one.outcome == "left out"), None)
+
+    @property
+    def hints(self) -> int:
+        """Hints of the source review."""
+        return sum(one.hints for one in self.attempts)
+
+    @property
+    def tried(self) -> tuple[Attempt, ...]:
+        """The attempts that ran a notebook."""
+        return tuple(one for one in self.attempts if one.end is not None)
+
+    @property
+    def state(self) -> State:
+        """The state of its notebook's audit."""
+        known: list[State] = [state for state in SEVERITY if self.last and state == self.last.outcome]
+        return known[0] if known else "not run"
+
+    @property
+    def verdict(self) -> str:
+        """The verdict of the latest attempt; empty where it has none."""
+        return self.last.verdict if self.last else ""
+
+    def asked(self, stage: StageName) -> bool:
+        """Whether that stage has had it."""
+        return any(one.stage == stage for one in self.attempts)
+
+    def after(self, attempt: Attempt) -> ItemState:
+        """With one attempt more."""
+        return self.model_copy(update={"attempts": (*self.attempts, attempt)})
+
+    def failed_outside(self) -> int:
+        """Failures in a row outside the audit; a run that goes on counts from the last other ending."""
+        others = (place for place, one in enumerate(reversed(self.attempts)) if one.outcome != "infrastructure")
+        return next(others, len(self.attempts))
+
+
+class StageRun(Frozen):
+    """One stage of one run: the items it asked, the wall-clock seconds of that, and the machine."""
+
+    stage: StageName
+    items: int
+    seconds: float
+    machine: str = ""
+
+
+class RunState(Frozen):
+    """The whole: the collection's name, the seed of all inputs, and every run of a stage, resumed ones too."""
+
+    schema_: Literal[2] = Field(default=2, alias="schema")
+    collection: str
+    items: int
+    seed: int
+    runs: tuple[StageRun, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+Kept = TypeVar("Kept", ItemState, RunState)
+
+
+def read(kind: type[Kept], path: Path) -> Kept:
+    """The state of an item or a run. Raises BadInput for a file that holds none."""
+    try:
+        return kind.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise BadInput(f"{path}: not a state of a run: {place}: {first['msg']}; delete it to begin anew") from error
+
+
+def write(state: ItemState | RunState, path: Path) -> None:
+    """Replaces `path` in one step."""
+    document = {"schema": SCHEMA, **state.model_dump(mode="json", by_alias=True, exclude_defaults=True)}
+    atomic.write(path, (json.dumps(document, indent=1, allow_nan=False) + "\n").encode())
+
+
+def exit_code(states: list[State]) -> int:
+    """The code of the worst state; a verdict never changes it."""
+    return EXIT_CODES[max(states, key=SEVERITY.index)] if states else 0
