@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.build.emulated.build import build
+from audit.build.emulated.build import _next_rung, build
 from audit.model.errors import BadInput, CompileError, Unsupported
 
 GOOD = """#include <torch/extension.h>
@@ -43,6 +43,18 @@ def test_micro_rung_reaches_any_operator_and_is_cached(tmp_path):
     assert not first.from_cache
     assert second.from_cache
     assert (second.library, second.sha256) == (first.library, first.sha256)
+
+
+@pytest.mark.parametrize(
+    ("message", "higher"),
+    [
+        ("error: ‘matmul’ was not declared in this scope", "slim"),  # an operator by its bare name
+        ("error: ‘sum’ is not a member of ‘at’", "slim"),
+        ("error: ‘undefined_name’ was not declared in this scope", None),
+    ],
+)
+def test_a_name_of_torch_sends_the_source_to_the_next_rung(message, higher):
+    assert _next_rung("micro", message) == higher
 
 
 def test_a_header_beside_the_source_counts(tmp_path):

@@ -23,13 +23,15 @@ from audit.review.unsupported import unsupported
 __all__ = ["EmulatedBuild", "build", "prepare"]
 
 _SLOWER = {"O2": "", "O0": '#pragma GCC optimize("O0")\n'}
-_LINK = ("-shared", "-Wl,-z,now")
-_RECIPE = "2"  # part of every cache key; counts changes to the way this module calls the compiler
+# Named one by one: -fsanitize must bring no library of its own, its callbacks are the runtime's.
+_LINK = ("-shared", "-nodefaultlibs", "-Wl,-z,now,--as-needed", "-lstdc++", "-lm", "-lgcc_s", "-lgcc", "-lc")
+_RECIPE = "3"  # part of every cache key; counts changes to the way this module calls the compiler
 
 _MISSING = re.compile(
     r"error: .*(?:not a member of|has not been declared|was not declared|does not name a|No such file|incomplete type"
     r"|is not a class|expected constructor|no matching function|invalid initialization of reference)"
 )
+_UNDECLARED = re.compile(r"[‘'](\w+)[’'] was not declared")
 _LISTS = "at::ITensorListRef"
 _TORCH_NAME = re.compile(r"\b(?:torch|at|c10|py|pybind11|ATen)\b|TORCH_|\bAT_|PYBIND11|cuemu::Convert")
 
@@ -134,10 +136,8 @@ class _Job:
         operators = _operator_includes(self.source) if rung == "micro" else ""
         (unfinished / "kernel.cpp").write_text(operators + self.translated, encoding="utf-8")
         arguments = [*toolchain.find().flags, *prepared.rung_flags(rung), f"-iquote{self.source_folder}"]
-        arguments += ["-include", str(header), "-c", "kernel.cpp", "-o", "kernel.o"]
+        arguments += ["-include", str(header), "kernel.cpp", *_LINK, "-o", "kernel.so"]
         succeeded, log = toolchain.compile_file(arguments, folder=unfinished, reads=[header.parent, self.source_folder])
-        if succeeded:  # linked by itself: the linker must not hear of -fsanitize, the callbacks are our own
-            succeeded, log = toolchain.compile_file([*_LINK, "kernel.o", "-o", "kernel.so"], folder=unfinished)
         return (_too_many_constants(unfinished / "kernel.so") or None) if succeeded else log
 
 
@@ -153,10 +153,17 @@ def _too_many_constants(library: Path) -> str:
 
 def _next_rung(rung: Rung, log: str) -> Rung | None:
     """Where to try again: only names of torch's or pybind's that were not found can be there on a higher rung."""
-    missing = any(_MISSING.search(line) and _TORCH_NAME.search(line) for line in log.splitlines())
+    missing = any(_MISSING.search(line) and _is_torch_name(line) for line in log.splitlines())
     if not missing or rung == prepared.RUNGS[-1] or toolchain.python_include() is None:
         return None
     return prepared.RUNGS[prepared.RUNGS.index(rung) + 1]
+
+
+def _is_torch_name(line: str) -> bool:
+    """Whether a message speaks of a name of torch's, or of one of its operators by its bare name."""
+    bare = _UNDECLARED.search(line)
+    operators = toolchain.find().torch / "include/ATen/ops"
+    return bool(_TORCH_NAME.search(line)) or bool(bare and (operators / f"{bare[1]}.h").is_file())
 
 
 def _operator_includes(source: CudaSource) -> str:

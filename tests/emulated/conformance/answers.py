@@ -1,4 +1,4 @@
-"""The committed answers of a GPU: `python -m tests.emulator.conformance.answers RESULTS.json` writes them, one file a group.
+"""The committed answers of a GPU: `python -m tests.emulated.conformance.answers RESULTS.json` writes them, one file a group.
 
 Each is kept as the deflated bits of the result, with a digest of the question, so that an answer to a question that has
 been changed since is not taken for one to the new.
@@ -13,9 +13,9 @@ import sys
 import zlib
 from pathlib import Path
 
-from tests.emulator.conformance.asked import asked
-from tests.emulator.conformance.entry import Entry
-from tests.emulator.conformance.suite import GROUPS
+from tests.emulated.conformance.asked import asked
+from tests.emulated.conformance.entry import Entry
+from tests.emulated.conformance.suite import GROUPS
 
 FOLDER = Path(__file__).with_name("answers")
 

@@ -1,16 +1,89 @@
 // Calls a function of a kernel's module: picks the overload that the values fit, turns C++ exceptions into Python's names.
-#include "cuemu/bind_value.h"
+#include "cuemu/bind_convert.h"
 #include "device.h"
 
 #include <c10/core/TensorImpl.h>
 #include <c10/util/Exception.h>
 
 #include <cstdlib>
+#include <cstring>
+#include <deque>
 #include <new>
+#include <stdexcept>
+
+extern "C" {
+struct cuemu_request {
+  const char* function;
+  const cuemu_value* values;  // positional ones, then named ones
+  std::size_t positional, named;
+  const char* const* names;
+};
+struct cuemu_failure {
+  const char* kind;  // name of a Python exception
+  const char* message;
+};
+}
+
+namespace cuemu {
+
+struct Parameter {
+  std::string name;
+  bool has_default;
+  cuemu_value fallback;
+};
+
+struct Function {
+  std::string name, doc;
+  std::size_t parameters;
+  Caller caller;
+  const void* held;  // the function pointer or lambda, for as long as the process
+  std::vector<Parameter> named;  // as many as py::arg named, possibly none
+};
+
+struct Module {
+  std::deque<Function> functions;
+};
+
+at::Tensor Convert<at::Tensor>::from(const cuemu_value& value) {
+  need(value, value.kind == kTensor || value.kind == kNone, "a Tensor");
+  if (value.kind == kNone) return {};
+  auto* impl = static_cast<c10::TensorImpl*>(value.tensor);
+  return at::Tensor(c10::intrusive_ptr<c10::TensorImpl, at::UndefinedTensorImpl>::reclaim_copy(impl));
+}
+
+cuemu_value Convert<at::Tensor>::to(const at::Tensor& tensor) {
+  cuemu_value value = {};
+  if (!tensor.defined()) return value;
+  value.kind = kTensor;
+  value.tensor = at::Tensor(tensor).unsafeReleaseTensorImpl();
+  return value;
+}
+
+std::string Convert<std::string>::from(const cuemu_value& value) {
+  need(value, value.kind == kText, "a str");
+  return {value.text, value.count};
+}
+
+cuemu_value Convert<std::string>::to(const std::string& text) {
+  return {kText, 0, 0, nullptr, strdup(text.c_str()), text.size(), nullptr};
+}
+
+cuemu_value Convert<const char*>::to(const char* text) { return Convert<std::string>::to(text); }
+
+at::Scalar Convert<at::Scalar>::from(const cuemu_value& value) {
+  need(value, value.kind == kReal || value.kind == kInteger || value.kind == kBool, "a number");
+  return value.kind == kReal ? at::Scalar(value.real) : at::Scalar(value.integer);
+}
+
+}  // namespace cuemu
 
 using namespace cuemu;
 
 namespace {
+
+struct WrongArgument : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
 
 std::string failure_message;
 
@@ -29,13 +102,13 @@ std::vector<cuemu_value> arranged(const Function& function, const cuemu_request&
   for (std::size_t i = 0; i < request.positional; i++) set(i, request.values[i]);
   for (std::size_t n = 0; n < request.named; n++) {
     std::size_t i = 0;
-    while (i < function.arguments.size() && function.arguments[i].name != request.names[n]) i++;
-    if (i == function.arguments.size()) throw WrongArgument(std::string("no parameter ") + request.names[n]);
+    while (i < function.named.size() && function.named[i].name != request.names[n]) i++;
+    if (i == function.named.size()) throw WrongArgument(std::string("no parameter ") + request.names[n]);
     if (given[i]) throw WrongArgument(std::string("two values for ") + request.names[n]);
     set(i, request.values[request.positional + n]);
   }
-  for (std::size_t i = 0; i < function.arguments.size() && i < values.size(); i++)
-    if (!given[i] && function.arguments[i].has_default) set(i, function.arguments[i].fallback);
+  for (std::size_t i = 0; i < function.named.size() && i < values.size(); i++)
+    if (!given[i] && function.named[i].has_default) set(i, function.named[i].fallback);
   for (std::size_t i = 0; i < values.size(); i++)
     if (!given[i]) throw WrongArgument("argument " + std::to_string(i + 1) + " is missing");
   return values;
@@ -47,7 +120,7 @@ bool call_first_that_fits(const Module& module, const cuemu_request& request, cu
   for (const Function& function : module.functions) {
     if (function.name != request.function) continue;
     try {
-      *result = function.call(arranged(function, request).data());
+      *result = function.caller(function.held, arranged(function, request).data());
       return true;
     } catch (const WrongArgument& error) {
       misfits += std::string(misfits.empty() ? "" : "; ") + error.what();
@@ -85,6 +158,27 @@ CUEMU_EXPORT bool cuemu_call_function(const Module* module, const cuemu_request*
   } catch (...) {
     return fail(failure, "RuntimeError", "the extension threw something that is no std::exception");
   }
+}
+
+CUEMU_EXPORT Module* cuemu_new_module() { return new Module; }
+
+CUEMU_EXPORT Function* cuemu_add_function(Module* module, const char* name, std::size_t parameters, Caller caller,
+                                          const void* held) {
+  return &module->functions.emplace_back(Function{name, "", parameters, caller, held, {}});
+}
+
+CUEMU_EXPORT void cuemu_name_parameter(Function* function, const char* name, const cuemu_value* fallback) {
+  function->named.push_back({name, fallback != nullptr, fallback ? *fallback : cuemu_value{}});
+}
+
+CUEMU_EXPORT void cuemu_describe_function(Function* function, const char* doc) { function->doc = doc; }
+
+CUEMU_EXPORT cuemu_value cuemu_new_list(Kind kind, std::size_t count) {
+  return {kind, 0, 0, nullptr, nullptr, count, new cuemu_value[count ? count : 1]()};
+}
+
+CUEMU_EXPORT void cuemu_wrong_argument(const char* expected) {
+  throw WrongArgument(std::string("expected ") + expected);
 }
 
 // Names and docstrings for Python; null past the end.

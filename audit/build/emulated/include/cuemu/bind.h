@@ -19,16 +19,18 @@ struct Signature<R (C::*)(A...)> : Signature<R (*)(A...)> {};
 
 // Converts the values, calls, converts the result.
 template <class F>
-cuemu_value call_with(const F& function, const cuemu_value* values) {
+cuemu_value call_with(const void* held, const cuemu_value* values) {
   using Shape = Signature<F>;
   using Result = typename Shape::Result;
+  const F& function = *static_cast<const F*>(held);
   return [&]<std::size_t... I>(std::index_sequence<I...>) -> cuemu_value {
-    auto held = std::make_tuple(Convert<std::tuple_element_t<I, typename Shape::Parameters>>::from(values[I])...);
+    auto call = [&](auto... arguments) -> Result { return function(arguments...); };
     if constexpr (std::is_void_v<Result>) {
-      function(std::get<I>(held)...);
+      call(Convert<std::tuple_element_t<I, typename Shape::Parameters>>::from(values[I])...);
       return {};
     } else {
-      return Convert<std::decay_t<Result>>::to(function(std::get<I>(held)...));
+      return Convert<std::decay_t<Result>>::to(
+          call(Convert<std::tuple_element_t<I, typename Shape::Parameters>>::from(values[I])...));
     }
   }(std::make_index_sequence<Shape::count>());
 }
@@ -38,13 +40,15 @@ cuemu_value call_with(const F& function, const cuemu_value* values) {
 namespace pybind11 {
 
 struct arg {
-  cuemu::Argument argument;
-  explicit arg(const char* name) { argument.name = name; }
+  const char* name;
+  bool has_default = false;
+  cuemu_value fallback = {};
+  explicit arg(const char* name) : name(name) {}
   template <class T>
   arg operator=(const T& value) const {
     arg with = *this;
-    with.argument.has_default = true;
-    with.argument.fallback = cuemu::Convert<std::decay_t<T>>::to(value);
+    with.has_default = true;
+    with.fallback = cuemu::Convert<std::decay_t<T>>::to(value);
     return with;
   }
   arg& noconvert(bool = true) { return *this; }
@@ -56,34 +60,41 @@ template <class T>
 struct call_guard {};
 enum class return_value_policy { automatic, copy, move, reference, take_ownership };
 
+// The module's own docstring, __version__ and the like: kept nowhere.
+struct unread {
+  void operator=(std::string_view) const {}
+  void operator=(char) const {}
+};
+
 class module_ {
  public:
-  explicit module_(cuemu::Module& target) : target_(target) {}
+  explicit module_(cuemu::Module* target) : target_(target) {}
 
   template <class F, class... Extra>
   module_& def(const char* name, F&& function, const Extra&... extra) {
     using Plain = std::decay_t<F>;
-    cuemu::Function entry{name, "", cuemu::Signature<Plain>::count, {}, {}};
-    entry.call = [held = Plain(function)](const cuemu_value* values) { return cuemu::call_with<Plain>(held, values); };
+    const void* held = new Plain(std::forward<F>(function));
+    constexpr std::size_t parameters = cuemu::Signature<Plain>::count;
+    auto* entry = cuemu_add_function(target_, name, parameters, &cuemu::call_with<Plain>, held);
     (add(entry, extra), ...);
-    target_.functions.push_back(std::move(entry));
     return *this;
   }
-  std::string& doc() { return target_.doc; }
+  unread doc() { return {}; }
   template <class T>
-  std::string& attr(const T&) {  // __version__ and the like: kept nowhere
-    return attribute_;
+  unread attr(const T&) {
+    return {};
   }
 
  private:
-  static void add(cuemu::Function& entry, const arg& extra) { entry.arguments.push_back(extra.argument); }
-  static void add(cuemu::Function& entry, const char* doc) { entry.doc = doc; }
-  static void add(cuemu::Function&, return_value_policy) {}
+  static void add(cuemu::Function* entry, const arg& extra) {
+    cuemu_name_parameter(entry, extra.name, extra.has_default ? &extra.fallback : nullptr);
+  }
+  static void add(cuemu::Function* entry, const char* doc) { cuemu_describe_function(entry, doc); }
+  static void add(cuemu::Function*, return_value_policy) {}
   template <class T>
-  static void add(cuemu::Function&, const call_guard<T>&) {}
+  static void add(cuemu::Function*, const call_guard<T>&) {}
 
-  cuemu::Module& target_;
-  std::string attribute_;
+  cuemu::Module* target_;
 };
 using module = module_;
 
@@ -111,11 +122,12 @@ namespace py = pybind11;
 #define PYBIND11_MODULE(NAME, VARIABLE, ...)                                                    \
   static void cuemu_fill_module(pybind11::module_& VARIABLE);                                   \
   extern "C" __attribute__((visibility("default"))) const cuemu::Module* cuemu_module() {       \
-    static cuemu::Module module;                                                                \
-    if (module.functions.empty()) {                                                             \
+    static cuemu::Module* module = nullptr;                                                     \
+    if (!module) {                                                                              \
+      module = cuemu_new_module();                                                              \
       pybind11::module_ target(module);                                                         \
       cuemu_fill_module(target);                                                                \
     }                                                                                           \
-    return &module;                                                                             \
+    return module;                                                                              \
   }                                                                                             \
   static void cuemu_fill_module([[maybe_unused]] pybind11::module_& VARIABLE)

@@ -4,9 +4,12 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <cstring>
 #include <optional>
+#include <string>
 #include <tuple>
+#include <vector>
+
+#define CUEMU_IN_RUNTIME __attribute__((visibility("default")))
 
 namespace cuemu {
 
@@ -14,25 +17,14 @@ template <class T, class = void>
 struct Convert;
 
 inline const cuemu_value& need(const cuemu_value& value, bool fits, const char* expected) {
-  if (!fits) throw WrongArgument(std::string("expected ") + expected);
+  if (!fits) cuemu_wrong_argument(expected);
   return value;
 }
 
 template <>
 struct Convert<at::Tensor> {
-  static at::Tensor from(const cuemu_value& value) {
-    need(value, value.kind == kTensor || value.kind == kNone, "a Tensor");
-    if (value.kind == kNone) return {};
-    auto* impl = static_cast<c10::TensorImpl*>(value.tensor);
-    return at::Tensor(c10::intrusive_ptr<c10::TensorImpl, at::UndefinedTensorImpl>::reclaim_copy(impl));
-  }
-  static cuemu_value to(const at::Tensor& tensor) {
-    cuemu_value value = {};
-    if (!tensor.defined()) return value;
-    value.kind = kTensor;
-    value.tensor = at::Tensor(tensor).unsafeReleaseTensorImpl();
-    return value;
-  }
+  CUEMU_IN_RUNTIME static at::Tensor from(const cuemu_value& value);
+  CUEMU_IN_RUNTIME static cuemu_value to(const at::Tensor& tensor);
 };
 
 template <>
@@ -64,25 +56,17 @@ struct Convert<T, std::enable_if_t<std::is_floating_point_v<T>>> {
 
 template <>
 struct Convert<std::string> {
-  static std::string from(const cuemu_value& value) {
-    need(value, value.kind == kText, "a str");
-    return {value.text, value.count};
-  }
-  static cuemu_value to(const std::string& text) {
-    return {kText, 0, 0, nullptr, strdup(text.c_str()), text.size(), nullptr};
-  }
+  CUEMU_IN_RUNTIME static std::string from(const cuemu_value& value);
+  CUEMU_IN_RUNTIME static cuemu_value to(const std::string& text);
 };
 template <>
 struct Convert<const char*> {
-  static cuemu_value to(const char* text) { return Convert<std::string>::to(text); }
+  CUEMU_IN_RUNTIME static cuemu_value to(const char* text);
 };
 
 template <>
 struct Convert<at::Scalar> {
-  static at::Scalar from(const cuemu_value& value) {
-    need(value, value.kind == kReal || value.kind == kInteger || value.kind == kBool, "a number");
-    return value.kind == kReal ? at::Scalar(value.real) : at::Scalar(value.integer);
-  }
+  CUEMU_IN_RUNTIME static at::Scalar from(const cuemu_value& value);
 };
 
 template <>
@@ -109,10 +93,6 @@ struct Convert<std::optional<T>> {
   static cuemu_value to(const std::optional<T>& value) { return value ? Convert<T>::to(*value) : cuemu_value{}; }
 };
 
-inline cuemu_value make_list(Kind kind, std::size_t count) {
-  return {kind, 0, 0, nullptr, nullptr, count, new cuemu_value[count ? count : 1]()};
-}
-
 template <class T>
 struct Convert<std::vector<T>> {
   static std::vector<T> from(const cuemu_value& value) {
@@ -122,7 +102,7 @@ struct Convert<std::vector<T>> {
     return items;
   }
   static cuemu_value to(const std::vector<T>& items) {
-    cuemu_value value = make_list(kList, items.size());
+    cuemu_value value = cuemu_new_list(kList, items.size());
     for (std::size_t i = 0; i < items.size(); i++) value.items[i] = Convert<T>::to(items[i]);
     return value;
   }
@@ -141,7 +121,7 @@ struct Convert<std::tuple<T...>> {
     }(std::index_sequence_for<T...>());
   }
   static cuemu_value to(const std::tuple<T...>& items) {
-    cuemu_value value = make_list(kTuple, sizeof...(T));
+    cuemu_value value = cuemu_new_list(kTuple, sizeof...(T));
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       ((value.items[I] = Convert<T>::to(std::get<I>(items))), ...);
     }(std::index_sequence_for<T...>());

@@ -1,12 +1,8 @@
 // Values and functions as they cross between Python (ctypes, audit/build/emulated/library.py) and a kernel's library.
+// A module's functions and the conversions that need no template live in runtime/bind.cpp, which is compiled once.
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
 extern "C" {
 struct cuemu_value {
@@ -24,42 +20,19 @@ namespace cuemu {
 
 enum Kind : std::int32_t { kNone, kBool, kInteger, kReal, kTensor, kText, kList, kTuple, kDtype };
 
-// The value does not fit the parameter; another overload may fit.
-struct WrongArgument : std::invalid_argument {
-  using std::invalid_argument::invalid_argument;
-};
-
-struct Argument {
-  std::string name;
-  bool has_default = false;
-  cuemu_value fallback = {};
-};
-
-struct Function {
-  std::string name, doc;
-  std::size_t parameters;
-  std::vector<Argument> arguments;  // as many as py::arg named, possibly none
-  std::function<cuemu_value(const cuemu_value* values)> call;
-};
-
-struct Module {
-  std::string doc;
-  std::vector<Function> functions;
-};
+struct Module;
+struct Function;
+using Caller = cuemu_value (*)(const void* held, const cuemu_value* values);
 
 }  // namespace cuemu
 
 extern "C" {
-struct cuemu_request {
-  const char* function;
-  const cuemu_value* values;  // positional ones, then named ones
-  std::size_t positional, named;
-  const char* const* names;
-};
-struct cuemu_failure {
-  const char* kind;  // name of a Python exception
-  const char* message;
-};
-bool cuemu_call_function(const cuemu::Module* module, const cuemu_request* request, cuemu_value* result,
-                         cuemu_failure* failure);
+cuemu::Module* cuemu_new_module();
+cuemu::Function* cuemu_add_function(cuemu::Module* module, const char* name, std::size_t parameters,
+                                    cuemu::Caller caller, const void* held);
+void cuemu_name_parameter(cuemu::Function* function, const char* name, const cuemu_value* fallback);  // or null
+void cuemu_describe_function(cuemu::Function* function, const char* doc);
+cuemu_value cuemu_new_list(cuemu::Kind kind, std::size_t count);
+// The value does not fit the parameter; another overload may fit.
+[[noreturn]] void cuemu_wrong_argument(const char* expected);
 }

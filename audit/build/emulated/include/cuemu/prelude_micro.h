@@ -1,5 +1,7 @@
 // Precompiled for the first rung of the ladder.
 #define CUEMU_MICRO 1
+#define AT_PER_OPERATOR_HEADERS 1  // else a header of torch's brings all of them
+#include "cuemu/torch_text.h"
 #include "cuemu/torch_micro.h"
 #include "cuemu/device.h"
 #include "cuemu/half.h"
