@@ -37,19 +37,19 @@ class Constants:
     """
 
     def __init__(self, tree: ast.Module, *, within: Sequence[ast.FunctionDef | ast.AsyncFunctionDef] = ()) -> None:
-        self._bound, stores = bindings(tree.body), _stores(tree)
-        for name in {name for name in self._bound if stores.count(name) > 1}:
-            del self._bound[name]  # which of its values holds is not for a reader to say
+        self.bound, stores = bindings(tree.body), _stores(tree)
+        for name in {name for name in self.bound if stores.count(name) > 1}:
+            del self.bound[name]  # which of its values holds is not for a reader to say
         for function in within:
             stored = _stores(function)
             parameters = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
             found = bindings(ast.walk(function))
             for name in {*stored, *parameters}:
-                self._bound.pop(name, None)
+                self.bound.pop(name, None)
                 if name in found and stored.count(name) == 1 and name not in parameters:
-                    self._bound[name] = found[name]
+                    self.bound[name] = found[name]
         if within:
-            self._bound |= _attributes_of_self(tree)
+            self.bound |= _attributes_of_self(tree)
         self._open: set[str] = set()
 
     def value(self, node: ast.expr) -> Any:
@@ -72,17 +72,17 @@ class Constants:
 
     def text_line(self, node: ast.expr) -> int | None:
         """The line on which a text begins if it stands there as one constant; None for one put together."""
-        for _ in self._bound:  # at most as many names stand for it as there are
-            node = self._bound.get(_name(node), node)
+        for _ in self.bound:  # at most as many names stand for it as there are
+            node = self.bound.get(_name(node), node)
         return node.lineno if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
     def _named(self, node: ast.Name | ast.Attribute) -> Any:
         name = _name(node)
-        if name not in self._bound or name in self._open:
+        if name not in self.bound or name in self._open:
             raise NotConstant(node)
         self._open.add(name)
         try:
-            return self.value(self._bound[name])
+            return self.value(self.bound[name])
         finally:
             self._open.discard(name)
 

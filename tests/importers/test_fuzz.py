@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from audit.claims import importers
-from audit.claims.importers import claim_toml, literals, tables, templates, writer
+from audit.claims.importers import archive, claim_toml, tables, templates, writer
 from audit.claims.importers.imported import Imported
 from audit.model.errors import BadInput
 from tests.importers import published
@@ -132,8 +132,8 @@ def test_literals() -> None:
     for _ in range(LITERALS):
         text = mutated(whole.encode(), dice).decode(errors="replace")
         try:
-            literals.read(text)
+            archive.literal(text)
             read += 1
-        except literals.NoLiteral as error:
+        except archive.NoLiteral as error:
             assert "\n" not in str(error)
     assert LITERALS // 20 < read < LITERALS

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from audit.claims import importers
-from audit.claims.importers import units
+from audit.claims.importers import published as numbers
 from audit.claims.importers.material import Given
 from audit.model.errors import BadInput
 from tests.importers import published
@@ -27,7 +27,7 @@ from tests.importers import published
     ],
 )
 def test_concluded_from(times: dict[str, float], more: dict[str, Any], unit: str, why: str) -> None:
-    found = units.concluded(times, **{"given": None, **more})
+    found = numbers.concluded(times, **{"given": None, **more})
     assert found is not None
     assert found[0] == unit
     assert why in found[1]
@@ -38,12 +38,12 @@ def test_concluded_from(times: dict[str, float], more: dict[str, Any], unit: str
     [({"runtime": 35.0}, None), ({"runtime": 35.0}, {"mean": 20.0}), ({"runtime": 0.5, "eager": 95_000.0}, None)],
 )
 def test_not_concluded(times: dict[str, float], statistics: Any) -> None:
-    assert units.concluded(times, given=None, statistics=statistics) is None
+    assert numbers.concluded(times, given=None, statistics=statistics) is None
 
 
 def test_unknown_units_name_the_known_ones() -> None:
     with pytest.raises(BadInput, match="known: ms, us, s, ns"):
-        units.unit_of("fortnights")
+        numbers.unit_of("fortnights")
 
 
 def result(folder: Path, **fields: Any) -> Path:

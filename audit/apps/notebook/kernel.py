@@ -14,7 +14,8 @@ from audit.apps.notebook.offered import fetched, uploaded
 from audit.audit import Audit
 from audit.claims import ClaimFolder, importers
 from audit.claims.importers import writer
-from audit.claims.importers.imported import NO_FIGURES, Figure, Imported
+from audit.claims.importers.imported import Figure, Imported
+from audit.claims.importers.missing import NO_FIGURES
 from audit.model.errors import BadInput
 from audit.report import terminal
 

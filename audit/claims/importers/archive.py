@@ -6,23 +6,16 @@ the published dataset (https://huggingface.co/datasets/SakanaAI/AI-CUDA-Engineer
 
 from __future__ import annotations
 
-import re
+import ast
+import warnings
 from dataclasses import replace
+from typing import Any
 
-from audit.claims.importers import literals, module_task, published, sizes
+from audit.claims.importers import entries, module_task, published, sizes
 from audit.claims.importers.chosen_row import Row, chosen
-from audit.claims.importers.imported import (
-    NO_COST,
-    NO_FIGURES,
-    NO_SHAPE,
-    Claimed,
-    Figure,
-    Imported,
-    Missing,
-    Original,
-    Reference,
-)
+from audit.claims.importers.imported import Claimed, Figure, Imported, Original, Reference
 from audit.claims.importers.material import Given, Material
+from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_SHAPE, Missing
 from audit.claims.importers.python_text import PythonText
 
 TAKES = "a row with `CUDA_Code` and `PyTorch_Code_Functional`, in Parquet, CSV, JSON or JSONL"
@@ -35,6 +28,8 @@ PROFILES = {"NCU_Profile": "ncu_profile.txt", "Torch_Profile": "torch_profile.tx
 TEXTS = ("Op_Name", "Level_ID", "Task_ID", "Kernel_Name", "Correct", "Max_Diff", "Error", CODE, FUNCTIONAL, MODULE)
 FLAGS = ("-O3", "--use_fast_math")
 FUNCTION = "module_fn"
+MOST_CHARACTERS, DEEPEST = 2_000_000, 60
+"""Of a profile, which is a Python literal, and of its brackets within each other."""
 
 
 def matches(material: Material) -> bool:
@@ -58,8 +53,8 @@ def read(material: Material, given: Given) -> Imported:
 def _kernel(row: Row) -> Imported:
     name = module_task.named_after(row.text("Op_Name") or row.text("Kernel_Name") or "archive row")
     code = row.text(CODE)
-    bound = re.search(r"\bm\.def\(\s*\"(\w+)\"", code or "")
-    kernel = None if code is None else Claimed("claimed.cu", code.encode(), bound[1] if bound else "forward",
+    bound = entries.bound(code or "")
+    kernel = None if code is None else Claimed("claimed.cu", code.encode(), bound[0] if bound else "forward",
                                                "CUDA_Code as published")  # fmt: skip
     no_code = Missing("the row has no CUDA_Code", "variant", "choose a row whose kernel was archived", essential=True)
     originals = [row.original(CODE, file="kernel.cu")] if code is not None else []
@@ -69,12 +64,8 @@ def _kernel(row: Row) -> Imported:
         provenance=row.where,
         name=name,
         title=f"{row.text('Op_Name') or name}, {row.text('Kernel_Name') or 'a kernel'}, AI CUDA Engineer archive",
-        task="not told by the source",
-        dtype="float32",
         originals=tuple(originals),
         claimed=kernel,
-        reference=None,
-        shapes=None,
         authors="Sakana AI",
         published="2025-02",
         url="https://huggingface.co/datasets/SakanaAI/AI-CUDA-Engineer-Archive",
@@ -140,8 +131,35 @@ def _profiles(row: Row) -> list[Missing]:
     missing = []
     for column, file in PROFILES.items():
         try:
-            literals.read(row.text(column) or "None")
-        except literals.NoLiteral as error:
+            literal(row.text(column) or "None")
+        except NoLiteral as error:
             lacks = Missing(f"{row.where} column {column}: {error}", f"original/{file}", "it is kept as it was, unread")
             missing.append(lacks)
     return missing
+
+
+class NoLiteral(ValueError):
+    """The text is no literal of bounded size; the message says why."""
+
+
+def literal(text: str) -> Any:
+    """Return the value of a Python literal, never run: numbers, texts, None, and lists, tuples, sets and dicts of them.
+
+    Raises:
+        NoLiteral: too long, nested too deeply, or no literal.
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise NoLiteral(f"{len(text):,} characters; at most {MOST_CHARACTERS:,} are read")
+    depth = deepest = 0
+    for character in text:
+        depth += (character in "([{") - (character in ")]}")
+        deepest = max(deepest, depth)
+    if deepest > DEEPEST:
+        raise NoLiteral(f"{deepest} brackets within each other; at most {DEEPEST} are read")
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            return ast.literal_eval(text)
+    except SyntaxError as error:
+        raise NoLiteral(f"no Python literal (line {error.lineno}: {error.msg})") from error
+    except (ValueError, TypeError, MemoryError, RecursionError) as error:
+        raise NoLiteral("no Python literal") from error

@@ -6,23 +6,12 @@ The Python file has `reference` (or one other function) and `get_inputs()`, with
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
-from audit.claims.importers import module_task, published, sizes
-from audit.claims.importers.imported import (
-    NO_COST,
-    NO_FIGURES,
-    NO_SHAPE,
-    NO_TASK,
-    Claimed,
-    Imported,
-    Missing,
-    Original,
-    Reference,
-    Tolerance,
-)
+from audit.claims.importers import entries, module_task, published, sizes
+from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Tolerance
 from audit.claims.importers.material import Given, Material
+from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_SHAPE, NO_TASK, Missing
 from audit.claims.importers.python_text import PythonText
 
 TAKES = "a `.cu` that binds a function (PYBIND11_MODULE), and a Python file with `reference` and `get_inputs`"
@@ -31,7 +20,6 @@ MAKERS = ("get_inputs", "inputs")
 REFERENCES = ("reference", "torch_reference", "ref", "baseline", "forward", "module_fn")
 TOLERANCES = ("RTOL", "rtol", "TOLERANCE", "tolerance", "TOL", "tol")
 FILE = "reference_of.py"
-_BOUND = re.compile(r"\bm\.def\(\s*\"(\w+)\"")
 _NO_BINDING = Missing("the .cu binds no function for Python", "variant", "add PYBIND11_MODULE to it", essential=True)
 _NO_TOLERANCE = Missing("no tolerance is told", "tolerance", "write one, and why", essential=True)
 _NO_SIZES = Missing("inputs() takes its sizes from a shape", "shapes", "write the sizes", essential=True)
@@ -50,19 +38,15 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
         BadInput: no kernel or several, or several Python files with a reference.
     """
     kernel = material.only([material.original(name) for name in material.named(".cu")], what=".cu file")
-    bound = _BOUND.findall(kernel.data.decode())
+    bound = entries.bound(kernel.data.decode())
     name = module_task.named_after(kernel.published_as)
     imported = Imported(
         format="bare_cu",
         provenance=kernel.published_as,
         name=name,
         title=name.replace("_", " "),
-        task="not told by the source",
-        dtype="float32",
         originals=(Original("kernel.cu", kernel.data, kernel.published_as),),
         claimed=Claimed("claimed.cu", kernel.data, bound[0] if bound else "forward", "the .cu as given"),
-        reference=None,
-        shapes=None,
         missing=(NO_COST, NO_FIGURES, _NO_FLAGS, *([] if bound else [_NO_BINDING])),
         choices=(f"entry: {bound[0]}, the first of {len(bound)} bound functions",) if len(bound) > 1 else (),
     )

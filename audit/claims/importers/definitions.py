@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import math
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from audit.claims.importers import definition_axes
 from audit.claims.importers.entries import plain_name, variable
 from audit.claims.importers.imported import Original
 from audit.claims.importers.material import Material
@@ -16,6 +17,18 @@ from audit.model.errors import BadInput
 FRACTIONS = ("float64", "float32", "float16", "bfloat16")
 OTHERS = ("float8_e4m3fn", "float8_e5m2", "int64", "int32", "int16", "int8", "bool")
 Document = dict[str, Any]
+MOST_SIZE = 1 << 40
+MOST_EXPONENT = 16
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: lambda base, exponent: base**exponent if 0 <= exponent <= MOST_EXPONENT else 0,
+}
+_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {ast.USub: operator.neg, ast.UAdd: operator.pos}
 
 
 @dataclass(frozen=True)
@@ -59,7 +72,7 @@ class Definition:
         """How many elements all tensors have together; None where an axis cannot be told."""
         known: dict[str, int] = {}
         for name, expression in self.axes:
-            value = sizes.get(name) if not expression else definition_axes.evaluated(expression, known)
+            value = sizes.get(name) if not expression else evaluated(expression, known)
             if value is None:
                 return None
             known[variable(name)] = value
@@ -74,7 +87,7 @@ def is_definition(document: Any) -> bool:
 
 def read(material: Material, at: str, document: Document) -> Definition:
     """The definition. Raises BadInput naming the key that is malformed."""
-    axes = definition_axes.read(document["axes"], at)
+    axes = axes_of(document["axes"], at)
     known = {name for name, _ in axes}
     inputs, outputs = (_tensors(document[key], known, f"{at}: {key}") for key in ("inputs", "outputs"))
     reference = document.get("reference")
@@ -112,3 +125,77 @@ def _tensors(stated: Any, known: set[str], where: str) -> tuple[Tensor, ...]:
             )
         found.append(Tensor(name, None if shape is None else tuple(map(str, shape)), dtype))
     return tuple(found)
+
+
+def axes_of(axes: Any, at: str) -> tuple[tuple[str, str], ...]:
+    """Every axis with its expression in our names, empty for one that a workload gives, after those it is made of.
+
+    Raises:
+        BadInput: a name or an expression that is none, or an axis made of itself.
+    """
+    if not isinstance(axes, dict):
+        raise BadInput(f"{at}: axes: no JSON object but {type(axes).__name__}")
+    waiting = {name: _expression(name, stated, f"{at}: axis {str(name)[:40]}") for name, stated in axes.items()}
+    found: dict[str, str] = {}
+    while waiting:
+        ready = [name for name, (_, needs) in waiting.items() if needs <= set(found)]
+        if not ready:
+            raise BadInput(f"{at}: axis {next(iter(waiting))}: made of an axis that is not there, or of itself")
+        found |= {name: waiting.pop(name)[0] for name in ready}
+    return tuple(found.items())
+
+
+def _expression(name: Any, stated: Any, where: str) -> tuple[str, set[str]]:
+    """An axis in our names, and the axes it is made of."""
+    kind = stated.get("type") if isinstance(stated, dict) else None
+    if not plain_name(name) or kind not in ("const", "var", "expr"):
+        raise BadInput(f"{where}: an axis has a plain name and the type const, var or expr")
+    if kind == "var":
+        return "", set()
+    if kind == "const":
+        value = stated.get("value")
+        if type(value) is not int or not 0 < value < MOST_SIZE:
+            raise BadInput(f"{where}: value {str(value)[:20]} is no positive integer")
+        return str(value), set()
+    try:
+        tree = ast.parse(str(stated.get("expression")), mode="eval")
+    except (SyntaxError, ValueError) as error:
+        raise BadInput(f"{where}: expression cannot be read") from error
+    return _checked(tree, where)
+
+
+def _checked(tree: ast.Expression, where: str) -> tuple[str, set[str]]:
+    """Numbers, axes and arithmetic only; each axis under our name for it."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            names.add(node.id)
+            node.id = variable(node.id)
+        elif isinstance(node, ast.Constant) and type(node.value) is not int:
+            raise BadInput(f"{where}: expression holds something that is no integer")
+        elif not isinstance(
+            node, (ast.Expression, ast.BinOp, ast.UnaryOp, ast.Constant, ast.expr_context, *_BINARY, *_UNARY)
+        ):
+            raise BadInput(f"{where}: expression holds {type(node).__name__}; known: + - * / // % ** and brackets")
+    return f"int({ast.unparse(tree)})", names
+
+
+def evaluated(expression: str, known: Mapping[str, int]) -> int | None:
+    """What an expression that `axes_of` gave is worth; None where that is no size."""
+    try:
+        value = _worth(ast.parse(expression, mode="eval").body, known)
+    except (ZeroDivisionError, OverflowError, LookupError, RecursionError):
+        return None
+    return int(value) if 0 < value < MOST_SIZE else None
+
+
+def _worth(node: Any, known: Mapping[str, int]) -> Any:
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Name):
+        return known[node.id]
+    if isinstance(node, ast.Call):  # of int, which `axes_of` puts around every expression
+        return int(_worth(node.args[0], known))
+    if isinstance(node, ast.UnaryOp):
+        return _UNARY[type(node.op)](_worth(node.operand, known))
+    return _BINARY[type(node.op)](_worth(node.left, known), _worth(node.right, known))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import keyword
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -60,6 +61,11 @@ def inline(text: str, *, cpp: str, name: str, functions: Sequence[str] | None, f
     flagged = f", extra_cuda_cflags={json.dumps(list(flags))}" if flags else ""
     built = f"_EXTENSION = load_inline({json.dumps(name)}, cpp_sources=_CPP, cuda_sources=_CUDA{named}{flagged})\n"
     return f"{head}from torch.utils.cpp_extension import load_inline\n\n{texts}{built}".encode()
+
+
+def bound(text: str) -> list[str]:
+    """Return the functions that a CUDA source binds for Python, in order."""
+    return re.findall(r"\bm\.def\(\s*\"(\w+)\"", text)
 
 
 def literal(text: str) -> str:

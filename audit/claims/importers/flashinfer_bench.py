@@ -5,16 +5,34 @@ A result is right by default when allclose with atol = rtol = 1e-2 (`BenchmarkCo
 
 from __future__ import annotations
 
-from audit.claims.importers import definition_claim, solutions
-from audit.claims.importers.imported import Imported, Tolerance
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from audit.claims.importers import entries, module_task, published, sizes, solutions
+from audit.claims.importers.definitions import FRACTIONS, Definition
+from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Shapes, Tolerance
 from audit.claims.importers.material import Given, Material
-from audit.claims.importers.solutions import Workload
+from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_SHAPE, NO_TASK, Missing
+from audit.claims.importers.python_text import PythonText
+from audit.claims.importers.solutions import Found, Workload
 
 TAKES = "a solution JSON with its definition and workload (JSON or JSONL), and traces where there are any"
 LACKS = ("reference.py cost",)
 DEFAULT = Tolerance(
     1e-2,
     "flashinfer-bench's default, atol = rtol = 1e-2; the absolute part counts here in units of the result's rms",
+)
+REFERENCE = "reference_of.py"
+MOST_OTHERS = 8
+ToleranceOf = Callable[[Workload], Tolerance | None]
+_NO_WORKLOAD = Missing(
+    "no workload gives sizes", "shapes", "give the workload file too, or write sizes", essential=True
+)
+_NO_TOLERANCE = Missing("the workload states no tolerance", "tolerance", "write one, and why", essential=True)
+_TVM = Missing(
+    "the solution binds through tvm-ffi, not torch", "variant", "write torch bindings for it", essential=True
 )
 
 
@@ -29,8 +47,178 @@ def read(material: Material, given: Given) -> Imported:
     Raises:
         BadInput: none or several solutions or definitions, or one that is malformed.
     """
-    return definition_claim.imported("flashinfer_bench", material, given, tolerance_of=_default)
+    return imported("flashinfer_bench", material, given, tolerance_of=lambda _: DEFAULT)
 
 
-def _default(_: Workload) -> Tolerance:
-    return DEFAULT
+def imported(format_: str, material: Material, given: Given, *, tolerance_of: ToleranceOf) -> Imported:
+    """The one solution of the material, with its task where there is a definition; SOL-ExecBench is read so too.
+
+    Raises:
+        BadInput: none or several solutions or definitions, or one that is malformed.
+    """
+    found = solutions.find(material, given)
+    kept = solutions.sources(found)
+    name = module_task.named_after(str(found.solution.get("name") or "solution"))
+    authors = found.solution.get("author")
+    claim = Imported(
+        format=format_,
+        provenance=found.solution_at,
+        name=name,
+        title=f"{found.solution.get('name') or name}, a solution of {found.solution.get('definition')}",
+        task=f"what run of original/{REFERENCE} computes",
+        originals=tuple(kept),
+        authors=authors if isinstance(authors, str) else None,
+        flags=tuple(_flags(found)),
+        missing=(NO_COST,),
+    )
+    if found.definition is None:
+        return claim.lacking(NO_TASK, _NO_TOLERANCE)
+    return _with_kernel(_with_task(claim, found, found.definition, tolerance_of, given), found, found.definition, kept)
+
+
+def _with_task(claim: Imported, found: Found, stated: Definition, tolerance_of: ToleranceOf, given: Given) -> Imported:
+    data = stated.reference.encode()
+    PythonText(data, where=f"{stated.stated.published_as}: reference")
+    kept = (stated.stated, Original(REFERENCE, data, f"{stated.stated.published_as}: reference"))
+    fraction = next((one.dtype for one in stated.inputs if one.dtype in FRACTIONS[1:]), "float32")
+    claim = replace(claim, originals=(*claim.originals, *kept), dtype=fraction)
+    if not found.workloads:
+        return claim.lacking(_NO_WORKLOAD)
+    workload = max(found.workloads, key=lambda one: stated.elements(one.sizes) or 0)
+    shapes, choices = _shapes(found, stated, workload, claim)
+    tolerance = tolerance_of(workload)
+    figures = solutions.figures(found, workload, given)
+    missing = [
+        *([] if shapes.emulated else [NO_SHAPE]),
+        *([] if tolerance else [_NO_TOLERANCE]),
+        *([] if figures else [NO_FIGURES]),
+    ]
+    claim = replace(claim, shapes=shapes, tolerance=tolerance, choices=(*claim.choices, *choices))
+    return _with_inputs(claim, stated, workload).with_figures(figures, missing)
+
+
+def _with_inputs(claim: Imported, stated: Definition, workload: Workload) -> Imported:
+    """The same with its reference; inputs that nothing tells how to draw are missing."""
+    inputs: dict[str, dict[str, Any]] = {}
+    missing = []
+    for one in stated.inputs:
+        source = workload.inputs.get(one.name)
+        source = source if isinstance(source, dict) else {"type": "random"}
+        inputs[one.name] = {"shape": None if one.axes is None else list(one.axes), "dtype": one.dtype}
+        if one.axes is None:
+            value = source.get("value")
+            known = isinstance(value, bool | int | float) and abs(value) < published.LARGEST
+            inputs[one.name]["value"] = value if known else 0
+            missing += [] if known else [_undrawn(one.name, "a number the workload does not give")]
+        elif source.get("type") == "safetensors":
+            missing.append(_undrawn(one.name, f"it stands in {str(source.get('path'))[:60]}"))
+        elif stated.generator is None and one.dtype not in FRACTIONS:
+            missing.append(_undrawn(one.name, f"the format does not say how random {one.dtype} are drawn"))
+    options = {"file": REFERENCE, "inputs": inputs, "axes": stated.axes, "generator": stated.generator}
+    choice = "inputs of type random: standard normal numbers"
+    claim = replace(claim, reference=Reference("definition", options))
+    return replace(claim.lacking(*missing), choices=claim.choices if stated.generator else (*claim.choices, choice))
+
+
+def _undrawn(name: str, why: str) -> Missing:
+    return Missing(f"input {name}: {why}", "reference.py INPUTS", "say there how it is made", essential=True)
+
+
+def _shapes(found: Found, stated: Definition, claimed: Workload, claim: Imported) -> tuple[Shapes, list[str]]:
+    """The largest workload as claimed; small ones, or halved sizes where no axis is held to another, as emulated."""
+    several = [dict(each) for each in dict.fromkeys(tuple(one.sizes.items()) for one in found.workloads)]
+    several = several if stated.variables else [dict(sizes.PLAIN)]
+    largest = claimed.sizes or sizes.PLAIN
+    others = tuple(one for one in several if one != largest)[:MOST_OTHERS]
+    said = [f"shapes.claimed: the largest of {len(several)} workloads"] if len(several) > 1 else []
+    small = [one for one in several if (stated.elements(one) or sizes.MOST_AS_PUBLISHED + 1) <= sizes.MOST_AS_PUBLISHED]
+    if small or stated.constrained or not stated.variables:
+        small.sort(key=lambda one: stated.elements(one) or 0)
+        return Shapes(largest, others, tuple(reversed(small[:2])), emulated_by="importer"), said
+    texts = [original.data.decode() for original in claim.originals[: len(found.solution["sources"])]]
+    shapes, choices = sizes.smaller(largest, sources=texts)
+    few = tuple(one for one in shapes.emulated if (stated.elements(one) or math.inf) <= sizes.MOST_AS_PUBLISHED)
+    return replace(shapes, others=others, emulated=few), [*said, *(choices if few else [])]
+
+
+def _flags(found: Found) -> list[str]:
+    options = found.solution["spec"].get("compile_options")
+    flags = options.get("cuda_cflags") if isinstance(options, dict) else None
+    return [flag for flag in flags if isinstance(flag, str)] if isinstance(flags, list) else []
+
+
+def _with_kernel(claim: Imported, found: Found, stated: Definition, kept: list[Original]) -> Imported:
+    """The same with its entry: as it is where it returns its result, with lines of ours where it writes into one."""
+    spec = found.solution["spec"]
+    path, _, function = str(spec["entry_point"]).partition("::")
+    where = f"{found.solution_at}: spec.entry_point"
+    file = solutions.flattened(path, where)
+    source = next((one for one in kept if one.file == file), None)
+    if source is None or not all(map(entries.plain_name, function.split("."))):
+        lacks = f"{where} {str(spec['entry_point'])[:60]!r} names no source and function"
+        return claim.lacking(Missing(lacks, "variant", "name the entry as file::function", essential=True))
+    missing = _too_much(kept, file, stated, spec)
+    if len(stated.outputs) != 1 or stated.outputs[0].axes is None or all(one.axes is None for one in stated.inputs):
+        return claim.lacking(*missing, *([] if len(stated.outputs) != 1 else [_NO_TENSOR]))
+    called = _destination(stated) if _writes(spec, source, function, stated) else None
+    technique = f"{function} of {path} as published, {spec.get('language') or spec.get('languages')}"
+    if file.endswith(".py"):
+        text = PythonText(source.data, where=source.published_as)
+        missing += [] if function in text.functions else [_no_function(function, path)]
+        data = source.data if called is None else entries.into_destination(source.data, function, called)
+        entry = function if called is None else entries.ENTRY
+        kernel = Claimed("claimed.py", data, entry, technique, "" if called is None else _ADDED)
+    elif called is None:
+        kernel = Claimed("claimed.cu", source.data, function, technique)
+    else:
+        text_ = source.data.decode()
+        data = entries.of_cuda(text_, name=claim.name, function=function, flags=claim.flags, called=called)
+        kernel = Claimed("claimed.py", data, entries.ENTRY, technique, _ADDED)
+    return replace(claim.lacking(*missing), claimed=kernel)
+
+
+_ADDED = "a function that makes the result's tensor, hands it to the source to write into, and returns it"
+
+
+_NO_TENSOR = Missing("no input, or no result, is a tensor", "original/definition.json", "state one", essential=True)
+
+
+def _no_function(function: str, path: str) -> Missing:
+    return Missing(f"{path} defines no function {function}", "entry", "name the function there is", essential=True)
+
+
+def _too_much(kept: list[Original], file: str, stated: Definition, spec: Mapping[str, Any]) -> list[Missing]:
+    """What the audit cannot take: several results, several files, other bindings than torch's."""
+    count, results = (
+        len([one for one in kept if one.file.endswith((".py", ".cu", ".cpp", ".cuh", ".h"))]),
+        len(stated.outputs),
+    )
+    missing = []
+    if results != 1:
+        lacks = f"the definition has {results} results and a claim has one"
+        missing.append(Missing(lacks, "original/definition.json", "keep one in definition and source", essential=True))
+    if count > 1:
+        missing.append(Missing(f"{count} source files and a variant is one", file, "join them in one", essential=True))
+    return [*missing, *([_TVM] if spec.get("binding") == "tvm-ffi" else [])]
+
+
+def _writes(spec: Mapping[str, Any], source: Original, function: str, stated: Definition) -> bool:
+    """Whether the entry writes into what it is given last: as the spec says; true where neither it nor a Python
+    signature decides, which is the benchmarks' default."""
+    told = spec.get("destination_passing_style")
+    if isinstance(told, bool):
+        return told
+    if source.file.endswith(".py"):
+        node = PythonText(source.data, where=source.published_as).functions.get(function)
+        if node is not None:
+            return len(node.args.args) > len(stated.inputs)
+    return True
+
+
+def _destination(stated: Definition) -> entries.Destination:
+    output = stated.outputs[0]
+    return entries.Destination(
+        inputs={one.name: one.axes for one in stated.inputs},
+        output=(output.axes or (), output.dtype),
+        axes=[(name, expression) for name, expression in stated.axes if expression],
+    )

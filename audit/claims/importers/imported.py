@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from audit.claims.importers.missing import NO_GPU, Missing
 from audit.model import Harness
 
 Unit = Literal["ms", "ratio"]
@@ -90,36 +91,6 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Missing:
-    """What is not there.
-
-    Attributes:
-        what: in words.
-        key: where to supply it, a key of `claim.toml` or a file.
-        how: how to supply it.
-        essential: no audit is possible without it.
-    """
-
-    what: str
-    key: str
-    how: str
-    essential: bool = False
-
-    def __str__(self) -> str:
-        """For people, one line."""
-        return f"{self.key}: {self.what}; {self.how}"
-
-
-NO_TASK = Missing("no task was found", "reference.py", "give the file with the reference too", essential=True)
-NO_SHAPE = Missing("no shape is small enough for the emulated device", "shapes.emulated", "write sizes", essential=True)
-NO_GPU = Missing("the GPU of the figures is not told", "speedup.gpu", "import again with --gpu NAME")
-NO_FIGURES = Missing("no published figures", "speedup", "write the published ratio and the GPU")
-NO_COST = Missing(
-    "the least flops and bytes of the task", "reference.py cost", "without them no time can be impossible"
-)
-
-
-@dataclass(frozen=True)
 class Tolerance:
     """What the format holds results to, and from where that is known."""
 
@@ -162,12 +133,12 @@ class Imported:
     provenance: str
     name: str
     title: str
-    task: str
-    dtype: str
     originals: tuple[Original, ...]
-    claimed: Claimed | None
-    reference: Reference | None
-    shapes: Shapes | None
+    task: str = "not told by the source"
+    dtype: str = "float32"
+    claimed: Claimed | None = None
+    reference: Reference | None = None
+    shapes: Shapes | None = None
     authors: str | None = None
     published: str | None = None
     url: str | None = None

@@ -7,18 +7,8 @@ import re
 from dataclasses import dataclass
 
 from audit.claims.importers import sizes
-from audit.claims.importers.imported import (
-    NO_COST,
-    NO_SHAPE,
-    NO_TASK,
-    Claimed,
-    Imported,
-    Missing,
-    Original,
-    Reference,
-    Shapes,
-    Tolerance,
-)
+from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Shapes, Tolerance
+from audit.claims.importers.missing import NO_COST, NO_SHAPE, NO_TASK, Missing
 from audit.claims.importers.python_text import PythonText
 
 TOLERANCE = Tolerance(

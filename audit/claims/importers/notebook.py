@@ -7,26 +7,17 @@ Everything is found in the syntax trees of the cells. The task is what the kerne
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from audit.claims.importers import entries, module_task, notebook_figures, notebook_task, sizes
+from audit.claims.importers import entries, module_task, sizes
 from audit.claims.importers.bounded import checked_text
-from audit.claims.importers.imported import (
-    NO_COST,
-    NO_SHAPE,
-    Claimed,
-    Imported,
-    Missing,
-    Original,
-    Reference,
-    Tolerance,
-)
+from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Tolerance
 from audit.claims.importers.material import Given, Material
-from audit.claims.importers.notebook_calls import Built, Script, build_of
-from audit.claims.importers.notebook_cells import CudaText, cells, cuda_texts
+from audit.claims.importers.missing import NO_COST, NO_SHAPE, Missing
+from audit.claims.importers.notebook_cells import CudaText, cells, cuda_texts, printed
+from audit.claims.importers.notebook_script import Built, Script, build_of, task_text
 from audit.claims.importers.python_text import PythonText
 from audit.model.errors import BadInput
 
@@ -34,7 +25,6 @@ TAKES = "an `.ipynb` with a CUDA text, `load` or `load_inline`, and a comparison
 LACKS = ("reference.py cost",)
 TASK = "task.py"
 ALLCLOSE_RELATIVE = 1e-5
-_BOUND = re.compile(r"\bm\.def\(\s*\"(\w+)\"")
 _NO_BUILD = Missing("no cell builds this text with load or load_inline", "protocol.flags", "write the flags")
 _NO_CALL = Missing(
     "no cell calls the kernel with plain names that are all its reference needs",
@@ -67,21 +57,17 @@ def read(material: Material, given: Given) -> Imported:
     script = Script(several)
     built = build_of(text, script.built())
     name = module_task.named_after(PurePath(names[0]).name)
-    figures, lacking = notebook_figures.printed(material.documents[names[0]], given)
+    figures, lacking = printed(material.documents[names[0]], given)
     claim = Imported(
         format="notebook",
         provenance=f"{names[0]} cell {text.cell}",
         name=name,
         title=name.replace("_", " "),
         task="what the notebook compares the kernel with",
-        dtype="float32",
         originals=(
             Original("kernel.cu", data, f"{names[0]} cell {text.cell}, {text.name}"),
             Original("notebook.ipynb", material.files[names[0]].read_bytes(), names[0]),
         ),
-        claimed=None,
-        reference=None,
-        shapes=None,
         steps=tuple(f"cell {cell}: {' '.join(call.split())[:160]}" for cell, call in script.timed()),
         missing=(NO_COST,),
     ).with_figures(figures, lacking)
@@ -117,7 +103,7 @@ def _bytes(text: CudaText, where: str) -> bytes:
 
 def _with_kernel(claim: Imported, text: CudaText, built: Built | None, script: Script | None) -> Imported:
     """The same with its kernel: the text itself where it binds its functions, else within the call that builds it."""
-    bound = _BOUND.findall(text.text)
+    bound = entries.bound(text.text)
     called = script.called(built) if script is not None and built is not None else None
     flags = _texts(built.argument("extra_cuda_cflags")) if built is not None else []
     claim = replace(claim, flags=tuple(flags))
@@ -150,7 +136,7 @@ def _with_task(claim: Imported, script: Script, built: Built) -> Imported:
     claim = replace(claim, tolerance=tolerance)
     if called is None or reference is None:
         return claim.lacking(_NO_CALL if called is None else _NO_REFERENCE)
-    source = notebook_task.text(script, called, reference[1])
+    source = task_text(script, called, reference[1])
     if source is None:
         return claim.lacking(_NO_CALL)
     where = f"{claim.provenance}, with the statements that its inputs and reference need"

@@ -15,19 +15,9 @@ from pathlib import PurePath
 from typing import Any
 
 from audit.claims.importers import entries, module_task, published, sizes
-from audit.claims.importers.imported import (
-    NO_COST,
-    NO_FIGURES,
-    NO_TASK,
-    Claimed,
-    Imported,
-    Missing,
-    Original,
-    Reference,
-    Shapes,
-    Tolerance,
-)
+from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Shapes, Tolerance
 from audit.claims.importers.material import Given, Material
+from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_TASK, Missing
 from audit.claims.importers.python_text import PythonText, last_name
 from audit.model import Harness
 from audit.model.errors import BadInput
@@ -68,8 +58,6 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
         provenance=submission.published_as,
         name=name,
         title=f"popcorn leaderboard {header.get('leaderboard', name)}, a submission",
-        task="not told by the source",
-        dtype="float32",
         originals=(Original("submission.py", submission.data, submission.published_as),),
         claimed=Claimed(
             "claimed.py",
@@ -78,8 +66,6 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
             "custom_kernel as submitted",
             added="a function that hands the inputs on as one tuple",
         ),
-        reference=None,
-        shapes=None,
         steps=tuple(f"leaderboard {key}: {value}" for key, value in header.items()),
         missing=(NO_COST, NO_FIGURES, *([_UTILS] if "utils" in imports else [])),
     )

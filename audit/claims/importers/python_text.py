@@ -58,18 +58,12 @@ class PythonText:
     def integers(self) -> dict[str, int]:
         """Names that the top level binds once, to a positive integer made of constants alone."""
         found = {}
-        for name, node in self._bound.items():
+        for name, node in self._constants.bound.items():
             if not any(isinstance(each, ast.Name) for each in ast.walk(node)):
                 value = self.value(node)
                 if type(value) is int and value > 0:
                     found[name] = value
         return found
-
-    @cached_property
-    def _bound(self) -> dict[str, ast.expr]:
-        """Top-level names with the one expression that each is bound to."""
-        stores = [node.id for node in ast.walk(self._top) if isinstance(node, ast.Name) and not _loads(node)]
-        return {name: value for name, value in bindings(self._top.body).items() if stores.count(name) == 1}
 
     def value(self, node: ast.expr) -> Any:
         """What an expression of constants is worth; None where constants do not decide it."""
@@ -80,7 +74,7 @@ class PythonText:
 
     def constant(self, name: str) -> Any:
         """What the top level binds a name to, once; None where constants do not decide it."""
-        node = self._bound.get(name)
+        node = self._constants.bound.get(name)
         return None if node is None else self.value(node)
 
     def returned(self, function: str) -> ast.expr | None:

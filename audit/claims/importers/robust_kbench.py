@@ -13,19 +13,9 @@ from pathlib import PurePath
 from typing import Any
 
 from audit.claims.importers import module_task, sizes
-from audit.claims.importers.imported import (
-    NO_COST,
-    NO_FIGURES,
-    NO_SHAPE,
-    Claimed,
-    Imported,
-    Missing,
-    Original,
-    Reference,
-    Shapes,
-    Tolerance,
-)
+from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Shapes, Tolerance
 from audit.claims.importers.material import Given, Material
+from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_SHAPE, Missing
 from audit.claims.importers.python_text import PythonText
 from audit.model.errors import BadInput
 

@@ -1,12 +1,16 @@
-"""Rows on their way from a file into a table, whatever the format."""
+"""Rows on their way from a file into a table; those of a CSV file, whose first line names the columns."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import csv
+import io
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from audit.claims.importers.bounded import Damaged, opened
 from audit.model.errors import BadInput
 
 _LONGEST_NAME = 40
@@ -49,3 +53,69 @@ def wanted(known: Iterable[str], asked: Collection[str] | None, path: Path) -> l
     if missing:
         raise BadInput(f"{path}: no column {missing[0]}; the file has: {listed(there)}")
     return there if asked is None else [name for name in there if name in asked]
+
+
+def read_csv(path: Path, asked: set[str] | None, limit_bytes: int) -> Rows:
+    """Every row as text; a row with too many or too few cells, or an open quote, is rejected."""
+    with _reader(path, limit_bytes) as reader:
+        header = _header(reader, path)
+        columns = wanted(header, asked, path)
+        places = [header.index(name) for name in columns]
+        cells: list[list[Any]] = [[] for _ in columns]
+        numbers: list[int] = []
+        rejected: list[Rejected] = []
+        for number, row in _numbered(reader):
+            if isinstance(row, list) and len(row) == len(header):
+                numbers.append(number)
+                for column, place in zip(cells, places, strict=True):
+                    column.append(row[place] or None)
+            elif row != []:
+                why = row if isinstance(row, str) else f"{len(row)} cells where the header names {len(header)}"
+                rejected.append(Rejected(number, "", why))
+    return Rows(dict(zip(columns, cells, strict=True)), numbers, rejected)
+
+
+def names_of_csv(path: Path, limit_bytes: int) -> tuple[str, ...]:
+    """The header."""
+    with _reader(path, limit_bytes) as reader:
+        return tuple(_header(reader, path))
+
+
+@contextmanager
+def _reader(path: Path, limit_bytes: int) -> Iterator[Any]:
+    """A reader that takes cells of any size the limit allows; the csv module keeps its bound for the whole process."""
+    before = csv.field_size_limit(limit_bytes)
+    try:
+        with io.TextIOWrapper(
+            opened(path, limit_bytes=limit_bytes), encoding="utf-8-sig", errors="surrogateescape", newline=""
+        ) as text:
+            yield csv.reader(text, strict=True)
+    finally:
+        csv.field_size_limit(before)
+
+
+def _header(reader: Any, path: Path) -> list[str]:
+    try:
+        header: list[str] = next(reader, [])
+    except (csv.Error, Damaged) as error:
+        raise BadInput(f"{path}: row 0, the header, cannot be read ({error})") from error
+    twice = [name for name in header if header.count(name) > 1]
+    if twice:
+        raise BadInput(f"{path}: the header names column {twice[0] or '(empty)'} twice; rename one")
+    return header
+
+
+def _numbered(reader: Any) -> Iterator[tuple[int, list[str] | str]]:
+    """Every row with its number, or what is wrong with it."""
+    number = 0
+    while True:
+        number += 1
+        try:
+            yield number, next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield number, f"cannot be read ({error})"
+        except Damaged as error:
+            yield number, str(error)
+            return

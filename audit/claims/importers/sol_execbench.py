@@ -5,7 +5,7 @@ Facts: `docs/definition.md`, `docs/solution.md` and `docs/workload.md` of NVIDIA
 
 from __future__ import annotations
 
-from audit.claims.importers import definition_claim, published, solutions
+from audit.claims.importers import flashinfer_bench, published, solutions
 from audit.claims.importers.imported import Imported, Tolerance
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.solutions import Workload
@@ -25,7 +25,7 @@ def read(material: Material, given: Given) -> Imported:
     Raises:
         BadInput: none or several solutions or definitions, or one that is malformed.
     """
-    return definition_claim.imported("sol_execbench", material, given, tolerance_of=_stated)
+    return flashinfer_bench.imported("sol_execbench", material, given, tolerance_of=_stated)
 
 
 def _stated(workload: Workload) -> Tolerance | None:

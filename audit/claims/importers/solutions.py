@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from audit.claims.importers import definitions
-from audit.claims.importers.definition_axes import MOST_SIZE
-from audit.claims.importers.definitions import Definition, Document
-from audit.claims.importers.imported import Original
+from audit.claims.importers import definitions, published
+from audit.claims.importers.definitions import MOST_SIZE, Definition, Document
+from audit.claims.importers.imported import Figure, Original
 from audit.claims.importers.material import Given, Material
 from audit.model.errors import BadInput
 
 RESERVED = ("definition.json", "reference_of.py")
 """What the importer itself puts beside the sources."""
+TRACES = "the benchmark's own evaluation, in its traces"
+"""Who takes the times: not the author of the solution."""
+_LATENCIES = {"runtime": "latency_ms", "reference": "reference_latency_ms"}
 
 
 @dataclass(frozen=True)
@@ -157,3 +159,29 @@ def flattened(path: str, where: str) -> str:
         raise BadInput(f"{where}: path {path[:60]!r} names no file")
     file = plain.lstrip(".-")
     return f"source_{file}" if file in RESERVED else file
+
+
+def figures(found: Found, workload: Workload, given: Given) -> list[Figure]:
+    """Latencies and the ratio of the traces about this solution at the claimed workload, as the benchmark took them."""
+    found_figures: list[Figure] = []
+    for where, trace in found.traces:
+        evaluation, inner = trace["evaluation"], trace.get("workload")
+        performance, environment = evaluation.get("performance"), evaluation.get("environment")
+        if not isinstance(performance, dict) or not isinstance(inner, dict) or inner.get("axes") != workload.sizes:
+            continue
+        gpu = environment.get("hardware") if isinstance(environment, dict) else None
+        told = {name: _time(performance, key, where) for name, key in _LATENCIES.items()}
+        known = {name: value for name, value in told.items() if value is not None}
+        place = f"{where}: performance"
+        found_figures += published.times(known, given=Given(gpu=given.gpu), gpu=gpu, where=place, named="ms")[0]
+        ratio = _time(performance, "speedup_factor", where)
+        if ratio is not None:
+            found_figures.append(
+                published.ratio("reference", ratio, given=given, gpu=gpu, where=f"{place} speedup_factor")
+            )
+    return [replace(figure, by=TRACES) for figure in found_figures]
+
+
+def _time(performance: Mapping[str, Any], key: str, where: str) -> float | None:
+    value = performance.get(key)
+    return None if value is None else published.checked(value, where=f"{where}: {key}")

@@ -13,7 +13,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audit.claims.importers import rows_csv, rows_json, rows_parquet
+from audit.claims.importers import rows, rows_json, rows_parquet
 from audit.claims.importers.bounded import LIMIT_BYTES, Damaged, opened
 from audit.claims.importers.rows import Rejected, Rows, wanted
 from audit.model.errors import BadInput
@@ -69,9 +69,9 @@ def read(
         BadInput: no such file, no table, a column that is not there, more than the limit, or a bomb.
     """
     name = sniff(path, limit_bytes=limit_bytes)
-    rows = _READERS[name](path, None if columns is None else {*columns, *numbers, *positive}, limit_bytes)
-    wanted(rows.columns, {*numbers, *positive}, path)
-    taken = _Columns(rows)
+    found = _READERS[name](path, None if columns is None else {*columns, *numbers, *positive}, limit_bytes)
+    wanted(found.columns, {*numbers, *positive}, path)
+    taken = _Columns(found)
     for column in (*numbers, *positive):
         taken.as_numbers(column, positive=column in positive)
     return Table(path, name, taken.frame(), tuple(sorted(taken.rejected, key=lambda one: one.row)))
@@ -112,13 +112,13 @@ def _start(file: BufferedReader, path: Path) -> bytes:
 
 _READERS: dict[str, Callable[[Path, set[str] | None, int], Rows]] = {
     "parquet": rows_parquet.read,
-    "csv": rows_csv.read,
+    "csv": rows.read_csv,
     "json": rows_json.read_document,
     "jsonl": rows_json.read_lines,
 }
 _NAMES: dict[str, Callable[[Path, int], tuple[str, ...]]] = {
     "parquet": rows_parquet.names,
-    "csv": rows_csv.names,
+    "csv": rows.names_of_csv,
     "json": rows_json.names_of_document,
     "jsonl": rows_json.names_of_lines,
 }

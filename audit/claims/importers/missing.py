@@ -1,0 +1,35 @@
+"""What a source does not tell: in words, where to supply it, and whether an audit is possible without it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Missing:
+    """What is not there.
+
+    Attributes:
+        what: in words.
+        key: where to supply it, a key of `claim.toml` or a file.
+        how: how to supply it.
+        essential: no audit is possible without it.
+    """
+
+    what: str
+    key: str
+    how: str
+    essential: bool = False
+
+    def __str__(self) -> str:
+        """For people, one line."""
+        return f"{self.key}: {self.what}; {self.how}"
+
+
+NO_TASK = Missing("no task was found", "reference.py", "give the file with the reference too", essential=True)
+NO_SHAPE = Missing("no shape is small enough for the emulated device", "shapes.emulated", "write sizes", essential=True)
+NO_GPU = Missing("the GPU of the figures is not told", "speedup.gpu", "import again with --gpu NAME")
+NO_FIGURES = Missing("no published figures", "speedup", "write the published ratio and the GPU")
+NO_COST = Missing(
+    "the least flops and bytes of the task", "reference.py cost", "without them no time can be impossible"
+)
