@@ -3,80 +3,70 @@
 from __future__ import annotations
 
 from audit.model import Claim, Observation, Record, Speedup
-from audit.report.quantities import NOT_PUBLISHED, milliseconds, ratio, sentence, shape
-from audit.report.said import Told, listed, say
+from audit.report.messages import Recorded, headings, joined, message
+from audit.report.quantities import NONE, NOT_PUBLISHED, milliseconds, ratio, sentence, shape
 from audit.report.view import Code, Link, Section, Table
 
 
 def lead(record: Record) -> str:
-    """The claim in one line."""
+    """Return the claim in one line."""
     claim = record.claim.statement
-    ratios = [say("{gpu} {ratio}", gpu=one.gpu, ratio=ratio(one.ratio, about=one.about)) for one in claim.speedup]
-    return say(
-        "{claim}; baseline {baseline}; {shape}, {dtype}.",
-        claim=say("Claimed speedup: {ratios}", ratios=listed(", ", ratios)) if ratios else say("No ratio is published"),
-        baseline=Told(claim.baseline),
+    ratios = [message("form.gpu_ratio", gpu=one.gpu, ratio=ratio(one.ratio, about=one.about)) for one in claim.speedup]
+    return message(
+        "claim.lead",
+        claim=message("claim.ratios", ratios=joined("comma", ratios)) if ratios else message("claim.no_ratio"),
+        baseline=Recorded(claim.baseline),
         shape=shape(claim.shapes.claimed),
         dtype=claim.dtype,
     )
 
 
 def section(record: Record) -> Section:
-    """What was claimed, where, against what and how it was evaluated."""
-    claim = record.claim.statement
-    source = claim.source
+    """Return what is claimed, where, against what and how it was evaluated."""
+    claim, source = record.claim.statement, record.claim.statement.source
+    fidelity, note = Recorded(source.fidelity), sentence(source.note)
     facts: list[tuple[str, str]] = [
-        (say("Task"), Told(claim.task)),
-        (say("Source"), _source(record)),
-        (say("Address"), Link(source.url)),
-        (say("Kernel audited"), say("{fidelity}: {note}", fidelity=Told(source.fidelity), note=sentence(source.note))),
-        (say("Baseline"), Told(claim.baseline)),
-        (say("Claimed shape"), listed(", ", (shape(claim.shapes.claimed), claim.dtype))),
-    ]
+        (message("claim.task"), Recorded(claim.task)),
+        (message("claim.source"), message("claim.published_by", authors=source.authors, title=Recorded(source.title),
+                                          published=source.published)),
+        (message("claim.address"), Link(source.url)),
+        (message("claim.kernel"), message("form.fidelity_note", fidelity=fidelity, note=note)),
+        (message("claim.baseline"), Recorded(claim.baseline)),
+        (message("claim.shape"), joined("comma", (shape(claim.shapes.claimed), claim.dtype))),
+    ]  # fmt: skip
     if claim.protocol.flags:
-        facts.append((say("Compiler flags"), Code(" ".join(claim.protocol.flags))))
-    steps = tuple(
-        say("Published step {number}: {step}", number=str(number), step=Told(step))
-        for number, step in enumerate(claim.protocol.steps, 1)
-    )
-    title = say("The claim as stated")
-    return Section(title, "claim", facts=tuple(facts), bullets=steps, tables=(_ratios(record),), folded=True)
+        facts.append((message("claim.flags"), Code(" ".join(claim.protocol.flags))))
+    steps = enumerate(claim.protocol.steps, 1)
+    bullets = tuple(message("claim.step", number=str(number), step=Recorded(step)) for number, step in steps)
+    return Section(message("claim.title"), "claim", facts=tuple(facts), bullets=bullets, tables=(_ratios(claim),),
+                   folded=True)  # fmt: skip
 
 
-def _source(record: Record) -> str:
-    source = record.claim.statement.source
-    return say("{authors}, {title} ({published})", authors=source.authors, title=Told(source.title),
-               published=source.published)  # fmt: skip
-
-
-def _ratios(record: Record) -> Table:
-    """Every number with who states it and where."""
-    claim = record.claim.statement
+def _ratios(claim: Claim) -> Table:
+    """Return every number with who states it and where."""
     stated = {one.gpu: one for one in claim.speedup}
     seen = {one.gpu: one for one in claim.observation}
     rows = []
     for gpu in dict.fromkeys((*stated, *seen)):
         one, other = stated.get(gpu), seen.get(gpu)
+        times = (other.kernel_ms, other.baseline_ms) if other else (None, None)
         rows.append(
             (
-                gpu,
-                ratio(one.ratio, about=one.about) if one else say("none"),
-                _by(claim, one),
-                milliseconds(other.kernel_ms if other else None, absent=NOT_PUBLISHED),
-                milliseconds(other.baseline_ms if other else None, absent=NOT_PUBLISHED),
+                *(gpu, ratio(one.ratio, about=one.about) if one else NONE, _by(claim, one)),
+                *(milliseconds(time, absent=NOT_PUBLISHED) for time in times),
                 _by(claim, other),
             )
         )
-    columns = (say("GPU"), say("Claimed ratio"), say("Ratio stated by"), say("Kernel time reported"),
-               say("Baseline time reported"), say("Times reported by"))  # fmt: skip
-    return Table(say("Claimed ratio and reported times for each GPU"), columns, tuple(rows), frozenset({1, 3, 4}))
+    columns = headings("gpu", "claimed_ratio", "ratio_stated_by", "kernel_time_reported", "baseline_time_reported",
+                       "times_reported_by")  # fmt: skip
+    return Table(message("claim.table"), columns, tuple(rows), frozenset({1, 3, 4}))
 
 
 def _by(claim: Claim, number: Speedup | Observation | None) -> str:
-    """Who states a number, where, and how it is known."""
+    """Return who states a number, where, and how it is known."""
     if number is None:
-        return say("nobody")
-    who = Told(number.by or claim.source.authors)
+        return message("word.nobody")
+    who = Recorded(number.by or claim.source.authors)
     where = (number.url,) if number.url and number.url != claim.source.url else ()
-    note = (Told(number.note),) if isinstance(number, Observation) and number.note else ()
-    return listed("; ", (who, *where, *note)) if where or note else who
+    note = (Recorded(number.note),) if isinstance(number, Observation) and number.note else ()
+    return joined("semicolon", (who, *where, *note)) if where or note else who

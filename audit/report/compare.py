@@ -1,25 +1,36 @@
-"""Several records of one claim side by side: wrong anywhere is wrong everywhere, a time speaks for its GPU only."""
+"""Several records of one claim side by side, as a table and as a page.
+
+A verdict that rests on the source holds on every GPU. A time speaks for the GPU it was measured on.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from audit.judge import baseline_of
-from audit.measure import median_ms, speedup
+from audit.judge import BASELINE, baseline_of
+from audit.measure import compared, median_ms, speedup
 from audit.model import Finding, Record
 from audit.model.errors import BadInput
 from audit.model.gpus import names_in
-from audit.report import evidence, markdown
-from audit.report.quantities import NOT_MEASURED, UNKNOWN, milliseconds, ratio
-from audit.report.view import Table
+from audit.report import claimed, evidence, formats, html, markdown
+from audit.report.quantities import NOT_MEASURED, NOT_PUBLISHED, UNKNOWN, interval, milliseconds, ratio
+from audit.report.view import Figure, Report, Section, Table
 
+NAME = "compare"
 NOT_ASKED = "not asked"
+NO_RATIO = "none: it is wrong"
+CARRIES_OVER = (
+    "A verdict speaks for the shapes and the device it names. What one device proves of the source is told beside GPUs "
+    "that nobody asked, with the place where it was seen. A time speaks only for the GPU it was measured on: where no "
+    "record was made, the speed is NOT MEASURED, whatever another GPU showed."
+)
 PROVED = ("wrong", "cannot be built", "undefined", "reduced precision")
-"""Verdicts that rest on a proof about the source, whose words are told beside GPUs that nobody asked."""
+"""Verdicts that rest on a proof about the source and are shown beside GPUs without a record."""
 
 
 def compare(records: Sequence[Record]) -> str:
-    """A Markdown table: one row for every GPU the claim names and for every device a record comes from.
+    """Return a Markdown table: a row for every GPU the claim names and for every device a record comes from.
 
     Raises:
         BadInput: the records are of different claims, of different sources, or unfinished.
@@ -27,18 +38,51 @@ def compare(records: Sequence[Record]) -> str:
     return str(markdown.table(table(records))) + "\n"
 
 
+def write(records: Sequence[Record], folder: Path) -> list[Path]:
+    """Write `compare.md`, `compare.html` and the figure into a folder; the same records give the same bytes.
+
+    Raises:
+        BadInput: as `compare` and `formats.write`.
+    """
+    from audit.report.figures import portability  # matplotlib takes half a second that other commands need not wait
+
+    drawn = portability.draw(records)
+    figures = () if drawn is None else (drawn,)
+    report = page(records, figures)
+    pages = {
+        f"{NAME}.md": markdown.render(report, figures=formats.FIGURES).encode(),
+        f"{NAME}.html": html.render(report).encode(),
+    }
+    return formats.write(pages, figures, folder)
+
+
 def table(records: Sequence[Record]) -> Table:
-    """That table's cells. Raises BadInput as `compare`."""
-    rows = tuple(_row(gpu, own, records) for gpu, own in places(records))
+    """Return the table of `compare`. Raises BadInput as `compare`."""
     columns = ("GPU", "Claimed", "Floor, fp32", "Claimed kernel", "Fastest cleared fp32 variant", "Against eager fp32")
+    rows = tuple((*_stated(gpu, records), standing(own, records), *_fastest_here(own)) for gpu, own in places(records))
     return Table("", columns, rows, frozenset({1, 2, 5}))
 
 
+def page(records: Sequence[Record], figures: tuple[Figure, ...]) -> Report:
+    """Return the page as a view. Raises BadInput as `compare`."""
+    first = records[0]
+    return Report(
+        title=f"On several GPUs: {first.claim.statement.title}",
+        lead=claimed.lead(first),
+        notice=None,
+        footer=f"Rendered from {len(records)} records of one claim; every number is in them or derived from them.",
+        sections=(
+            Section("GPU by GPU", "gpus", paragraphs=(CARRIES_OVER,), tables=(_gpus(records),), figures=figures),
+            Section("The records", "records", tables=(_records(records),)),
+        ),
+    )
+
+
 def places(records: Sequence[Record]) -> list[tuple[str, Record | None]]:
-    """Every GPU the claim names with the last record made there, if any; then every other device with its record.
+    """Return every GPU the claim names with the last record made there, then every other device with its record.
 
     Raises:
-        BadInput: the records are of different claims, of different sources, or unfinished.
+        BadInput: as `compare`.
     """
     first = records[0]
     for record in records:
@@ -48,46 +92,90 @@ def places(records: Sequence[Record]) -> list[tuple[str, Record | None]]:
             names = f"{first.claim.statement.name}, {record.claim.statement.name}"
             raise BadInput(f"records of different claims or sources ({names}); use the same files")
     named = [speedup.gpu for speedup in first.claim.statement.speedup]
+    last = {gpu: record for record in records for gpu in names_in(record.device.name)}
     others = [record for record in records if not names_in(record.device.name) & set(named)]
-    found: list[tuple[str, Record | None]] = [(gpu, _of_gpu(records, gpu)) for gpu in named]
-    return found + [(record.device.name, record) for record in others]
-
-
-def floor_of(records: Sequence[Record], gpu: str) -> Finding | None:
-    """What the lint says about a GPU the claim names; of another GPU, what the record made there says."""
-    told = (one for record in records for one in record.findings if one.target == gpu)
-    return next((one for one in told if one.probe in ("floor", "floor_here")), None)
-
-
-def _of_gpu(records: Sequence[Record], gpu: str) -> Record | None:
-    """The last record made on that GPU."""
-    return next((record for record in reversed(records) if gpu in names_in(record.device.name)), None)
-
-
-def _row(gpu: str, own: Record | None, records: Sequence[Record]) -> tuple[str, ...]:
-    floor = floor_of(records, gpu)
-    fastest = None if own is None else fastest_cleared(own)
-    gain = None if own is None or fastest is None else speedup(own.measurements, fastest, baseline_of("fp32"))
-    time = None if own is None or fastest is None else median_ms(own.measurements, fastest)
-    return (
-        gpu,
-        evidence.claimed_ratio(records[0], gpu),
-        milliseconds(evidence.real(floor, "floor_ms"), absent=UNKNOWN),
-        standing(own, records),
-        NOT_MEASURED if time is None else f"{fastest}: {milliseconds(time)}",
-        NOT_MEASURED if gain is None else ratio(gain),
-    )
+    return [*((gpu, last.get(gpu)) for gpu in named), *((record.device.name, record) for record in others)]
 
 
 def standing(own: Record | None, records: Sequence[Record]) -> str:
-    """The verdict of the own record; where there is none, what was proved elsewhere, and that nobody asked here."""
+    """Return the verdict of a GPU's own record; without one, a proof from elsewhere with its device."""
     if own is not None:
         return own.verdict.name
     elsewhere = next((one for one in records if one.verdict.name in PROVED), None)
     return NOT_ASKED if elsewhere is None else f"{NOT_ASKED} ({elsewhere.verdict.name} on {elsewhere.device.name})"
 
 
-def fastest_cleared(record: Record) -> str | None:
-    """The cleared fp32 variant with the least median; None where nothing was timed."""
-    timed = {rung.variant: rung.median_ms for rung in record.ladder if rung.precision == "fp32" and rung.median_ms}
+def measured(own: Record | None, variant: str | None) -> str:
+    """Return a variant's ratio to eager in fp32 with its 95 % interval, or why there is none."""
+    if own is None or variant is None:
+        return NOT_MEASURED
+    cleared = any(rung.variant == variant and rung.state == "cleared" for rung in own.ladder)
+    if not cleared and own.verdict.name == "wrong":
+        return NO_RATIO
+    found = compared(own.measurements, variant, BASELINE) if cleared else None
+    if found is None:
+        return NOT_MEASURED
+    bounds = interval(found.ratio.low, found.ratio.high)
+    return f"{ratio(found.ratio.value)} ({bounds})" if bounds else ratio(found.ratio.value)
+
+
+def fastest_cleared(record: Record | None) -> str | None:
+    """Return the cleared fp32 variant with the least median; None where none was timed."""
+    rungs = record.ladder if record else ()
+    timed = {rung.variant: rung.median_ms for rung in rungs if rung.precision == "fp32" and rung.median_ms}
     return min(timed, key=lambda name: timed[name] or 0.0) if timed else None
+
+
+def _stated(gpu: str, records: Sequence[Record]) -> tuple[str, str, str]:
+    """Return a GPU, its claimed ratio and its fp32 floor."""
+    floor = milliseconds(evidence.real(_floor(records, gpu), "floor_ms"), absent=UNKNOWN)
+    return gpu, evidence.claimed_ratio(records[0], gpu), floor
+
+
+def _floor(records: Sequence[Record], gpu: str) -> Finding | None:
+    """Return the lint's finding about a GPU the claim names; of another GPU, that of the record made there."""
+    about = (one for record in records for one in record.findings if one.target == gpu)
+    return next((one for one in about if one.probe in ("floor", "floor_here")), None)
+
+
+def _fastest_here(own: Record | None) -> tuple[str, str]:
+    """Return the fastest cleared fp32 variant with its time, and its ratio to eager."""
+    name = fastest_cleared(own)
+    if own is None or name is None:
+        return NOT_MEASURED, NOT_MEASURED
+    time, gain = median_ms(own.measurements, name), speedup(own.measurements, name, baseline_of("fp32"))
+    return (
+        NOT_MEASURED if time is None else f"{name}: {milliseconds(time)}",
+        NOT_MEASURED if gain is None else ratio(gain),
+    )
+
+
+def _gpus(records: Sequence[Record]) -> Table:
+    columns = ("GPU", "Claimed", "Floor, fp32", "Floor, fastest unit", "Time reported", "Claimed kernel",
+               "Its ratio here, against eager fp32", "Fastest cleared fp32 variant", "Its ratio here")  # fmt: skip
+    rows = tuple(
+        (
+            *_stated(gpu, records),
+            milliseconds(evidence.real(_floor(records, gpu), "matrix_unit_floor_ms"), absent=UNKNOWN),
+            milliseconds(evidence.real(_floor(records, gpu), "reported_kernel_ms"), absent=NOT_PUBLISHED),
+            *(standing(own, records), measured(own, evidence.claimed_name(records[0]))),
+            *(fastest_cleared(own) or NOT_MEASURED, measured(own, fastest_cleared(own))),
+        )
+        for gpu, own in places(records)
+    )
+    caption = "What is claimed for each GPU, what its hardware allows, and what was measured there"
+    return Table(caption, columns, rows, frozenset({1, 2, 3, 4, 6, 8}))
+
+
+def _records(records: Sequence[Record]) -> Table:
+    rows = tuple(
+        (
+            *(record.device.name, record.verdict.name),
+            *(one.state if one else "" for one in (record.verdict.result, record.verdict.task, record.verdict.ratio)),
+            *(record.verdict.confidence or "", record.verdict.scope or ""),
+            *(record.environment.started_utc[:10], record.environment.kit),
+        )
+        for record in records
+    )
+    columns = ("Device", "Verdict", "Result", "Task", "Ratio", "Confidence", "Speaks for", "Audited", "Kit")
+    return Table("The records this page is made from", columns, rows)

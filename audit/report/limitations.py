@@ -1,61 +1,57 @@
-"""What this audit cannot say: the device, the shapes, GPUs nobody measured, and every skip and error."""
+"""The limits of this audit: the device, the shapes, GPUs without a measurement, and every skip and error."""
 
 from __future__ import annotations
 
 import re
 
-from audit.model import Finding, Record
+from audit.model import Record
 from audit.report import evidence
+from audit.report.messages import Recorded, headings, joined, message
 from audit.report.quantities import NOT_MEASURED, capability, shape
-from audit.report.said import Told, listed, say
 from audit.report.view import Code, Section, Table
 
 
 def section(record: Record) -> Section:
-    """The limits as sentences, then a table of what gave no answer."""
+    """Return the limits as sentences, then a table of the probes without an answer."""
     bullets = (*_device(record), *_shapes(record), *_gpus(record), *_claim(record), *_unconfirmed(record))
-    return Section(say("Limitations of this audit"), "limitations", bullets=bullets, tables=_unanswered(record))
+    return Section(message("limitations.title"), "limitations", bullets=bullets, tables=_unanswered(record))
 
 
 def _device(record: Record) -> list[str]:
     device = record.device
-    told = say(
-        "The kernels ran on {device} (compute capability {version}): {note}.",
-        device=Told(device.name),
+    ran = message(
+        "limitations.device",
+        device=Recorded(device.name),
         version=capability(device.compute_capability),
-        note=Told(device.note.rstrip(".")),
+        note=_note(device.note),
     )
-    if device.kind == "cuda":
-        text = "Evidence beside it comes from the {device}: {note}."
-        beside = [say(text, device=Told(one.name), note=Told(one.note.rstrip("."))) for one in record.beside]
-        return [told, *beside, say("Times speak only for {device}.", device=device.name)]
-    return [
-        told,
-        say("The emulated device answers questions of correctness. It gives no time and no verdict on speed."),
-    ]
+    if device.kind != "cuda":
+        return [ran, message("limitations.emulated")]
+    beside = [message("limitations.beside", device=Recorded(one.name), note=_note(one.note)) for one in record.beside]
+    return [ran, *beside, message("limitations.times", device=device.name)]
+
+
+def _note(text: str) -> Recorded:
+    return Recorded(text.rstrip("."))
 
 
 def _shapes(record: Record) -> list[str]:
     tested = sorted(evidence.tested_shapes(record), key=lambda one: tuple(one.values()))
     if not tested:
-        return [say("No shape has been run yet.")]
-    told = [say("Shapes run: {shapes}.", shapes=listed("; ", (shape(one) for one in tested)))]
+        return [message("limitations.no_shape")]
+    ran = message("limitations.shapes", shapes=joined("semicolon", map(shape, tested)))
     claim = record.claim.statement.shapes.claimed
-    if claim not in tested:
-        blocks = evidence.find(record, "claimed_blocks", evidence.claimed_name(record))
-        if blocks is not None and blocks.outcome in ("pass", "fail"):
-            text = "Of the claimed shape ({shape}) this device ran a few blocks; smaller shapes stand for the rest."
-            return [*told, say(text, shape=shape(claim))]
-        text = "The claimed shape ({shape}) was not run on this device; smaller ones stand for it."
-        told.append(say(text, shape=shape(claim)))
-    return [*told]
+    if claim in tested:
+        return [ran]
+    blocks = evidence.find(record, "claimed_blocks", evidence.claimed_name(record))
+    in_part = blocks is not None and blocks.outcome in ("pass", "fail")
+    return [ran, message("limitations.claimed_blocks" if in_part else "limitations.claimed_shape", shape=shape(claim))]
 
 
 def _gpus(record: Record) -> list[str]:
     gpus = dict.fromkeys(speedup.gpu for speedup in record.claim.statement.speedup)
     left = [gpu for gpu in gpus if not (record.measurements and _is(gpu, record))]
-    text = "{absent} in this audit: {gpus}."
-    return [say(text, absent=NOT_MEASURED, gpus=listed(", ", left))] if left else []
+    return [message("limitations.gpus", absent=NOT_MEASURED, gpus=joined("comma", left))] if left else []
 
 
 def _is(gpu: str, record: Record) -> bool:
@@ -65,28 +61,27 @@ def _is(gpu: str, record: Record) -> bool:
 
 def _claim(record: Record) -> list[str]:
     source = record.claim.statement.source
-    told = [say("Hardware floors are data-sheet peaks; real kernels stay above them.")]
-    if source.fidelity != "verbatim":
-        note = Told(source.note.rstrip("."))
-        told.insert(0, say("The kernel audited is a reconstruction: {note}.", note=note))
-    return [*told]
+    floors = message("limitations.floors")
+    if source.fidelity == "verbatim":
+        return [floors]
+    return [message("limitations.reconstruction", note=_note(source.note)), floors]
 
 
 def _unconfirmed(record: Record) -> list[str]:
     doubtful = [one for one in evidence.of_claim(record) if one.outcome == "fail" and one.confirmed is False]
-    text = "Not seen again in a second build: {question} ({target})."
-    return [say(text, question=evidence.title(one.probe), target=one.target) for one in doubtful]
+    return [
+        message("limitations.unconfirmed", question=evidence.title(one.probe), target=one.target) for one in doubtful
+    ]
 
 
 def _unanswered(record: Record) -> tuple[Table, ...]:
-    silent = [one for one in record.findings if one.outcome in ("skip", "error")]
-    if not silent:
-        return ()
-    columns = (say("Question"), say("About"), say("Device"), say("Outcome"), say("Why there is no answer"))
-    caption = say("Questions without an answer; they clear nobody")
-    return (Table(caption, columns, tuple(_row(one) for one in silent)),)
-
-
-def _row(finding: Finding) -> tuple[str, ...]:
-    title, device = evidence.title(finding.probe), finding.device or ""
-    return title, Code(finding.target), device, Told(finding.outcome), Told(finding.summary)
+    rows = tuple(
+        (
+            *(evidence.title(one.probe), Code(one.target), one.device or ""),
+            *(Recorded(one.outcome), Recorded(one.summary)),
+        )
+        for one in record.findings
+        if one.outcome in ("skip", "error")
+    )
+    columns = headings("question", "about", "device", "outcome", "why")
+    return (Table(message("limitations.unanswered"), columns, rows),) if rows else ()

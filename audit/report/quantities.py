@@ -1,22 +1,22 @@
-"""Numbers as they are printed: four significant digits, units beside them, and words for a number nobody has."""
+"""Numbers as they are printed: four significant digits, units beside them, and words for an absent number."""
 
 from __future__ import annotations
 
 import math
-from statistics import median
 
 from pydantic import JsonValue
 
 from audit.model import Shape
-from audit.report.said import Told, listed, say
+from audit.report.messages import Recorded, joined, message
 
-NOT_MEASURED = say("NOT MEASURED")
-NOT_PUBLISHED = say("not published")
-UNKNOWN = say("unknown")
+NOT_MEASURED = message("word.not_measured")
+NOT_PUBLISHED = message("word.not_published")
+UNKNOWN = message("word.unknown")
+NONE = message("word.none")
 
 
 def number(value: float) -> str:
-    """A count in full, anything else with four significant digits and never in powers of ten between 1e-4 and 1e6."""
+    """Return a count in full, another number with four significant digits; a power of ten only outside 1e-4 to 1e6."""
     if isinstance(value, int):
         return f"{value:,}"
     if not math.isfinite(value) or value == 0:
@@ -29,60 +29,63 @@ def number(value: float) -> str:
 
 
 def milliseconds(value: float | None, *, absent: str = NOT_MEASURED) -> str:
-    """A time with its unit, or the words for its absence."""
+    """Return a time with its unit, or the words for its absence."""
     return absent if value is None else f"{number(float(value))} ms"
 
 
 def ratio(value: float, *, about: bool = False) -> str:
-    """A speedup such as "108.9x"."""
-    told = f"{number(float(value))}x"
-    return say("about {ratio}", ratio=told) if about else told
+    """Return a speedup such as "108.9x"."""
+    text = f"{number(float(value))}x"
+    return message("form.about", ratio=text) if about else text
+
+
+def interval(low: float | None, high: float | None, *, form: str = "form.interval") -> str:
+    """Return "1.5 to 2"; empty where a bound is absent."""
+    return "" if low is None or high is None else message(form, low=number(low), high=number(high))
+
+
+def count_of(count: float, whole: float, *, form: str) -> str:
+    """Return a message about a part of a whole, "3 of 4 rows"."""
+    return message(form, count=number(count), all=number(whole))
 
 
 def shape(sizes: Shape) -> str:
-    """Named sizes such as "N = 4,096, K = 33"."""
+    """Return named sizes such as "N = 4,096, K = 33"."""
     return ", ".join(f"{name} = {size:,}" for name, size in sizes.items())
 
 
 def capability(value: int) -> str:
-    """75 as "7.5"."""
+    """Return 75 as "7.5"."""
     return f"{value // 10}.{value % 10}"
 
 
-def middle(samples_ms: tuple[float, ...]) -> float:
-    """The median of raw samples in milliseconds."""
-    return median(samples_ms)
-
-
 def sentence(text: str) -> str:
-    """A sentence of the record with one full stop at its end."""
-    return say("{sentence}.", sentence=Told(text.rstrip().rstrip(".")))
+    """Return a sentence of the record with one full stop at its end."""
+    return message("form.sentence", sentence=Recorded(text.rstrip().rstrip(".")))
 
 
 def anything(value: JsonValue) -> str:
-    """Any value of a finding's evidence as text."""
+    """Return any value of a finding's evidence as text."""
     if isinstance(value, bool):
-        return say("yes") if value else say("no")
+        return message("word.yes") if value else message("word.no")
     if value is None:
-        return say("none")
+        return NONE
     if isinstance(value, int | float):
         return number(value)
     if isinstance(value, dict):
-        known = {key: entry for key, entry in value.items() if entry is not None}
-        return listed(
-            ", ", (say("{label} {value}", label=label(key), value=anything(entry)) for key, entry in known.items())
-        )
-    return _many(value) if isinstance(value, list) else Told(value)
+        pairs = ((label(key), anything(entry)) for key, entry in value.items() if entry is not None)
+        return joined("comma", (message("form.label_value", label=name, value=text) for name, text in pairs))
+    return _many(value) if isinstance(value, list) else Recorded(value)
 
 
 def _many(values: list[JsonValue]) -> str:
-    told = [anything(value) for value in values]
+    texts = [anything(value) for value in values]
     if all(isinstance(value, int | float) for value in values):
-        return f"[{', '.join(told)}]"
-    return say("[{entries}]", entries=listed(", ", told))
+        return f"[{', '.join(texts)}]"
+    return message("form.list", entries=joined("comma", texts))
 
 
 def label(key: str) -> str:
-    """A key of the evidence as words; a trailing `_ms` becomes the unit."""
-    words = Told(key.removesuffix("_ms").replace("_", " "))
-    return say("{label} (ms)", label=words) if key.endswith("_ms") else words
+    """Return a key of the evidence as words; a trailing `_ms` becomes the unit."""
+    words = Recorded(key.removesuffix("_ms").replace("_", " "))
+    return message("form.label_ms", label=words) if key.endswith("_ms") else words

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from audit.model import sanitizer
-from audit.report.said import say
+from audit.report.messages import message
 from audit.report.view import Block, Card, Code, Link, Point, Quoted, Report, Section, mapped
 
 WHOLE = 10**9
@@ -80,7 +80,7 @@ def _section(section: Section, items: int) -> Section:
     reasons = (card.reasons, card.missing) if card else ()
     whole = (*(table.rows for table in section.tables), section.bullets, section.points, section.logs, *reasons)
     left = sum(max(0, len(one) - items) for one in whole)
-    told = (say("{count} more are in the full report and its record.", count=f"{left:,}"),) if left else ()
+    told = (message("page.left_out", count=f"{left:,}"),) if left else ()
     return replace(
         section,
         tables=tuple(replace(table, rows=table.rows[:items]) for table in section.tables),

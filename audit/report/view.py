@@ -1,4 +1,4 @@
-"""What a report is made of before it has a format: frozen, plain text only, escaped by the renderers."""
+"""The parts of a report before it has a format: frozen, of plain text that the renderers escape."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Literal, TypeVar
 
-from audit.report.said import say
+from audit.report.messages import message
 
 Tone = Literal["holds", "fails", "open"]
 MARKS = frozenset({("Card", "tone"), ("Section", "slug"), ("Figure", "name"), ("Report", "language")})
-"""Fields that programs read and nobody is shown."""
+"""Fields that programs read and that are not shown."""
 Viewed = TypeVar("Viewed")
 
 
 class Code(str):
-    """One line to be shown in a fixed-width face: a name, a file, a command."""
+    """One line shown in a fixed-width face: a name, a file, a command."""
 
     __slots__ = ()
 
 
 class Block(str):
-    """Several lines to be shown as they are, such as a compiler's log."""
+    """Several lines shown as they are, such as a compiler's log."""
 
     __slots__ = ()
 
@@ -40,7 +40,7 @@ class Link(str):
 
 @dataclass(frozen=True)
 class Table:
-    """A table; `numeric` holds the columns that read best aligned to the right."""
+    """A table; `numeric` holds the columns aligned to the right."""
 
     caption: str
     columns: tuple[str, ...]
@@ -50,7 +50,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Point:
-    """One observation with its evidence as label and value, and how to see it again."""
+    """One observation with its evidence as labels and values, and how to reproduce it."""
 
     title: str
     badge: str
@@ -61,7 +61,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawn PNG; `name` is its file stem, `alt` says in words what it shows, `dark` is the same for a dark page."""
+    """A PNG; `name` is its file stem, `alt` describes it in words, `dark` is the same for a dark page."""
 
     name: str
     alt: str
@@ -84,9 +84,9 @@ class Card:
 
 @dataclass(frozen=True)
 class Section:
-    """One section; whatever it holds is shown in the order of these fields. A folded one starts closed in HTML.
+    """One section, shown in the order of these fields; a folded one starts closed in HTML.
 
-    `left` tells what a shorter form of the report leaves out.
+    `left` counts what a shorter form of the report leaves out.
     """
 
     title: str
@@ -106,18 +106,18 @@ class Section:
 
 @dataclass(frozen=True)
 class Words:
-    """What the templates say between the texts."""
+    """The words of the templates."""
 
-    verdict: str = say("Verdict")
-    reason: str = say("Reason")
-    reasons: str = say("Reasons")
-    missing: str = say("Missing")
-    missing_for_a_verdict: str = say("Missing for a verdict")
-    grade: str = say("Grade")
-    see_again: str = say("See it again")
-    evidence: str = say("Evidence and how to see it again")
-    figure: str = say("Figure")
-    contents: str = say("Sections")
+    verdict: str = message("verdict.title")
+    reason: str = message("page.reason")
+    reasons: str = message("page.reasons")
+    missing: str = message("page.missing")
+    missing_for_a_verdict: str = message("page.missing_for_a_verdict")
+    grade: str = message("page.grade")
+    see_again: str = message("page.see_again")
+    evidence: str = message("page.evidence")
+    figure: str = message("page.figure")
+    contents: str = message("page.sections")
 
 
 @dataclass(frozen=True)
@@ -135,15 +135,15 @@ class Report:
 
 
 def mapped(value: Viewed, change: Callable[[str], str]) -> Viewed:
-    """The same with every text that somebody reads changed."""
+    """Return the same with every shown text changed."""
     found: Any = value
     if isinstance(found, str):
         found = change(found)
     elif isinstance(found, tuple):
         found = tuple(mapped(one, change) for one in found)
     elif is_dataclass(found) and not isinstance(found, type):
-        told = {field.name: mapped(getattr(found, field.name), change) for field in fields(found)
+        shown = {field.name: mapped(getattr(found, field.name), change) for field in fields(found)
                 if (type(found).__name__, field.name) not in MARKS}  # fmt: skip
-        found = replace(found, **told)
+        found = replace(found, **shown)
     result: Viewed = found
     return result

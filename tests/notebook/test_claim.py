@@ -12,7 +12,7 @@ from audit import claims, judge
 from audit.apps import notebook
 from audit.apps.notebook.shown import table
 from audit.model import Record
-from audit.report.portability import measured
+from audit.report.compare import measured
 from audit.report.quantities import milliseconds
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"

@@ -18,7 +18,7 @@ from audit.apps.explore import choice
 from audit.apps.notebook.form import LEAST_ROUNDS, MOST_ROUNDS, AuditForm, Form
 from audit.apps.pages import stamps
 from audit.build.devices import CHOICES
-from audit.report.catalogue import LANGUAGES
+from audit.report.messages import LANGUAGES
 from tests.conftest import some
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,9 +14,9 @@ from audit import judge, report
 from audit.apps import cli
 from audit.model import Record
 from audit.model.errors import BadInput
-from audit.report import browser, content, figures, rating
-from audit.report.catalogue import LANGUAGES
+from audit.report import browser, content, figures, outcome
 from audit.report.formats import COMMENT_CHARACTERS, FORMATS, OPENREVIEW_CHARACTERS, Form, Source, chosen
+from audit.report.messages import LANGUAGES, message
 from audit.report.shortening import beginning
 from tests.report.fixture import measured, triangular
 
@@ -101,8 +101,8 @@ def test_the_page_about_reports_names_every_format_and_limit() -> None:
     assert {f"`{path.name}`" for path in (Path(report.__file__).parent / "texts" / "ja").iterdir()} <= set(
         re.findall(r"`\w+\.toml`", page)
     )
-    for told in (rating.CONTRADICTED, rating.SMALLER, rating.RESERVED, rating.SUPPORTED):
-        assert told in page
+    for scale in {*outcome.SUPPORT.values()}:
+        assert message(f"rating.{scale}") in page
 
 
 def test_names_of_files() -> None:
@@ -206,7 +206,7 @@ def test_the_pdf_is_dated_as_the_record_and_holds_what_was_folded() -> None:
 def test_the_rating_follows_from_the_verdict(verdict: str, scale: str) -> None:
     record = triangular(defects=False)
     judged = record.model_copy(update={"verdict": record.verdict.model_copy(update={"name": verdict})})
-    assert rating.support(judged).startswith(scale)
+    assert outcome.support(judged).startswith(scale)
 
 
 def test_undefined_behaviour_supports_a_smaller_claim() -> None:
@@ -216,7 +216,7 @@ def test_undefined_behaviour_supports_a_smaller_claim() -> None:
     changed = record.model_copy(update={"findings": doubted})
     judged = changed.model_copy(update={"verdict": judge.judge(changed)})
     assert judged.verdict.name == "undefined"
-    assert rating.support(judged).startswith("2 of 4")
+    assert outcome.support(judged).startswith("2 of 4")
 
 
 def test_answers_of_the_checklists_are_those_of_the_findings() -> None:

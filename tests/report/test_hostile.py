@@ -9,8 +9,8 @@ import pytest
 
 from audit.model import Record, sanitizer
 from audit.report import content, figures, html, markdown
-from audit.report.catalogue import LANGUAGES
 from audit.report.formats import FORMATS, Source
+from audit.report.messages import LANGUAGES
 from audit.report.view import Block, Code, Link
 from tests.report.fixture import triangular
 

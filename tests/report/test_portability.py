@@ -9,12 +9,12 @@ import pytest
 from audit.apps import cli
 from audit.model import Record, store
 from audit.model.errors import BadInput
-from audit.report import markdown, portability
+from audit.report import compare, markdown
 from tests.report.test_compare import finished, timed
 
 
 def rows(records: list[Record]) -> dict[str, tuple[str, ...]]:
-    (table,) = portability.page(records, ()).sections[0].tables
+    (table,) = compare.page(records, ()).sections[0].tables
     return {row[0]: row[1:] for row in table.rows}
 
 
@@ -41,12 +41,12 @@ def test_a_cleared_claimed_kernel_shows_its_own_ratio(record: Record) -> None:
 
 def test_the_page_says_what_carries_over_and_names_its_records(record: Record) -> None:
     both = [finished(record, "emulated device (CPU)", "wrong"), finished(record, "NVIDIA H100", "wrong")]
-    text = markdown.render(portability.page(both, ()), figures="figures")
+    text = markdown.render(compare.page(both, ()), figures="figures")
     assert "A verdict speaks for the shapes and the device it names" in text
     assert "2 records of one claim" in text
     assert "| NVIDIA H100 | wrong |" in text
     with pytest.raises(BadInput, match="incomplete"):
-        portability.page([record], ())
+        compare.page([record], ())
 
 
 def test_the_command_writes_page_and_figure(record: Record, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -94,7 +94,7 @@ def test_an_exhibit_and_the_control_have_no_row() -> None:
 
 
 def test_the_way_down_of_a_wrong_kernel_gives_it_no_ratio() -> None:
-    told = [(step.label, step.told(), step.note) for step in waterfall.steps(raced())]
+    told = [(step.label, step.shown(), step.note) for step in waterfall.steps(raced())]
     assert told[0] == ("published for H100", "about 150x", "")
     assert told[1] == ("claimed kernel here", "none", "convicted: no speedup of it is reported")
     assert told[2][:2] == ("wmma_split against baseline:eager", "9.067x")
@@ -103,7 +103,7 @@ def test_the_way_down_of_a_wrong_kernel_gives_it_no_ratio() -> None:
 
 
 def test_the_way_down_of_a_right_kernel_goes_by_the_published_protocol() -> None:
-    told = [(step.label, step.told()) for step in waterfall.steps(raced(right=True))]
+    told = [(step.label, step.shown()) for step in waterfall.steps(raced(right=True))]
     assert told == [
         ("published for H100", "about 150x"),
         ("claimed kernel here, published protocol", "3x"),

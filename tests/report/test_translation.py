@@ -1,4 +1,4 @@
-"""Every text has its Japanese beside it, with the same placeholders, and a Japanese report holds no English of ours."""
+"""Every message has its wording in each language, every record sentence its pattern, with the same placeholders."""
 
 from __future__ import annotations
 
@@ -14,35 +14,34 @@ import pytest
 
 import audit
 from audit import judge
-from audit.model import Record, Verdict, VerdictName
+from audit.model import Grade, Record, Verdict, VerdictName
 from audit.model.errors import BadInput
 from audit.model.record import RatioState, ResultState, TaskState
-from audit.report import catalogue, content, figures
-from audit.report.evidence import PROBES
-from audit.report.said import Listed, Said, Told, listed, say
-from audit.report.translation import REMARK, text_of, translated
+from audit.probes import OF_THE_CLAIM, PROBES
+from audit.report import content, figures, outcome, record_sentences, sizes
+from audit.report.messages import LANGUAGES, TEXTS, Joined, Message, Recorded, joined, message, wordings
+from audit.report.translation import translated, worded
 from audit.report.view import Block, Code, Link, Quoted, Report, mapped
+from audit.review.rules import RULES
 from tests.report.fixture import measured, swept, triangular
 from tests.report.test_times import raced
 
 PACKAGE = Path(audit.__file__).parent
-TEXTS = PACKAGE / "report" / "texts" / "ja"
 PUBLISHED = sorted((PACKAGE.parent / "reports").rglob("record.json"))
-FILES = {path.stem: catalogue.texts(path) for path in TEXTS.glob("*.toml")}
-SENTENCES = [english for name, texts in FILES.items() if name != "report" for english in texts]
+FILES = {path.stem: record_sentences.texts(path) for path in (TEXTS / "ja").glob("*.toml")}
+SENTENCES = [english for texts in FILES.values() for english in texts]
 WRITERS = (
-    "lint.py clearing.py causes.py answers.py verdicts.py ladder.py ablation.py judge.py reconcile.py errors.py probes "
-    "task measure review/rules review/launch_geometry.py review/source_findings.py build/notes.py worker/pool.py "
-    "worker/parents.py worker/sanitizer_log.py worker/transcript.py worker/protocol.py worker/channel.py "
-    "worker/outputs.py worker/standing.py containment/trial.py containment/usage.py"
+    "lint/floors.py judge model/errors.py probes measure review/rules review/rule.py review/hints.py "
+    "build/notes.py run/pool.py run/parents.py run/sanitizer_log.py run/transcript.py "
+    "run/protocol.py run/channel.py run/outputs.py run/standing.py sandbox/trial.py sandbox/usage.py"
 ).split()
 """The modules whose texts come into records as sentences."""
 NOT_IN_RECORDS = re.compile(
     r"that it speaks of was|unknown precision|workers' parent process|battery at|views at|"
-    r"launches at|callables timed"
+    r"launches at|callables timed|\\|^\nlaunch_geometry|^\nfallback"
 )
 STATES = {state for kind in (VerdictName, ResultState, TaskState, RatioState) for state in get_args(kind)}
-"""Words of a record that code compares with; each has its own line in the catalogue."""
+"""Words of a record that code compares with; each has a pattern of its own."""
 KANA = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 ENGLISH = re.compile(r"(?<![\w.])[A-Za-z]?[a-z]+ [a-z]{2,}(?![\w.(])")
 GLOSSED = re.compile(
@@ -54,10 +53,14 @@ def placeholders(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
 
 
-def literals(path: Path) -> Iterator[tuple[str, bool]]:
-    """The strings of a module in which `\\0` stands for what an f-string computes, and whether each is one."""
+def literals(path: Path) -> Iterator[str]:
+    """The strings of a module in which `\\0` stands for a value of an f-string."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    unspoken = {"_rule": lambda call: (call.args[1], *call.args[4:]), "names": lambda call: call.args}
+    aside = [part for call in calls for part in unspoken.get(call.func.id, lambda _: ())(call)]
     skipped = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    skipped |= {id(one) for part in aside for one in ast.walk(part)}
     for node in ast.walk(tree):
         names = [one.id for one in getattr(node, "targets", []) if isinstance(one, ast.Name)]
         if isinstance(node, ast.JoinedStr):
@@ -68,63 +71,78 @@ def literals(path: Path) -> Iterator[tuple[str, bool]]:
         if id(node) in skipped:
             continue
         if isinstance(node, ast.JoinedStr):
-            yield "".join(str(part.value) if isinstance(part, ast.Constant) else "\0" for part in node.values), True
+            yield "".join(str(part.value) if isinstance(part, ast.Constant) else "\0" for part in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value, False
+            yield node.value
 
 
-def templates() -> set[str]:
-    """What the report says: the first argument of `say` and `listed`, and every other template with placeholders."""
-    found = {REMARK.template}
+def spoken() -> set[str]:
+    """The ids of messages in the code; those made from a probe, a verdict or another word are `families`."""
+    found: set[str] = set()
     for path in sorted((PACKAGE / "report").rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
-        spoken = [call.args[0] for call in calls if getattr(call.func, "id", "") in ("say", "listed")]
-        found |= {arg.value for arg in spoken if isinstance(arg, ast.Constant)}
-        found |= {text for text, formatted in literals(path) if not formatted and re.search(r"\{[a-z_]+\}", text)}
+        found |= {text for text in literals(path) if text in wordings()}
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            prefix = {"headings": "column", "joined": "join"}.get(getattr(call.func, "id", ""))
+            texts = [one.value for one in call.args if isinstance(one, ast.Constant)] if prefix else []
+            found |= {f"{prefix}.{text}" for text in texts}
     return found
 
 
-def test_the_catalogue_holds_what_the_report_says_and_nothing_else() -> None:
-    assert set(FILES["report"]) == templates()
+def families() -> set[str]:
+    known = {
+        "headline": {*get_args(VerdictName), "not its own"},
+        "rating": {*outcome.SUPPORT.values(), "none", "high", "medium", "low"},
+        "grade": {*get_args(Grade)},
+        "floors": {"pass", "fail", "error", "ratio_only", "unknown"},
+        "sizes": {*sizes.RESULTS},
+        "probe": {key.partition(".")[2] for key in wordings() if key.startswith("probe.")},
+        "question": {key.partition(".")[2] for key in wordings() if key.startswith("question.")},
+    }
+    return {f"{section}.{name}" for section, names in known.items() for name in names}
 
 
-def test_the_report_says_nothing_beside_the_catalogue() -> None:
-    """Only pictures, tables of other pages and the words of errors may hold English that nobody translates."""
-    spoken, beside = templates() | STATES, []
+def test_the_table_holds_the_messages_of_the_report_and_no_other() -> None:
+    assert set(wordings()) == spoken() | families()
+
+
+def test_every_message_is_worded_in_each_language_with_the_same_placeholders() -> None:
+    assert [key for key, texts in wordings().items() if set(texts) != set(LANGUAGES)] == []
+    assert [
+        key for key, texts in wordings().items() if len({*map(frozenset, map(placeholders, texts.values()))}) > 1
+    ] == []
+
+
+def test_the_report_says_nothing_beside_its_messages() -> None:
+    """Only pictures, tables of other pages and the words of errors may hold English without a translation."""
+    beside = []
     for path in sorted((PACKAGE / "report").glob("*.py")):
-        if path.name in (
-            "compare.py",
-            "portability.py",
-            "browser.py",
-            "formats.py",
-            "catalogue.py",
-        ):
+        if path.name in ("compare.py", "browser.py", "formats.py", "progress.py"):
             continue
-        texts = [text for text, _ in literals(path) if re.search(r"[A-Za-z]{2,} [a-z]{2,}", text)]
-        beside += [(path.name, text) for text in texts if text not in spoken and not text.startswith(("audit r", "<"))]
+        texts = [text for text in literals(path) if re.search(r"[A-Za-z]{2,} [a-z]{2,}", text)]
+        beside += [(path.name, text) for text in texts if text not in STATES and not text.startswith(("audit r", "<"))]
     assert not beside
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
-def test_both_languages_have_the_same_placeholders(name: str) -> None:
+def test_a_pattern_and_its_translation_have_the_same_placeholders(name: str) -> None:
     differing = [english for english, text in FILES[name].items() if placeholders(english) != placeholders(text)]
     assert not differing
 
 
 def test_every_form_of_a_sentence_has_one_translation() -> None:
     forms = {(re.sub(r"\{\w+\}", "{}", english), re.sub(r"\{\w+\}", "{}", text))
-             for name, texts in FILES.items() if name != "report" for english, text in texts.items()}  # fmt: skip
+             for texts in FILES.values() for english, text in texts.items()}  # fmt: skip
     assert [form for form, count in Counter(english for english, _ in forms).items() if count > 1] == []
 
 
-def test_every_sentence_a_stage_can_write_is_in_the_catalogue() -> None:
+def test_every_sentence_a_stage_can_write_has_its_pattern() -> None:
     known, missing = "\n".join(SENTENCES), []
     for writer in WRITERS:
         place = PACKAGE / writer
         for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            for text, _ in literals(path):
-                if not re.search(r"[a-z]{2,} [a-z]{2,}", text) or NOT_IN_RECORDS.search(text) or "\\" in text:
+            for text in literals(path):
+                if not re.search(r"[a-z]{2,} [a-z]{2,}", text) or NOT_IN_RECORDS.search(text):
                     continue
                 pieces = ".*?".join(re.escape(piece) for piece in re.sub("^(?:\0: )+", "", text).split("\0"))
                 if not re.search(pieces, known):
@@ -132,9 +150,9 @@ def test_every_sentence_a_stage_can_write_is_in_the_catalogue() -> None:
     assert not missing, "give these their Japanese in audit/report/texts/ja"
 
 
-def test_every_message_of_the_emulated_device_is_in_the_catalogue() -> None:
+def test_every_message_of_the_emulated_device_has_its_pattern() -> None:
     known, missing = "\n".join(SENTENCES), []
-    for path in sorted((PACKAGE / "emulator" / "runtime").glob("*.cpp")):
+    for path in sorted((PACKAGE / "build" / "emulated" / "runtime").glob("*.cpp")):
         for statement in re.findall(r"(?:report|report_at|report_fault|refused)\(([^;]*);", path.read_text("utf-8")):
             joined = re.sub(r'"\s*"', "", statement)
             texts = [text for text in re.findall(r'"((?:[^"\\]|\\.)*)"', joined) if re.search("[a-z] [a-z]", text)]
@@ -143,10 +161,8 @@ def test_every_message_of_the_emulated_device_is_in_the_catalogue() -> None:
 
 
 def test_every_probe_and_rule_has_a_name() -> None:
-    rules = {path.stem.replace("_", " ") for path in (PACKAGE / "review" / "rules").rglob("*.py")} - {"  init  "}
-    unnamed = [name for name in sorted(rules) if name not in SENTENCES]
-    assert not unnamed
-    assert all(isinstance(title, Said) for title in PROBES.values())
+    assert [name for name in RULES if name.replace("_", " ") not in SENTENCES] == []
+    assert {f"probe.{name}" for name in (*PROBES, *OF_THE_CLAIM)} <= set(wordings())
 
 
 def records() -> dict[str, Record]:
@@ -196,7 +212,7 @@ def test_what_is_quoted_comes_from_outside(both: tuple[Report, Report]) -> None:
 def test_both_say_the_same_numbers(both: tuple[Report, Report]) -> None:
     pairs = zip(leaves(both[0]), leaves(replaced_remark(both[1])), strict=True)
     for english, japanese in pairs:
-        if isinstance(english, Said) and english.template in FILES["report"] and not english.parameters:
+        if isinstance(english, Message) and not english.arguments:
             continue  # a sentence of the kit alone; its Japanese may count in words
         assert numbers(english) == numbers(japanese), (english, japanese)
 
@@ -213,7 +229,10 @@ def numbers(text: str) -> Counter[str]:
 def test_sentences_end_politely() -> None:
     """Sentences of the report are in the polite form; headings and cells are nouns."""
     plain = re.compile(r"(?:である|だった|(?<![まで])した|する|ない|いる|ある|れる|える)。")
-    assert not [text for texts in FILES.values() for text in texts.values() if plain.search(text)]
+    texts = [text for texts in FILES.values() for text in texts.values()] + [
+        texts["ja"] for texts in wordings().values()
+    ]
+    assert not [text for text in texts if plain.search(text)]
 
 
 def test_english_is_what_the_report_was_made_in() -> None:
@@ -224,9 +243,6 @@ def test_english_is_what_the_report_was_made_in() -> None:
 def test_an_unknown_language_names_the_known_ones() -> None:
     with pytest.raises(BadInput, match="language fr: unknown; known: en, ja"):
         translated(content.build(triangular(), ()), "fr")
-
-
-JA = catalogue.load("ja")
 
 
 @pytest.mark.parametrize(
@@ -250,22 +266,23 @@ JA = catalogue.load("ja")
     ],
 )  # fmt: skip
 def test_sentences_of_records(english: str, japanese: str) -> None:
-    assert text_of(Told(english), JA) == japanese
+    assert worded(Recorded(english), "ja") == japanese
 
 
 def test_texts_inside_texts_are_said_too() -> None:
-    inner = say("At {shape}, {told}", shape="N = 3", told=listed(", ", [say("right"), say("wrong"), Told("inf")]))
+    answers = joined("comma", [message("order.right"), message("order.wrong"), Recorded("inf")])
+    inner = message("questions.coverage_at", shape="N = 3", told=answers)
     assert inner == "At N = 3, right, wrong, inf"
-    assert text_of(inner, JA) == "N = 3 では、正しい、誤り、inf"
-    assert isinstance(listed("; ", []), Listed)
+    assert worded(inner, "ja") == "N = 3 では、正しい、誤り、inf"
+    assert isinstance(joined("semicolon", []), Joined)
 
 
 def test_endless_forms_inside_each_other_end() -> None:
     text = "a: b; " * 160
-    assert KANA.search(text_of(Told(text), JA)) is None
-    assert text_of(Told("ab cd " * 400), JA).startswith("「")
+    assert KANA.search(worded(Recorded(text), "ja")) is None
+    assert worded(Recorded("ab cd " * 400), "ja").startswith("「")
 
 
 def test_braces_in_a_record_are_text() -> None:
-    assert text_of(Told("the call raised {0.imag}"), JA) == "呼び出しが例外を送出しました: {0.imag}"
-    assert say("{label} {value}", label="{0.imag}", value="{x}") == "{0.imag} {x}"
+    assert worded(Recorded("the call raised {0.imag}"), "ja") == "呼び出しが例外を送出しました: {0.imag}"
+    assert message("form.label_value", label="{0.imag}", value="{x}") == "{0.imag} {x}"

@@ -30,7 +30,7 @@ from audit.claims.importers import claim_toml, templates
 from audit.claims.importers.imported import Figure, Imported, Missing, Original, Reference
 from audit.model import Record
 from audit.model.errors import CompileError
-from audit.report import compare, html, markdown, portability, safe_csv
+from audit.report import compare, html, markdown, safe_csv
 from tests.report.fixture import measured, triangular
 from tests.strangers.hostile import (
     BROKEN,
@@ -112,10 +112,10 @@ def test_a_funnel() -> None:
 
 def test_records_side_by_side(record: Record, tmp_path: Path) -> None:
     assert not at_work(compare.compare([record]))
-    assert not at_work(portability.CARRIES_OVER)
+    assert not at_work(compare.CARRIES_OVER)
     pages = {}
     for name, one in (("hostile", record), ("harmless", hostile_record("x"))):
-        portability.write([one], tmp_path / name)
+        compare.write([one], tmp_path / name)
         pages[name] = (tmp_path / name / "compare.html").read_text(encoding="utf-8")
     assert not added(pages["hostile"], pages["harmless"])
     assert not at_work((tmp_path / "hostile" / "compare.md").read_text(encoding="utf-8"))

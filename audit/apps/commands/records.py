@@ -10,9 +10,9 @@ from audit import report as reports
 from audit.apps import bundle as bundles
 from audit.apps.commands.declare import Arg
 from audit.report import compare as tables
-from audit.report import portability, terminal
-from audit.report.catalogue import LANGUAGES
+from audit.report import terminal
 from audit.report.formats import DEFAULT, FORMATS, Form, chosen
+from audit.report.messages import LANGUAGES
 
 USUAL = ",".join(DEFAULT)
 Language = Annotated[str, Arg("language of the report (default: en)", choices=LANGUAGES)]
@@ -51,7 +51,7 @@ def compare(
     opened = [judge.opened(path) for path in records]
     terminal.say(*tables.compare(opened).splitlines())
     if out is not None:
-        written = portability.write(opened, out)
+        written = tables.write(opened, out)
         terminal.say("", f"wrote {', '.join(str(path) for path in written)}")
     return 0
 

@@ -12,8 +12,8 @@ from audit.apps.notebook.offered import offer_folder, uploaded
 from audit.apps.notebook.shown import Markdown, Picture, table
 from audit.model import Record
 from audit.model.errors import BadInput
-from audit.report import compare as tables
-from audit.report import portability, terminal
+from audit.report import compare as several
+from audit.report import terminal
 from audit.report.figures import portability as drawn
 
 NAME = "compare"
@@ -38,12 +38,12 @@ def compare(form: CompareForm) -> tuple[Markdown, list[Picture]]:
         BadInput: a file is no record, or the records are of different claims, of different sources or unfinished.
     """
     records = [_record(path) for path in _files(form)]
-    told, out = tables.table(records), forms.folder(form, NAME)
-    for path in portability.write(records, out):
+    told, out = several.table(records), forms.folder(form, NAME)
+    for path in several.write(records, out):
         terminal.say(str(path))
     figure = drawn.draw(records)
     shown = table(told.columns, told.rows, numeric=told.numeric, file=out / f"{NAME}.csv")
-    return Markdown(f"{shown}\n\n{portability.CARRIES_OVER}"), [] if figure is None else [Picture(figure)]
+    return Markdown(f"{shown}\n\n{several.CARRIES_OVER}"), [] if figure is None else [Picture(figure)]
 
 
 def offer_page(form: CompareForm) -> None:

@@ -9,8 +9,8 @@ from audit.apps.notebook.form import AuditForm
 from audit.apps.notebook.shown import Markdown, Picture, table, written
 from audit.audit import Audit
 from audit.model import Record
+from audit.report import compare, markdown, outcome
 from audit.report import figures as drawn
-from audit.report import markdown, outcome, portability
 from audit.report.formats import COMMENT_CHARACTERS, OPENREVIEW_CHARACTERS
 from audit.report.formats import FORMATS as KNOWN
 from audit.report.quantities import milliseconds
@@ -41,7 +41,7 @@ def ladder(record: Record, out: Path) -> Markdown:
     rows = (
         (
             *(rung.variant, rung.role, rung.technique, rung.precision, rung.state),
-            *(milliseconds(rung.median_ms), portability.measured(record, rung.variant), rung.reason),
+            *(milliseconds(rung.median_ms), compare.measured(record, rung.variant), rung.reason),
         )
         for rung in record.ladder
     )

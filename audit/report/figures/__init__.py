@@ -1,4 +1,4 @@
-"""The figures a record supports, drawn to PNG bytes that depend on nothing but the record."""
+"""The figures of a record as PNG bytes that depend on the record alone."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ NAMES = ("coverage", "sizes", "ablation", "floors", "waterfall")
 
 
 def draw(record: Record) -> tuple[Figure, ...]:
-    """Every figure there is evidence for, in the order of `NAMES`."""
+    """Return every figure with evidence, in the order of `NAMES`."""
     drawn = (drawing.draw(record) for drawing in (coverage, sizes, ablation, floors, waterfall))
     return tuple(figure for figure in drawn if figure is not None)

@@ -8,8 +8,8 @@ from matplotlib.patches import Rectangle
 from audit.judge import AblationRow, ablation_table
 from audit.model import Record
 from audit.report.figures import canvas
-from audit.report.said import Told, listed, say
-from audit.report.summary import with_difference
+from audit.report.messages import Recorded, joined, message
+from audit.report.tables import with_difference
 from audit.report.view import Figure
 
 NAME = "ablation"
@@ -20,7 +20,7 @@ NO_ANSWER = ("#E4E4E4", canvas.INK)
 
 
 def draw(record: Record) -> Figure | None:
-    """None without an ablation, before any order has been tried, or where the orders tell nothing: all are right."""
+    """Return the grid; None without an ablation, or where no answer is wrong."""
     rows = ablation_table(record)
     answers = [answer for row in rows for answer in (row.claim_first, row.reference_first)]
     if len(rows) < 2 or "wrong" not in answers:
@@ -30,12 +30,8 @@ def draw(record: Record) -> Figure | None:
         axis = sheet.subplots()
         _grid(axis, [_words(record, row) for row in rows])
         png = canvas.png(sheet)
-    text = "Grid of the claimed kernel and its one-change ablations in both execution orders. {rows}."
-    alt = say(text, rows=listed("; ", map(_told, rows)))
-    caption = say(
-        "One change at a time, each in both execution orders. Right in both columns is what a right kernel shows."
-    )
-    return Figure(name=NAME, alt=alt, caption=caption, png=png)
+    alt = message("ablation.alt", rows=joined("semicolon", map(_in_words, rows)))
+    return Figure(name=NAME, alt=alt, caption=message("ablation.caption"), png=png)
 
 
 def _grid(axis: Axes, rows: list[tuple[str, str, str]]) -> None:
@@ -44,16 +40,8 @@ def _grid(axis: Axes, rows: list[tuple[str, str, str]]) -> None:
             answer = words.partition(",")[0]
             face, ink = FACES.get(answer, NO_ANSWER[0]), INKS.get(answer, NO_ANSWER[1])
             axis.add_patch(Rectangle((place + 0.02, height + 0.06), 0.96, 0.88, facecolor=face, edgecolor="none"))
-            axis.text(
-                place + 0.5,
-                height + 0.5,
-                words.replace(", ", "\n"),
-                ha="center",
-                va="center",
-                color=ink,
-                weight="bold",
-                fontsize=11,
-            )
+            axis.text(place + 0.5, height + 0.5, words.replace(", ", "\n"), ha="center", va="center", color=ink,
+                      weight="bold", fontsize=11)  # fmt: skip
     axis.set_xlim(0, len(COLUMNS))
     axis.set_ylim(len(rows), 0)
     axis.set_xticks([0.5, 1.5], COLUMNS)
@@ -70,11 +58,10 @@ def _words(record: Record, row: AblationRow) -> tuple[str, str, str]:
 
 def _changed(row: AblationRow) -> str:
     if not row.changes:
-        return say("{variant} (nothing changed)", variant=row.variant)
-    return say("only {changes}", changes=listed(" and ", map(Told, row.changes)))
+        return message("ablation.claim_itself", variant=row.variant)
+    return message("ablation.only", changes=joined("and", map(Recorded, row.changes)))
 
 
-def _told(row: AblationRow) -> str:
-    text = "{changed}: {claim_first} claim first, {reference_first} reference first"
-    answers = {"claim_first": Told(row.claim_first), "reference_first": Told(row.reference_first)}
-    return say(text, changed=_changed(row), **answers)
+def _in_words(row: AblationRow) -> str:
+    answers = {"claim_first": Recorded(row.claim_first), "reference_first": Recorded(row.reference_first)}
+    return message("ablation.row", changed=_changed(row), **answers)

@@ -1,4 +1,4 @@
-"""How every figure looks and how it becomes bytes: Agg, opaque, colours that stay apart for the colour-blind."""
+"""The look of every figure and its bytes: Agg, opaque, colours that stay apart for the colour-blind."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from audit.model import sanitizer
 
@@ -20,7 +22,7 @@ LABEL_CHARACTERS = 38
 
 @dataclass(frozen=True)
 class Palette:
-    """The colours of paper, letters, quiet lines and two series that stand against each other."""
+    """The colours of page, letters, quiet lines and two series."""
 
     page: str
     ink: str
@@ -36,7 +38,7 @@ DARK = Palette(page="#14181D", ink="#E3E8EE", quiet="#7D8894", warm="#FFB454", c
 
 @contextmanager
 def style(palette: Palette = LIGHT) -> Iterator[None]:
-    """matplotlib's own defaults whatever the user's settings; text is never read as mathematics."""
+    """Draw the body with matplotlib's own defaults, without the user's settings and without mathematics in texts."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(
@@ -59,21 +61,33 @@ def style(palette: Palette = LIGHT) -> Iterator[None]:
 
 
 def sheet(width: float, height: float) -> Figure:
-    """An empty figure of that many inches."""
+    """Return an empty figure of that many inches."""
     figure = Figure(figsize=(width, height), dpi=DOTS_PER_INCH, layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
 
+def log_axis(axis: Axes, low: float, high: float, label: str, *, unit: str = "") -> None:
+    """Give the figure a horizontal axis of logarithms, and no line on its left."""
+    axis.set_xscale("log")
+    axis.set_xlim(low, high)
+    axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}{unit}"))
+    axis.xaxis.set_minor_formatter(NullFormatter())
+    axis.set_xlabel(label)
+    axis.tick_params(axis="y", length=0)
+    axis.spines["left"].set_visible(False)
+
+
 def png(figure: Figure) -> bytes:
-    """The figure as PNG without software name or time, so that equal figures are equal bytes."""
+    """Return the figure as PNG without software name or time, so that equal figures are equal bytes."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", facecolor=figure.get_facecolor(), metadata={"Software": None})
     return buffer.getvalue()
 
 
 def label(text: str, *, limit: int = LABEL_CHARACTERS) -> str:
-    """A label others wrote: one line, shortened, only letters the face has."""
+    """Return a text of others as a label: one line, shortened, with the letters of the face only."""
     return "".join(
         letter if letter in "…×·–" or ord(letter) < 0x250 else "?" for letter in sanitizer.line(text, limit=limit)
     )

@@ -1,4 +1,4 @@
-"""Which part of the output the claimed kernel writes, beside a cleared variant on the same problem."""
+"""The part of the output that the claimed kernel writes, beside that of a cleared variant on the same problem."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from matplotlib.figure import Figure as Sheet
 from audit.model import Finding, Record
 from audit.report import evidence
 from audit.report.figures import canvas
+from audit.report.messages import joined, message
 from audit.report.quantities import shape
-from audit.report.said import listed, say
-from audit.report.summary import coverage as in_words
+from audit.report.tables import coverage as in_words
 from audit.report.view import Figure
 
 NAME = "coverage"
@@ -21,7 +21,7 @@ COLOURS = LinearSegmentedColormap.from_list("written", ["#F6E3BF", "#56A0CC", "#
 
 
 def draw(record: Record) -> Figure | None:
-    """One map for each of the two; None without a map of the claimed kernel, or where all of it is written."""
+    """Return both maps; None without one of the claimed kernel, or where its whole output is written."""
     panels = _panels(record)
     if not panels:
         return None
@@ -32,17 +32,16 @@ def draw(record: Record) -> Figure | None:
             image = panel(axis, finding, in_words(record, finding.target))
         bar(sheet, image, list(axes))
         png = canvas.png(sheet)
-    text = "{variant}: {coverage} written"
-    told = listed("; ", (say(text, variant=one.target, coverage=in_words(record, one.target)) for one in panels))
+    written = ((one.target, in_words(record, one.target)) for one in panels)
     sizes = evidence.size(panels[0])
-    where = shape(sizes) if sizes else say("one shape")
-    alt = say(
-        "Map of the output at {shape}, dark where elements are written and pale where none is. {panels}.",
-        shape=where,
-        panels=told,
-    )
-    return Figure(name=NAME, alt=alt, caption=say("Write coverage at {shape}. {panels}.", shape=where, panels=told),
-                  png=png)  # fmt: skip
+    about = {
+        "shape": shape(sizes) if sizes else message("coverage.one_shape"),
+        "panels": joined(
+            "semicolon", (message("coverage.written", variant=name, coverage=text) for name, text in written)
+        ),
+    }
+    alt, caption = message("coverage.alt", **about), message("coverage.caption", **about)
+    return Figure(name=NAME, alt=alt, caption=caption, png=png)
 
 
 def _panels(record: Record) -> list[Finding]:
@@ -57,7 +56,7 @@ def _panels(record: Record) -> list[Finding]:
 
 
 def grid(finding: Finding) -> list[list[float]] | None:
-    """The map of a finding; None where it is absent or not a rectangle of shares from 0 to 1."""
+    """Return the map of a finding; None where it is absent or no rectangle of shares from 0 to 1."""
     rows: Any = finding.evidence.get("map")
     if not isinstance(rows, list) or not rows or not all(isinstance(row, list) and row for row in rows):
         return None
@@ -71,7 +70,7 @@ def _is_share(cell: object) -> bool:
 
 
 def panel(axis: Axes, finding: Finding, words: str) -> Any:
-    """Draws the map of one finding into that axis; returns the image a colour bar belongs to."""
+    """Draw the map of one finding into an axis; return the image for the colour bar."""
     rows, columns = evidence.real(finding, "rows"), evidence.real(finding, "elements")
     height = rows or 1
     width = (columns or height) / height
@@ -87,7 +86,7 @@ def panel(axis: Axes, finding: Finding, words: str) -> Any:
 
 
 def bar(sheet: Sheet, image: Any, axes: list[Axes]) -> None:
-    """The colour bar of maps that `panel` drew."""
+    """Add the colour bar of maps that `panel` drew."""
     scale = sheet.colorbar(image, ax=axes, ticks=[0, 0.1, 0.25, 0.5, 1], shrink=0.95, pad=0.02)
     scale.set_ticklabels(["0 %", "10 %", "25 %", "50 %", "100 %"])
     scale.set_label("share of elements written")

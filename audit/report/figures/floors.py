@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from audit.model import Finding, Record
 from audit.report import evidence
 from audit.report.figures import canvas
+from audit.report.messages import joined, message
 from audit.report.quantities import milliseconds
-from audit.report.said import listed, say
 from audit.report.view import Figure
 
 NAME = "floors"
@@ -21,11 +20,11 @@ MARKS = (
 )
 SIZES = {"memory_floor_ms": 130, "reported_kernel_ms": 95}
 DRAWN_MS = (1e-12, 1e12)
-"""What the axis has a place for."""
+"""The range of the axis."""
 
 
 def draw(record: Record) -> Figure | None:
-    """One line a GPU; None if no GPU has a floor."""
+    """Return a line for each GPU; None where no GPU has a floor."""
     found = [one for one in record.findings if one.probe == "floor" and _ms(one, "floor_ms")]
     if not found:
         return None
@@ -39,12 +38,8 @@ def draw(record: Record) -> Figure | None:
             *axis.get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False, fontsize=9.5
         )
         png = canvas.png(sheet)
-    told = listed(" ", (_told(finding) for finding in found))
-    alt = say("Times in milliseconds on a log axis, one line a GPU. {gpus}", gpus=told)
-    caption = say(
-        "Reported time and hardware floors. A cross left of a floor is a time shorter than that floor allows."
-    )
-    return Figure(name=NAME, alt=alt, caption=caption, png=png)
+    alt = message("floors.alt", gpus=joined("blank", map(_in_words, found)))
+    return Figure(name=NAME, alt=alt, caption=message("floors.caption"), png=png)
 
 
 def _line(axis: Axes, height: int, finding: Finding) -> None:
@@ -69,34 +64,25 @@ def _line(axis: Axes, height: int, finding: Finding) -> None:
 
 
 def _ms(finding: Finding, key: str) -> float | None:
-    """A time that an axis of logarithms has a place for."""
+    """Return a time within the range of the axis."""
     value = evidence.real(finding, key)
     return float(value) if value is not None and DRAWN_MS[0] < value < DRAWN_MS[1] else None
 
 
 def _axes(axis: Axes, found: list[Finding], record: Record) -> None:
     values = [value for one in found for key, *_ in MARKS if (value := _ms(one, key))]
-    axis.set_xscale("log")
-    axis.set_xlim(min(values) / 1.6, max(values) * 45)
+    canvas.log_axis(axis, min(values) / 1.6, max(values) * 45, "time of one call (ms, log scale)")
     axis.set_ylim(len(found) - 0.45, -0.55)
     names = [
         f"{canvas.label(one.target, limit=16)}\nclaimed {evidence.claimed_ratio(record, one.target)}" for one in found
     ]
     axis.set_yticks(range(len(found)), names)
-    axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.xaxis.set_minor_formatter(NullFormatter())
-    axis.set_xlabel("time of one call (ms, log scale)")
-    axis.tick_params(axis="y", length=0)
-    axis.spines["left"].set_visible(False)
 
 
-def _told(finding: Finding) -> str:
+def _in_words(finding: Finding) -> str:
     floor = milliseconds(evidence.real(finding, "floor_ms"))
     reported = evidence.real(finding, "reported_kernel_ms")
     if reported:
-        text = "{gpu}: {time} reported, fp32 floor {floor}."
-        return say(text, gpu=finding.target, time=milliseconds(reported), floor=floor)
+        return message("floors.reported", gpu=finding.target, time=milliseconds(reported), floor=floor)
     needed = milliseconds(evidence.real(finding, "baseline_needed_ms"))
-    text = "{gpu}: ratio only, fp32 floor {floor}, baseline would need at least {needed}."
-    return say(text, gpu=finding.target, floor=floor, needed=needed)
+    return message("floors.needed", gpu=finding.target, floor=floor, needed=needed)

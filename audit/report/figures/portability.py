@@ -1,11 +1,10 @@
-"""The ratio claimed for each GPU beside the one measured there, on a log axis; what nobody measured says so."""
+"""The ratio claimed for each GPU beside the one measured there, on a log axis, or NOT MEASURED."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from audit.judge import BASELINE
 from audit.measure import compared
@@ -17,22 +16,22 @@ from audit.report.quantities import NOT_MEASURED, ratio
 from audit.report.view import Figure
 
 Place = tuple[str, float | None, float | None, str]
-"""A GPU, its claimed ratio, the one measured of the fastest cleared fp32 variant, and the claimed kernel's standing."""
+"""A GPU, its claimed ratio, the measured one of the fastest cleared fp32 variant, and the claimed kernel's standing."""
 
 
 def draw(records: Sequence[Record]) -> Figure | None:
-    """One line a place; None where no ratio is claimed."""
+    """Return a line for each place; None where no ratio is claimed."""
     found = [_place(gpu, own, records) for gpu, own in places(records)]
     if not any(claimed for _, claimed, _, _ in found):
         return None
-    told = "; ".join(
+    lines = "; ".join(
         f"{gpu}: claimed {ratio(claimed) if claimed else 'nothing'}, "
         f"measured {ratio(measured) if measured else NOT_MEASURED}, claimed kernel {word}"
         for gpu, claimed, measured, word in found
     )
     return Figure(
         name="portability",
-        alt=f"Claimed and measured ratios per GPU on a log axis. {told}.",
+        alt=f"Claimed and measured ratios per GPU on a log axis. {lines}.",
         caption="Claimed ratio of the claimed kernel, and measured ratio of the fastest cleared fp32 variant against "
         "eager fp32; beside them, how the claimed kernel came out.",
         png=_drawn(found, canvas.LIGHT),
@@ -42,7 +41,7 @@ def draw(records: Sequence[Record]) -> Figure | None:
 
 def _place(gpu: str, own: Record | None, records: Sequence[Record]) -> Place:
     published = next((one.ratio for one in records[0].claim.statement.speedup if one.gpu == gpu), None)
-    name = None if own is None else fastest_cleared(own)
+    name = fastest_cleared(own)
     found = None if own is None or name is None else compared(own.measurements, name, BASELINE)
     return gpu, published, None if found is None else found.ratio.value, standing(own, records)
 
@@ -56,15 +55,9 @@ def _drawn(found: list[Place], palette: Palette) -> bytes:
         axis.axvline(1, color=palette.quiet, linewidth=1, zorder=0)
         axis.set_yticks(range(len(found)), [canvas.label(gpu, limit=26) for gpu, *_ in found])
         axis.set_ylim(len(found) - 0.45, -0.55)
-        axis.set_xscale("log")
         values = [value for _, claimed, measured, _ in found for value in (claimed, measured) if value]
-        axis.set_xlim(min(0.7, *values), max(2.0, *values) * 20)
-        axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-        axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
-        axis.xaxis.set_minor_formatter(NullFormatter())
-        axis.set_xlabel("times faster than the baseline, log scale")
-        axis.tick_params(axis="y", length=0)
-        axis.spines["left"].set_visible(False)
+        canvas.log_axis(axis, min(0.7, *values), max(2.0, *values) * 20, "times faster than the baseline, log scale",
+                        unit="x")  # fmt: skip
         handles, names = axis.get_legend_handles_labels()
         once = dict(zip(names, handles, strict=True))
         sheet.legend(once.values(), once.keys(), loc="outside upper left", ncols=2, frameon=False, fontsize=9.5)
@@ -82,12 +75,12 @@ def _line(axis: Axes, height: int, place: Place, palette: Palette) -> None:
             [measured], [height], s=60, color=palette.cool, zorder=3, label="measured, fastest cleared fp32 variant"
         )
     text = _short(word) + ("" if measured else f"\n{NOT_MEASURED}")
-    told = axis.annotate(text, (max(claimed or 1, measured or 1), height), xytext=(12, 0), textcoords="offset points",
+    note = axis.annotate(text, (max(claimed or 1, measured or 1), height), xytext=(12, 0), textcoords="offset points",
                          va="center", fontsize=9, linespacing=1.1,
                          bbox={"facecolor": palette.page, "edgecolor": "none", "pad": 1})  # fmt: skip
-    told.set_in_layout(False)  # else the axis shrinks to make room for the text
+    note.set_in_layout(False)  # else the axis shrinks to make room for the text
 
 
 def _short(word: str) -> str:
-    """Where another device showed it, the table beside the figure names that device."""
+    """Return a standing without the device that showed it, which the table beside the figure names."""
     return "wrong, seen elsewhere" if word.startswith("wrong (") else canvas.label(word, limit=24)

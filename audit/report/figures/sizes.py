@@ -8,25 +8,26 @@ from matplotlib.patches import Patch, Rectangle
 from audit.model import Record
 from audit.report import sizes
 from audit.report.figures import canvas
+from audit.report.messages import joined, message
 from audit.report.quantities import shape
-from audit.report.said import listed, say
 from audit.report.view import Figure
 
 NAME = "sizes"
 RIGHT, WRONG, OPEN = canvas.GREEN, "#C44E00", canvas.GREY
 FACES = {"right": RIGHT, "wrong": WRONG, "launch_refused": WRONG}
 LEGEND = ((RIGHT, "right"), (WRONG, "wrong, or the launch is refused"), (OPEN, "refused by an exception, or no answer"))
-SHOWN = tuple(sizes.COLUMNS)
 WIDEST = 14
-"""Cells of a line; a longer strip goes on in a further one."""
+"""Cells of a line; a longer strip continues in a further one."""
 LETTERS = (7, 22)
-"""Of a value in a cell, and in one twice as wide."""
+"""The most letters of a value in a cell, and in one twice as wide."""
 
 
 def draw(record: Record) -> Figure | None:
-    """None without sizes, and where all of them are right."""
+    """Return the strips; None without sizes, and where all of them are right."""
     base, strips = sizes.around(record), sizes.strips(record)
-    if base is None or all(result == "right" for one in strips for *_, result in one.results if result in SHOWN):
+    if base is None or all(
+        result == "right" for one in strips for *_, result in one.results if result in sizes.RESULTS
+    ):
         return None
     lines = [line for one in strips for line in _lines(one)]
     with canvas.style():
@@ -40,21 +41,16 @@ def draw(record: Record) -> Figure | None:
         handles = [Patch(color=colour, label=text) for colour, text in LEGEND]
         sheet.legend(handles=handles, loc="outside upper center", ncols=3, frameon=False, fontsize=9.5)
         png = canvas.png(sheet)
-    told = listed("; ", (_told(one) for one in strips if one.at("wrong")))
-    where = shape(base)
-    caption = say("One size changed at a time around {shape}.", shape=where)
-    alt = say("Strips of sizes around {shape}, a cell each, coloured by its result. {told}", shape=where, told=told)
-    return Figure(name=NAME, alt=alt, caption=caption, png=png)
-
-
-def _told(strip: sizes.Strip) -> str:
-    name = strip.name or say("all at once")
-    return say("{size}: wrong at {values}", size=name, values=strip.at("wrong"))
+    failed = ((one.name or message("sizes.all_at_once"), one.at("wrong")) for one in strips if one.at("wrong"))
+    wrong = joined("semicolon", (message("sizes.wrong_at", size=name, values=values) for name, values in failed))
+    alt = message("sizes.alt", shape=shape(base), told=wrong)
+    return Figure(name=NAME, alt=alt, caption=message("sizes.caption", shape=shape(base)), png=png)
 
 
 def _lines(strip: sizes.Strip) -> list[tuple[str, list[tuple[str, str]]]]:
-    """The cells of a strip, so many a line; the first line has its name."""
-    cells = [(canvas.label(value, limit=LETTERS[1]), result) for _, value, result in strip.results if result in SHOWN]
+    """Return the cells of a strip in lines; the first line has its name."""
+    cells = [(canvas.label(value, limit=LETTERS[1]), result) for _, value, result in strip.results
+             if result in sizes.RESULTS]  # fmt: skip
     lines: list[list[tuple[str, str]]] = [[]]
     for cell in cells:
         if sum(map(_width, (*lines[-1], cell))) > WIDEST:

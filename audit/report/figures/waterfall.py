@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from audit.model import Record
 from audit.report import waterfall
 from audit.report.figures import canvas
-from audit.report.said import listed, say
+from audit.report.messages import joined, message
 from audit.report.view import Figure
 from audit.report.waterfall import Step
 
@@ -17,7 +16,7 @@ PUBLISHED, DEFENDED, DOUBTED = canvas.ORANGE, canvas.BLUE, canvas.GREY
 
 
 def draw(record: Record) -> Figure | None:
-    """One bar a step; None without steps."""
+    """Return a bar for each step; None without steps."""
     steps = waterfall.steps(record)
     if not steps:
         return None
@@ -28,10 +27,9 @@ def draw(record: Record) -> Figure | None:
             _bar(axis, height, step, published=height == 0)
         _axes(axis, steps)
         png = canvas.png(sheet)
-    told = listed("; ", (say("{step}: {ratio}", step=step.label, ratio=_words(step)) for step in steps))
-    text = "From the published ratio to the one that can be defended, on {device}. Bars start at one."
-    alt = say("Bars of speedup on a log axis. {steps}.", steps=told)
-    return Figure(name=NAME, alt=alt, caption=say(text, device=record.device.name), png=png)
+    ratios = joined("semicolon", (message("form.step_ratio", step=step.label, ratio=_words(step)) for step in steps))
+    caption = message("waterfall.caption", device=record.device.name)
+    return Figure(name=NAME, alt=message("waterfall.alt", steps=ratios), caption=caption, png=png)
 
 
 def _bar(axis: Axes, height: int, step: Step, *, published: bool) -> None:
@@ -49,9 +47,9 @@ def _bar(axis: Axes, height: int, step: Step, *, published: bool) -> None:
 def _words(step: Step) -> str:
     if step.value is None:
         return step.note
-    bounds, told = step.bounds(), step.told()
-    shown = say("{ratio} ({bounds})", ratio=told, bounds=bounds) if bounds else told
-    return say("{ratio}, inconclusive", ratio=shown) if step.note else shown
+    bounds, value = step.bounds(), step.shown()
+    shown = message("form.ratio_bounds", ratio=value, bounds=bounds) if bounds else value
+    return message("form.ratio_inconclusive", ratio=shown) if step.note else shown
 
 
 def _label(step: Step) -> str:
@@ -61,14 +59,8 @@ def _label(step: Step) -> str:
 
 def _axes(axis: Axes, steps: tuple[Step, ...]) -> None:
     values = [step.value for step in steps if step.value is not None]
-    axis.set_xscale("log")
-    axis.set_xlim(min(0.8, *values), max(2.0, *values) * 6)
+    canvas.log_axis(axis, min(0.8, *values), max(2.0, *values) * 6, "times faster than the baseline (log scale)",
+                    unit="x")  # fmt: skip
     axis.axvline(1, color=canvas.GREY, linewidth=1)
     axis.set_ylim(len(steps) - 0.5, -0.5)
     axis.set_yticks(range(len(steps)), [_label(step) for step in steps])
-    axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
-    axis.xaxis.set_minor_formatter(NullFormatter())
-    axis.set_xlabel("times faster than the baseline (log scale)")
-    axis.tick_params(axis="y", length=0)
-    axis.spines["left"].set_visible(False)

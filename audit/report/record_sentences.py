@@ -1,0 +1,117 @@
+"""English sentences of a record in another language, found by their form in `texts/<language>/*.toml`.
+
+A record holds finished sentences in English, those of older versions too. Each line of the files is an English pattern
+with placeholders, `{count} of {all} rows written`, and its translation with the same ones. A sentence that fits a
+pattern is taken apart, and what the placeholders hold is translated in turn. Of several readings the one that leaves
+least untranslated counts. Words that no pattern knows, such as a compiler's, stay as they are in 「」.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from string import Formatter
+
+from audit.model import sanitizer
+from audit.report.messages import TEXTS
+from audit.report.view import Quoted
+
+DEEPEST = 8
+"""The most sentences one inside the other."""
+NUMBERS = frozenset({"all", "bits", "count", "line", "moved", "number", "ratio", "share", "time"})
+"""Placeholders that hold a number, so that words before one are not taken for a part of it."""
+NUMBER = re.compile(r"[+-]?[\d.,]+(?:e[+-]?\d+)?|nan|inf")
+PROSE = re.compile(r"(?<!\w)[A-Za-z]?[a-z]+ [a-z]{2,}(?!\w)")
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """An English pattern taken apart: `pieces` stand around the placeholders `names`."""
+
+    pieces: tuple[str, ...]
+    names: tuple[str, ...]
+    translation: str
+
+    @property
+    def weight(self) -> int:
+        """The characters of a sentence that it fixes."""
+        return sum(len(piece) for piece in self.pieces)
+
+    def read(self, sentence: str) -> dict[str, str] | None:
+        """Return what the placeholders hold in a sentence, None where it has another form; linear in its length."""
+        first, last = self.pieces[0], self.pieces[-1]
+        if len(self.pieces) == 1:
+            return {} if sentence == first else None
+        if not sentence.startswith(first) or not sentence.endswith(last):
+            return None
+        end, place, values = len(sentence) - len(last), len(first), []
+        for piece in self.pieces[1:-1]:
+            found = sentence.find(piece, place + 1, end)
+            if found < 0:
+                return None
+            values.append(sentence[place:found])
+            place = found + len(piece)
+        values.append(sentence[place:end])
+        held = dict(zip(self.names, values, strict=True))
+        fits = all(value and (name not in NUMBERS or NUMBER.fullmatch(value)) for name, value in held.items())
+        return held if fits else None
+
+
+def translated(text: str, language: str) -> str:
+    """Return a text of a record in that language, in 「」 where no pattern fits."""
+    return Quoted(f"「{text}」") if len(text) > sanitizer.LINE_CHARACTERS else _read(text, language, DEEPEST)[0]
+
+
+@cache
+def patterns(language: str) -> tuple[Pattern, ...]:
+    """Return the patterns of a language, the most literal first."""
+    files = [texts(path) for path in sorted((TEXTS / language).glob("*.toml"))]
+    return tuple(sorted((taken_apart(*pair) for pairs in files for pair in pairs.items()), key=lambda one: -one.weight))
+
+
+def texts(path: Path) -> dict[str, str]:
+    """Return one file: pattern → translation."""
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def taken_apart(english: str, translation: str) -> Pattern:
+    """Return the pattern of one line of a file."""
+    fields = list(Formatter().parse(english))
+    names = tuple(name for _, name, _, _ in fields if name is not None)
+    pieces = [piece for piece, _, _, _ in fields]
+    return Pattern((*pieces, "") if len(pieces) == len(names) else tuple(pieces), names, translation)
+
+
+@lru_cache(maxsize=4096)
+def _read(text: str, language: str, deeper: int) -> tuple[str, int]:
+    """Return a sentence in that language and how many of its characters are quoted."""
+    best: tuple[str, int] | None = None
+    for pattern, held in _readings(text, language) if deeper else ():
+        parts = {name: _read(value, language, deeper - 1) for name, value in held.items()}
+        quoted = sum(count for _, count in parts.values())
+        if pattern.weight <= len(": ") and not _known(held, parts):
+            continue
+        if best is None or quoted < best[1]:
+            best = pattern.translation.format(**{name: value for name, (value, _) in parts.items()}), quoted
+        if best[1] == 0:
+            break
+    if best is not None:
+        return best
+    return (Quoted(f"「{text}」"), len(text)) if PROSE.search(text) else (text, 0)
+
+
+def _readings(sentence: str, language: str) -> Iterator[tuple[Pattern, dict[str, str]]]:
+    for pattern in patterns(language):
+        held = pattern.read(sentence)
+        if held is not None:
+            yield pattern, held
+
+
+def _known(held: dict[str, str], parts: dict[str, tuple[str, int]]) -> bool:
+    """Return whether a colon or a semicolon joins texts with patterns: between words of others it is not ours."""
+    quoted = [name for name, (text, _) in parts.items() if isinstance(text, Quoted)]
+    return not quoted or any(PROSE.search(text) for name, text in held.items() if name not in quoted)
