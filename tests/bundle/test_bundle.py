@@ -18,7 +18,7 @@ from jsonschema import Draft202012Validator
 
 from audit import claims, judge
 from audit.apps import bundle, cli
-from audit.apps.bundle import archive, manifest
+from audit.apps.bundle import archive
 from audit.apps.bundle.make import complete, sources
 from audit.model import SCHEMA, Record, store
 from audit.model.errors import BadInput
@@ -65,12 +65,12 @@ def told(path: Path, data: bytes) -> str:
 
 def rehashed(files: Files, **changed: bytes) -> bytes:
     """An archive whose manifest agrees with what was changed."""
-    rest = {**{name: data for name, data in files.items() if name != manifest.NAME}, **changed}
-    listed = json.loads(files[manifest.NAME])
+    rest = {**{name: data for name, data in files.items() if name != archive.NAME}, **changed}
+    listed = json.loads(files[archive.NAME])
     listed["files"] = [
-        {"file": name, "sha256": manifest.sha256(data), "size_bytes": len(data)} for name, data in sorted(rest.items())
+        {"file": name, "sha256": archive.sha256(data), "size_bytes": len(data)} for name, data in sorted(rest.items())
     ]
-    return archive.pack({**rest, manifest.NAME: manifest.encoded(listed)})
+    return archive.pack({**rest, archive.NAME: archive.encoded(listed)})
 
 
 def test_the_same_audit_gives_the_same_bytes_anywhere(audited: Path, files: Files, tmp_path: Path) -> None:

@@ -23,12 +23,11 @@ import pytest
 from audit import claims
 from audit.apps import bundle
 from audit.apps.batch import parameters
-from audit.apps.notebook import network
-from audit.apps.notebook.claim import ClaimForm
+from audit.apps.notebook.claim import ClaimForm, cut_network
 from audit.apps.notebook.form import LEAST_ROUNDS, MOST_ROUNDS
 from audit.apps.notebook.offered import MOST_BYTES, fetched, offer
 from audit.apps.notebook.shown import MOST_ROWS, table
-from audit.apps.pages import stamps
+from audit.apps.pages import notebooks
 from audit.audit import Audit
 from audit.build.emulated.device import EmulatedDevice
 from audit.model import store
@@ -115,9 +114,9 @@ def test_row_15_without_a_browser_the_place_is_told(tmp_path: Path, capsys: pyte
 def test_row_20_after_the_cut_nothing_has_a_network() -> None:
     tries = (
         "import os, socket, subprocess, sys, threading\n"
-        "from audit.apps.notebook.network import cut\n"
+        "from audit.apps.notebook.claim import cut_network\n"
         "there = socket.create_server(('127.0.0.1', 0))\n"
-        "cut()\n"
+        "cut_network()\n"
         "def tried(family):\n"
         "    try: socket.socket(family).close()\n"
         "    except PermissionError: return 'refused'\n"
@@ -138,7 +137,7 @@ def test_row_20_after_the_cut_nothing_has_a_network() -> None:
 def test_row_20_a_machine_it_is_not_known_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.machine", lambda: "abacus")
     with pytest.raises(BadInput, match="parameter network_off: not known how on abacus"):
-        network.cut()
+        cut_network()
     with socket.socket():
         pass
 
@@ -173,13 +172,13 @@ def test_row_22_an_audit_that_breaks_off_leaves_its_report(tmp_path: Path, worke
     ],
 )  # fmt: skip
 def test_row_23_the_stamp_says_what_was_run_and_what_was_not(runs: list[dict[str, object]], words: str) -> None:
-    assert stamps.line("audit_claim", runs) == words
+    assert notebooks.line("audit_claim", runs) == words
 
 
 def test_row_23_every_notebook_bears_its_stamp() -> None:
-    runs = stamps.read(ROOT)
+    runs = notebooks.runs(ROOT)
     for path in some((ROOT / "notebooks").glob("*.ipynb")):
-        assert f'"{stamps.BEGIN}{stamps.line(path.stem, runs)}' in path.read_text(encoding="utf-8")
+        assert f'"{notebooks.BEGIN}{notebooks.line(path.stem, runs)}' in path.read_text(encoding="utf-8")
         assert any(one["notebook"] == path.stem for one in runs), "every notebook has been run"
 
 

@@ -7,9 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from audit.apps.notebook.claim import ClaimForm
+from audit.apps.notebook.claim import ClaimForm, KernelForm, start_kernel
 from audit.apps.notebook.form import AuditForm, folder, injected
-from audit.apps.notebook.kernel import KernelForm, start_kernel
 from audit.model.errors import BadInput
 
 

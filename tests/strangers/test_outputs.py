@@ -15,11 +15,10 @@ import pytest
 from audit import claims
 from audit.apps import explore
 from audit.apps.batch import figures, screened, summary
-from audit.apps.bundle import derived, metadata
+from audit.apps.bundle import derived
 from audit.apps.explore import choice as choices
 from audit.apps.explore.panel import _escaped
 from audit.apps.notebook import results
-from audit.apps.notebook import sources as cells
 from audit.apps.notebook.shown import table
 from audit.apps.pages import self_test
 from audit.apps.selftest.command import matrix
@@ -131,12 +130,12 @@ def test_a_source_is_shown_as_the_compiler_reads_it(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(claims.KERNELS / "triangular_mm", tmp_path / "triangular_mm"))
     loaded = claims.load(str(folder))
     (folder / "claimed.cu").write_text(f"// {HOSTILE}\nint a; /*\u202e */ \n{'`' * 7}\n", encoding="utf-8")
-    told = str(cells.source(ClaimFolder(folder, loaded.audited)))
+    told = str(results.source(ClaimFolder(folder, loaded.audited)))
     assert "⟨U+202E⟩" in told and "⟨U+001B⟩" in told
     assert not unseen(told)
     assert marked_up(told) == []
     assert told.splitlines()[2].startswith("`" * 8)
-    changed = str(cells.changes(ClaimFolder(folder, loaded.audited)))
+    changed = str(results.changes(ClaimFolder(folder, loaded.audited)))
     assert "⟨U+202E⟩" in changed
     assert not unseen(changed)
     assert "`" * 8 + "diff\n" in changed
@@ -150,10 +149,10 @@ def test_pickers_and_figures_of_a_record(record: Record) -> None:
 
 
 def test_a_bundle_for_other_tools(record: Record) -> None:
-    crate = json.loads(metadata.crate(record, {"record.json": b""}))
+    crate = json.loads(derived.crate(record, {"record.json": b""}))
     (root,) = (one for one in crate["@graph"] if one["@id"] == "./")
     assert "isBasedOn" not in root
-    assert json.loads(metadata.statement(record, {"record.json": b""}))["predicate"]["result"] == "FAILED"
+    assert json.loads(derived.statement(record, {"record.json": b""}))["predicate"]["result"] == "FAILED"
     rows = list(csv.reader(io.StringIO(derived.samples(record).decode())))
     assert not unseen("".join(cell for row in rows for cell in row), allowed="")
     assert {len(row) for row in rows} == {len(derived.COLUMNS)}

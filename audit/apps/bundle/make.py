@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from audit import claims, judge
-from audit.apps.bundle import derived, manifest, metadata
-from audit.apps.bundle.archive import MOST_BYTES, fits, pack
+from audit.apps.bundle import archive, derived
+from audit.apps.bundle.archive import MOST_BYTES, fits, manifest_of, pack, sha256
 from audit.model import Record, atomic, untrusted
 from audit.model.errors import BadInput
 from audit.model.store import RECORD
@@ -47,9 +47,9 @@ def make(place: Path, *, claim: Path | None = None, out: Path | None = None) -> 
 def complete(record: Record, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Those files with everything derived from the record beside them, and the manifest of all."""
     more = {**files, derived.SAMPLES: derived.samples(record), derived.STATISTICS: derived.statistics(record)}
-    more[metadata.STATEMENT] = metadata.statement(record, more)
-    more[metadata.CRATE] = metadata.crate(record, more)
-    return {**more, manifest.NAME: manifest.of(record, more)}
+    more[derived.STATEMENT] = derived.statement(record, more)
+    more[derived.CRATE] = derived.crate(record, more)
+    return {**more, archive.NAME: manifest_of(record, more)}
 
 
 def sources(record: Record, folder: Path | None) -> dict[str, bytes]:
@@ -62,7 +62,7 @@ def sources(record: Record, folder: Path | None) -> dict[str, bytes]:
             untrusted.inside(place, one.file),
             f"; name the folder of the claim with --claim, as it was audited ({name})",
         )
-        if manifest.sha256(data) != one.sha256:
+        if sha256(data) != one.sha256:
             raise BadInput(f"{place / one.file}: changed since the audit; name the folder as it was with --claim")
         found[f"{SOURCES}/{one.file}"] = data
     return found

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audit import __version__, claims, judge
-from audit.apps.bundle import derived, manifest, metadata
-from audit.apps.bundle.archive import MOST_BYTES, Unsound, unpack
+from audit.apps.bundle import archive, derived
+from audit.apps.bundle.archive import MOST_BYTES, Manifest, Unsound, checked, sha256, unpack
 from audit.apps.bundle.make import SOURCES
-from audit.apps.bundle.manifest import Manifest, sha256
 from audit.claims import STATEMENT
 from audit.model import SCHEMA, Record, store, untrusted
 from audit.model.errors import BadInput
@@ -36,7 +35,7 @@ def verify(bundle: Path) -> Verified:
     """
     data = _data(bundle)
     files = unpack(data)
-    told = manifest.checked(files)
+    told = checked(files)
     record = _record(files)
     _check_sources(record, files)
     try:
@@ -99,7 +98,7 @@ def _check_judgement(told: Manifest, record: Record) -> None:
     if found := derived.difference(here, stated):
         raise Unsound(f"{RECORD} does not follow from its findings and samples: {found}")
     if (told.claim, told.verdict) != (record.claim.statement.name, record.verdict.name):
-        raise Unsound(f"{manifest.NAME} says {told.claim}: {told.verdict}, its record {record.verdict.name}")
+        raise Unsound(f"{archive.NAME} says {told.claim}: {told.verdict}, its record {record.verdict.name}")
 
 
 def _ladder(record: Record) -> list[dict[str, object]]:
@@ -110,11 +109,11 @@ def _ladder(record: Record) -> list[dict[str, object]]:
 def _check_derived(record: Record, files: Mapping[str, bytes]) -> None:
     if files.get(derived.SAMPLES) != derived.samples(record):
         raise Unsound(f"{derived.SAMPLES} does not hold the samples of {RECORD}")
-    apart = {derived.STATISTICS, metadata.STATEMENT, metadata.CRATE, manifest.NAME}
+    apart = {derived.STATISTICS, derived.STATEMENT, derived.CRATE, archive.NAME}
     rest = {name: data for name, data in files.items() if name not in apart}
-    again = {derived.STATISTICS: derived.statistics(record), metadata.STATEMENT: metadata.statement(record, rest)}
-    listed = {name: files[name] for name in files if name not in (metadata.CRATE, manifest.NAME)}
-    again[metadata.CRATE] = metadata.crate(record, listed)
+    again = {derived.STATISTICS: derived.statistics(record), derived.STATEMENT: derived.statement(record, rest)}
+    listed = {name: files[name] for name in files if name not in (derived.CRATE, archive.NAME)}
+    again[derived.CRATE] = derived.crate(record, listed)
     for name, data in again.items():
         if name not in files:
             raise Unsound(f"it has no {name}")

@@ -7,8 +7,8 @@ from statistics import median
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from audit.apps.explore.absent import absent
 from audit.apps.explore.choice import Choice
+from audit.apps.explore.maps import absent
 from audit.measure import OURS, samples
 from audit.measure.comparison import PREFIX, precision_of
 from audit.model import Measurement, Record
@@ -25,7 +25,7 @@ TICKS_APART = 30
 
 
 def draw(record: Record, choice: Choice) -> Figure:
-    """One line a callable; a kernel that was not cleared is shown as an exhibit and makes no ratio."""
+    """One line a callable; the time of a kernel that did not pass is unverified and makes no ratio."""
     own = _of(record, choice.variant)
     if not own:
         why = "the emulated device gives no times" if record.device.kind == "emulated" else "nothing timed it here"
@@ -39,15 +39,15 @@ def draw(record: Record, choice: Choice) -> Figure:
         _floors(axis, record)
         _axes(axis, lines)
         png = canvas.png(sheet)
-    told = "; ".join(_told(one) for one in lines)
-    cleared = any(rung.variant == choice.variant and rung.state == "cleared" for rung in record.ladder)
-    exhibit = "" if cleared else f" {choice.variant} was not cleared: an exhibit, no speedup of it is reported."
-    caption = f"Every sample on {record.device.name}, and medians.{exhibit}"
-    return Figure(name=NAME, alt=f"{caption} {told}.", caption=caption, png=png)
+    text = "; ".join(_text(one) for one in lines)
+    passed = any(rung.variant == choice.variant and rung.state == "cleared" for rung in record.ladder)
+    note = "" if passed else f" {choice.variant} did not pass: an unverified timing, no speedup of it is reported."
+    caption = f"Every sample on {record.device.name}, and medians.{note}"
+    return Figure(name=NAME, alt=f"{caption} {text}.", caption=caption, png=png)
 
 
 def _of(record: Record, variant: str) -> list[Measurement]:
-    """Under our protocol; of an exhibit, the timings under the published one."""
+    """Under our protocol; of an unverified timing, those under the published one."""
     ours = samples.found(record.measurements, variant)
     return [ours[-1]] if ours else [one for one in record.measurements if one.variant == variant]
 
@@ -92,7 +92,7 @@ def _axes(axis: Axes, lines: list[Measurement]) -> None:
     axis.tick_params(axis="y", length=0)
 
 
-def _told(one: Measurement) -> str:
+def _text(one: Measurement) -> str:
     middle, low, high = median(one.samples_ms), min(one.samples_ms), max(one.samples_ms)
     span = f"{milliseconds(low)} to {milliseconds(high)}"
     return f"{one.variant}: median {milliseconds(middle)} of {len(one.samples_ms)}, {span}"

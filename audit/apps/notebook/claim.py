@@ -1,7 +1,10 @@
-"""The audit of one claim, cell by cell."""
+"""The audit of one claim, cell by cell: a claim folder, or a kernel and its reference as two files."""
 
 from __future__ import annotations
 
+import hashlib
+import platform
+from dataclasses import replace
 from pathlib import Path
 
 from audit import claims
@@ -9,19 +12,24 @@ from audit.apps import bundle
 from audit.apps.batch import parameters
 from audit.apps.batch.notebooks import PARAMETERS
 from audit.apps.notebook import form as forms
-from audit.apps.notebook import network
 from audit.apps.notebook.bar import bar
 from audit.apps.notebook.form import AuditForm, OneAuditForm
-from audit.apps.notebook.offered import offer
+from audit.apps.notebook.offered import fetched, offer, uploaded
 from audit.audit import STAGES, Audit
 from audit.build.devices import beside, choose
-from audit.claims import ClaimFolder
+from audit.claims import ClaimFolder, importers
+from audit.claims.importers import writer
+from audit.claims.importers.imported import Figure, Imported
+from audit.claims.importers.missing import NO_FIGURES
 from audit.model.errors import BadInput
 from audit.report import terminal
 from audit.report.formats import Form
 from audit.report.progress import Progress
+from audit.sandbox import filters
 
 FORMATS = ("md", "html", "comment", "openreview")
+NAME = "your_kernel"
+FETCHED = "fetched"
 
 
 class ClaimForm(OneAuditForm):
@@ -51,7 +59,7 @@ def opened(form: OneAuditForm, loaded: ClaimFolder, out: Path, **used: str | boo
         used: fields of the form that mean something else the next time, as they must be then.
     """
     if form.network_off:
-        network.cut()
+        cut_network()
     device = choose(form.device, loaded.claim)
     progress = Progress(watch=bar(wanted=form.interactive))
     audit = Audit(
@@ -83,3 +91,80 @@ def finish(audit: Audit, form: OneAuditForm) -> None:
     audit.close()
     terminal.say(f"the same again: papermill -f {audit.out / PARAMETERS} {form.NOTEBOOK}.ipynb executed.ipynb")
     offer(bundle.make(audit.out, claim=audit.folder.path), form)
+
+
+def cut_network() -> None:
+    """Takes the network from this thread and all it starts from now on; no rights are needed for it.
+
+    The sockets the kernel has already stay, over which it talks to the browser.
+
+    Raises:
+        BadInput: this machine has no such filter.
+    """
+    try:
+        filters.install(filters.offline(platform.machine()))
+    except KeyError:
+        raise BadInput(f"parameter network_off: not known how on {platform.machine()}; leave it off") from None
+    except OSError as error:
+        why = f"this machine offers no filter of system calls ({error.strerror})"
+        raise BadInput(f"parameter network_off: {why}; leave it off") from error
+
+
+class KernelForm(OneAuditForm):
+    """The fields of `your_kernel.ipynb`.
+
+    `kernel` and `reference` are paths or web addresses; `upload` asks for both files instead. A `claimed_ratio` of 0
+    means that none was published; else `claimed_gpu` names the GPU it was published for.
+    """
+
+    NOTEBOOK = NAME
+    kernel: str = "your_kernel.cu"
+    reference: str = "your_reference.py"
+    upload: bool = False
+    claimed_ratio: float = 0.0
+    claimed_gpu: str = ""
+
+
+def start_kernel(form: KernelForm) -> Audit:
+    """Imports the two files and opens their audit; tells what was found, chosen and is missing.
+
+    Raises:
+        BadInput: a file is missing, is not what it should be, or lacks something no audit can do without.
+    """
+    out = forms.folder(form, NAME)
+    named = (form.kernel, form.reference)
+    sources = uploaded(form) if form.upload else [fetched(place, out / FETCHED) for place in named]
+    imported = _with_claim(importers.read(sources), form)
+    if not imported.auditable:
+        lacking = "; ".join(str(one) for one in imported.missing if one.essential)
+        raise BadInput(f"{imported.provenance}: not enough for an audit: {lacking}")
+    loaded = _folder(imported, out)
+    terminal.say(*importers.lines(imported, loaded.path))
+    return opened(form, loaded, out, **_files(sources), upload=False)
+
+
+def _with_claim(imported: Imported, form: KernelForm) -> Imported:
+    """The import with the ratio that was published, where the form states one."""
+    if not form.claimed_ratio:
+        return imported
+    if form.claimed_ratio < 0 or not form.claimed_gpu:
+        raise BadInput("parameter claimed_ratio: give a ratio above 0, and the GPU it was published for in claimed_gpu")
+    figure = Figure("the reference", form.claimed_ratio, "ratio", form.claimed_gpu, "as the form states it")
+    rest = tuple(one for one in imported.missing if one != NO_FIGURES)
+    return replace(imported, missing=rest).with_figures([figure])
+
+
+def _files(sources: list[Path]) -> dict[str, str]:
+    """The form's fields for those files: what was uploaded has the names it had."""
+    kernels = [path for path in sources if path.suffix == ".cu"]
+    references = [path for path in sources if path not in kernels]
+    return {"kernel": str((kernels or sources)[0]), "reference": str((references or sources)[-1])}
+
+
+def _folder(imported: Imported, out: Path) -> ClaimFolder:
+    """The claim folder of exactly these sources and figures; one that is there already is used again."""
+    text = repr((imported.figures, [original.sha256 for original in imported.originals]))
+    place = out / f"{NAME}_{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    if not place.exists():
+        writer.write(replace(imported, title="Your kernel"), place)
+    return claims.load(str(place))

@@ -10,18 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from audit import claims
-from audit.apps.pages import (
-    audits,
-    formats,
-    forms,
-    notebooks,
-    probes,
-    review_rules,
-    self_test,
-    stamps,
-    states,
-    verdicts,
-)
+from audit.apps.pages import notebooks, probes, review_rules, self_test, tables, verdicts
 from audit.model.errors import BadInput
 
 ROOT = claims.KERNELS.parent
@@ -34,11 +23,11 @@ WHOLE: Mapping[str, Callable[[], str]] = {
 PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "README.md": {
         "notebooks": lambda: notebooks.table(_notebooks()),
-        "reports": lambda: audits.table(ROOT / "reports"),
+        "reports": lambda: tables.audits(ROOT / "reports"),
         "self-test": lambda: self_test.part(ROOT / "reports/self_test"),
     },
-    "docs/batch.md": {"states": states.table},
-    "docs/importers.md": {"formats": formats.table},
+    "docs/batch.md": {"states": tables.states},
+    "docs/importers.md": {"formats": tables.formats},
     "docs/verdicts.md": {"verdicts": lambda: verdicts.part(ROOT / "reports")},
 }
 """Files with parts between two comments that name them."""
@@ -46,12 +35,12 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
 
 def pages() -> dict[Path, str]:
     """Every page by its path below the root, whole."""
-    runs = stamps.read(ROOT)
+    runs = notebooks.runs(ROOT)
     return {
         **{Path(path): make() for path, make in WHOLE.items()},
         **{Path(path): _filled(path, parts) for path, parts in PARTS.items()},
         **{
-            path.relative_to(ROOT): stamps.filled(forms.filled(_text(path)), name=path.stem, runs=runs)
+            path.relative_to(ROOT): notebooks.with_runs(notebooks.with_choices(_text(path)), name=path.stem, runs=runs)
             for path in _notebooks()
         },
     }

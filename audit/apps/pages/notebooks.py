@@ -1,4 +1,4 @@
-"""The table of notebooks in the README: one badge a notebook, with what its first line says."""
+"""Made parts about notebooks: the table in the README, the choices in their forms, the line about their last runs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,18 @@ import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
+
+from audit import claims
+from audit.apps.explore import choice
 
 COLAB = "https://colab.research.google.com"
 PLACE = "kernel-claim-audit/kernel-claim-audit/blob/main/notebooks"
+BEGIN = "Last run, all of it from cold: "
+RESULTS = Path("bench/results/notebooks.json")
+AUDITS = ("audit_claim", "batch", "your_kernel")
+"""Notebooks for which the GPU matters."""
+LINE = re.compile(rf'("{re.escape(BEGIN)})[^"\\]*')
 
 
 def table(notebooks: Iterable[Path]) -> str:
@@ -27,3 +36,42 @@ def purpose(path: Path) -> str:
     cell = json.loads(path.read_text(encoding="utf-8"))["cells"][1]
     line = "".join(cell["source"]).splitlines()[0]
     return re.sub(r"^\*\*Runtime → Run all\*\* \([^)]*\)\. ", "", line)
+
+
+def with_choices(text: str) -> str:
+    """A notebook's text with every claim that has a claimed kernel, and every published record, in its form."""
+    text = _with(text, "claim", [name for name in claims.names() if claims.load(name).claim.claimed is not None])
+    return _with(text, "audit", list(choice.records(claims.KERNELS.parent / "reports")))
+
+
+def _with(text: str, parameter: str, names: list[str]) -> str:
+    listed = json.dumps(names)[1:-1].replace('"', '\\"')
+    return re.sub(rf'("{parameter} = \S.*?  # @param )\[.*?\]', lambda found: f"{found[1]}[{listed}]", text)
+
+
+def runs(root: Path) -> list[dict[str, Any]]:
+    """Every run in `bench/results/notebooks.json`."""
+    return list(json.loads((root / RESULTS).read_text(encoding="utf-8"))["runs"])
+
+
+def with_runs(text: str, *, name: str, runs: Iterable[dict[str, Any]]) -> str:
+    """The notebook's text with its line as the runs say it."""
+    return LINE.sub(lambda found: found[1] + line(name, runs), text)
+
+
+def line(name: str, runs: Iterable[dict[str, Any]]) -> str:
+    """What was run, and what was not."""
+    own = [one for one in runs if one["notebook"] == name]
+    told = [f"{_seconds(one)} on {_place(one)} ({one['date']})" for one in own]
+    lacking = [] if name not in AUDITS or any("T4" in one["where"] for one in own) else ["on a T4"]
+    lacking += [] if any(one["runtime"] for one in own) else ["in Colab"]
+    missing = [f"{' and '.join(lacking)}: NOT MEASURED"] if lacking else []
+    return "; ".join([*told, *missing]) + "."
+
+
+def _seconds(run: dict[str, Any]) -> str:
+    return f"{run['seconds']:.0f} s"
+
+
+def _place(run: dict[str, Any]) -> str:
+    return f"{run['where']} in Colab, {run['runtime']}" if run["runtime"] else str(run["where"])

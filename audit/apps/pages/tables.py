@@ -1,4 +1,4 @@
-"""The table of published audits in the README: what was claimed, the verdict, its one cause, where the report is."""
+"""Made tables: published audits in the README, formats of importers, states and exit codes of a batch."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from audit import judge
+from audit.apps.batch.state import EXIT_CODES, MEANINGS, SEVERITY
+from audit.claims.importers import IMPORTERS
 from audit.model import Record
 from audit.model.sanitizer import line
 from audit.report import markdown
@@ -19,7 +21,7 @@ WHERE = re.compile(r"^(\w+: )?(\w+=\d+(, )?)+: ")
 """The probe and the shape that a reason begins with."""
 
 
-def table(root: Path) -> str:
+def audits(root: Path) -> str:
     """One row a claim with a record below `root`."""
     records = {path.parent: judge.opened(path) for path in sorted(root.glob("*/*/record.json"))}
     claims = dict.fromkeys(record.claim.statement.name for record in records.values())
@@ -54,3 +56,17 @@ def cause(record: Record) -> str:
     last = verdict.reasons[::-1] if verdict.name == "weak baseline" else verdict.reasons
     found: Sequence[str] = (*filter(None, [verdict.root_cause]), *verdict.missing, *last)
     return line(WHERE.sub("", found[0]), limit=CAUSE_CHARACTERS)
+
+
+def formats() -> str:
+    """A row a format: what it takes, and what even a complete source does not tell."""
+    rows = [
+        f"| `{name}` | {one.TAKES} | {', '.join(f'`{key}`' for key in one.LACKS)} |" for name, one in IMPORTERS.items()
+    ]
+    return "\n".join(["| `--format` | takes | always missing |", "|---|---|---|", *rows]) + "\n"
+
+
+def states() -> str:
+    """Markdown, from best to worst."""
+    rows = [f"| {state} | {EXIT_CODES[state]} | {MEANINGS[state]} |" for state in SEVERITY]
+    return "\n".join(["| state | exit code | meaning |", "|---|---:|---|", *rows]) + "\n"

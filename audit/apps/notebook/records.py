@@ -1,13 +1,16 @@
-"""Records of one claim from several sessions and GPUs, side by side."""
+"""Notebooks over records: several GPUs side by side, and one record to explore."""
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from audit import claims, judge
-from audit.apps import bundle
+from audit.apps import bundle, explore
+from audit.apps.explore import choice as choices
 from audit.apps.notebook import form as forms
-from audit.apps.notebook.form import WritingForm
+from audit.apps.notebook.form import Form, WritingForm
 from audit.apps.notebook.offered import offer_folder, uploaded
 from audit.apps.notebook.shown import Markdown, Picture, table
 from audit.model import Record
@@ -17,7 +20,9 @@ from audit.report import terminal
 from audit.report.figures import portability as drawn
 
 NAME = "compare"
-PUBLISHED = "reports/triangular_mm"
+PUBLISHED = claims.KERNELS.parent / "reports"
+USUAL = "triangular_mm"
+OWN = "your own"
 
 
 class CompareForm(WritingForm):
@@ -55,9 +60,55 @@ def _files(form: CompareForm) -> list[Path]:
     named = uploaded(form) if form.upload else [Path(word) for word in form.records.split()]
     if form.upload and not named:
         raise BadInput("parameter upload: no file was picked")
-    return named or sorted((claims.KERNELS.parent / PUBLISHED).glob("*/record.json"))
+    return named or sorted((PUBLISHED / USUAL).glob("*/record.json"))
 
 
 def _record(path: Path) -> Record:
     """A record, or the one in a bundle, which is verified first."""
     return bundle.verify(path).record if path.suffix == ".zip" else judge.opened(path)
+
+
+class ExploreForm(Form):
+    """The fields of `explore.ipynb`: `audit` names a published record, `path` one of your own instead."""
+
+    audit: str
+    path: str = ""
+
+
+def record(form: ExploreForm) -> Record:
+    """The record of the form.
+
+    Raises:
+        BadInput: no published record of that name, or no record at that path.
+    """
+    return judge.opened(_paths(form)[_start(form)])
+
+
+def stills(form: ExploreForm) -> list[Picture]:
+    """The four figures of the claimed kernel: what stays in the notebook when no widget can be drawn."""
+    own = record(form)
+    return [Picture(figure) for figure in explore.figures(own, choices.first(own))]
+
+
+def panel(form: ExploreForm) -> Any:
+    """The widgets over every published record and the form's own; None, with a sentence, without ipywidgets."""
+    if find_spec("ipywidgets") is None:
+        terminal.warn("ipywidgets is not installed, so there is nothing to pick here; pip install ipywidgets")
+        return None
+    from audit.apps.explore.panel import Panel
+
+    return Panel(_paths(form), _start(form)).box
+
+
+def _paths(form: ExploreForm) -> dict[str, Path]:
+    own = {OWN: Path(form.path)} if form.path else {}
+    return {**own, **choices.records(PUBLISHED)}
+
+
+def _start(form: ExploreForm) -> str:
+    known = _paths(form)
+    if form.path:
+        return OWN
+    if form.audit not in known:
+        raise BadInput(f"parameter audit: {form.audit!r} is unknown; known: {'; '.join(known)}")
+    return form.audit
