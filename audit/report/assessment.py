@@ -105,7 +105,7 @@ def _coverage(finding: Finding) -> str | None:
         return None
     text = count_of(written, rows, form="questions.coverage")
     sizes = evidence.size(finding)
-    return message("questions.coverage_at", shape=shape(sizes), told=text) if sizes else text
+    return message("questions.coverage_at", shape=shape(sizes), question=text) if sizes else text
 
 
 def _contract(finding: Finding) -> str:

@@ -1,4 +1,4 @@
-"""The browser that prints a page to PDF, where one is installed; nothing else of the report needs it."""
+"""The browser that prints a page to PDF."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHOSEN = "AUDIT_BROWSER"
 
 
 def find() -> str | None:
-    """The browser the environment names, else the first Chromium or Chrome installed; None without any."""
+    """Return the browser that AUDIT_BROWSER names, else the first Chromium or Chrome installed; None without any."""
     named = os.environ.get(CHOSEN)
     if named:
         return shutil.which(named)
@@ -31,10 +31,10 @@ def find() -> str | None:
 
 
 def needed() -> str:
-    """The browser.
+    """Return the browser.
 
     Raises:
-        BadInput: there is none; says how to get one, and how to do without.
+        BadInput: there is none; the message says how to get one, and how to do without.
     """
     path = find()
     if path is None:
@@ -46,7 +46,7 @@ def needed() -> str:
 
 
 def options(profile: Path) -> list[str]:
-    """What every headless start needs: a profile of its own, nothing from the network, no sandbox for root."""
+    """Return the options of a headless start: a profile of its own, no network, no sandbox for root."""
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     return [
         "--headless=new",
@@ -62,7 +62,7 @@ def options(profile: Path) -> list[str]:
 
 
 def pdf(page: str, *, made_utc: str) -> bytes:
-    """An HTML page as PDF, dated as the record is, so that the same browser gives the same bytes.
+    """Return an HTML page as PDF, dated as the record, so that the same browser gives the same bytes.
 
     Args:
         page: a self-contained page.
@@ -70,7 +70,7 @@ def pdf(page: str, *, made_utc: str) -> bytes:
 
     Raises:
         BadInput: no browser is installed.
-        AuditError: the browser gave no PDF.
+        AuditError: the browser printed no PDF.
     """
     path = needed()
     with tempfile.TemporaryDirectory() as scratch:
@@ -88,6 +88,6 @@ def pdf(page: str, *, made_utc: str) -> bytes:
 
 
 def _date(made_utc: str) -> bytes:
-    """A PDF date; the epoch where the record's time is none."""
+    """Return a PDF date; the epoch where the record has no valid time."""
     digits = re.sub(r"[^0-9]", "", made_utc)[:14]
     return b"D:" + (digits if len(digits) == 14 else "19700101000000").encode("ascii")

@@ -13,7 +13,7 @@ from audit.measure import compared, median_ms, speedup
 from audit.model import Finding, Record
 from audit.model.errors import BadInput
 from audit.model.gpus import names_in
-from audit.report import claimed, evidence, formats, html, markdown
+from audit.report import claimed, evidence, formats, markdown
 from audit.report.quantities import NOT_MEASURED, NOT_PUBLISHED, UNKNOWN, interval, milliseconds, ratio
 from audit.report.view import Figure, Report, Section, Table
 
@@ -48,12 +48,7 @@ def write(records: Sequence[Record], folder: Path) -> list[Path]:
 
     drawn = portability.draw(records)
     figures = () if drawn is None else (drawn,)
-    report = page(records, figures)
-    pages = {
-        f"{NAME}.md": markdown.render(report, figures=formats.FIGURES).encode(),
-        f"{NAME}.html": html.render(report).encode(),
-    }
-    return formats.write(pages, figures, folder)
+    return formats.write(formats.page(page(records, figures), NAME), figures, folder)
 
 
 def table(records: Sequence[Record]) -> Table:

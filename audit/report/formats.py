@@ -25,7 +25,7 @@ FORM = ("verdict", "summary", "soundness", "strengths", "weaknesses", "questions
 
 @dataclass(frozen=True)
 class Form:
-    """What somebody wants of a report: a language of the catalogue, and names of `FORMATS`."""
+    """The form of a report that a user wants: a language, and names of `FORMATS`."""
 
     language: str = "en"
     names: tuple[str, ...] = DEFAULT
@@ -36,7 +36,7 @@ USUAL = Form()
 
 @dataclass(frozen=True)
 class Source:
-    """What a format is made from: the view in English, the language wanted, and when the audit started."""
+    """The source of a format: the view in English, the wanted language, and when the audit started."""
 
     report: Report
     language: str
@@ -45,19 +45,19 @@ class Source:
 
 @dataclass(frozen=True)
 class Format:
-    """A format: the stem and ending of its file, and how it is made."""
+    """A format: the stem and ending of its file, and the function that makes it."""
 
     stem: str
     ending: str
     make: Callable[[Source], bytes]
 
     def file(self, language: str) -> str:
-        """The name of the file in that language."""
+        """Return the name of the file in that language."""
         return f"{self.stem}.{self.ending}" if language == "en" else f"{self.stem}.{language}.{self.ending}"
 
 
 def chosen(names: Iterable[str]) -> tuple[str, ...]:
-    """The formats of those names, each once.
+    """Return the names of formats, each once.
 
     Raises:
         BadInput: a name is unknown, none is given, or a browser is needed and missing.
@@ -71,54 +71,23 @@ def chosen(names: Iterable[str]) -> tuple[str, ...]:
     return known
 
 
-def _markdown(source: Source) -> bytes:
-    return markdown.render(translated(source.report, source.language), figures=FIGURES).encode()
-
-
-def _html(source: Source) -> bytes:
-    return html.render(translated(source.report, source.language)).encode()
-
-
-def _pdf(source: Source) -> bytes:
-    return browser.pdf(_html(source).decode(), made_utc=source.made_utc)
-
-
-def _comment(source: Source) -> bytes:
-    return _fitting(source, COMMENT_CHARACTERS, "comment.md.j2")
-
-
-def _openreview(source: Source) -> bytes:
-    known = {section.slug: section for section in source.report.sections}
-    sections = tuple(replace(known[slug], tables=(), figures=()) for slug in FORM)
-    return _fitting(replace(source, report=replace(source.report, sections=sections)), OPENREVIEW_CHARACTERS,
-                    "openreview.md.j2")  # fmt: skip
-
-
-def _fitting(source: Source, most: int, template: str) -> bytes:
-    def made(report: Report, characters: int) -> str:
-        return markdown.render(clipped(translated(report, source.language), characters), template=template)
-
-    return fitting(source.report, most, made).encode()
-
-
-FORMATS = {
-    "md": Format("report", "md", _markdown),
-    "html": Format("report", "html", _html),
-    "comment": Format("comment", "md", _comment),
-    "openreview": Format("openreview", "md", _openreview),
-    "pdf": Format("report", "pdf", _pdf),
-}
+def page(report: Report, stem: str) -> dict[str, bytes]:
+    """Return an English page in Markdown and HTML by the names of its files."""
+    return {
+        f"{stem}.md": markdown.render(report, figures=FIGURES).encode(),
+        f"{stem}.html": html.render(report).encode(),
+    }
 
 
 def write(
     pages: Mapping[str, bytes], figures: Collection[Figure], folder: Path, *, stale: Iterable[str] = ()
 ) -> list[Path]:
-    """Writes pages and `figures/*.png` into a folder and returns their paths.
+    """Write pages and `figures/*.png` into a folder and return their paths.
 
     Args:
         pages: by the names of their files.
         figures: of the pages.
-        folder: is made where it is not there.
+        folder: is made where it is missing.
         stale: names of figures of an earlier page, removed unless they are drawn now.
 
     Raises:
@@ -136,3 +105,41 @@ def write(
     except OSError as error:
         raise BadInput(f"{folder}: cannot be written ({error.strerror}); make room, or name another folder") from error
     return list(files)
+
+
+def _markdown(source: Source) -> bytes:
+    return markdown.render(translated(source.report, source.language), figures=FIGURES).encode()
+
+
+def _html(source: Source) -> bytes:
+    return html.render(translated(source.report, source.language)).encode()
+
+
+def _pdf(source: Source) -> bytes:
+    return browser.pdf(_html(source).decode(), made_utc=source.made_utc)
+
+
+def _comment(source: Source) -> bytes:
+    return _fitting(source, source.report, COMMENT_CHARACTERS, "comment.md.j2")
+
+
+def _openreview(source: Source) -> bytes:
+    known = {section.slug: section for section in source.report.sections}
+    sections = tuple(replace(known[slug], tables=(), figures=()) for slug in FORM)
+    return _fitting(source, replace(source.report, sections=sections), OPENREVIEW_CHARACTERS, "openreview.md.j2")
+
+
+def _fitting(source: Source, whole: Report, most: int, template: str) -> bytes:
+    def made(report: Report, characters: int) -> str:
+        return markdown.render(clipped(translated(report, source.language), characters), template=template)
+
+    return fitting(whole, most, made).encode()
+
+
+FORMATS = {
+    "md": Format("report", "md", _markdown),
+    "html": Format("report", "html", _html),
+    "comment": Format("comment", "md", _comment),
+    "openreview": Format("openreview", "md", _openreview),
+    "pdf": Format("report", "pdf", _pdf),
+}

@@ -7,17 +7,18 @@ import base64
 from markupsafe import Markup
 
 from audit.model import sanitizer
+from audit.report.messages import of_templates
 from audit.report.templating import environment
 from audit.report.view import Block, Code, Link, Quoted, Report
 
 
 def render(report: Report) -> str:
-    """The HTML text."""
-    return _ENVIRONMENT.get_template("report.html.j2").render(report=report)
+    """Return the HTML text."""
+    return _ENVIRONMENT.get_template("report.html.j2").render(report=report, words=of_templates(report.language))
 
 
 def value(shown: object) -> object:
-    """Any value with its visible characters only; jinja2 escapes what this returns unless it is markup made here."""
+    """Return any value with its visible characters only; jinja2 escapes it unless it is markup made here."""
     if isinstance(shown, Markup):
         return shown
     if isinstance(shown, Code):
@@ -32,14 +33,14 @@ def value(shown: object) -> object:
 
 
 def link(address: str) -> str:
-    """A link that sends no referrer, for a plain web address; anything else stays text."""
+    """Return a link that sends no referrer, for a plain web address; other text stays text."""
     if not sanitizer.ADDRESS.fullmatch(address):
         return address
     return Markup('<a href="{0}" rel="noopener noreferrer nofollow">{0}</a>').format(address)
 
 
 def picture(png: bytes) -> Markup:
-    """A PNG as an inline address."""
+    """Return a PNG as an inline address."""
     return Markup("data:image/png;base64,") + base64.b64encode(png).decode("ascii")
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from audit.model import Record
+from audit.model.gpus import names_in
 from audit.report import evidence
 from audit.report.messages import Recorded, headings, joined, message
 from audit.report.quantities import NOT_MEASURED, capability, shape
@@ -50,13 +49,9 @@ def _shapes(record: Record) -> list[str]:
 
 def _gpus(record: Record) -> list[str]:
     gpus = dict.fromkeys(speedup.gpu for speedup in record.claim.statement.speedup)
-    left = [gpu for gpu in gpus if not (record.measurements and _is(gpu, record))]
+    timed = names_in(record.device.name) if record.measurements and record.device.kind == "cuda" else ()
+    left = [gpu for gpu in gpus if gpu not in timed]
     return [message("limitations.gpus", absent=NOT_MEASURED, gpus=joined("comma", left))] if left else []
-
-
-def _is(gpu: str, record: Record) -> bool:
-    pattern = rf"(?<![A-Za-z0-9]){re.escape(gpu)}(?![A-Za-z0-9])"
-    return record.device.kind == "cuda" and re.search(pattern, record.device.name) is not None
 
 
 def _claim(record: Record) -> list[str]:

@@ -6,6 +6,7 @@ import html
 import re
 
 from audit.model import sanitizer
+from audit.report.messages import of_templates
 from audit.report.templating import environment
 from audit.report.view import Block, Code, Link, Report, Table
 
@@ -13,9 +14,9 @@ SPECIAL = re.compile(r"([`*_\[\]|~$#!])")
 SIMPLE = re.compile(r"[A-Za-z0-9_.,:=+/ -]*[A-Za-z0-9_=]")
 ZERO_WIDTH = "&#8203;"
 BACKSLASH = f"&#92;{ZERO_WIDTH}"
-"""Before a bracket or `begin` a notebook would take the plain one for the start of a formula."""
+"""A notebook takes a plain backslash before a bracket or `begin` for the start of a formula."""
 OPEN = ("verdict", "rating")
-"""The sections that a comment shows unfolded."""
+"""The sections that a comment shows open."""
 
 
 class Safe(str):
@@ -25,13 +26,15 @@ class Safe(str):
 
 
 def render(report: Report, *, figures: str = "", template: str = "report.md.j2") -> str:
-    """The Markdown text; `figures` is the folder of the PNGs, relative to it, empty where they are told in words."""
-    text = _ENVIRONMENT.get_template(template).render(report=report, figures=Safe(figures), open=OPEN)
+    """Return the Markdown text; `figures` is the relative folder of the PNGs, empty for their descriptions instead."""
+    page = _ENVIRONMENT.get_template(template)
+    words = of_templates(report.language)
+    text = page.render(report=report, words=words, figures=Safe(figures), open=OPEN)
     return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
 
 
 def value(shown: object) -> Safe:
-    """Any value as Markdown that renders as exactly its visible characters."""
+    """Return any value as Markdown that renders as exactly its visible characters."""
     if isinstance(shown, Safe):
         return shown
     if isinstance(shown, Code):
@@ -42,43 +45,45 @@ def value(shown: object) -> Safe:
 
 
 def escape(text: str) -> Safe:
-    """One line without Markdown, HTML, links, mentions or references in it."""
-    told = sanitizer.line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    told = SPECIAL.sub(r"\\\1", told.replace("\\", BACKSLASH)).replace("://", "&#58;//").replace("@", f"@{ZERO_WIDTH}")
-    told = re.sub(r"\\#(?=\d)", rf"\\#{ZERO_WIDTH}", told)
-    told = re.sub(r"(?i)\b(www)\.", r"\1&#46;", told)
-    told = re.sub(r"^([-+=])", r"\\\1", told)
-    return Safe(re.sub(r"^(\d+)([.)])(?=\s|$)", r"\1\\\2", told))
+    """Return one line without Markdown, HTML, links, mentions or references in it."""
+    shown = sanitizer.line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    shown = (
+        SPECIAL.sub(r"\\\1", shown.replace("\\", BACKSLASH)).replace("://", "&#58;//").replace("@", f"@{ZERO_WIDTH}")
+    )
+    shown = re.sub(r"\\#(?=\d)", rf"\\#{ZERO_WIDTH}", shown)
+    shown = re.sub(r"(?i)\b(www)\.", r"\1&#46;", shown)
+    shown = re.sub(r"^([-+=])", r"\\\1", shown)
+    return Safe(re.sub(r"^(\d+)([.)])(?=\s|$)", r"\1\\\2", shown))
 
 
 def code(text: str) -> Safe:
-    """A code span where nothing in it can end one; else escaped text."""
-    told = sanitizer.line(text)
-    return Safe(f"`{told}`") if SIMPLE.fullmatch(told) and not told.startswith(" ") else escape(told)
+    """Return a code span where nothing in the text can end one, else escaped text."""
+    shown = sanitizer.line(text)
+    return Safe(f"`{shown}`") if SIMPLE.fullmatch(shown) and not shown.startswith(" ") else escape(shown)
 
 
 def link(text: str) -> Safe:
-    """A link for a plain web address; anything else stays text."""
-    told = sanitizer.line(text)
-    return Safe(f"<{told}>") if sanitizer.ADDRESS.fullmatch(told) else escape(told)
+    """Return a link for a plain web address; other text stays text."""
+    shown = sanitizer.line(text)
+    return Safe(f"<{shown}>") if sanitizer.ADDRESS.fullmatch(shown) else escape(shown)
 
 
 def fence(text: Block) -> Safe:
-    """A fenced block whose fence is longer than any run of backticks in it."""
-    told = sanitizer.block(text)
-    longest = max((len(run) for run in re.findall("`+", told)), default=0)
+    """Return a fenced block whose fence is longer than any run of backticks in it."""
+    shown = sanitizer.block(text)
+    longest = max((len(run) for run in re.findall("`+", shown)), default=0)
     mark = "`" * max(3, longest + 1)
-    return Safe(f"{mark}text\n{told}\n{mark}")
+    return Safe(f"{mark}text\n{shown}\n{mark}")
 
 
 def tag(text: str) -> Safe:
-    """One line inside an HTML tag, where Markdown is not read; mentions and references would still be."""
-    told = html.escape(sanitizer.line(text)).replace("@", f"@{ZERO_WIDTH}")
-    return Safe(re.sub(r"(?<!&)#(?=\d)", f"#{ZERO_WIDTH}", told))
+    """Return one line for an HTML tag, where Markdown is not read but mentions and references are."""
+    shown = html.escape(sanitizer.line(text)).replace("@", f"@{ZERO_WIDTH}")
+    return Safe(re.sub(r"(?<!&)#(?=\d)", f"#{ZERO_WIDTH}", shown))
 
 
 def table(shown: Table) -> Safe:
-    """A pipe table."""
+    """Return a pipe table."""
     rule = " | ".join("---:" if place in shown.numeric else "---" for place in range(len(shown.columns)))
     rows = [" | ".join(value(cell) for cell in row) for row in (shown.columns, *shown.rows)]
     lines = [rows[0], rule, *rows[1:]]

@@ -22,6 +22,12 @@ def wordings() -> Mapping[str, Mapping[str, str]]:
     return {f"{section}.{name}": texts for section, named in sections.items() for name, texts in named.items()}
 
 
+def of_templates(language: str) -> dict[str, str]:
+    """Return the words of the templates, `template.<name>`, by their names."""
+    found = ((key.partition("."), texts[language]) for key, texts in wordings().items())
+    return {name: text for (section, _, name), text in found if section == "template"}
+
+
 class Message(str):
     """A message with its arguments, which may be texts of any kind."""
 

@@ -112,7 +112,7 @@ def _answered(answer: ResultAnswer | TaskAnswer | RatioAnswer, why: str | None =
     places: str = joined("semicolon", (_on_device(list(found)) for _, found in alike))
     if left:
         places = message("form.entries_and_more", entries=places, count=number(left))
-    return message("answer.with_places", told=text, places=places)
+    return message("answer.with_places", answer=text, places=places)
 
 
 def _on_device(places: list[Place]) -> str:

@@ -1,4 +1,4 @@
-"""Progress on a terminal or in a notebook: stage, what is done, what may be left; never silent for five seconds."""
+"""Progress on a terminal or in a notebook: the stage, the share done, the time left; a line every five seconds."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ MOST_NAMED = 3
 
 
 class Progress:
-    """Prints one plain line for each thing done, and one for every few seconds in which nothing was.
+    """Print a line for each step done, and one after every few seconds without a step.
 
     Args:
         stream: where the lines go; None is standard output.
-        watch: is given this object when a stage begins, every half second of it, and when it ends.
+        watch: is called with this object when a stage begins, every half second of it, and when it ends.
     """
 
     def __init__(self, stream: TextIO | None = None, *, watch: Callable[[Progress], None] | None = None) -> None:
@@ -38,14 +38,14 @@ class Progress:
 
     @property
     def running(self) -> str:
-        """The stage that runs; empty where none does."""
+        """The running stage; empty where none runs."""
         return self._stage
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Names the stage that runs in the body and keeps its wall-clock seconds in `stages`.
+        """Run the body as a stage and keep its wall-clock seconds in `stages`.
 
-        One may run within another, and several in threads of their own.
+        A stage may run within another, and several in threads of their own.
         """
         before, began, ended = self._stage, time.monotonic(), threading.Event()
         ticker = threading.Thread(target=self._tick, args=(name, ended), daemon=True)
@@ -64,32 +64,32 @@ class Progress:
             self._watch(self)
 
     def plan(self, stages: Sequence[str]) -> None:
-        """The stages to come, in their order, which are told."""
+        """Print the stages to come, in their order."""
         self.planned = tuple(stages)
         self.say(f"stages: {', '.join(stages)}")
 
     def expect(self, pieces: int) -> None:
-        """So many more pieces of work are to be done; a piece is about as long as one answer of one probe."""
+        """Add pieces of work to be done; a piece is about as long as one answer of one probe."""
         with self._lock:
             self._expected += pieces
 
     def advance(self, pieces: int = 1) -> None:
-        """So many pieces of work are done."""
+        """Count pieces of work as done."""
         with self._lock:
             self._done = min(self._done + pieces, self._expected)
 
     def complete(self) -> None:
-        """Nothing of what was expected is left: work that turned out to be needless is not waited for."""
+        """Count all expected work as done, needless work included."""
         with self._lock:
             self._done = self._expected
 
     @property
     def share(self) -> float:
-        """What is done of the work expected, from 0 to 1; 0 where none is."""
+        """The share of the expected work that is done, from 0 to 1; 0 where none is expected."""
         return self._done / self._expected if self._expected else 0.0
 
     def left(self) -> str:
-        """How much is done and how long the rest may take at the pace so far; empty where nothing is expected."""
+        """Return the share done and the time left at the pace so far; empty where nothing is expected."""
         if not self._expected:
             return ""
         with self._lock:
@@ -98,7 +98,7 @@ class Progress:
         return f"{self.share:.0%} done" if self.share == 1 else f"{self.share:.0%} done, {rest}"
 
     def say(self, text: str) -> None:
-        """One line, with the seconds since the start and the stage before it."""
+        """Print one line after the seconds since the start and the stage."""
         with self._lock:
             self._last = time.monotonic()
             seconds = self._last - self._started
@@ -106,7 +106,7 @@ class Progress:
 
     @contextmanager
     def doing(self, what: str) -> Iterator[None]:
-        """Names something the body does, which may take a while; may be nested and used from several threads."""
+        """Name the work of the body, which may take a while; may be nested and used from several threads."""
         with self._lock:
             self._doing[what] = time.monotonic()
         try:
@@ -116,7 +116,7 @@ class Progress:
                 self._doing.pop(what, None)
 
     def _count(self, stages: int) -> None:
-        """So many stages more run; time in which any does counts once, and time between them, in a notebook, never."""
+        """Count running stages: time with several counts once, time between two, as in a notebook, not at all."""
         with self._lock:
             now = time.monotonic()
             self._busy_s += now - self._busy_since if self._at_work else 0.0
@@ -129,9 +129,9 @@ class Progress:
                 self.say("; ".join(filter(None, (self.left(), self.under_way() or f"still in {name}"))))
 
     def under_way(self) -> str:
-        """What is being done and for how long, longest first."""
+        """Return the work under way with its seconds, longest first."""
         with self._lock:
             now = time.monotonic()
-            told = [f"{what} ({now - since:.0f} s)" for what, since in self._doing.items()]
-        more = f" and {len(told) - MOST_NAMED} more" if len(told) > MOST_NAMED else ""
-        return ", ".join(told[:MOST_NAMED]) + more
+            shown = [f"{what} ({now - since:.0f} s)" for what, since in self._doing.items()]
+        more = f" and {len(shown) - MOST_NAMED} more" if len(shown) > MOST_NAMED else ""
+        return ", ".join(shown[:MOST_NAMED]) + more

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from audit.model import sanitizer
 
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
-"""What a spreadsheet computes, the wide forms too where its language has them; see OWASP, "CSV Injection"."""
+"""The beginnings of a spreadsheet formula, with the wide forms of some languages; see OWASP, "CSV Injection"."""
 
 
 def text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """The rows under their columns; numbers with all their digits, texts on one line and never as a formula."""
+    """Return the rows under their columns; numbers with all their digits, texts on one line and never as a formula."""
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
     writer.writerow(columns)
@@ -22,15 +22,15 @@ def text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return table.getvalue()
 
 
-def cell(told: str) -> str:
-    """One line of visible characters that begins like no formula; a number stays one."""
-    shown = sanitizer.line(told)
+def cell(text: str) -> str:
+    """Return one line of visible characters that begins like no formula; a number stays one."""
+    shown = sanitizer.line(text)
     return f"'{shown}" if shown.startswith(FORMULA) and not _number(shown) else shown
 
 
-def _number(told: str) -> bool:
+def _number(text: str) -> bool:
     try:
-        float(told)
+        float(text)
     except ValueError:
         return False
     return True

@@ -1,4 +1,4 @@
-"""A report that fits into a given number of characters: what is left out is counted, and said to be elsewhere."""
+"""A report within a number of characters: every section counts the entries that it leaves out."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 
 from audit.model import sanitizer
 from audit.report.messages import message
-from audit.report.view import Block, Card, Code, Link, Point, Quoted, Report, Section, mapped
+from audit.report.view import Block, Code, Link, Quoted, Report, Section, mapped
 
 WHOLE = 10**9
 TORN = re.compile(r"[\w.,+-]+$", re.ASCII)
-"""What would be the first part of a number or of a name."""
+"""The first part of a number or of a name."""
 
 
 @dataclass(frozen=True)
 class Cut:
-    """At most so many items of a list, so many characters of a text and so many sections."""
+    """The most items of a list, characters of a text, and sections."""
 
     items: int
     characters: int = sanitizer.LINE_CHARACTERS
@@ -29,16 +29,16 @@ CUTS = (
     Cut(6, 280), Cut(5, 240), Cut(4, 220), Cut(3, 200), Cut(3, 140), Cut(2, 120), Cut(1, 100), Cut(1, 60),
     Cut(1, 60, 6), Cut(1, 40, 3), Cut(0, 30, 2),
 )  # fmt: skip
-"""From the mildest on; each leaves out more than the one before."""
+"""From the mildest on."""
 
 
 def fitting(report: Report, most: int, made: Callable[[Report, int], str]) -> str:
-    """The first text that has at most `most` characters, from the mildest cut on.
+    """Return the first text of at most `most` characters, from the mildest cut on.
 
     Args:
         report: the whole report, in English.
         most: the limit.
-        made: the text of a report whose own texts have at most so many characters.
+        made: makes the text of a report whose own texts have at most so many characters.
     """
     text = ""
     for cut in CUTS:
@@ -49,7 +49,7 @@ def fitting(report: Report, most: int, made: Callable[[Report, int], str]) -> st
 
 
 def clipped(report: Report, characters: int) -> Report:
-    """The report with every text cut to that many characters."""
+    """Return the report with every text cut to that many characters."""
 
     def change(text: str) -> str:
         if isinstance(text, Block):
@@ -61,7 +61,7 @@ def clipped(report: Report, characters: int) -> Report:
 
 
 def beginning(text: str, characters: int) -> str:
-    """At most so many characters of a text, never with a part of a number or of a name at its end."""
+    """Return the beginning of a text, without a part of a number or of a name at its end."""
     if len(text) <= characters:
         return text
     kept, following = text[: characters - 1], text[characters - 1]
@@ -70,31 +70,22 @@ def beginning(text: str, characters: int) -> str:
 
 
 def shortened(report: Report, cut: Cut) -> Report:
-    """The report without what the cut leaves out."""
+    """Return the report after a cut."""
     kept = tuple(_section(section, cut.items) for section in report.sections[: cut.sections])
     return replace(report, sections=kept)
 
 
 def _section(section: Section, items: int) -> Section:
-    card = section.card
+    card, most = section.card, slice(items)
     reasons = (card.reasons, card.missing) if card else ()
     whole = (*(table.rows for table in section.tables), section.bullets, section.points, section.logs, *reasons)
     left = sum(max(0, len(one) - items) for one in whole)
-    told = (message("page.left_out", count=f"{left:,}"),) if left else ()
     return replace(
         section,
-        tables=tuple(replace(table, rows=table.rows[:items]) for table in section.tables),
-        bullets=section.bullets[:items],
-        points=tuple(_point(point, items) for point in section.points[:items]),
-        logs=section.logs[:items],
-        card=card and _card(card, items),
-        left=told,
+        tables=tuple(replace(table, rows=table.rows[most]) for table in section.tables),
+        bullets=section.bullets[most],
+        points=tuple(replace(point, facts=point.facts[: max(items, 1)]) for point in section.points[most]),
+        logs=section.logs[most],
+        card=card and replace(card, reasons=card.reasons[most], missing=card.missing[most]),
+        left=(message("page.left_out", count=f"{left:,}"),) if left else (),
     )
-
-
-def _card(card: Card, items: int) -> Card:
-    return replace(card, reasons=card.reasons[:items], missing=card.missing[:items])
-
-
-def _point(point: Point, items: int) -> Point:
-    return replace(point, facts=point.facts[: max(items, 1)])

@@ -1,4 +1,4 @@
-"""Where the templates lie and how strictly they are read."""
+"""The templates and their environment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TEMPLATES = Path(__file__).with_name("templates")
 
 
 def environment(*, autoescape: bool, finalize: Callable[[object], object]) -> Environment:
-    """Every value a template prints passes `finalize` first; a name nobody set is an error."""
+    """Return an environment that passes every printed value to `finalize` and refuses an unset name."""
     return Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=autoescape,

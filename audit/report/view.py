@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Literal, TypeVar
 
-from audit.report.messages import message
-
 Tone = Literal["holds", "fails", "open"]
 MARKS = frozenset({("Card", "tone"), ("Section", "slug"), ("Figure", "name"), ("Report", "language")})
 """Fields that programs read and that are not shown."""
@@ -105,22 +103,6 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Words:
-    """The words of the templates."""
-
-    verdict: str = message("verdict.title")
-    reason: str = message("page.reason")
-    reasons: str = message("page.reasons")
-    missing: str = message("page.missing")
-    missing_for_a_verdict: str = message("page.missing_for_a_verdict")
-    grade: str = message("page.grade")
-    see_again: str = message("page.see_again")
-    evidence: str = message("page.evidence")
-    figure: str = message("page.figure")
-    contents: str = message("page.sections")
-
-
-@dataclass(frozen=True)
 class Report:
     """A whole report; `notice` is shown above everything else, `remark` under the title."""
 
@@ -129,7 +111,6 @@ class Report:
     notice: str | None
     footer: str
     sections: tuple[Section, ...]
-    words: Words = Words()
     remark: str = ""
     language: str = "en"
 

@@ -96,6 +96,11 @@ def families() -> set[str]:
         "grade": {*get_args(Grade)},
         "floors": {"pass", "fail", "error", "ratio_only", "unknown"},
         "sizes": {*sizes.RESULTS},
+        "template": {
+            name
+            for path in (PACKAGE / "report" / "templates").iterdir()
+            for name in re.findall(r"words\.(\w+)", path.read_text(encoding="utf-8"))
+        },
         "probe": {key.partition(".")[2] for key in wordings() if key.startswith("probe.")},
         "question": {key.partition(".")[2] for key in wordings() if key.startswith("question.")},
     }
@@ -269,9 +274,9 @@ def test_sentences_of_records(english: str, japanese: str) -> None:
     assert worded(Recorded(english), "ja") == japanese
 
 
-def test_texts_inside_texts_are_said_too() -> None:
+def test_messages_inside_messages_are_worded_too() -> None:
     answers = joined("comma", [message("order.right"), message("order.wrong"), Recorded("inf")])
-    inner = message("questions.coverage_at", shape="N = 3", told=answers)
+    inner = message("questions.coverage_at", shape="N = 3", question=answers)
     assert inner == "At N = 3, right, wrong, inf"
     assert worded(inner, "ja") == "N = 3 では、正しい、誤り、inf"
     assert isinstance(joined("semicolon", []), Joined)

@@ -43,7 +43,7 @@ def draw(record: Record) -> Figure | None:
         png = canvas.png(sheet)
     failed = ((one.name or message("sizes.all_at_once"), one.at("wrong")) for one in strips if one.at("wrong"))
     wrong = joined("semicolon", (message("sizes.wrong_at", size=name, values=values) for name, values in failed))
-    alt = message("sizes.alt", shape=shape(base), told=wrong)
+    alt = message("sizes.alt", shape=shape(base), wrong=wrong)
     return Figure(name=NAME, alt=alt, caption=message("sizes.caption", shape=shape(base)), png=png)
 
 
