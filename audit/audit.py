@@ -22,7 +22,7 @@ from audit.record_writer import Ledger, taken
 from audit.report.formats import USUAL, Form
 from audit.report.progress import Progress
 from audit.review.hints import review_python, review_source
-from audit.run import environment, standing
+from audit.run import environment, sandbox_check
 from audit.run.pool import Workers
 from audit.scheduler import Inquiry, jobs, places
 
@@ -106,7 +106,7 @@ class Audit:
             self._main.cost()
             if self._gives_times:
                 self._timing = self._main.beside(self._prepare_timing)
-            self._ledger.put_walls(standing.walls(self._workers))
+            self._ledger.put_walls(sandbox_check.walls(self._workers))
             self._progress.say(f"float64 results for {', '.join(case.label for case in self._main.site.cases)}")
 
     def lint(self) -> None:

@@ -20,7 +20,7 @@ from audit import claims
 from audit.audit import Audit
 from audit.build.devices import choose
 from audit.report.progress import Progress
-from audit.run import environment, standing
+from audit.run import environment, sandbox_check
 from audit.run.pool import Workers
 from audit.scheduler import places
 
@@ -31,13 +31,13 @@ PAIRS = 8
 AIM = 1.15
 
 
-def seconds_of(scratch: Path, *, walled: bool) -> float:
+def seconds_of(scratch: Path, *, sandboxed: bool) -> float:
     """Seconds of one audit, up to its verdict."""
     folder = claims.load(CLAIM)
     started = time.perf_counter()
     out = Path(tempfile.mkdtemp(dir=scratch))
     with (
-        Workers(places(1), walled=walled) as workers,
+        Workers(places(1), sandboxed=sandboxed) as workers,
         Audit(
             folder,
             choose("emulated", folder.claim),
@@ -65,14 +65,14 @@ def main() -> None:
     pairs = int(sys.argv[1]) if len(sys.argv) > 1 else PAIRS
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
-        seconds_of(Path(scratch), walled=True)  # whatever is not compiled yet
+        seconds_of(Path(scratch), sandboxed=True)  # whatever is not compiled yet
         for pair in range(pairs):
             order = (True, False) if pair % 2 else (False, True)
-            seconds = {walled: seconds_of(Path(scratch), walled=walled) for walled in order}
+            seconds = {sandboxed: seconds_of(Path(scratch), sandboxed=sandboxed) for sandboxed in order}
             rows.append({"walled_s": round(seconds[True], 3), "open_s": round(seconds[False], 3)})
             print(f"{seconds[True]:7.2f} s inside the walls, {seconds[False]:7.2f} s without", flush=True)
     with Workers(1) as workers:
-        walls = [wall.model_dump() for wall in standing.walls(workers)]
+        walls = [wall.model_dump() for wall in sandbox_check.walls(workers)]
     ratio = statistics.median([row["walled_s"] / row["open_s"] for row in rows])
     print(f"ratio {ratio:.3f}, aim below {AIM}")
     told = {

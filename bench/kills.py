@@ -25,7 +25,7 @@ from audit.build.emulated import prepared
 from audit.model import store
 from audit.model.errors import BadInput
 from audit.run import environment
-from audit.sandbox import native, tree
+from audit.sandbox import native, processes
 
 RESULTS = Path(__file__).with_name("results") / "kills.json"
 SMALL = Path(__file__).parents[1] / "tests/hostile/claim"
@@ -107,7 +107,7 @@ def living() -> list[int]:
     with suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
-    return tree.descendants()
+    return processes.descendants()
 
 
 def state(record: Path) -> tuple[str | None, bool]:

@@ -30,12 +30,12 @@ from audit.build.settings import CudaSettings  # noqa: E402
 from audit.measure.statistics import Series, ratio  # noqa: E402
 from audit.model import Harness  # noqa: E402
 from audit.probes.called import Case  # noqa: E402
-from audit.run import callables, kernel_time  # noqa: E402
+from audit.run import callables, other_clocks  # noqa: E402
 from audit.run.answers import Answers  # noqa: E402
 from audit.run.blocks import COLD, Blocks, Plan  # noqa: E402
 from audit.run.callables import Indexed  # noqa: E402
 from audit.run.contents import Contents  # noqa: E402
-from audit.run.kept_outputs import KeptOutputs  # noqa: E402
+from audit.run.outputs import KeptOutputs  # noqa: E402
 from audit.run.pool import Workers  # noqa: E402
 from audit.run.requests import Cases  # noqa: E402
 from audit.run.stopwatch import Stopwatch, Timed  # noqa: E402
@@ -163,9 +163,9 @@ def against_profiler(calls: dict[str, Indexed], contents: Contents) -> list[dict
     empty_ms = median(stopwatch.cold([Timed(empty)] * 50))
     order = [name for name in (*calls, EMPTY) for _ in range(PROFILED)]
     every = {**calls, EMPTY: lambda _: empty()}
-    seen = kernel_time.profiled([lambda name=name: every[name](0) for name in order], stopwatch)
+    seen = other_clocks.profiled([lambda name=name: every[name](0) for name in order], stopwatch)
     profiles = {name: [one for other, one in zip(order, seen, strict=True) if other == name] for name in every}
-    spans = {name: median(kernel_time.span_ms(one) for one in own) for name, own in profiles.items()}
+    spans = {name: median(other_clocks.span_ms(one) for one in own) for name, own in profiles.items()}
     overhead = empty_ms - spans[EMPTY]
     told = [{"callable": EMPTY, "events_ms": empty_ms, "span_ms": spans[EMPTY], "overhead_ms": overhead}]
     for name in calls:

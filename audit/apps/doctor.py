@@ -17,7 +17,7 @@ from audit.apps.commands.declare import Arg
 from audit.build.cuda import toolchain as cuda_toolchain
 from audit.build.emulated import toolchain
 from audit.report import terminal
-from audit.sandbox import tried
+from audit.sandbox import check
 
 LEAST_TORCH = (2, 9)
 
@@ -36,8 +36,8 @@ def doctor(*, self_test: Annotated[bool, Arg("also run every feature of the emul
     """Prints a line a check, and one a feature when asked."""
     from audit.build.emulated.selftest import selftest
 
-    for check in examine():
-        terminal.say(f"{check.mark} {check.name:<16} {check.found}" + (f" -> {check.advice}" if check.advice else ""))
+    for one in examine():
+        terminal.say(f"{one.mark} {one.name:<16} {one.found}" + (f" -> {one.advice}" if one.advice else ""))
     if self_test:
         for feature in selftest(progress=lambda text: terminal.say(f"   {text}")):
             terminal.say(f"{'ok' if feature.passed else '!!'} emulated: {feature.name:<24} {feature.detail}")
@@ -98,7 +98,7 @@ def _parser() -> Check:
 
 def _walls() -> Check:
     """The walls around claimed code, each tried; docs/containment.md says what happens without one."""
-    walls = tried.around_commands()
+    walls = check.around_commands()
     missing = [wall for wall in walls if not wall.up]
     found = f"{len(walls) - len(missing)} of {len(walls)} walls around claimed code stand"
     advice = "; ".join(f"{wall.name} missing: {wall.why}" for wall in missing)

@@ -15,9 +15,9 @@ from audit.claims.shapes import Scope
 from audit.model import Shape
 from audit.model.errors import AuditError
 from audit.probes.compare import Array
-from audit.run import outputs
+from audit.run import results
 from audit.run.pool import Reply
-from audit.run.transcript import Forged
+from audit.run.transcript import ProtocolViolation
 
 LARGEST_ITEM_BYTES = 16
 """An element of complex128: no output has larger ones."""
@@ -103,8 +103,8 @@ class Call:
             raise SessionBroken("the call returned a tensor without elements; see contract")
         try:
             most = LARGEST_ITEM_BYTES * elements
-            data = outputs.read(self.file, digest=self.event["digest"], most_bytes=most)
-        except Forged as seen:
+            data = results.read(self.file, digest=self.event["digest"], most_bytes=most)
+        except ProtocolViolation as seen:
             raise self._forged(str(seen)) from None
         if not data.size or data.size % elements:
             raise self._forged(f"the output {self.file.name} has not the shape that was told")

@@ -28,7 +28,7 @@ MOST_BYTES = 512 << 20
 """Of a case's inputs and right result: above it no question by value, whose calls take seconds and gigabytes each."""
 OTHER, TIES = "other_values", "ties"
 WHOLE_NUMBER = "whole number"
-"""The kind of an argument, see `audit.run.redrawn.Kind`."""
+"""The kind of an argument, see `audit.run.changes.Kind`."""
 DISCRIMINATING = "discriminating"
 """Inputs of the claim folder's own at which its task can tell, where those of a benchmark cannot."""
 
@@ -52,7 +52,7 @@ class Variation:
             that they cannot tell from a right result.
         moved: elements of the right result that a change made for that moves; None where none was.
         how: of one argument replaced, how, in words.
-        kind: what that argument is, see `audit.run.redrawn.Kind`.
+        kind: what that argument is, see `audit.run.changes.Kind`.
     """
 
     name: str

@@ -6,10 +6,10 @@ from audit.model import BuildNote, Device, Record
 from audit.report.messages import Recorded, headings, joined, message
 from audit.report.quantities import NONE, capability, number
 from audit.report.view import Block, Code, Section, Table
-from audit.run import standing
-from audit.sandbox import tried
+from audit.run import sandbox_check
+from audit.sandbox import check
 
-DOES = {**tried.WALLS, **standing.OF_THE_CHANNEL}
+DOES = {**check.WALLS, **sandbox_check.OF_THE_CHANNEL}
 """What each limit of the sandbox does, by its name."""
 
 

@@ -1,5 +1,6 @@
 """Processes that run what the judge never loads: claimed code and the references.
 
-`pool` is the judge's side. A `zygote` is a trusted parent that has imported torch and forks one fresh child for each
-session; the child (`session`, `oracle`) does the work, tells it line by line over a private pipe, and dies.
+`pool` is the judge's side. The fork server has imported torch and forks supervisors; a supervisor is a trusted parent
+that forks one fresh child for each session. The child (`session`, `oracle`, `timing`) does the work, sends its events
+line by line over a private pipe, and ends.
 """

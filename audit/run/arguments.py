@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from audit.run import raw_writes
+from audit.run import raw_memory
 from audit.run.containers import along, holds_more, leaves, rebuilt, refilled, tensors
 from audit.run.harness import Upload, placed
 
@@ -108,7 +108,7 @@ class Arguments:
             return x
         if not isinstance(buffer, torch.Tensor) or (buffer.shape, buffer.dtype) != (x.shape, x.dtype):
             return self._upload(x) if self._goes(place) else x.clone()
-        raw_writes.write(buffer, x)
+        raw_memory.write(buffer, x)
         return buffer
 
     def _there_at(self, place: int, x: torch.Tensor, address: int | None) -> torch.Tensor:
@@ -137,7 +137,7 @@ class Arguments:
 def write_all(arguments: list[Any], values: list[Any]) -> None:
     """Writes the values into arguments of the same shapes, in the order of the current stream."""
     for buffer, value in zip(tensors(arguments), tensors(values), strict=True):
-        raw_writes.write(buffer, value)
+        raw_memory.write(buffer, value)
 
 
 def named(error: Exception) -> str:

@@ -1,14 +1,16 @@
 """Runs in a child: callables timed side by side, in blocks, in a new random order each.
 
 Clocks, heat and neighbours change from second to second; callables of one block share them, so their ratio does not.
-Every call gets a content that its callable has not seen in this block, and its result is compared (`answers`).
+Every call gets a content that its callable has not seen in this block, and its result is compared (`answers`). The
+arithmetic here only decides when to stop; `audit.measure.statistics` derives what is reported from the samples.
 """
 
 from __future__ import annotations
 
+import math
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
@@ -16,8 +18,7 @@ from typing import Any
 from audit.run.answers import Answers
 from audit.run.callables import PREFIX, Indexed
 from audit.run.contents import Content, Contents
-from audit.run.kept_outputs import KeptOutputs
-from audit.run.stopping import calls_in_block, half_width, settled
+from audit.run.outputs import KeptOutputs
 from audit.run.stopwatch import Stopwatch, Timed
 
 WARM_GROUP, WARM_TOLERANCE = 5, 0.01
@@ -187,3 +188,38 @@ class Blocks:
                 self._kept.keep(name, slot, result, inputs=content.drawn, block=block)
 
         return Timed(lambda: function(home), before=lambda: self._contents.write(content, home), after=after)
+
+
+NORMAL_95 = 1.96
+MEDIAN_COST = 1.2533
+"""A median's standard error over a mean's for normal noise, sqrt(pi / 2)."""
+MAD_TO_SIGMA = 1.4826
+"""A normal distribution's standard deviation over its median absolute deviation."""
+
+
+def half_width(ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """Relative half width of a 95 % interval of the ratio of two callables; infinite for fewer than three blocks.
+
+    Args:
+        ours: the medians of one callable, block by block.
+        theirs: the medians of the other in the same blocks.
+    """
+    logs = [math.log(top / bottom) for top, bottom in zip(theirs, ours, strict=True)]
+    if len(logs) < 3:
+        return math.inf
+    middle = median(logs)
+    spread = MAD_TO_SIGMA * median(abs(one - middle) for one in logs)
+    return NORMAL_95 * MEDIAN_COST * spread / math.sqrt(len(logs))
+
+
+def settled(recent: Sequence[float], *, group: int, tolerance: float) -> bool:
+    """True once the medians of the last two groups of calls differ by no more than `tolerance`, relative."""
+    if len(recent) < 2 * group:
+        return False
+    before, after = median(recent[-2 * group : -group]), median(recent[-group:])
+    return abs(after - before) <= tolerance * before
+
+
+def calls_in_block(call_ms: float, *, share_ms: float, most: int) -> int:
+    """How many samples a callable gets in each block, so that a fast one gets more: from 1 to `most`."""
+    return max(1, min(most, round(share_ms / max(call_ms, 1e-6))))

@@ -1,23 +1,25 @@
 """Runs in a child: changes of a case's arguments, each large enough for the right result to show it.
 
 A change that leaves the right result as it is asks a kernel nothing. So each is tried from its gentlest form on, until
-the reference's own answer moves by more than two right results may differ.
+the reference's own answer moves by more than two right results may differ. An argument that `inputs` draws anew each
+time is drawn anew; one that it always gives alike keeps what a kernel may rest on: a constant its sign, a table its
+zeros and signs, indices their range.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 
 from audit.run import correctness, ties
 from audit.run.containers import leaves, named_leaves, rebuilt
-from audit.run.discriminating import OTHER, OWN, Telling
+from audit.run.discriminating import OTHER, OWN, Discriminator
 from audit.run.problem import Problem
-from audit.run.redrawn import FACTORS, redrawn
-from audit.run.transforms import is_real, one_moved, real_leaves, two_exchanged, whole
+from audit.run.transforms import is_real, one_moved, real_leaves, scaled_number, two_exchanged, whole
 
 MOST_EXCHANGED = 4
 """Times that each tensor has two elements exchanged until the right result moves."""
@@ -33,9 +35,9 @@ class Change(NamedTuple):
     moved: int
 
 
-def one_element(telling: Telling) -> Iterator[Variation]:
+def one_element(discriminator: Discriminator) -> Iterator[Variation]:
     """One element moved: the last one, any one, and one in the middle of any tensor."""
-    problem = telling.problem
+    problem = discriminator.problem
     real = real_leaves(problem.flat)
     if not any(is_real(x) and x.numel() for x in problem.flat):
         return
@@ -47,13 +49,13 @@ def one_element(telling: Telling) -> Iterator[Variation]:
     }
     for name, (position, leaf) in places.items():
         steps = ((one, _moved_by(problem, position, leaf, one)) for one in FACTORS)
-        if (found := until_moved(telling, steps, problem.values)) is not None:
+        if (found := until_moved(discriminator, steps, problem.values)) is not None:
             yield name, found.values, {"moved": found.moved}
 
 
-def whole_numbers(telling: Telling) -> Iterator[Variation]:
+def whole_numbers(discriminator: Discriminator) -> Iterator[Variation]:
     """Whole numbers, whose sums are exact in any order, and the same with two elements in each other's place."""
-    problem = telling.problem
+    problem = discriminator.problem
     real, draw = real_leaves(problem.flat), problem.generator(6)
     if not real:
         return
@@ -62,14 +64,18 @@ def whole_numbers(telling: Telling) -> Iterator[Variation]:
     yield "whole_numbers", base, {}
     order = torch.randperm(len(real), generator=draw).tolist()
     tries = ((one, problem.arguments(two_exchanged(flat, real[one], draw))) for one in order * MOST_EXCHANGED)
-    if (found := until_moved(telling, tries, base)) is not None and found.moved:
+    if (found := until_moved(discriminator, tries, base)) is not None and found.moved:
         yield "two_exchanged", found.values, {"moved": found.moved}
 
 
-def one_argument(telling: Telling) -> Iterator[Variation]:
+def one_argument(discriminator: Discriminator) -> Iterator[Variation]:
     """Each argument alone replaced, within containers each leaf; among discriminating ones where there are such."""
-    problem = telling.problem
-    own, others = (telling.drawn(OWN), telling.drawn(OTHER)) if telling.offers else (problem.values, problem.others)
+    problem = discriminator.problem
+    own, others = (
+        (discriminator.drawn(OWN), discriminator.drawn(OTHER))
+        if discriminator.offers
+        else (problem.values, problem.others)
+    )
     flat, other = leaves(own), leaves(others)
     if len(flat) != len(other):
         return
@@ -78,7 +84,7 @@ def one_argument(telling: Telling) -> Iterator[Variation]:
             (one, rebuilt(own, [*flat[:place], one.value, *flat[place + 1 :]]))
             for one in redrawn(flat[place], other[place], problem.generator(7))
         )
-        if (found := until_moved(telling, candidates, own)) is not None:
+        if (found := until_moved(discriminator, candidates, own)) is not None:
             yield name, found.values, {"moved": found.moved, "how": found.candidate.how, "kind": found.candidate.kind}
 
 
@@ -93,17 +99,19 @@ def names(problem: Problem) -> list[str]:
     ]
 
 
-def until_moved(telling: Telling, candidates: Iterable[tuple[Any, list[Any]]], base: list[Any]) -> Change | None:
+def until_moved(
+    discriminator: Discriminator, candidates: Iterable[tuple[Any, list[Any]]], base: list[Any]
+) -> Change | None:
     """The first of the candidates that moves the right result of `base`, else the last sound one; None without one."""
-    problem, found = telling.problem, None
+    problem, found = discriminator.problem, None
     try:
         was = problem.oracle(base)
         need = correctness.needed(problem.eager(base).double(), was)
     except ties.REFUSED:
         return None
-    limit = max(telling.relative / 2, 2 * (need or 0.0))
+    limit = max(discriminator.relative / 2, 2 * (need or 0.0))
     for candidate, values in candidates:
-        moved = _moved(telling, values, was, limit)
+        moved = _moved(discriminator, values, was, limit)
         if moved is not None:
             found = Change(candidate, values, moved)
         if moved:
@@ -111,18 +119,18 @@ def until_moved(telling: Telling, candidates: Iterable[tuple[Any, list[Any]]], b
     return found
 
 
-def _moved(telling: Telling, values: list[Any], was: torch.Tensor, limit: float) -> int | None:
+def _moved(discriminator: Discriminator, values: list[Any], was: torch.Tensor, limit: float) -> int | None:
     """Elements of the right result that those arguments move; None where nothing follows from them.
 
     That is where the reference refuses them, gives another shape, or itself needs more of the tolerance than `limit`:
     half of it, or twice what it needs for the arguments that were changed.
     """
     try:
-        now = telling.problem.oracle(values)
+        now = discriminator.problem.oracle(values)
         if now.shape != was.shape:
             return None
-        need = correctness.needed(telling.problem.eager(values).double(), now)
-        moved = correctness.moved(was, now, relative=telling.relative, least_scale=telling.problem.size)
+        need = correctness.needed(discriminator.problem.eager(values).double(), now)
+        moved = correctness.moved(was, now, relative=discriminator.relative, least_scale=discriminator.problem.size)
     except (*ties.REFUSED, correctness.NothingFinite):
         return None
     if need is None or need > limit:
@@ -132,3 +140,74 @@ def _moved(telling: Telling, values: list[Any], was: torch.Tensor, limit: float)
 
 def _moved_by(problem: Problem, position: float, leaf: int | None, factor: float) -> list[Any]:
     return problem.arguments(one_moved(problem.flat, position, leaf=leaf, factor=factor))
+
+
+Kind = Literal["drawn", "constant", "table", "number", "whole number"]
+"""What is known of an argument: `inputs` draws it anew, or gives a tensor of one value, another tensor, or a number."""
+FACTORS = (1.0, 8.0, 64.0, 512.0, 4096.0)
+SHARES = (0.1, 0.5)
+"""Of a mask that is turned round."""
+
+
+@dataclass(frozen=True)
+class Redrawn:
+    """Another value, how it was made in words, and the kind of the argument."""
+
+    value: Any
+    how: str
+    kind: Kind
+
+
+def redrawn(own: Any, other: Any, generator: torch.Generator) -> Iterator[Redrawn]:
+    """Other values for `own`, of which `other` is a second draw; none for what is neither tensor nor number."""
+    if isinstance(own, torch.Tensor):
+        yield from _redrawn_tensor(own, other, generator)
+    elif isinstance(own, bool):
+        yield Redrawn(not own, "turned round", "whole number")
+    elif isinstance(own, int):
+        yield from (Redrawn(value, f"{value} for {own}", "whole number") for value in (own + 1, own - 1, 2 * own))
+    elif isinstance(own, float):
+        values = [scaled_number(own), *(factor * (own or 0.25) for factor in FACTORS[1:])]
+        yield from (Redrawn(value, f"{value:g} for {own:g}", "number") for value in values)
+
+
+def _redrawn_tensor(own: torch.Tensor, other: Any, generator: torch.Generator) -> Iterator[Redrawn]:
+    if isinstance(other, torch.Tensor) and not _same(own, other):
+        yield Redrawn(other, "drawn anew", "drawn")
+        if own.is_floating_point() and own.shape == other.shape:
+            for factor in FACTORS[1:]:
+                yield Redrawn(_as(own, other.float() * factor), f"drawn anew, times {factor:g}", "drawn")
+        return
+    if not own.numel():
+        return
+    constant = bool((own == own.reshape(-1)[0]).all())
+    kind: Kind = "constant" if constant else "table"
+    if own.is_floating_point():
+        yield from _redrawn_real(own, kind, generator)
+    elif own.dtype == torch.bool:
+        for share in SHARES:
+            turned = torch.rand(own.shape, generator=generator) < share
+            yield Redrawn(own ^ turned, f"turned round in {share:.0%} of its places", kind)
+    if not constant:
+        order = torch.randperm(own.numel(), generator=generator)
+        yield Redrawn(own.reshape(-1)[order].view(own.shape), "its elements in another order", kind)
+        yield Redrawn(own.reshape(-1).flip(0).view(own.shape), "its elements in reverse order", kind)
+
+
+def _redrawn_real(own: torch.Tensor, kind: Kind, generator: torch.Generator) -> Iterator[Redrawn]:
+    for factor in FACTORS:
+        drawn = torch.rand(own.shape, generator=generator)
+        if kind == "constant" and not own.any():
+            yield Redrawn(_as(own, drawn * factor), f"up to {factor:g} for 0", kind)
+        else:
+            yield Redrawn(
+                _as(own, own.float() * (0.5 + drawn) * factor), f"times {factor / 2:g} to {1.5 * factor:g}", kind
+            )
+
+
+def _same(own: torch.Tensor, other: torch.Tensor) -> bool:
+    return own.shape == other.shape and own.dtype == other.dtype and bool(((own == other) | own.isnan()).all())
+
+
+def _as(own: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    return values.to(own.dtype)

@@ -15,10 +15,9 @@ from typing import Any
 
 import torch
 
-from audit.run import correctness, raw_writes
-from audit.run.arena import Arena, Kind
+from audit.run import correctness, raw_memory
 from audit.run.containers import leaves, rebuilt, tensors
-from audit.run.mixtures import PIECE, mixable, mixture, pieces_of
+from audit.run.raw_memory import Arena, Kind
 from audit.run.ties import REFUSED
 
 HOMES = 2
@@ -125,7 +124,7 @@ class Contents:
     def write(self, content: Content, home: int) -> None:
         """Writes a content into a home, within lists and dicts made anew."""
         for column, buffer in enumerate(self._buffers[home]):
-            raw_writes.write(buffer, self._arena.view(content.row, column))
+            raw_memory.write(buffer, self._arena.view(content.row, column))
         filled = iter(self._buffers[home])
         flat = [next(filled) if isinstance(x, torch.Tensor) else x for x in leaves(self._draws[0])]
         self.homes[home][:] = rebuilt(self._draws[0], flat)
@@ -167,7 +166,7 @@ class Contents:
         self._arena = Arena(kinds, self.most + len(self._draws), device=device)
         for number, draw in enumerate(self._draws):
             for column, x in enumerate(tensors(draw)):
-                raw_writes.write(self._draw(number, column), x)
+                raw_memory.write(self._draw(number, column), x)
 
     def _drawn_pieces(self) -> list[int] | None:
         """Which pieces of the result count in this batch; None where all of it does."""
@@ -185,7 +184,7 @@ class Contents:
 
     def _drawn(self, row: int, number: int) -> Content:
         for column in range(len(self._kinds)):
-            raw_writes.write(self._arena.view(row, column), self._draw(number, column))
+            raw_memory.write(self._arena.view(row, column), self._draw(number, column))
         return Content(row, self._numbers[number], key=("drawn", number))
 
     def _mixture(self, row: int, number: int) -> Content:
@@ -195,7 +194,7 @@ class Contents:
         for column, mixes in enumerate(self._mixed):
             target, one = self._arena.view(row, column), self._draw(number, column)
             if not mixes:
-                raw_writes.write(target, one)
+                raw_memory.write(target, one)
             else:
                 target.copy_(
                     mixture(one, self._draw(other, column) if other != number else torch.zeros_like(one), share)
@@ -224,3 +223,34 @@ def _alike(one: Values, other: Values) -> bool:
         else type(x) is type(y) and x == y
         for x, y in pairs
     )
+
+
+PIECE = 4096
+"""Elements of one part of a large result."""
+
+
+def mixture(one: torch.Tensor, other: torch.Tensor, share: float) -> torch.Tensor:
+    """Numbers between those of two tensors; where both are the same, or not finite, those of the first."""
+    wide = torch.float64 if one.dtype == torch.float64 else torch.float32
+    mixed = one.to(wide) * share + other.to(wide) * (1 - share)
+    keep = (one == other) | ~(one.isfinite() & other.isfinite())
+    return torch.where(keep, one, mixed.to(one.dtype))
+
+
+def pieces_of(result: torch.Tensor, pieces: Sequence[int] | None) -> torch.Tensor:
+    """A result as a vector, row major: all of it, or pieces of `PIECE` elements by their numbers."""
+    flat = result.reshape(-1)
+    if pieces is None:
+        return flat
+    rows = flat[: flat.numel() // PIECE * PIECE].view(-1, PIECE)
+    return rows[torch.tensor(pieces, device=result.device)].reshape(-1)
+
+
+def mixable(columns: Sequence[torch.Tensor]) -> bool:
+    """Whether numbers between those of several draws are such as the draws may have: fractions, and not all alike."""
+    first = columns[0]
+    if first.dtype not in (torch.float16, torch.bfloat16, torch.float32, torch.float64) or not first.numel():
+        return False
+    whole = all(bool((one == one.round()).all()) for one in columns)
+    alike = len(columns) > 1 and all(torch.equal(one, first) for one in columns[1:])
+    return not whole and not alike

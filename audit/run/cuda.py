@@ -1,10 +1,11 @@
-"""Runs in a child: a GPU's side of a session."""
+"""Runs in a child: a GPU's side of a session, for compiled variants and `.py` ones."""
 
 from __future__ import annotations
 
 import ctypes
 import importlib.util
 import json
+import os
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -15,15 +16,17 @@ import torch
 from torch.autograd.profiler import profile
 
 from audit.build.cuda import fast_load
+from audit.build.python.load import function_of, stand_in
 from audit.build.settings import CudaLibrary, CudaPython, CudaPythonSettings, CudaSettings
 from audit.model import Harness
-from audit.run import raw_writes
-from audit.run.kernel_trace import launches_in
+from audit.run import raw_memory
 
 POISONED_BLOCKS = 4
 """Freed blocks of the output's size that are filled: the claim may take scratch memory before its output."""
 MEMORY = ("plain", "traced", "reuse", "filled_nan", "poison_nan", "poison_number")
 WORD_BYTES = 4
+MOST_LAUNCHES = 200
+"""Launches listed one by one; of a call with more, the first ones are."""
 
 
 class Cuda:
@@ -106,9 +109,7 @@ def entry_of(settings: CudaLibrary | CudaPython, entry: str, harness: Harness) -
         LookupError: it has no such function; names those it has.
     """
     if isinstance(settings, CudaPython):
-        from audit.run.python_cuda import entry_of as entry_of_python  # only a `.py` variant needs it
-
-        return entry_of_python(settings, entry, harness)
+        return _entry_of_python(settings, entry, harness)
     functions = _functions(settings.library, settings.module, settings.binding)
     if entry not in functions:
         raise LookupError(f"no function {entry}; the extension has: {', '.join(functions) or 'none'}")
@@ -117,14 +118,10 @@ def entry_of(settings: CudaLibrary | CudaPython, entry: str, harness: Harness) -
 
 @cache
 def _functions(library: Path, module: str, binding: Path | None) -> dict[str, Callable[..., Any]]:
-    """What a library offers; loaded once a process, since a module may not register its types twice."""
+    """Return the functions that a library offers, by name; once a process, since types may not be registered twice."""
     if binding is not None:
         return fast_load.load(library, binding=binding)
-    spec = importlib.util.spec_from_file_location(module, library)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{library.name}: no Python module")
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
+    loaded = _module(library, module)
     names = [name for name in dir(loaded) if callable(getattr(loaded, name)) and not name.startswith("_")]
     return {name: getattr(loaded, name) for name in names}
 
@@ -153,7 +150,7 @@ def _kernels(finished: Any) -> list[dict[str, Any]]:
 
 def _last_error() -> str | None:
     """What the CUDA runtime holds as its last error, then cleared; synchronising does not tell of a refused launch."""
-    runtime = raw_writes.runtime()
+    runtime = raw_memory.runtime()
     if runtime is None:
         return None
     code = runtime.cudaGetLastError()
@@ -161,3 +158,66 @@ def _last_error() -> str | None:
         return None
     runtime.cudaGetErrorString.restype = ctypes.c_char_p
     return str(runtime.cudaGetErrorString(code).decode("utf-8", "replace"))
+
+
+def _entry_of_python(settings: CudaPython, entry: str, harness: Harness) -> Callable[..., Any]:
+    """Return the function of that name, or a `ModelNew` in the harness's mode and dtype.
+
+    Raises:
+        LookupError: it has neither; what the module itself raises comes through.
+    """
+    os.environ.update(settings.environment)
+    if settings.extensions is not None:
+        from torch.utils import cpp_extension  # reads the environment when it is imported
+
+        plain = getattr(cpp_extension.load_inline, "plain", cpp_extension.load_inline)
+        stand_in(lambda _, key: _extension(settings, key), otherwise=plain)
+    return function_of(settings.python, entry, init_inputs=settings.init_inputs, device="cuda", harness=harness)
+
+
+def _extension(settings: CudaPython, key: str) -> Any | None:
+    known = (settings.extensions or {}).get(key)
+    if isinstance(known, str):
+        raise RuntimeError(known)
+    return None if known is None or settings.folder is None else _module(settings.folder / known[0], known[1])
+
+
+@cache
+def _module(library: Path, name: str) -> Any:
+    """Loaded once a process, since a module may not register its types twice."""
+    spec = importlib.util.spec_from_file_location(name, library)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{library.name}: no Python module")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def launches_in(trace: dict[str, Any]) -> list[dict[str, Any]]:
+    """One entry a launch, in order of start, with the keys of an emulated launch and what only a GPU tells.
+
+    Args:
+        trace: the profiler's Chrome trace, times in microseconds.
+
+    Returns:
+        `kernel` (demangled), `line` (None: a GPU does not know it), `grid`, `block`, `shared_bytes`, `registers` a
+        thread, `stream`, `microseconds`, `refused` (None: what was refused leaves no kernel).
+    """
+    kernels = [event for event in trace["traceEvents"] if event.get("cat") == "kernel"]
+    ordered = sorted(kernels, key=lambda event: float(event["ts"]))
+    return [_launch(event) for event in ordered[:MOST_LAUNCHES]]
+
+
+def _launch(event: dict[str, Any]) -> dict[str, Any]:
+    told = event.get("args", {})
+    return {
+        "kernel": event["name"],
+        "line": None,
+        "grid": told.get("grid"),
+        "block": told.get("block"),
+        "shared_bytes": told.get("shared memory"),
+        "registers": told.get("registers per thread"),
+        "stream": told.get("stream"),
+        "microseconds": float(event["dur"]),
+        "refused": None,
+    }

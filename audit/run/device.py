@@ -43,7 +43,7 @@ def open_device(settings: DeviceSettings) -> SessionDevice:
 
         return Emulated(settings)
     if isinstance(settings, EmulatedPythonSettings):
-        from audit.run.python_emulated import EmulatedPython
+        from audit.run.emulated import EmulatedPython
 
         return EmulatedPython(settings)
     if isinstance(settings, CheckedSettings):

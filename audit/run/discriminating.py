@@ -27,7 +27,7 @@ FACTOR, POWER = (1.5, 4.0), (2.0, 4.0)
 FAR = 16.0
 
 
-class Telling:
+class Discriminator:
     """What the inputs of one problem can tell.
 
     Args:

@@ -1,16 +1,24 @@
-"""Runs in a child: the emulated device's side of a session."""
+"""Runs in a child: the emulated device's side of a session, for `.cu` variants and `.py` ones.
+
+CUDA texts in a `.py` run in the emulator and Triton kernels in Triton's interpreter; the rest is torch's on the CPU.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import torch
 
 from audit.build.emulated.library import load
 from audit.build.emulated.runtime import Runtime
-from audit.build.settings import EmulatedSettings
+from audit.build.python.load import function_of, stand_in
+from audit.build.settings import EmulatedPythonSettings, EmulatedSettings
 from audit.model import Harness
+from audit.run.fake_cuda_tensors import FakeCuda, pose
 
 
 class Emulated:
@@ -56,3 +64,115 @@ class Emulated:
         self._runtime.reset()
         self._runtime.recover()
         return events
+
+
+class EmulatedPython(Emulated):
+    """CPU tensors in the emulated device's memory; CUDA texts and Triton kernels run there, the rest is torch's."""
+
+    def __init__(self, settings: EmulatedPythonSettings) -> None:
+        self._runtime = Runtime(settings.runtime)
+        self._configuration = settings.configuration.model_dump()
+        self._settings = settings
+        self._triton = Interpreted(str(settings.python)) if settings.triton else None
+        pose(settings.configuration.compute_capability)
+        if settings.libraries or settings.refusals:
+            stand_in(self._extension, otherwise=None)
+
+    def load(self, entry: str, harness: Harness) -> Callable[..., Any]:
+        """See `SessionDevice`. Raises what the module raises, LookupError where it has no such function."""
+        settings = self._settings
+        with FakeCuda():
+            function = function_of(
+                settings.python, entry, init_inputs=settings.init_inputs, device="cpu", harness=harness
+            )
+
+        def call(*inputs: Any) -> Any:
+            with FakeCuda():
+                return function(*inputs)
+
+        return call
+
+    def _extension(self, name: str, key: str) -> ModuleType | None:
+        if key in self._settings.refusals:
+            raise RuntimeError(self._settings.refusals[key])  # as torch's builder does
+        if key not in self._settings.libraries:
+            return None
+        library, header_set = self._settings.libraries[key]
+        module = ModuleType(name)
+        vars(module).update(load(library, header_set))
+        return module
+
+    def trace(self) -> dict[str, Any]:
+        """See `SessionDevice`. Launches of Triton kernels stand behind those of CUDA kernels."""
+        events = super().trace()
+        told = self._triton.trace() if self._triton else {"launches": [], "reports": []}
+        if not self._settings.exact_lines:
+            events = {key: [{**one, "line": None} for one in found] for key, found in events.items()}
+        return {key: [*events[key], *told[key]] for key in events}
+
+
+INTERPRET = "TRITON_INTERPRET"
+FAILED = "interpreter-failed"
+MOST_CHARACTERS = 4000
+"""Of what the interpreter says."""
+
+
+class Interpreted:
+    """Triton's interpreter in this process. Must be made before anything imports triton.
+
+    Raises:
+        ImportError: triton is not installed.
+    """
+
+    def __init__(self, source: str) -> None:
+        os.environ[INTERPRET] = "1"
+        import triton
+        from triton.runtime import interpreter
+
+        self._source = source
+        self._builder = interpreter.interpreter_builder
+        self._launches: list[dict[str, Any]] = []
+        self._reports: list[dict[str, Any]] = []
+        self._plain = interpreter.GridExecutor.__call__
+        interpreter.GridExecutor.__call__ = lambda executor, *args, **named: self._launch(executor, args, named)
+        tuned = triton.autotune
+        triton.autotune = lambda configs, *args, **named: tuned(configs[:1], *args, **named)  # nothing to time here
+
+    def trace(self) -> dict[str, list[dict[str, Any]]]:
+        """Launches that ended and those that raised, since the last call, with the keys of an emulated kernel's."""
+        told = {"launches": self._launches, "reports": self._reports}
+        self._launches, self._reports = [], []
+        return told
+
+    def _launch(self, executor: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        kernel, line, ended = executor.fn.__name__, self._calling_line(), False
+        try:
+            result = self._plain(executor, *args, **named)
+            ended = True
+        finally:
+            if ended:
+                self._launches.append(self._told(kernel, line))
+            else:
+                self._reports.append(_failed(kernel, line, sys.exc_info()[1]))
+        return result
+
+    def _calling_line(self) -> int | None:
+        frame = sys._getframe(2)
+        while frame.f_back is not None and frame.f_code.co_filename != self._source:
+            frame = frame.f_back
+        return frame.f_lineno if frame.f_code.co_filename == self._source else None
+
+    def _told(self, kernel: str, line: int | None) -> dict[str, Any]:
+        grid = getattr(self._builder, "grid_dim", None)
+        return {"kernel": kernel, "line": line, "grid": list(grid or ()), "block": [], "refused": None}
+
+
+def _failed(kernel: str, line: int | None, error: BaseException | None) -> dict[str, Any]:
+    return {
+        "kind": FAILED,
+        "message": f"Triton's interpreter raised {type(error).__name__}: {str(error)[:MOST_CHARACTERS]}",
+        "kernel": kernel,
+        "line": line,
+        "library_offset": None,
+        "count": 1,
+    }

@@ -1,8 +1,9 @@
-"""In a session's process: the one way to tell events and to leave files, through native code of ours.
+"""In a session's process: the one way to send events and to leave files, through native code of ours.
 
-`Teller.serve` hands control to that code, which asks for one event after another: everything a session does, claimed
-code included, runs below it, so that whoever else calls it is seen. It holds the interpreter's lock while it seals, so
-no other thread of Python runs as long as a key exists. What serialising uses is captured before claimed code is loaded.
+`EventWriter.serve` hands control to that code, which asks for one event after another: everything a session does,
+claimed code included, runs below it, so that any other caller of it is seen. It holds the interpreter's lock while it
+seals, so no other thread of Python runs as long as a key exists. The functions that serialise are captured before
+claimed code is loaded.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ import torch
 RAISED, OVER, MORE = -1, 0, 1
 SERVED, BROKEN = 0, 1
 LOWEST, SPREAD = 48, 64
-"""The channel's descriptor is one of so many numbers from the lowest on: none that a shell or a program counts on."""
+"""The channel's descriptor is one of `SPREAD` numbers from `LOWEST` on: none that a shell or a program counts on."""
 DIGEST_BYTES = 32
 Event = dict[str, Any]
 
 
-class Unheard(Exception):
-    """The trusted parent no longer listens."""
+class ParentGone(Exception):
+    """The trusted parent no longer reads the channel."""
 
 
-class Teller:
-    """The native library `sealed.library` in this process; made before the fork, opened after it."""
+class EventWriter:
+    """The native library of `supervisors.library` in this process; made before the fork, opened after it."""
 
     def __init__(self, library: str) -> None:
         native = ctypes.PyDLL(library)
@@ -39,13 +40,13 @@ class Teller:
         self._encode = _encoder()
 
     def open(self, descriptor: int) -> None:
-        """Speaks on that socket from now on, under another number. Raises OSError."""
+        """Send on that socket from now on, under another number. Raises OSError."""
         failed = self._open(descriptor, LOWEST + secrets.randbelow(SPREAD))
         if failed:
             raise OSError(failed, "the session's channel cannot be opened")
 
     def serve(self, events: Iterator[Event]) -> None:
-        """Tells the events as they come. Raises what the iterator raises, Unheard where nobody listens."""
+        """Send the events as they come. Raises what the iterator raises; ParentGone where the channel is closed."""
         raised: list[BaseException] = []
         hand, encode, take = self._hand, self._encode, iter(events).__next__
 
@@ -54,7 +55,7 @@ class Teller:
                 data = "".join(encode(take(), 0)).encode("ascii")
             except StopIteration:
                 return OVER
-            except BaseException as error:  # native code lies between here and whoever handles it
+            except BaseException as error:  # native code lies between here and the handler
                 raised.append(error)
                 return RAISED
             return MORE if hand(data, ctypes.c_size_t(len(data))) == 0 else RAISED
@@ -63,10 +64,10 @@ class Teller:
         if raised:
             raise raised[0]
         if ended != SERVED:
-            raise Unheard("what this session tells is no longer taken")
+            raise ParentGone("what this session tells is no longer taken")
 
     def keep(self, file: Path, tensor: torch.Tensor) -> str:
-        """Writes the bytes of a contiguous tensor of the host to a new file; their BLAKE2b digest, hexadecimal.
+        """Write the bytes of a contiguous tensor of the host to a new file; return their BLAKE2b digest, hexadecimal.
 
         Raises:
             OSError: the file exists, or cannot be written.
@@ -83,7 +84,7 @@ _data_ptr, _numel, _element_size = torch.Tensor.data_ptr, torch.Tensor.numel, to
 
 
 def _encoder() -> Any:
-    """The encoder that `json` is made of, without the names it is looked up by; refuses NaN and infinities."""
+    """Return the encoder inside `json`, without the names it is looked up by; it refuses NaN and infinities."""
     make = encoder.c_make_encoder  # type: ignore[attr-defined]
     quote = encoder.encode_basestring_ascii
     return make(None, _refused, quote, None, ":", ",", False, False, False)

@@ -19,14 +19,14 @@ MULTIPROCESSORS = 40
 MEMORY_BYTES = 16 << 30
 
 
-class CudaGuise(TorchFunctionMode):
+class FakeCuda(TorchFunctionMode):
     """While entered, every tensor of the CPU says it lies on `cuda:0`, and what is asked for there lies on the CPU."""
 
     def __init__(self) -> None:
         super().__init__()
         self._entered = False
 
-    def __enter__(self) -> CudaGuise:
+    def __enter__(self) -> FakeCuda:
         """See `TorchFunctionMode`."""
         self._entered = True
         super().__enter__()  # type: ignore[no-untyped-call]

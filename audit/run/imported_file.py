@@ -1,15 +1,18 @@
-"""Runs in a child: a stranger's Python file as a module, unchanged but for the integer constants that a shape names.
+"""Runs in a child: a Python file of others as a module, unchanged but for the integer constants that a shape names.
 
-What the file asks to be made on a GPU is made on the CPU, so that inputs never depend on the device at hand.
+What the file asks to be made on a GPU is made on the CPU, so that inputs never depend on the device at hand. Below
+stand its values on their way to the audit.
 """
 
 from __future__ import annotations
 
 import ast
+import copy
+import inspect
 import itertools
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,7 +20,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from audit.run.fake_cuda_tensors import CudaGuise
+from audit.run.fake_cuda_tensors import FakeCuda
 
 Sizes = Mapping[str, int]
 
@@ -57,7 +60,7 @@ def as_on_a_gpu(*, meta: bool = False) -> Iterator[None]:
     """What is asked for on a GPU is made on the CPU, or, to learn shapes alone, on torch's meta device."""
     torch.Generator = _Generator  # type: ignore[misc]
     try:
-        with _OnMeta() if meta else CudaGuise():
+        with _OnMeta() if meta else FakeCuda():
             yield
     finally:
         torch.Generator = _PLAIN  # type: ignore[misc]
@@ -157,3 +160,80 @@ def _constants(tree: ast.Module) -> dict[str, tuple[Any, int | None]]:
             if len(names) == len(target.elts) == len(statement.value.elts):
                 found |= {name: (statement.value, place) for place, name in enumerate(names)}
     return found
+
+
+Arguments = list[Any]
+
+
+def one_tensor(value: Any) -> torch.Tensor:
+    """The one tensor of a result. Raises TypeError for none or several: the result of a claim is one tensor."""
+    several = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else (value,)
+    tensors = [one for one in several if isinstance(one, torch.Tensor)]
+    if len(tensors) != 1 or len(several) != 1:
+        raise TypeError(f"the reference returns {len(several)} values, {len(tensors)} of them tensors; a claim has one")
+    return tensors[0]
+
+
+class _Recorded(Exception):
+    def __init__(self, arguments: Arguments) -> None:
+        super().__init__("the arguments of a call")
+        self.arguments = arguments
+
+
+def recorded(model: Any, values: Arguments, function: Callable[..., Any]) -> Arguments:
+    """The arguments with which `model(*values, fn=…)` calls that function, in the order of its parameters."""
+    signature = inspect.signature(function)
+
+    def record(*given: Any, **named: Any) -> None:
+        bound = signature.bind(*given, **named)
+        bound.apply_defaults()
+        raise _Recorded([*bound.args, *bound.kwargs.values()])
+
+    try:
+        model(*values, fn=record)
+    except _Recorded as call:
+        return call.arguments
+    raise TypeError("Model.forward does not call the function that it is given as fn")
+
+
+def on_cpu(value: Any) -> Any:
+    """A copy on the CPU, also within lists and tuples."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().to("cpu").clone()
+    return type(value)(map(on_cpu, value)) if type(value) in (list, tuple) else copy.copy(value)
+
+
+def known(shape: Sizes, settings: Mapping[str, Any]) -> dict[str, int]:
+    """The sizes of a shape that the settings have a name for."""
+    return {name: size for name, size in shape.items() if name in settings}
+
+
+def doubled(value: Any) -> Any:
+    """Tensors of numbers with fractions in float64, also within lists; all else as it is."""
+    if isinstance(value, torch.Tensor):
+        return value.double() if value.is_floating_point() else value
+    return [doubled(one) for one in value] if isinstance(value, list) else value
+
+
+def faked_for(arguments: Sequence[Any]) -> AbstractContextManager[None]:
+    """Nothing where the arguments lie on a GPU: a baseline is timed there as it is."""
+    there = any(isinstance(value, torch.Tensor) and value.is_cuda for value in arguments)
+    return nullcontext() if there else as_on_a_gpu()
+
+
+@contextmanager
+def default_dtype(dtype: torch.dtype) -> Iterator[None]:
+    """What torch makes without being told a dtype has that one for a while."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def bytes_written(result: torch.Tensor, arguments: Arguments) -> int:
+    """What a kernel must write at least: nothing where the result shares memory with an argument or repeats itself."""
+    storage = result.untyped_storage()
+    shared = [value.untyped_storage()._cdata for value in arguments if isinstance(value, torch.Tensor)]
+    return 0 if storage._cdata in shared else min(result.numel() * result.element_size(), storage.nbytes())

@@ -16,13 +16,15 @@ import torch
 
 from audit.build.python.load import prepared
 from audit.run.harness import cast, stated
-from audit.run.imported_file import ImportedFile, Sizes, as_on_a_gpu
-from audit.run.imported_values import (
+from audit.run.imported_file import (
     Arguments,
+    ImportedFile,
+    Sizes,
+    as_on_a_gpu,
     bytes_written,
     default_dtype,
     doubled,
-    guise_for,
+    faked_for,
     known,
     on_cpu,
     one_tensor,
@@ -55,12 +57,12 @@ class Task:
 
     def reference(self, *arguments: Any) -> torch.Tensor:
         """What the claim was compared with."""
-        with torch.no_grad(), guise_for(arguments):
+        with torch.no_grad(), faked_for(arguments):
             return one_tensor(self._computed(arguments, double=False))
 
     def oracle(self, *arguments: Any) -> torch.Tensor:
         """The same in float64: arguments, parameters, and whatever the file makes without naming a dtype."""
-        with torch.no_grad(), guise_for(arguments), default_dtype(torch.float64):
+        with torch.no_grad(), faked_for(arguments), default_dtype(torch.float64):
             return one_tensor(self._computed([doubled(value) for value in arguments], double=True))
 
     def cost(self, shape: Sizes) -> dict[str, float]:

@@ -18,10 +18,10 @@ import torch
 from audit.run.arguments import as_bytes, named
 from audit.run.device import open_device
 from audit.run.emulated import Emulated
-from audit.run.event_writer import Teller
+from audit.run.event_writer import EventWriter
 from audit.run.harness import cast, placed, returning
 from audit.run.imported_file import Sizes, as_on_a_gpu
-from audit.run.own_tensors import own
+from audit.run.outputs import own
 from audit.run.requests import Launches
 
 
@@ -64,10 +64,10 @@ def _arguments(shape: Sizes, reference: ModuleType) -> list[Any]:
         return drawn
 
 
-def run(request: Launches, teller: Teller) -> Iterator[dict[str, Any]]:
+def run(request: Launches, writer: EventWriter) -> Iterator[dict[str, Any]]:
     """Gives one event a shape; an exception of the claimed code is part of it."""
     every = [torch.load(path, weights_only=True) for path in request.inputs]
-    device, harness, keep = open_device(request.device), request.harness, teller.keep
+    device, harness, keep = open_device(request.device), request.harness, writer.keep
     assert isinstance(device, Emulated)
     call = returning(device.load(request.entry, harness), harness)
     folder = request.folder

@@ -1,43 +1,119 @@
-"""The judge's side: an output that a session left, as the very bytes its native code wrote there."""
+"""Runs in a child: results of calls, as torch's own tensors, and a random sample of those that were timed.
+
+A subclass that defines anything may compute what it holds when it is read, after the clock has stopped: it stays as it
+is. The judge compares the kept outputs with the oracle. The functions of torch used here are taken before claimed code
+may put others in their place.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import os
-import stat
+import random
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+import torch
 
-from audit.run.transcript import Forged
+ADDS_NOTHING = frozenset({
+    "__annotations__", "__dict__", "__doc__", "__firstlineno__", "__module__", "__qualname__", "__slots__",
+    "__static_attributes__", "__weakref__",
+})  # fmt: skip
+"""What Python puts into a class whose body is empty."""
+_Tensor, _Parameter, _Metaclass = torch.Tensor, torch.nn.Parameter, type(torch.Tensor)
+_bases, _members = type.__dict__["__mro__"].__get__, type.__dict__["__dict__"].__get__
+_detach, _Undisturbed = torch.Tensor.detach, torch._C.DisableTorchFunctionSubclass
 
-DIGEST_BYTES = 32
+
+def own(result: Any) -> Any:
+    """The same memory as a plain tensor, for a parameter of a module and for subclasses that define nothing."""
+    kind = type(result)
+    if kind is _Tensor or not (kind is _Parameter or _adds_nothing(kind)):
+        return result
+    with _Undisturbed():
+        return _detach(result)
 
 
-def read(file: Path, *, digest: str, most_bytes: int) -> npt.NDArray[np.uint8]:
-    """The bytes of a file, once its BLAKE2b digest is seen to be the one that was told when it was written.
+def spanned(tensor: torch.Tensor) -> torch.Tensor:
+    """The memory from the first to the last element of a tensor of any strides, as a vector in one piece."""
+    reach = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    return tensor.detach().as_strided((1 + reach if tensor.numel() else 0,), (1,))
 
-    Raises:
-        Forged: it is no plain file, longer than `most_bytes`, or other bytes than those.
+
+def _adds_nothing(kind: type) -> bool:
+    bases = _bases(kind)
+    if _Tensor not in bases or type(kind) is not _Metaclass:
+        return False
+    added = bases[: bases.index(_Tensor)]
+    return all(ADDS_NOTHING.issuperset(_members(one)) for one in added)
+
+
+MOST_ELEMENTS = 1 << 22
+"""Of a larger output that many elements are kept, as whole rows chosen at random."""
+
+
+_cpu = torch.Tensor.cpu
+
+
+class KeptOutputs:
+    """A random sample of the timed calls of every callable; each timed call has the same chance to be in it.
+
+    Args:
+        folder: takes the files.
+        each: calls kept of every callable.
+        choice: what draws the calls and the rows.
+        write: writes a tensor's bytes to a file and gives their digest, as `EventWriter.keep` does.
     """
-    with os.fdopen(_opened(file, most_bytes), "rb") as opened:
-        data = np.fromfile(opened, dtype=np.uint8)
-    if hashlib.blake2b(data.data, digest_size=DIGEST_BYTES).hexdigest() != digest:
-        raise Forged(f"the output {file.name} holds other bytes than the session wrote")
-    return data
 
+    def __init__(
+        self, folder: Path, *, each: int, choice: random.Random, write: Callable[[Path, torch.Tensor], str]
+    ) -> None:
+        self._folder, self._each, self._choice, self._keep_file = folder, each, choice, write
+        self._seen: dict[str, int] = {}
+        self._kept: dict[str, list[dict[str, Any]]] = {}
 
-def _opened(file: Path, most_bytes: int) -> int:
-    """A descriptor of a plain file that is not too long: it need not hold what it says it is long."""
-    try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        raise Forged(f"the output {file.name} was taken away ({error.strerror})") from None
-    found = os.fstat(descriptor)
-    if stat.S_ISREG(found.st_mode) and found.st_size <= most_bytes:
-        return descriptor
-    os.close(descriptor)
-    if not stat.S_ISREG(found.st_mode):
-        raise Forged(f"the output {file.name} is no plain file any more")
-    raise Forged(f"the output {file.name} is {found.st_size} bytes long, more than any of its shape")
+    def wanted(self, name: str, calls: int) -> dict[int, int]:
+        """Which of the next calls to keep, and the slot each takes; drawn before the calls run."""
+        chosen = {}
+        for place in range(calls):
+            seen = self._seen[name] = self._seen.get(name, 0) + 1
+            slot = seen - 1 if seen <= self._each else self._choice.randrange(seen)
+            if slot < self._each:
+                chosen[place] = slot
+        return chosen
+
+    def keep(self, name: str, slot: int, output: Any, *, inputs: int, block: int) -> None:
+        """Copies the output of a call over set `inputs` of the inputs to the host.
+
+        A subclass of torch's tensor that defines anything is told as none: it may compute what it holds when it is
+        read, after the clock.
+        """
+        output = own(output)
+        kept = self._kept.setdefault(name, [{}] * self._each)
+        told = {"variant": name, "inputs": inputs, "block": block}
+        if type(output) is not torch.Tensor:
+            kept[slot] = {**told, "no_tensor": type(output).__name__}
+            return
+        rows = self._rows(output)
+        whole = _detach(output)
+        part = whole if rows is None else whole[torch.tensor(rows, device=output.device)]
+        dtype = str(output.dtype).removeprefix("torch.")
+        kept[slot] = {**told, "whole": list(output.shape), "rows": rows, "dtype": dtype, "part": _cpu(part)}
+
+    def written(self) -> list[dict[str, Any]]:
+        """Writes what is kept; one event a call, with the name of its file."""
+        every = [one for kept in self._kept.values() for one in kept if one]
+        return [self._write(number, one) for number, one in enumerate(every)]
+
+    def _rows(self, output: torch.Tensor) -> list[int] | None:
+        if output.dim() == 0 or output.numel() <= MOST_ELEMENTS:
+            return None
+        count = max(1, MOST_ELEMENTS * output.shape[0] // output.numel())
+        return sorted(self._choice.sample(range(output.shape[0]), count))
+
+    def _write(self, number: int, one: dict[str, Any]) -> dict[str, Any]:
+        told = {key: value for key, value in one.items() if key != "part"}
+        if "part" in one:
+            part = one["part"].contiguous()
+            file = f"timed{number}.bin"
+            told |= {"file": file, "shape": list(part.shape), "digest": self._keep_file(self._folder / file, part)}
+        return told

@@ -1,4 +1,4 @@
-"""The judge's side: a pool of zygotes, and one call that runs a session in a fresh process and says how it ended."""
+"""The judge's side: a pool of supervisors, and one call that runs a session in a fresh process."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ import numpy.typing as npt
 
 from audit.build.emulated.cache import cache_folder
 from audit.model.errors import WorkerFailed
-from audit.run import protocol
-from audit.run.parents import Root, Zygote
+from audit.run import protocol, wire
 from audit.run.requests import AnyRequest, OracleRequest, Place, Release
 from audit.run.results import Results
-from audit.run.transcript import Forged
-from audit.run.wire import RAISED
+from audit.run.supervisors import ForkServer, Supervisor
+from audit.run.transcript import ProtocolViolation
 
 Ending = Literal["finished", "raised", "ended", "crashed", "timed out", "stopped", "forged"]
 """`raised` is an exception; `ended` a process that left by itself, as `sys.exit` and `os._exit` have it."""
@@ -30,12 +29,15 @@ Ending = Literal["finished", "raised", "ended", "crashed", "timed out", "stopped
 
 @dataclass(frozen=True)
 class Reply:
-    """How a session ended and what it told before that, event by event.
+    """How a session ended, and the events before that.
 
-    `detail` is for people: the signal, the traceback's last line, the time limit, or what was seen of forging, after
-    which no event counts. `arrived_s` has the moment of each event by the parent's clock, since the session was asked
-    for. `attested` tells whether the parent could see where the session waited for its keys. `results` holds the
-    expected results of an oracle session.
+    Attributes:
+        ending: `forged` is a protocol violation, after which no event counts.
+        events: in their order.
+        detail: for people: the signal, the traceback's last line, the time limit, or the violation.
+        arrived_s: when each event came, by the supervisor's clock, in seconds since the request.
+        attested: whether the supervisor could see where the session waited for its keys.
+        results: the right results of an oracle session.
     """
 
     ending: Ending
@@ -51,32 +53,32 @@ class Reply:
         return self.ending == "finished"
 
     def expected(self, event: dict[str, Any]) -> npt.NDArray[np.float64]:
-        """The result that an event of an oracle session speaks of."""
+        """Return the right result that an event of an oracle session names."""
         assert self.results is not None  # every reply of an oracle session has them
         return self.results.at(event["expected_at"], event["expected_shape"])
 
     def also(self, event: dict[str, Any]) -> tuple[npt.NDArray[np.float64], ...]:
-        """The results that are as right as that one."""
+        """Return the other results that are as right."""
         assert self.results is not None
         return tuple(self.results.at(start, event["expected_shape"]) for start in event.get("also_at", ()))
 
 
 class Workers:
-    """A pool of zygotes, one session at a time in each. Use as a context manager; safe to call from several threads.
+    """A pool of supervisors, one session at a time in each; a context manager, safe to call from several threads.
 
     Args:
         size: of the pool.
-        walled: False leaves sessions without walls, to measure what those cost; no command offers it.
+        sandboxed: False runs sessions without a sandbox, to measure its cost; no command offers it.
     """
 
-    def __init__(self, size: int, *, walled: bool = True) -> None:
-        self._idle: queue.SimpleQueue[Zygote] = queue.SimpleQueue()
-        self._walled = walled
-        self._root = Root(walled=walled)
+    def __init__(self, size: int, *, sandboxed: bool = True) -> None:
+        self._idle: queue.SimpleQueue[Supervisor] = queue.SimpleQueue()
+        self._sandboxed = sandboxed
+        self._fork_server = ForkServer(sandboxed=sandboxed)
         self._replacing = threading.Lock()
-        self._all = [self._root.zygote() for _ in range(size)]
-        for zygote in self._all:
-            self._idle.put(zygote)
+        self._all = [self._fork_server.supervisor() for _ in range(size)]
+        for supervisor in self._all:
+            self._idle.put(supervisor)
 
     def __enter__(self) -> Workers:
         return self
@@ -85,36 +87,36 @@ class Workers:
         self.close()
 
     def close(self) -> None:
-        """Ends the zygotes; no session may be running."""
-        for zygote in self._all:
-            zygote.close()
-        self._root.close()
+        """End the supervisors; no session may be running."""
+        for supervisor in self._all:
+            supervisor.close()
+        self._fork_server.close()
 
     def call(self, request: AnyRequest, *, limit_s: float) -> Reply:
         """Run one session in a fresh process, which is killed with all it started after so many wall-clock seconds."""
-        zygote = self._idle.get()
+        supervisor = self._idle.get()
         try:
-            return _asked(zygote, request.model_copy(update={"limit_s": limit_s}))
+            return _asked(supervisor, request.model_copy(update={"limit_s": limit_s}))
         except WorkerFailed as error:
-            zygote = self.another(zygote)
+            supervisor = self.another(supervisor)
             return Reply("crashed", (), str(error))
         finally:
-            self._idle.put(zygote)
+            self._idle.put(supervisor)
 
-    def another(self, dead: Zygote) -> Zygote:
-        """A zygote in place of one that was ended or stopped: where some wall is missing, a session can do that."""
+    def another(self, dead: Supervisor) -> Supervisor:
+        """Return a supervisor in place of one that was ended or stopped, as a session can do in a partial sandbox."""
         dead.close()
         with self._replacing:
-            if self._root.is_over():
-                self._root.close()
-                self._root = Root(walled=self._walled)
-            zygote = self._root.zygote()
-            self._all = [one for one in self._all if one is not dead] + [zygote]
-        return zygote
+            if self._fork_server.is_over():
+                self._fork_server.close()
+                self._fork_server = ForkServer(sandboxed=self._sandboxed)
+            supervisor = self._fork_server.supervisor()
+            self._all = [one for one in self._all if one is not dead] + [supervisor]
+        return supervisor
 
     @contextmanager
     def shared(self, scratch: Path, *, reads: Iterable[Path]) -> Iterator[SharedProcess]:
-        """One process for several sessions, where starting one costs much, as a CUDA context does.
+        """Give one process for several sessions, where starting one costs much, as a CUDA context does.
 
         Args:
             scratch: where its folders are made; the inputs of its sessions lie on the same file system.
@@ -131,16 +133,16 @@ class Workers:
 class SharedProcess:
     """Sessions one after another in one process, a new one where the last did not finish.
 
-    What the process may see is settled when it starts, so its sessions get folders that hold for all.
+    The sandbox is set up when the process starts, so its sessions get folders that hold for all.
 
     Attributes:
         results: where sessions leave files; each needs a folder below it.
         caches: where a compiler may keep what it makes.
     """
 
-    def __init__(self, workers: Workers, zygote: Zygote, folder: Path, reads: Iterable[Path]) -> None:
+    def __init__(self, workers: Workers, supervisor: Supervisor, folder: Path, reads: Iterable[Path]) -> None:
         self._workers = workers
-        self._zygote = zygote
+        self._supervisor = supervisor
         self._lock = threading.Lock()
         self._inputs, self.results, self.caches = folder / "inputs", folder / "results", folder / "caches"
         for each in (self._inputs, self.results, self.caches):
@@ -152,23 +154,23 @@ class SharedProcess:
         with self._lock, self._linked(request.inputs) as inputs:
             own = {"inputs": inputs, "place": self._place, "limit_s": limit_s, "keep": True}
             try:
-                return _asked(self._zygote, request.model_copy(update=own))
+                return _asked(self._supervisor, request.model_copy(update=own))
             except WorkerFailed as error:
-                self._zygote = self._workers.another(self._zygote)
+                self._supervisor = self._workers.another(self._supervisor)
                 return Reply("crashed", (), str(error))
 
-    def released(self) -> Zygote:
-        """The zygote, once the process is over."""
+    def released(self) -> Supervisor:
+        """Return the supervisor, once the process is over."""
         with self._lock:
             try:
-                self._zygote.ask(Release())
+                self._supervisor.ask(Release())
             except WorkerFailed:
-                self._zygote = self._workers.another(self._zygote)
-            return self._zygote
+                self._supervisor = self._workers.another(self._supervisor)
+            return self._supervisor
 
     @contextmanager
     def _linked(self, inputs: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
-        """The inputs of one session, where the process sees them for as long as it lasts and no others."""
+        """Give the inputs of one session as links that the process sees while it lasts, and no others."""
         links = [self._inputs / f"{index}-{file.name}" for index, file in enumerate(inputs)]
         try:
             for file, link in zip(inputs, links, strict=True):
@@ -179,40 +181,40 @@ class SharedProcess:
                 link.unlink(missing_ok=True)
 
 
-def _asked(zygote: Zygote, request: AnyRequest) -> Reply:
+def _asked(supervisor: Supervisor, request: AnyRequest) -> Reply:
     if not isinstance(request, OracleRequest):
-        return _reply(zygote.ask(request), request)
+        return _reply(supervisor.ask(request), request)
     results = Results()
-    reply = replace(_reply(zygote.ask(request, [results.fileno()]), request), results=results)
-    told = [event for event in reply.events if "expected_at" in event]
-    starts = ((start, event) for event in told for start in (event["expected_at"], *event.get("also_at", ())))
+    reply = replace(_reply(supervisor.ask(request, [results.fileno()]), request), results=results)
+    found = [event for event in reply.events if "expected_at" in event]
+    starts = ((start, event) for event in found for start in (event["expected_at"], *event.get("also_at", ())))
     if all(results.hold(start, event["expected_shape"]) for start, event in starts):
         return reply
     return Reply("forged", (), "a result was told that nobody wrote")
 
 
-def _reply(answer: dict[str, Any], request: AnyRequest) -> Reply:
-    """The reply, once every event was seen to be one that this request can be answered with."""
-    if answer["forged"] is not None:
-        return Reply("forged", (), answer["forged"])
+def _reply(ended: wire.Ended, request: AnyRequest) -> Reply:
+    """Return the reply, once every event was seen to be one that this request can be answered with."""
+    if ended.violation is not None:
+        return Reply("forged", (), ended.violation)
     try:
-        events = protocol.checked(request, answer["lines"], finished=answer["finished"])
-    except Forged as seen:
+        events = protocol.checked(request, ended.lines, finished=ended.finished)
+    except ProtocolViolation as seen:
         return Reply("forged", (), str(seen))
-    ending, detail = _ending(answer, request.limit_s)
-    return Reply(ending, events, detail, tuple(answer["arrived_s"]), answer["attested"])
+    ending, detail = _ending(ended, request.limit_s)
+    return Reply(ending, events, detail, ended.arrived_s, ended.attested)
 
 
-def _ending(answer: dict[str, Any], limit_s: float) -> tuple[Ending, str]:
-    if answer["finished"]:
+def _ending(ended: wire.Ended, limit_s: float) -> tuple[Ending, str]:
+    if ended.finished:
         return "finished", ""
-    if answer["timed_out"]:
+    if ended.timed_out:
         return "timed out", f"did not finish within {limit_s:g} s"
-    if answer["stopped"]:
-        return "stopped", f"the session {answer['stopped']}"
-    if answer["signal"]:
-        return "crashed", f"the process died of {signal.Signals(answer['signal']).name}"
-    if answer["exit"] != RAISED:
-        return "ended", f"the process ended itself with exit code {answer['exit']}"
-    last = answer["prints"].strip().splitlines()[-1:] or ["no message"]
+    if ended.stopped:
+        return "stopped", f"the session {ended.stopped}"
+    if ended.signal:
+        return "crashed", f"the process died of {signal.Signals(ended.signal).name}"
+    if ended.exit != wire.RAISED:
+        return "ended", f"the process ended itself with exit code {ended.exit}"
+    last = ended.prints.strip().splitlines()[-1:] or ["no message"]
     return "raised", last[0]

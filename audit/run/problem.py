@@ -13,7 +13,6 @@ import torch
 from audit.run import correctness, ties
 from audit.run.arguments import as_bytes
 from audit.run.containers import leaves, rebuilt
-from audit.run.formats import FORMATS
 from audit.run.harness import placed
 from audit.run.results import Writer
 from audit.run.transforms import is_real
@@ -156,3 +155,25 @@ class Problem:
 def _each_real(values: list[Any], change: Callable[[torch.Tensor], torch.Tensor]) -> list[Any]:
     made: list[Any] = rebuilt(values, [change(x) if is_real(x) else x for x in leaves(values)])
     return made
+
+
+TF32_DROPPED = 13
+"""Bits of a float32's mantissa that TF32 has no room for: 23 - 10."""
+
+
+def tf32(x: torch.Tensor) -> torch.Tensor:
+    """A float32 tensor rounded to TF32, to the nearest, ties to even."""
+    if x.dtype != torch.float32:
+        return x.to(x.dtype)
+    bits = x.contiguous().view(torch.int32)
+    half = (1 << (TF32_DROPPED - 1)) - 1
+    rounded = bits + half + ((bits >> TF32_DROPPED) & 1)
+    return torch.where(x.isfinite(), (rounded & -(1 << TF32_DROPPED)).view(torch.float32), x)
+
+
+FORMATS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "tf32": tf32,
+    "fp16": lambda x: x.to(torch.float16).to(x.dtype),
+    "bf16": lambda x: x.to(torch.bfloat16).to(x.dtype),
+}
+"""Formats that inputs may be rounded to, from more range or precision to less; the result keeps the inputs' dtype."""

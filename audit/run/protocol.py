@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from audit.run import requests, session_events, timing_events
-from audit.run.transcript import Forged
+from audit.run.transcript import ProtocolViolation
 
 Event = dict[str, Any]
 MOST_EVENTS = 20_000
@@ -28,10 +28,10 @@ def checked(request: requests.AnyRequest, lines: Sequence[str], *, finished: boo
         finished: whether it ran to its end; then nothing may be missing.
 
     Raises:
-        Forged: an event that this request cannot have; says which.
+        ProtocolViolation: an event that this request cannot have; says which.
     """
     if len(lines) > MOST_EVENTS:
-        raise Forged(f"{len(lines)} events, where a session tells {MOST_EVENTS} at most")
+        raise ProtocolViolation(f"{len(lines)} events, where a session tells {MOST_EVENTS} at most")
     shape, ordered = KINDS[request.kind]
     events = tuple(_event(line, place, shape) for place, line in enumerate(lines))
     ordered(request, events, finished)
@@ -43,7 +43,7 @@ def _event(line: str, place: int, shape: TypeAdapter[Any]) -> Event:
         event = json.loads(line, parse_constant=_no_number, object_pairs_hook=_once)
         shape.validate_python(event)
     except (ValueError, RecursionError) as error:
-        raise Forged(f"event {place} is none that a session tells: {_said(error)}") from None
+        raise ProtocolViolation(f"event {place} is none that a session tells: {_said(error)}") from None
     found: Event = event
     return found
 
@@ -71,23 +71,23 @@ def _steps(request: requests.Session, events: Sequence[Event], finished: bool) -
     """One event a step, in their order, each with the step as it was asked."""
     steps = [step.model_dump(mode="json", exclude_none=True) for step in request.steps]
     if len(events) > len(steps) or (finished and len(events) != len(steps)):
-        raise Forged(f"{len(events)} events for {len(steps)} steps")
+        raise ProtocolViolation(f"{len(events)} events for {len(steps)} steps")
     for place, (event, step) in enumerate(zip(events, steps, strict=False)):
         if event["step"] != place or any(event.get(key) != value for key, value in step.items()):
-            raise Forged(f"event {place} answers another step than step {place}")
+            raise ProtocolViolation(f"event {place} answers another step than step {place}")
         if any(key in event and key not in step for key in session_events.OPTIONS):
-            raise Forged(f"event {place} has options its step was not asked with")
+            raise ProtocolViolation(f"event {place} has options its step was not asked with")
 
 
 def _cases(request: requests.Cases, events: Sequence[Event], finished: bool) -> None:
     """The cost, then the cases in their order."""
     shapes = request.shapes
     if len(events) > 1 + len(shapes) or (finished and len(events) != 1 + len(shapes)):
-        raise Forged(f"{len(events)} events for the cost and {len(shapes)} cases")
+        raise ProtocolViolation(f"{len(events)} events for the cost and {len(shapes)} cases")
     for place, event in enumerate(events):
         due = "cost" in event if place == 0 else event.get("case") == place - 1 and event["shape"] == shapes[place - 1]
         if not due:
-            raise Forged(f"event {place} is not the one due there")
+            raise ProtocolViolation(f"event {place} is not the one due there")
 
 
 def _work(request: requests.Work, events: Sequence[Event], finished: bool) -> None:
@@ -113,9 +113,9 @@ def _launched(request: requests.Launches, events: Sequence[Event], finished: boo
 
 def _in_order(events: Sequence[Event], key: str, due: int, finished: bool) -> None:
     if len(events) > due or (finished and len(events) != due):
-        raise Forged(f"{len(events)} events for {due} shapes")
+        raise ProtocolViolation(f"{len(events)} events for {due} shapes")
     if any(event[key] != place for place, event in enumerate(events)):
-        raise Forged("the shapes were answered in another order")
+        raise ProtocolViolation("the shapes were answered in another order")
 
 
 def _variations(request: requests.Variations, events: Sequence[Event], finished: bool) -> None:
@@ -125,18 +125,18 @@ def _variations(request: requests.Variations, events: Sequence[Event], finished:
         if "variation" not in event:
             of, names = of + 1, set()
         if event["of"] != of or of >= len(plan):
-            raise Forged(f"event {place} is about another case than the one due there")
+            raise ProtocolViolation(f"event {place} is about another case than the one due there")
         if "variation" in event:
             _variation(event, plan[of], names)
     if finished and of != len(plan) - 1:
-        raise Forged(f"events about {of + 1} of {len(plan)} cases")
+        raise ProtocolViolation(f"events about {of + 1} of {len(plan)} cases")
 
 
 def _variation(event: Event, asked: requests.Vary, names: set[str]) -> None:
     file = asked.inputs
     stem = file.with_name(f"{file.name.removesuffix('.inputs.pt')}.{event['variation']}")
     if event["variation"] in names or event["group"] not in asked.groups or event["stem"] != str(stem):
-        raise Forged("a variation that was not asked for, or twice")
+        raise ProtocolViolation("a variation that was not asked for, or twice")
     names.add(event["variation"])
 
 
@@ -147,24 +147,26 @@ def _timings(request: requests.Timing, events: Sequence[Event], finished: bool) 
         names = {event[key] for key in NAMING if key in event}
         foreign = sorted(name for name in names if name not in known and not name.startswith(timing_events.OURS))
         if foreign:
-            raise Forged(f"event {place} speaks of {foreign[0][:80]}, which the session was not asked to time")
+            raise ProtocolViolation(
+                f"event {place} speaks of {foreign[0][:80]}, which the session was not asked to time"
+            )
         if "witness" in event:
-            _witness(event, events[place - 1] if place else {}, place)
+            _clocked(event, events[place - 1] if place else {}, place)
         if event.get("inputs", 0) >= len(request.inputs):
-            raise Forged(f"event {place} names inputs there are none of")
+            raise ProtocolViolation(f"event {place} names inputs there are none of")
 
 
-def _trial(request: requests.Trial, events: Sequence[Event], finished: bool) -> None:  # noqa: ARG001
+def _checked_once(request: requests.SandboxCheck, events: Sequence[Event], finished: bool) -> None:  # noqa: ARG001
     """One event, about all walls at once."""
     if len(events) > 1 or (finished and len(events) != 1):
-        raise Forged(f"{len(events)} events for one trial")
+        raise ProtocolViolation(f"{len(events)} events for one trial")
 
 
-def _witness(event: Event, before: Event, place: int) -> None:
+def _clocked(event: Event, before: Event, place: int) -> None:
     """The end of a callable's calls follows its beginning at once."""
     begun = {**event, "at": "begin"}
     if event["at"] == "end" and before != begun:
-        raise Forged(f"event {place} ends calls that nobody began")
+        raise ProtocolViolation(f"event {place} ends calls that nobody began")
 
 
 NAMING = ("trying", "loaded", "failed", "warmed", "variant", "profiled", "witness", "answered")
@@ -176,7 +178,7 @@ def _of(shape: Any, ordered: Ordered) -> tuple[TypeAdapter[Any], Ordered]:
     return TypeAdapter(shape), ordered
 
 
-_TIMING = _of(timing_events.Event, _timings)
+_TIMING = _of(timing_events.TimingEvent, _timings)
 KINDS: dict[str, tuple[TypeAdapter[Any], Ordered]] = {
     "session": _of(session_events.Step, _steps),
     "cases": _of(session_events.Cost | session_events.Case, _cases),
@@ -188,5 +190,5 @@ KINDS: dict[str, tuple[TypeAdapter[Any], Ordered]] = {
     "interleaved": _TIMING,
     "published": _TIMING,
     "compiled": _TIMING,
-    "trial": _of(session_events.Trial, _trial),
+    "sandbox_check": _of(session_events.SandboxChecked, _checked_once),
 }

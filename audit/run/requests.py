@@ -11,7 +11,7 @@ from pydantic import Field, TypeAdapter
 from audit.build.settings import DeviceSettings, EmulatedPythonSettings, EmulatedSettings, TensorDevice
 from audit.model import Harness
 from audit.model.base import Frozen
-from audit.sandbox.trial import Targets
+from audit.sandbox.attempts import Targets
 
 Sizes = dict[str, int]
 
@@ -62,10 +62,10 @@ class Release(Request):
     kind: Literal["release"] = "release"
 
 
-class Trial(Request):
-    """Try every wall from inside; see `sandbox.trial`."""
+class SandboxCheck(Request):
+    """Try each rule of the sandbox from inside; see `sandbox.attempts`."""
 
-    kind: Literal["trial"] = "trial"
+    kind: Literal["sandbox_check"] = "sandbox_check"
     targets: Targets
     folder: Path
 
@@ -81,9 +81,9 @@ class Step(Frozen):
         fresh: buffers of their own, at addresses where no case's buffers lie; where those of an earlier such step are
             free again, at those, which the event counts as `same_address`.
         layout: the inputs as views of that layout, one of `arguments.LAYOUTS`.
-        stream: the inputs are still being written on that stream when the call starts, one of `streams.STREAMS`.
+        stream: the inputs are still being written on that stream when the call starts, one of `call_patterns.STREAMS`.
         snapshot: the output is a copy made right behind the call; `late` counts the bytes that differ later.
-        order: one call for each of these cases, written into the same buffers; see `sequences.InTurn`.
+        order: one call for each of these cases, written into the same buffers; see `call_patterns.InTurn`.
         flush_from: the place in `order` from which on the cache is flushed before a call.
         hold: the result lives on for a later step `held`.
         of: the index of the step whose result `held` looks at.
@@ -299,7 +299,7 @@ class Compiled(Timing):
 
 AnyRequest = Annotated[
     Release
-    | Trial
+    | SandboxCheck
     | Session
     | Launches
     | Cases

@@ -1,19 +1,25 @@
-"""Expected results between the process that computes them and the judge: in one file that has no name.
+"""Files between a session and the judge: right results in a file without a name, outputs checked by their digest.
 
-The judge opens it, hands its descriptor to the process of `reference.py` alone, and reads it; claimed code finds no
-path to it. An event tells at which byte a result starts.
+The judge opens the file of right results, hands its descriptor to the process of `reference.py` alone, and reads it;
+claimed code finds no path to it. An event tells at which byte a result starts. An output counts only as the very bytes
+that the session's native code wrote.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
+import stat
 import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
+
+from audit.run.transcript import ProtocolViolation
 
 ITEM_BYTES = 8
 
@@ -67,3 +73,34 @@ class Writer:
         result.contiguous().numpy().tofile(self._file)
         self._file.flush()
         return start
+
+
+DIGEST_BYTES = 32
+
+
+def read(file: Path, *, digest: str, most_bytes: int) -> npt.NDArray[np.uint8]:
+    """The bytes of a file, once its BLAKE2b digest is seen to be the one that was told when it was written.
+
+    Raises:
+        ProtocolViolation: it is no plain file, longer than `most_bytes`, or other bytes than those.
+    """
+    with os.fdopen(_opened(file, most_bytes), "rb") as opened:
+        data = np.fromfile(opened, dtype=np.uint8)
+    if hashlib.blake2b(data.data, digest_size=DIGEST_BYTES).hexdigest() != digest:
+        raise ProtocolViolation(f"the output {file.name} holds other bytes than the session wrote")
+    return data
+
+
+def _opened(file: Path, most_bytes: int) -> int:
+    """A descriptor of a plain file that is not too long: it need not hold what it says it is long."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise ProtocolViolation(f"the output {file.name} was taken away ({error.strerror})") from None
+    found = os.fstat(descriptor)
+    if stat.S_ISREG(found.st_mode) and found.st_size <= most_bytes:
+        return descriptor
+    os.close(descriptor)
+    if not stat.S_ISREG(found.st_mode):
+        raise ProtocolViolation(f"the output {file.name} is no plain file any more")
+    raise ProtocolViolation(f"the output {file.name} is {found.st_size} bytes long, more than any of its shape")

@@ -1,4 +1,9 @@
-"""Runs in a child: a GPU whose accesses and barriers are checked, by compute-sanitizer around processes of its own."""
+"""Runs in a child: a GPU whose accesses and barriers are checked, by compute-sanitizer around processes of its own.
+
+`python -m audit.run.sanitizer CALL` is such a process, alone under the tool: one call of one compiled function, whose
+result is not read. CALL is the JSON of a `SanitizedCall`. The exit code is 0 only if the call and its kernels ended
+without an error.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +21,9 @@ from typing import Any
 
 import torch
 
-from audit.build.settings import CheckedSettings
+from audit.build.settings import CheckedSettings, CudaLibrary
 from audit.model import Harness
-from audit.run.sanitized_call import RANGES, SanitizedCall
+from audit.run.harness import placed
 from audit.run.sanitizer_log import finished, reports_in
 
 OPTIONS = ("--print-limit", "100")
@@ -36,6 +41,16 @@ TOOL_LIMIT_S = 75.0
 HELP_LIMIT_S = 20.0
 NO_ANSWER = "no-answer"
 PACKAGE_ROOT = Path(__file__).resolve().parents[2]
+RANGES = "inputs"
+
+
+class SanitizedCall(CudaLibrary):
+    """One call: `inputs` is a file of arguments, `ranges` the file for the address and bytes of every input there."""
+
+    entry: str
+    inputs: Path
+    harness: Harness
+    ranges: Path | None = None
 
 
 class Sanitized:
@@ -129,7 +144,7 @@ def _started(tool: str, words: Sequence[str], request: SanitizedCall, folder: Pa
     log, ranges = folder / f"{tool}.log", folder / f"{tool}.ranges"
     options = ["--tool", tool, "--log-file", str(log), *OPTIONS]
     asked = request.model_copy(update={"ranges": ranges}).model_dump_json()
-    python = [sys.executable, "-m", "audit.run.sanitized_call", asked]
+    python = [sys.executable, "-m", "audit.run.sanitizer", asked]
     process = subprocess.Popen(
         [*words, *options, *python],
         stdin=subprocess.DEVNULL,
@@ -168,3 +183,25 @@ def _of_input(report: dict[str, Any], ranges: Path) -> dict[str, Any]:
     if not any(start <= address < start + size for start, size in inputs):
         return told
     return {**told, "kind": "uninitialised-read-of-input", "message": f"{told['message']}; an input was uploaded whole"}
+
+
+def main() -> None:
+    """Uploads the arguments, calls, waits."""
+    from audit.run.cuda import entry_of, require_cuda  # imported by this process alone
+
+    request = SanitizedCall.model_validate_json(sys.argv[1])
+    require_cuda()
+    function = entry_of(request, request.entry, request.harness)
+    arguments = torch.load(request.inputs, weights_only=True)
+    uploaded = placed(arguments, torch.Tensor.cuda, request.harness.host)
+    tensors = [x for x in uploaded if isinstance(x, torch.Tensor)]
+    torch.cuda.synchronize()
+    places = [[x.untyped_storage().data_ptr(), x.untyped_storage().nbytes()] for x in tensors]
+    if request.ranges is not None:
+        request.ranges.write_text(json.dumps({RANGES: places}), encoding="utf-8")
+    function(*uploaded)
+    torch.cuda.synchronize()
+
+
+if __name__ == "__main__":
+    main()

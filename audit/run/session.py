@@ -9,16 +9,16 @@ from typing import Any
 
 import torch
 
-from audit.run import process_state, streams, watched
+from audit.run import call_patterns, process_state
 from audit.run.arguments import Arguments, as_bytes, differing, named
+from audit.run.call_patterns import First, InTurn
 from audit.run.containers import tensors
 from audit.run.device import SessionDevice, open_device
-from audit.run.event_writer import Teller
+from audit.run.event_writer import EventWriter
 from audit.run.harness import returning
 from audit.run.oracle import load_reference
-from audit.run.own_tensors import own, spanned
+from audit.run.outputs import own, spanned
 from audit.run.requests import Session
-from audit.run.sequences import First, InTurn
 
 Function = Callable[..., Any]
 SEED = 20260301
@@ -29,14 +29,14 @@ LATE_S, LATE_CUDA_S = 0.3, 0.05
 """How long a thread or child that may outlive a call is given to write into the result; CUDA has threads of its own."""
 
 
-def run(request: Session, teller: Teller) -> Iterator[dict[str, Any]]:
+def run(request: Session, writer: EventWriter) -> Iterator[dict[str, Any]]:
     """Gives one event a step; a Python exception of the claimed code is an event too, and ends its step only."""
-    keep, folder, output_bytes = teller.keep, request.folder, request.output_bytes
+    keep, folder, output_bytes = writer.keep, request.folder, request.output_bytes
     steps = [step.model_dump(exclude_none=True) for step in request.steps]
     values = [torch.load(path, weights_only=True) for path in request.inputs]  # in memory of the host
     born, start = process_state.at_birth(), process_state.look()
     device = open_device(request.device)
-    replaced = watched.watch()
+    replaced = process_state.watch()
     torch.manual_seed(SEED)
     calls = {**_claimed(request, device), **_of_the_reference(request)}
     loaded = process_state.look().since(born)
@@ -151,7 +151,7 @@ class _Step:
     def _called(self, inputs: list[Any]) -> object:
         """The result; what somebody saw who read it right behind the call is kept as `seen`."""
         if stream := self._step.get("stream"):
-            result, self.seen = streams.call_behind(self._call, inputs, self._case.values, stream=stream)
+            result, self.seen = call_patterns.call_behind(self._call, inputs, self._case.values, stream=stream)
             return own(result)
         result = own(self._call(*inputs))
         if self._step.get("snapshot") and isinstance(result, torch.Tensor):
@@ -167,7 +167,7 @@ class _Step:
         return differing(seen, result)
 
     def _in_turn(self, order: list[int]) -> tuple[dict[str, Any], object]:
-        """Many calls; see `sequences`."""
+        """Many calls; see `InTurn`."""
         turn = InTurn(self._call, self._device, cases=self._cases, into=self._into, output_bytes=self.output_bytes)
         before, started = process_state.look(), time.perf_counter()
         event, result = turn.run(order, flush_from=self._step["flush_from"])
@@ -214,7 +214,7 @@ def _plant(reference: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor
 
 
 def _type_of(result: object) -> str:
-    """`Tensor` for torch's own and nothing else; see `own_tensors`."""
+    """`Tensor` for torch's own and nothing else; see `outputs.own`."""
     kind = type(result)
     named = kind.__module__ in ("builtins", "torch") and kind.__name__ != "Tensor"
     return "Tensor" if kind is torch.Tensor else kind.__name__ if named else f"{kind.__module__}.{kind.__qualname__}"

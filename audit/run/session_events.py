@@ -29,20 +29,20 @@ PerCandidate = Annotated[dict[Name, Count], Field(max_length=100)]
 PerFormat = Annotated[dict[Name, Real | None], Field(max_length=20)]
 
 
-class Told(BaseModel):
+class Event(BaseModel):
     """No other keys, no conversions: `1` is no text and `true` no number."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Trial(Told):
-    """See `sandbox.trial`."""
+class SandboxChecked(Event):
+    """See `sandbox.attempts`."""
 
     walls: Annotated[dict[Name, Name], Field(max_length=50)]
 
 
-class Launch(Told):
-    """See the emulated runtime's launches and `kernel_trace`."""
+class Launch(Event):
+    """See the emulated runtime's launches and `cuda.launches_in`."""
 
     kernel: Text
     line: Whole | None
@@ -61,7 +61,7 @@ class Launch(Told):
     microseconds: Duration | None = None
 
 
-class Report(Told):
+class Report(Event):
     """See the emulated runtime's reports and `sanitizer_log`."""
 
     kind: Name
@@ -73,8 +73,8 @@ class Report(Told):
     tool: Name | None = None
 
 
-class First(Told):
-    """See `sequences`: the first result for a case's contents."""
+class First(Event):
+    """See `call_patterns`: the first result for a case's contents."""
 
     of: Count
     shape: Sizes
@@ -82,7 +82,7 @@ class First(Told):
     digest: Digest
 
 
-class Step(Told):
+class Step(Event):
     """See `session`: the step as asked, and what came of it."""
 
     step: Count
@@ -123,13 +123,13 @@ class Step(Told):
     replaced: Names = []
 
 
-class Cost(Told):
+class Cost(Event):
     """See `oracle`."""
 
     cost: Numbers
 
 
-class Right(Told):
+class Right(Event):
     """Where a right result lies in the reply's file, and those that are as right."""
 
     expected_shape: Sizes
@@ -146,7 +146,7 @@ class Case(Right):
     size: Annotated[FiniteFloat, Field(ge=0.0)] = 0.0
 
 
-class Sized(Told):
+class Sized(Event):
     """See `oracle`."""
 
     sized: Count
@@ -158,7 +158,7 @@ class Sized(Told):
     size: Annotated[FiniteFloat, Field(ge=0.0)] = 0.0
 
 
-class Described(Told):
+class Described(Event):
     """See `oracle`."""
 
     described: Count
@@ -166,7 +166,7 @@ class Described(Told):
     bytes: Count
 
 
-class Launched(Told):
+class Launched(Event):
     """See `launches`."""
 
     launched: Count
@@ -179,14 +179,14 @@ class Launched(Told):
     reports: Annotated[list[Report], Field(max_length=MOST_LISTED)]
 
 
-class Work(Told):
+class Work(Event):
     """See `oracle`."""
 
     weighed: Count
     work: Count | None
 
 
-class Varied(Told):
+class Varied(Event):
     """See `variations`: a case itself."""
 
     of: Count

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from statistics import median
 from typing import Any
@@ -12,17 +12,18 @@ from typing import Any
 import torch
 
 from audit.model import Harness
-from audit.run import callables, ceilings, independent_clock, kernel_time, published, requests
+from audit.run import callables, other_clocks, requests
+from audit.run.answers import contents_of
 from audit.run.blocks import LEAST_BLOCKS, Blocks, Plan
 from audit.run.callables import PREFIX, Indexed
 from audit.run.cuda import require_cuda
-from audit.run.event_writer import Teller
+from audit.run.event_writer import EventWriter
 from audit.run.harness import stated
-from audit.run.kept_outputs import KeptOutputs
 from audit.run.nvml import watch
 from audit.run.oracle import load_reference
-from audit.run.stopwatch import Stopwatch, Timed
-from audit.run.timed_contents import contents_of
+from audit.run.outputs import KeptOutputs
+from audit.run.requests import Protocol
+from audit.run.stopwatch import Stopwatch, Timed, ceilings
 
 Events = Iterator[dict[str, Any]]
 AGAIN = "control:again:"
@@ -31,7 +32,7 @@ EMPTY = "control:empty kernel"
 EMPTY_SAMPLES = 20
 
 
-def _interleaved(request: requests.Interleaved, teller: Teller) -> Events:
+def _interleaved(request: requests.Interleaved, writer: EventWriter) -> Events:
     """Everything cleared side by side, and what is measured beside it."""
     require_cuda()
     mark = _Mark()
@@ -44,7 +45,7 @@ def _interleaved(request: requests.Interleaved, teller: Teller) -> Events:
     calls: dict[str, Indexed] = {}
     yield from _loaded(makers(request, contents.homes), calls)
     yield mark("load")
-    kept = KeptOutputs(request.folder, each=request.kept_calls, choice=choice, write=teller.keep)
+    kept = KeptOutputs(request.folder, each=request.kept_calls, choice=choice, write=writer.keep)
     blocks = Blocks(calls, contents=contents, answers=answers, stopwatch=stopwatch, kept=kept, choice=choice)
     each_ms = {}
     for name in calls:
@@ -59,7 +60,7 @@ def _interleaved(request: requests.Interleaved, teller: Teller) -> Events:
     yield from answers.told()
     yield mark("blocks")
     for name, call in calls.items():
-        yield from independent_clock.told(name, call, each_ms=each_ms[name])
+        yield from other_clocks.between_messages(name, call, each_ms=each_ms[name])
     yield mark("witness")
     yield from _around(calls, request, stopwatch)
     yield mark("around")
@@ -68,11 +69,11 @@ def _interleaved(request: requests.Interleaved, teller: Teller) -> Events:
 def _around(calls: dict[str, Indexed], request: requests.Interleaved, stopwatch: Stopwatch) -> Events:
     """What is measured once the blocks are over: the published protocol, this GPU's ceilings, then the profiler."""
     if request.published and EAGER in calls:
-        yield from published.exhibit(EAGER, calls[EAGER], request.published)
+        yield from exhibit(EAGER, calls[EAGER], request.published)
     if request.ceilings:
         cold, hot = stopwatch.contrast()
         yield {"contrast": {"l2_bytes": stopwatch.l2_bytes}, "cold_ms": cold, "hot_ms": hot}
-        yield from ceilings.measured(stopwatch)
+        yield from ceilings(stopwatch)
     empty = stopwatch.empty()
     stopwatch.cold([Timed(empty)])  # loads the kernel
     yield {"variant": EMPTY, "samples_ms": stopwatch.cold([Timed(empty)] * EMPTY_SAMPLES)}
@@ -115,31 +116,31 @@ def _profile(calls: dict[str, Indexed], times: int, stopwatch: Stopwatch) -> Eve
     """The profiler starts last: what it attaches to the process stays and must not be in the samples."""
     order = [name for name in calls for _ in range(times)]
     try:
-        seen = kernel_time.profiled([lambda name=name: calls[name](0) for name in order], stopwatch)  # type: ignore[misc]
+        seen = other_clocks.profiled([lambda name=name: calls[name](0) for name in order], stopwatch)  # type: ignore[misc]
     except RuntimeError as error:
         yield {"failed": "profiler", "why": _first_line(error)}
         return
     for name in calls:
         own = [activities for other, activities in zip(order, seen, strict=True) if other == name]
-        yield {"profiled": name, "busy_ms": [kernel_time.busy_ms(one) for one in own],
-               "span_ms": [kernel_time.span_ms(one) for one in own],
+        yield {"profiled": name, "busy_ms": [other_clocks.busy_ms(one) for one in own],
+               "span_ms": [other_clocks.span_ms(one) for one in own],
                "kernels": len(own[0]) if own else 0}  # fmt: skip
 
 
-def _published(request: requests.Published, _: Teller) -> Events:
+def _published(request: requests.Published, _: EventWriter) -> Events:
     """Each variant under each of the published protocols."""
     require_cuda()
     sets = callables.load_inputs(request.inputs, _harness(request))
     calls: dict[str, Indexed] = {}
     yield from _loaded(_variants(request, sets), calls)
     for name, function in calls.items():
-        exhibits = published.exhibit(name, function, request.protocols)
+        exhibits = exhibit(name, function, request.protocols)
         yield from exhibits
         if exhibits:
-            yield from independent_clock.told(name, function, each_ms=median(exhibits[0]["samples_ms"]))
+            yield from other_clocks.between_messages(name, function, each_ms=median(exhibits[0]["samples_ms"]))
 
 
-def _compiled(request: requests.Compiled, _: Teller) -> Events:
+def _compiled(request: requests.Compiled, _: EventWriter) -> Events:
     """The compiled baselines, made so that torch.compile finds them in its cache later."""
     require_cuda()
     callables.use_disk_cache(request.inductor, workers=request.compile_workers)
@@ -193,8 +194,35 @@ def _first_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {lines[0][:200]}"
 
 
-KINDS: dict[str, Callable[[Any, Teller], Events]] = {
+KINDS: dict[str, Callable[[Any, EventWriter], Events]] = {
     "interleaved": _interleaved,
     "published": _published,
     "compiled": _compiled,
 }
+
+
+MOST_SAMPLES = 300
+"""Samples told for one protocol: where there are more, evenly spaced ones in the order they were taken."""
+
+
+def exhibit(name: str, function: Callable[[int], Any], protocols: Sequence[Protocol]) -> list[dict[str, Any]]:
+    """One event a protocol: `variant`, `protocol`, `samples_ms`. The inputs are those of the first set throughout."""
+    return [
+        {"variant": name, "protocol": protocol.name, "samples_ms": _do_bench(function, protocol)}
+        for protocol in protocols
+    ]
+
+
+def evenly(samples: list[float], most: int = MOST_SAMPLES) -> list[float]:
+    """At most that many of the samples, evenly spaced, in milliseconds to the nanosecond."""
+    step = max(1, -(-len(samples) // most))
+    return [round(sample, 6) for sample in samples[::step]]
+
+
+def _do_bench(function: Callable[[int], Any], protocol: Protocol) -> list[float]:
+    """Triton's own benchmark function: CUDA events around each call, the L2 cache overwritten before it."""
+    from triton.testing import do_bench
+
+    call = (lambda: function(0).mean()) if protocol.of_mean else (lambda: function(0))
+    samples = do_bench(call, warmup=protocol.warmup_ms, rep=protocol.rep_ms, return_mode="all")
+    return evenly([float(sample) for sample in samples])

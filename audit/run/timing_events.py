@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from audit.run.session_events import Count, Digest, Duration, Name, Numbers, Real, Shape, Sizes, Text, Told
+from audit.run.session_events import Count, Digest, Duration, Event, Name, Numbers, Real, Shape, Sizes, Text
 
 OURS = ("baseline:", "control:", "ceiling:", "profiler")
 """What names of ours begin with in a timing session."""
@@ -14,49 +14,49 @@ MOST_SAMPLES, MOST_ROWS = 100_000, 1 << 23
 Samples = Annotated[list[Duration], Field(max_length=MOST_SAMPLES)]
 
 
-class Gpu(Told):
+class Gpu(Event):
     """See `timing`: where it runs, and the work of the claimed shape."""
 
     gpu: Name
     cost: Numbers
 
 
-class Witness(Told):
-    """See `witness`."""
+class IndependentClock(Event):
+    """See `other_clocks.between_messages`."""
 
     witness: Name
     at: Literal["begin", "end"]
     calls: Annotated[int, Field(ge=1, le=10_000)]
 
 
-class Part(Told):
+class Part(Event):
     """See `timing`: how long a part of a session took."""
 
     part: Name
     seconds: Duration
 
 
-class Trying(Told):
+class Trying(Event):
     """A callable about to be loaded."""
 
     trying: Name
 
 
-class Failed(Told):
+class Failed(Event):
     """A callable that cannot be timed."""
 
     failed: Name
     why: Text
 
 
-class Loaded(Told):
+class Loaded(Event):
     """A callable that answered its first call."""
 
     loaded: Name
     seconds: Duration
 
 
-class Warmed(Told):
+class Warmed(Event):
     """See `blocks`."""
 
     warmed: Name
@@ -66,7 +66,7 @@ class Warmed(Told):
     last_ms: Duration
 
 
-class State(Told):
+class State(Event):
     """See `nvml`."""
 
     block: Count
@@ -78,13 +78,13 @@ class State(Told):
     processes: Count | None = None
 
 
-class States(Told):
+class States(Event):
     """The driver's view, block by block."""
 
     states: Annotated[list[State], Field(max_length=MOST_SAMPLES)]
 
 
-class Interleaved(Told):
+class Interleaved(Event):
     """The samples of a callable by one clock."""
 
     variant: Name
@@ -94,7 +94,7 @@ class Interleaved(Told):
     positions: Annotated[list[Count], Field(max_length=MOST_SAMPLES)]
 
 
-class Plain(Told):
+class Plain(Event):
     """Samples of one protocol, or of a control or ceiling with a shape of its own."""
 
     variant: Name
@@ -103,7 +103,7 @@ class Plain(Told):
     shape: Shape | None = None
 
 
-class Ended(Told):
+class Ended(Event):
     """How the blocks ended."""
 
     blocks: Count
@@ -111,14 +111,14 @@ class Ended(Told):
     tight: bool
 
 
-class Session(Told):
+class Session(Event):
     """See `blocks`."""
 
     session: Ended
 
 
-class Kept(Told):
-    """See `kept_outputs`."""
+class Kept(Event):
+    """See `outputs`."""
 
     variant: Name
     inputs: Count
@@ -131,8 +131,8 @@ class Kept(Told):
     digest: Digest
 
 
-class NoTensor(Told):
-    """See `kept_outputs`."""
+class NoTensor(Event):
+    """See `outputs`."""
 
     variant: Name
     inputs: Count
@@ -140,7 +140,7 @@ class NoTensor(Told):
     no_tensor: Name
 
 
-class FirstWrong(Told):
+class FirstWrong(Event):
     """See `answers`: the first timed call whose result was wrong."""
 
     block: Count
@@ -150,7 +150,7 @@ class FirstWrong(Told):
     elements: Count | None = None
 
 
-class Answered(Told):
+class Answered(Event):
     """See `answers`: the timed calls of one callable, against what is right for their contents."""
 
     answered: Name
@@ -161,7 +161,7 @@ class Answered(Told):
     first: FirstWrong | None
 
 
-class About(Told):
+class About(Event):
     """See `answers`: what the contents can tell."""
 
     mixed: bool
@@ -170,13 +170,13 @@ class About(Told):
     need: Real | None
 
 
-class Contents(Told):
+class Contents(Event):
     """See `contents`."""
 
     contents: About
 
 
-class Contrast(Told):
+class Contrast(Event):
     """See `stopwatch`."""
 
     contrast: Shape
@@ -184,8 +184,8 @@ class Contrast(Told):
     hot_ms: Samples
 
 
-class Profiled(Told):
-    """See `kernel_time`."""
+class Profiled(Event):
+    """See `other_clocks`."""
 
     profiled: Name
     busy_ms: Samples
@@ -193,10 +193,10 @@ class Profiled(Told):
     kernels: Count
 
 
-Event = (
+TimingEvent = (
     Gpu
     | Part
-    | Witness
+    | IndependentClock
     | Trying
     | Failed
     | Loaded

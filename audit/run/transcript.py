@@ -1,14 +1,14 @@
-"""The trusted parent's side of the channel: which datagrams of a session are what its native code must have sent.
+"""The trusted parent's side of the channel: the datagrams that a session's native code must have sent.
 
-A session tells events. Before each one it asks for a key (`A`), gets a grant, sends the event in parts (`D`) and then
-the message (`M`) with a BLAKE2b tag under that key, which it forgets; the next key is another. `begun` stands before
-the first event and `served` behind the last. Whatever else comes, in another order, twice, too long, with another
-nonce, sequence or tag, was not sent by that code: `Forged`. So is `!`, by which it reports a call at a wrong moment.
+Before each event a session asks for a key (`A`), gets a grant, sends the event in parts (`D`) and then the message
+(`M`) with a BLAKE2b tag under that key, which it forgets; the next key is another. `begun` stands before the first
+event and `served` behind the last. A datagram in another order, twice, too long, or with another nonce, sequence or tag
+was not sent by that code: a `ProtocolViolation`. So is `!`, by which that code reports a call at a wrong moment.
 
-What this cannot exclude: claimed code shares the address space of the code that reports on it. Native code that
-searches memory for the process's secret, steals the grant from the socket and answers in the place of our code can
-forge. It is only made to show: the secret lies on a page that cannot be read between messages and that no forked child
-has, and the parent looks where the process waits when it asks (`channel`).
+Limits: claimed code shares the address space of the code that reports on it. Native code that searches memory for the
+process's secret, steals the grant from the socket and answers in the place of our code can forge events. That is only
+made hard to do unseen: the secret lies on a page that cannot be read between messages and that no forked child has, and
+the parent looks where the process waits when it asks (`channel`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import struct
 from dataclasses import dataclass, field
 
 MOST_BYTES = 64 << 20
-"""A session that tells more than this is stopped."""
+"""A session that sends more than this is stopped."""
 LONGEST = 64 << 10
 """Bytes of a datagram; a part is 48 KiB at most."""
 ASK = struct.Struct("=c7xQ")
@@ -39,13 +39,13 @@ ALARMS = {
 UNKNOWN = "bytes came that are no message of a session"
 
 
-class Forged(Exception):
-    """Something spoke on a session's channel that was not its own code; says what was seen."""
+class ProtocolViolation(Exception):
+    """A message on a session's channel that its own code did not send; the text says what was seen."""
 
 
 @dataclass
 class Transcript:
-    """What one session has told so far. `secret` is of its process and stays the same for all sessions of it."""
+    """The events that one session has sent so far. `secret` belongs to its process and holds for all its sessions."""
 
     secret: bytes
     nonce: bytes = field(default_factory=lambda: secrets.token_bytes(16))
@@ -54,7 +54,7 @@ class Transcript:
     _sequence: int = 0
     _key: bytes | None = None
     _parts: bytearray = field(default_factory=bytearray)
-    _told: int = 0
+    _received: int = 0
 
     @property
     def keys_asked(self) -> int:
@@ -67,13 +67,13 @@ class Transcript:
         return self._key is not None
 
     def feed(self, datagram: bytes) -> bytes | None:
-        """Takes one datagram; returns the grant where it asked for one.
+        """Take one datagram; return the grant where it asked for one.
 
         Raises:
-            Forged: it is not what must come now. The session is over then and nothing of it counts.
+            ProtocolViolation: it is not what must come now. The session is over then and nothing of it counts.
         """
         if self.served:
-            raise Forged("a message came after the session's last one")
+            raise ProtocolViolation("a message came after the session's last one")
         kind = datagram[:1]
         if kind == b"A" and len(datagram) == ASK.size:
             return self._granted(*ASK.unpack(datagram)[1:])
@@ -82,40 +82,40 @@ class Transcript:
         elif kind == b"M" and len(datagram) == MESSAGE.size:
             self._message(datagram)
         else:
-            raise Forged(ALARMS.get(datagram[1:], UNKNOWN) if kind == b"!" else UNKNOWN)
+            raise ProtocolViolation(ALARMS.get(datagram[1:], UNKNOWN) if kind == b"!" else UNKNOWN)
         return None
 
     def _granted(self, sequence: int) -> bytes:
         if self._key is not None:
-            raise Forged("a key was asked for before the last one was used")
+            raise ProtocolViolation("a key was asked for before the last one was used")
         if sequence != self._sequence:
-            raise Forged(f"a key was asked for message {sequence}, while message {self._sequence} is due")
+            raise ProtocolViolation(f"a key was asked for message {sequence}, while message {self._sequence} is due")
         self._key = secrets.token_bytes(32)
         return GRANT.pack(self.nonce, sequence, self._key, self.secret)
 
     def _part(self, datagram: bytes) -> None:
         if self._key is None or PART.unpack_from(datagram)[1] != self._sequence:
-            raise Forged("a part of a message came without a key")
-        self._told += len(datagram) - PART.size
-        if self._told > MOST_BYTES:
-            raise Forged(f"more than {MOST_BYTES >> 20} MiB were told")
+            raise ProtocolViolation("a part of a message came without a key")
+        self._received += len(datagram) - PART.size
+        if self._received > MOST_BYTES:
+            raise ProtocolViolation(f"more than {MOST_BYTES >> 20} MiB were told")
         self._parts += datagram[PART.size :]
 
     def _message(self, datagram: bytes) -> None:
         _, what, sequence, nonce, length, tag = MESSAGE.unpack(datagram)
         key, payload = self._key, bytes(self._parts)
         if key is None:
-            raise Forged("a message came without a key")
+            raise ProtocolViolation("a message came without a key")
         signed = self.secret + datagram[: -len(tag)] + payload
         due = hmac.compare_digest(tag, hashlib.blake2b(signed, key=key, digest_size=len(tag)).digest())
         if not due or (sequence, nonce, length) != (self._sequence, self.nonce, len(payload)):
-            raise Forged("a message was not sealed with the key of its moment")
+            raise ProtocolViolation("a message was not sealed with the key of its moment")
         self._key, self._parts, self._sequence = None, bytearray(), sequence + 1
-        self._said(what, payload, first=sequence == 0)
+        self._sealed(what, payload, first=sequence == 0)
 
-    def _said(self, what: int, payload: bytes, *, first: bool) -> None:
+    def _sealed(self, what: int, payload: bytes, *, first: bool) -> None:
         if (what == BEGUN) != first or what not in (EVENT, SERVED, BEGUN) or (payload and what != EVENT):
-            raise Forged(f"a message of kind {what} at a wrong place")
+            raise ProtocolViolation(f"a message of kind {what} at a wrong place")
         if what == EVENT:
             self.events.append(payload)
         self.served = what == SERVED

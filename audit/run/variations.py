@@ -21,7 +21,7 @@ import torch
 
 from audit.run import requests, ties
 from audit.run.changes import Variation, names, one_argument, one_element, whole_numbers
-from audit.run.discriminating import OWN, Telling
+from audit.run.discriminating import OWN, Discriminator
 from audit.run.harness import stated
 from audit.run.problem import Problem
 from audit.run.results import Writer
@@ -39,14 +39,14 @@ def run(request: requests.Variations, reference: ModuleType, results: Writer) ->
     for of, wanted in enumerate(request.vary):
         values = torch.load(wanted.inputs, weights_only=True)
         case = Problem(reference, values, wanted.shape, device=request.device, host=host)
-        telling = Telling(case, request.relative)
-        yield {"of": of, "bits": case.bits(), "trivial": telling.own, "inputs": names(case)}
+        discriminator = Discriminator(case, request.relative)
+        yield {"of": of, "bits": case.bits(), "trivial": discriminator.own, "inputs": names(case)}
         for group in wanted.groups:
-            for name, values, more in GROUPS[group](telling):
+            for name, values, more in GROUPS[group](discriminator):
                 told = _written(case, values, _beside(wanted.inputs, name), results)
                 if told is not None:
                     measured = case.headroom(values) if group in DRAWN else {}
-                    trivial = telling.at(values) if group == DISCRIMINATING else {}
+                    trivial = discriminator.at(values) if group == DISCRIMINATING else {}
                     about = {"headroom": measured, "trivial": trivial, **more, **told}
                     yield {"of": of, "variation": name, "group": group, **about}
 
@@ -66,17 +66,17 @@ def _written(case: Problem, values: list[Any], stem: Path, results: Writer) -> d
     return {"stem": str(stem), **told}
 
 
-def _other(telling: Telling) -> Iterator[Variation]:
-    yield "other_values", telling.problem.others, {}
+def _other(discriminator: Discriminator) -> Iterator[Variation]:
+    yield "other_values", discriminator.problem.others, {}
 
 
-def _discriminating(telling: Telling) -> Iterator[Variation]:
-    if telling.offers:
-        yield DISCRIMINATING, telling.drawn(OWN), {}
+def _discriminating(discriminator: Discriminator) -> Iterator[Variation]:
+    if discriminator.offers:
+        yield DISCRIMINATING, discriminator.drawn(OWN), {}
 
 
-def _distributions(telling: Telling) -> Iterator[Variation]:
-    case = telling.problem
+def _distributions(discriminator: Discriminator) -> Iterator[Variation]:
+    case = discriminator.problem
     if any(is_real(x) for x in case.flat):
         for salt, name in enumerate(DISTRIBUTIONS, start=16):
             yield name, case.arguments(redistributed(case.flat, name, case.generator(salt))), {}
@@ -85,14 +85,14 @@ def _distributions(telling: Telling) -> Iterator[Variation]:
             yield name, values, {}
 
 
-def _nonfinite(telling: Telling) -> Iterator[Variation]:
-    case = telling.problem
+def _nonfinite(discriminator: Discriminator) -> Iterator[Variation]:
+    case = discriminator.problem
     if any(is_real(x) and x.numel() for x in case.flat):
         yield "nan", case.arguments(with_value(case.flat, math.nan)), {}
         yield "inf", case.arguments(with_value(case.flat, math.inf)), {}
 
 
-GROUPS: dict[str, Callable[[Telling], Iterator[Variation]]] = {
+GROUPS: dict[str, Callable[[Discriminator], Iterator[Variation]]] = {
     "other": _other,
     "moved": one_element,
     "whole_numbers": whole_numbers,

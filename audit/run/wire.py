@@ -1,4 +1,7 @@
-"""How a request travels between the kit's own processes: its length, its JSON, and the descriptors that go with it."""
+"""How requests and replies travel between the kit's own processes.
+
+A request is its length, its JSON, and the descriptors that go with it; a reply is a line of JSON.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,41 @@ import socket
 import struct
 from collections.abc import Sequence
 
+from audit.model.base import Frozen
 from audit.run.requests import AnyRequest, Request, parsed
 
 LENGTH = struct.Struct("=Q")
 MOST_DESCRIPTORS = 4
 RAISED = 70
 """The exit code of a process whose session raised something; its traceback is the last thing it printed."""
+
+
+class Ended(Frozen):
+    """How a session ended, as its supervisor saw it.
+
+    Attributes:
+        finished: it ran to its end, and its process goes on; otherwise the process is over.
+        lines: the events, JSON.
+        arrived_s: when each came, by the supervisor's clock, in seconds since the request.
+        attested: see `Channel`.
+        violation: the message that its own code did not send, in words; None where there was none.
+        timed_out: it took longer than its request allows.
+        stopped: the bound it was over, in words.
+        signal: the signal that ended the process.
+        exit: the exit code of the process.
+        prints: the end of its standard output and error.
+    """
+
+    finished: bool
+    lines: tuple[str, ...] = ()
+    arrived_s: tuple[float, ...] = ()
+    attested: bool = False
+    violation: str | None = None
+    timed_out: bool = False
+    stopped: str | None = None
+    signal: int | None = None
+    exit: int | None = None
+    prints: str = ""
 
 
 def send(channel: socket.socket, request: Request, descriptors: Sequence[int] = ()) -> None:

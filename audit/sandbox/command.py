@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from audit.model.run_directory import Scratch
-from audit.sandbox import bounds, places
+from audit.sandbox import limits, surroundings
 from audit.sandbox.launch import LATE
 from audit.sandbox.surroundings import scrubbed
 
@@ -30,7 +30,7 @@ class Done:
 
     Attributes:
         code: its exit code; over 128 a signal ended it.
-        out: what it said on standard output, at most `bounds.PRINTED_BYTES`.
+        out: what it said on standard output, at most `limits.PRINTED_BYTES`.
         err: the same for standard error.
         stopped: why it was ended before its time, in words; empty if it was not.
     """
@@ -61,7 +61,7 @@ def run(
         environment: instead of this process's, scrubbed either way.
     """
     own = scrubbed(os.environ if environment is None else environment)
-    own["PYTHONPATH"] = os.pathsep.join([str(places.KIT.parent), *filter(None, [own.get("PYTHONPATH")])])
+    own["PYTHONPATH"] = os.pathsep.join([str(surroundings.KIT.parent), *filter(None, [own.get("PYTHONPATH")])])
     with (
         Scratch() as home,
         tempfile.TemporaryFile() as out,
@@ -73,9 +73,9 @@ def run(
             "reads": [str(path) for path in (*reads, *_tools(command[0]))],
             "caches": [str(folder)],
             "network": network,
-            "rules": places.system(),
+            "rules": surroundings.system(),
             "home": str(home),
-            "limit": asdict(bounds.of_this_machine()),
+            "limit": asdict(limits.of_this_machine()),
             "limit_s": limit_s,
         }
         code, reason = _launched(request, limit_s, environment=own, out=out, err=err)
@@ -95,7 +95,7 @@ def _launched(
                 stdout=out,
                 stderr=err,
                 pass_fds=[told],
-                cwd=places.KIT.parent,
+                cwd=surroundings.KIT.parent,
                 env=dict(environment),
             )
         try:
@@ -121,4 +121,4 @@ def _tools(program: str) -> list[Path]:
 
 def _text(file: IO[bytes]) -> str:
     file.seek(0)
-    return file.read(bounds.PRINTED_BYTES).decode("utf-8", errors="replace")
+    return file.read(limits.PRINTED_BYTES).decode("utf-8", errors="replace")

@@ -15,11 +15,11 @@ import sys
 import time
 from typing import Any, NoReturn
 
-from audit.sandbox import native, tree
-from audit.sandbox.bounds import Bounds
+from audit.sandbox import native, processes
+from audit.sandbox.limits import Bounds
 from audit.sandbox.namespaces import become_first
-from audit.sandbox.usage import Usage
-from audit.sandbox.walls import Walls, enclose
+from audit.sandbox.policy import Policy, enforce
+from audit.sandbox.processes import Usage
 
 LATE = "late"
 """What is told where time ran out; every other reason is in words."""
@@ -44,7 +44,7 @@ def main() -> int:
     if reason is not None:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    tree.end_all(first=False)
+    processes.end_all(first=False)
     os.write(told, (reason or "").encode())
     return os.waitstatus_to_exitcode(status) & 0xFF
 
@@ -57,13 +57,13 @@ def _first(request: dict[str, Any], limit: Bounds) -> int:
     if child == 0:
         _run(request, limit)
     _, status = os.waitpid(child, 0)
-    tree.end_all(first=first)
+    processes.end_all(first=first)
     return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
 
 
 def _run(request: dict[str, Any], limit: Bounds) -> NoReturn:
     try:
-        walls = Walls(
+        walls = Policy(
             reads=request["reads"],
             caches=request["caches"],
             rules=[(path, rights) for path, rights in request["rules"]],
@@ -72,7 +72,7 @@ def _run(request: dict[str, Any], limit: Bounds) -> NoReturn:
             home=request["home"],
             limit=limit,
         )
-        enclose(walls)
+        enforce(walls)
         os.chdir(request["folder"])
         os.execvp(request["command"][0], request["command"])
     except BaseException as error:  # nothing may come back from here: this is a copy of the launcher

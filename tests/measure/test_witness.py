@@ -9,7 +9,7 @@ import pytest
 from audit.measure import witness
 from audit.measure.protocols import CONTRADICTED, OURS
 from audit.measure.told import measurements_of
-from audit.run.independent_clock import FEWEST, MOST, told
+from audit.run.other_clocks import FEWEST, MOST, between_messages
 from audit.run.pool import Reply
 
 SHAPE = {"N": 4}
@@ -51,8 +51,8 @@ def test_half_a_witness_says_nothing() -> None:
 def test_the_calls_are_made_between_the_two_messages(
     monkeypatch: pytest.MonkeyPatch, each_ms: float, calls: int
 ) -> None:
-    monkeypatch.setattr("audit.run.independent_clock.synchronize", lambda: None)
+    monkeypatch.setattr("audit.run.other_clocks.synchronize", lambda: None)
     made: list[int] = []
-    events = told("claimed", made.append, each_ms=each_ms)
+    events = between_messages("claimed", made.append, each_ms=each_ms)
     assert (next(events)["at"], len(made)) == ("begin", 1), "the first call loads the kernel"
     assert (next(events), len(made)) == ({"witness": "claimed", "at": "end", "calls": calls}, 1 + calls)

@@ -15,8 +15,8 @@ from audit.build.settings import (
     EmulatedSettings,
 )
 from audit.model import BuildNote
-from audit.run.allowed import walls
 from audit.run.requests import Place, Session, Variations, Vary
+from audit.run.session_policy import policy_of
 
 CONFIGURATION = Configuration(
     allocator="plain",
@@ -43,22 +43,22 @@ def session(device: DeviceSettings = EMULATED, **more: Any) -> Session:
 
 
 def test_a_session_reads_its_inputs_and_its_build_and_writes_its_folder() -> None:
-    around = walls(session())
-    assert around.reads == ["/scratch/0.inputs.pt", "/cache/kernels/k-1", "/cache/runtime/r"]
-    assert (around.writes, around.caches, around.network) == (["/scratch/fixed-1"], [], False)
-    assert around.processor_s is not None
+    policy = policy_of(session())
+    assert policy.reads == ["/scratch/0.inputs.pt", "/cache/kernels/k-1", "/cache/runtime/r"]
+    assert (policy.writes, policy.caches, policy.network) == (["/scratch/fixed-1"], [], False)
+    assert policy.processor_s is not None
 
 
 def test_the_claims_folder_is_open_only_to_who_needs_the_reference() -> None:
-    assert "/kernels/claim" not in walls(session()).reads
-    assert "/kernels/claim" in walls(session(reference=Path("/kernels/claim/reference.py"))).reads
+    assert "/kernels/claim" not in policy_of(session()).reads
+    assert "/kernels/claim" in policy_of(session(reference=Path("/kernels/claim/reference.py"))).reads
 
 
 def test_other_inputs_are_written_beside_the_first() -> None:
     vary = tuple(Vary(inputs=Path(f"/scratch/{case}.inputs.pt"), shape={}, groups=()) for case in range(2))
     asked = Variations(limit_s=10.0, reference=Path("/c/reference.py"), device="cpu", relative=0.1, vary=vary)
-    around = walls(asked)
-    assert (around.writes, around.home) == (["/scratch"], "/scratch")
+    policy = policy_of(asked)
+    assert (policy.writes, policy.home) == (["/scratch"], "/scratch")
 
 
 def test_a_python_variant_keeps_what_it_compiles_in_its_own_folders() -> None:
@@ -71,26 +71,26 @@ def test_a_python_variant_keeps_what_it_compiles_in_its_own_folders() -> None:
         environment=told,
         memory="plain",
     )
-    around = walls(session(device))
-    assert around.caches == ["/cache/python/kept-1/triton"]
-    assert around.reads == ["/scratch/0.inputs.pt", "/cache/python/a"]
+    policy = policy_of(session(device))
+    assert policy.caches == ["/cache/python/kept-1/triton"]
+    assert policy.reads == ["/scratch/0.inputs.pt", "/cache/python/a"]
 
 
 def test_a_process_for_several_sessions_opens_what_holds_for_all() -> None:
     place = Place(reads=(Path("/p/inputs"), Path("/cache")), results=Path("/p/results"), caches=Path("/p/caches"))
-    around = walls(session(keep=True, place=place))
-    assert around.reads[:2] == ["/p/inputs", "/cache"] and "/scratch/0.inputs.pt" not in around.reads
-    assert (around.writes, around.caches, around.processor_s) == (["/p/results"], ["/p/caches"], None)
+    policy = policy_of(session(keep=True, place=place))
+    assert policy.reads[:2] == ["/p/inputs", "/cache"] and "/scratch/0.inputs.pt" not in policy.reads
+    assert (policy.writes, policy.caches, policy.processor_s) == (["/p/results"], ["/p/caches"], None)
 
 
 def test_a_session_on_a_gpu_gets_neither_a_network_nor_the_folder_beside_the_kit() -> None:
     note = BuildNote(variant="k", optimisation="fast", outcome="built", header_set="fast",
                      compiler=None, flags=(), seconds=1.0, from_cache=False)  # fmt: skip
     built = CudaVariant(note, CudaLibrary(library=Path("/cache/fast/k-1/host.so"), module=""))
-    around = walls(session(built.settings(memory="plain", order="forward", check=False)))
-    assert (around.reads, around.network) == (["/scratch/0.inputs.pt", "/cache/fast/k-1"], False)
+    policy = policy_of(session(built.settings(memory="plain", order="forward", check=False)))
+    assert (policy.reads, policy.network) == (["/scratch/0.inputs.pt", "/cache/fast/k-1"], False)
 
 
 def test_the_access_checker_gets_a_network_of_its_own() -> None:
     checker = CheckedSettings(library=Path("/c/m.so"), module="m", sanitizer=Path("/usr/local/cuda/bin/checker"))
-    assert walls(session(checker)).network
+    assert policy_of(session(checker)).network

@@ -19,8 +19,8 @@ from audit.run.blocks import COLD, SEEN, Blocks, Plan
 from audit.run.callables import over
 from audit.run.contents import Contents
 from audit.run.harness import placed
-from audit.run.kept_outputs import KeptOutputs
 from audit.run.oracle import load_reference
+from audit.run.outputs import KeptOutputs
 from audit.run.stopwatch import Stopwatch, Timed
 
 FOLDER = claims.load("controls_caches")

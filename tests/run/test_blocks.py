@@ -11,10 +11,22 @@ from typing import cast
 import pytest
 
 from audit.run.answers import Answers
-from audit.run.blocks import COLD, HOST, HOT, LEAST_BLOCKS, MOST_CALLS, SEEN, WARM_MOST_CALLS, Blocks, Plan
+from audit.run.blocks import (
+    COLD,
+    HOST,
+    HOT,
+    LEAST_BLOCKS,
+    MOST_CALLS,
+    SEEN,
+    WARM_MOST_CALLS,
+    Blocks,
+    Plan,
+    calls_in_block,
+    half_width,
+    settled,
+)
 from audit.run.contents import Content, Contents
-from audit.run.kept_outputs import KeptOutputs
-from audit.run.stopping import calls_in_block, half_width, settled
+from audit.run.outputs import KeptOutputs
 from audit.run.stopwatch import Stopwatch, Timed
 
 

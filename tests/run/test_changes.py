@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from audit.run import changes
+from audit.run.changes import redrawn
 from audit.run.containers import leaves, rebuilt
-from audit.run.discriminating import Telling
-from audit.run.redrawn import redrawn
+from audit.run.discriminating import Discriminator
 from audit.run.transforms import is_real
 
 X = torch.randn(6, 5, generator=torch.Generator().manual_seed(1))
@@ -45,7 +45,7 @@ def replaced(function: Callable[..., torch.Tensor], *values: Any, second: list[A
     case = Case(function, list(values), list(values) if second is None else second)
     return {
         name: (told["kind"], told["how"], told["moved"], leaves(changed))
-        for name, changed, told in changes.one_argument(cast(Telling, case))
+        for name, changed, told in changes.one_argument(cast(Discriminator, case))
     }
 
 
@@ -102,14 +102,14 @@ def test_values_within_containers_are_replaced_one_by_one() -> None:
 def test_an_element_moves_until_the_right_result_does() -> None:
     wide = torch.cat([torch.full((1,), 1e6), torch.ones(99)])
     case = Case(lambda x: x.cumsum(0), [wide], [wide])
-    told = {name: more["moved"] for name, _, more in changes.one_element(cast(Telling, case))}
+    told = {name: more["moved"] for name, _, more in changes.one_element(cast(Discriminator, case))}
     assert set(told) == {"last_element", "one_element", "middle_element"}
     assert min(told.values()) > 0
 
 
 def test_two_exchanged_elements_leave_every_sum_and_move_the_result() -> None:
     case = Case(lambda x, y: x @ y, [X, X.mT.contiguous()], [X, X])
-    told = {name: (values, more) for name, values, more in changes.whole_numbers(cast(Telling, case))}
+    told = {name: (values, more) for name, values, more in changes.whole_numbers(cast(Discriminator, case))}
     (base, _), (exchanged, more) = told["whole_numbers"], told["two_exchanged"]
     assert more["moved"] > 0
     for one, other in zip(base, exchanged, strict=True):

@@ -15,7 +15,7 @@ import pytest
 
 from audit.run import channel
 from audit.run.channel import ELSEWHERE, TAKEN, Channel
-from audit.run.transcript import ASK, GRANT, Forged
+from audit.run.transcript import ASK, GRANT, ProtocolViolation
 
 pytestmark = pytest.mark.skipif(
     not os.access("/proc/self/syscall", os.R_OK) or channel.platform.machine() not in channel.RECVFROM,
@@ -67,7 +67,7 @@ def test_a_key_is_given_to_who_waits_for_it() -> None:
         theirs.send(b"got" if len(wait(theirs)) == GRANT.size else b"not")
 
     with speaking(act) as one:
-        with pytest.raises(Forged, match="no message of a session"):  # which came behind the key
+        with pytest.raises(ProtocolViolation, match="no message of a session"):  # which came behind the key
             watched(one)
         assert one.attested
 
@@ -83,7 +83,7 @@ def test_who_asks_and_goes_on_working_gets_none_and_holds_nobody_up(monkeypatch:
         assert select.select([one], [], [], 5.0)[0]
         assert one.take(), "at once"
         assert not one.attested
-        with pytest.raises(Forged, match=ELSEWHERE):
+        with pytest.raises(ProtocolViolation, match=ELSEWHERE):
             watched(one)
 
 
@@ -97,7 +97,7 @@ def test_a_key_that_another_thread_took_ends_the_session(monkeypatch: pytest.Mon
         ask(theirs)
         wait(theirs)
 
-    with speaking(act) as one, pytest.raises(Forged, match=TAKEN):
+    with speaking(act) as one, pytest.raises(ProtocolViolation, match=TAKEN):
         watched(one)
     assert taken.stat().st_size == GRANT.size
 
@@ -112,5 +112,5 @@ def test_a_later_session_of_a_process_waits_at_the_instruction_of_the_first() ->
     with speaking(act) as one:
         watched(one, attested=True)
         one.start()
-        with pytest.raises(Forged, match=ELSEWHERE):
+        with pytest.raises(ProtocolViolation, match=ELSEWHERE):
             watched(one)

@@ -9,10 +9,9 @@ import pytest
 import torch
 
 from audit.run import contents as module
-from audit.run.arena import ALIGNMENT, Arena, Kind
 from audit.run.containers import rebuilt, tensors
-from audit.run.contents import HOMES, MOST_CONTENTS, Contents
-from audit.run.mixtures import PIECE, mixable, mixture
+from audit.run.contents import HOMES, MOST_CONTENTS, PIECE, Contents, mixable, mixture
+from audit.run.raw_memory import ALIGNMENT, Arena, Kind
 
 FREE = 1 << 30
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from audit.run import kept_outputs
-from audit.run.kept_outputs import KeptOutputs
+from audit.run import outputs
+from audit.run.outputs import KeptOutputs
 
 
 def written(file: Path, tensor: torch.Tensor) -> str:
@@ -42,7 +42,7 @@ def test_a_small_output_is_kept_whole_and_a_large_one_in_rows(tmp_path: Path) ->
     one, other = kept.written()
     assert (one["variant"], one["inputs"], one["block"], one["rows"], one["whole"]) == ("small", 1, 4, None, [3, 5])
     assert np.array_equal(np.fromfile(tmp_path / one["file"], np.float32).reshape(one["shape"]), small.numpy())
-    assert len(other["rows"]) * 1024 == kept_outputs.MOST_ELEMENTS
+    assert len(other["rows"]) * 1024 == outputs.MOST_ELEMENTS
     part = np.fromfile(tmp_path / other["file"], np.float32).reshape(other["shape"])
     assert np.array_equal(part, large.numpy()[other["rows"]])
 

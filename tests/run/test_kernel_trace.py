@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from audit.run.kernel_trace import MOST_LAUNCHES, launches_in
+from audit.run.cuda import MOST_LAUNCHES, launches_in
 
 
 def event(name: str, start: float, **more: Any) -> dict[str, Any]:

@@ -10,40 +10,40 @@ from pathlib import Path
 import pytest
 import torch
 
-from audit.run import outputs, sealed
-from audit.run.event_writer import Teller
+from audit.run import results, supervisors
+from audit.run.event_writer import EventWriter
 from audit.run.results import Results, Writer
-from audit.run.transcript import Forged
+from audit.run.transcript import ProtocolViolation
 
 BYTES = b"twelve bytes"
-DIGEST = hashlib.blake2b(BYTES, digest_size=outputs.DIGEST_BYTES).hexdigest()
+DIGEST = hashlib.blake2b(BYTES, digest_size=results.DIGEST_BYTES).hexdigest()
 
 
 @pytest.fixture(scope="module")
-def teller() -> Teller:
-    return Teller(str(sealed.library()))
+def writer() -> EventWriter:
+    return EventWriter(str(supervisors.library()))
 
 
 @pytest.mark.parametrize("elements", [0, 1, 31, 32, 33, 1000, 20_000])
-def test_the_native_digest_is_that_of_the_bytes(teller: Teller, tmp_path: Path, elements: int) -> None:
+def test_the_native_digest_is_that_of_the_bytes(writer: EventWriter, tmp_path: Path, elements: int) -> None:
     values = torch.arange(elements, dtype=torch.int32)
-    digest = teller.keep(tmp_path / "0.bin", values)
+    digest = writer.keep(tmp_path / "0.bin", values)
     assert digest == hashlib.blake2b(values.numpy().tobytes(), digest_size=32).hexdigest()
-    read = outputs.read(tmp_path / "0.bin", digest=digest, most_bytes=4 * elements)
+    read = results.read(tmp_path / "0.bin", digest=digest, most_bytes=4 * elements)
     assert read.tobytes() == values.numpy().tobytes()
 
 
-def test_whatever_stood_there_before_is_replaced(teller: Teller, tmp_path: Path) -> None:
+def test_whatever_stood_there_before_is_replaced(writer: EventWriter, tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("kept")
     (tmp_path / "0.bin").symlink_to(tmp_path / "mine")
-    digest = teller.keep(tmp_path / "0.bin", torch.ones(3))
+    digest = writer.keep(tmp_path / "0.bin", torch.ones(3))
     assert (tmp_path / "mine").read_text() == "kept"
-    assert outputs.read(tmp_path / "0.bin", digest=digest, most_bytes=12).size == 12
+    assert results.read(tmp_path / "0.bin", digest=digest, most_bytes=12).size == 12
 
 
-def test_an_output_that_cannot_be_written_raises(teller: Teller, tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_written_raises(writer: EventWriter, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        teller.keep(tmp_path / "no" / "0.bin", torch.ones(3))
+        writer.keep(tmp_path / "no" / "0.bin", torch.ones(3))
 
 
 def sparse(file: Path) -> None:
@@ -65,8 +65,8 @@ PLACED: dict[str, tuple[Callable[[Path], object], str]] = {
 def test_whatever_else_lies_there_is_forged(tmp_path: Path, placed: str) -> None:
     place, words = PLACED[placed]
     place(tmp_path / "0.bin")
-    with pytest.raises(Forged, match=words):
-        outputs.read(tmp_path / "0.bin", digest=DIGEST, most_bytes=len(BYTES))
+    with pytest.raises(ProtocolViolation, match=words):
+        results.read(tmp_path / "0.bin", digest=DIGEST, most_bytes=len(BYTES))
 
 
 def test_results_are_found_where_they_start() -> None:

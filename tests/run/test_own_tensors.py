@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from audit.run.own_tensors import own, spanned
+from audit.run.outputs import own, spanned
 
 X = torch.arange(6.0).reshape(2, 3)
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from audit.model.run_directory import is_free
-from audit.run import parents
+from audit.run import supervisors
 from audit.run.pool import Reply, Workers
 from audit.run.requests import Cases
 
@@ -137,21 +137,21 @@ def test_a_process_that_leaves_early_with_code_0_has_not_finished(workers: Worke
 def test_a_parent_that_was_killed_or_stopped_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: str, detail: str
 ) -> None:
-    monkeypatch.setattr(parents, "GRACE_S", 1.0)
+    monkeypatch.setattr(supervisors, "GRACE_S", 1.0)
     with Workers(1) as own:
-        root = own._root._process.pid
+        root = own._fork_server._process.pid
         assert ask(own, tmp_path, FINE).finished
-        zygote = _zygote_of(root)
-        os.kill(zygote, getattr(signal, number))
+        supervisor = _supervisor_of(root)
+        os.kill(supervisor, getattr(signal, number))
         reply = ask(own, tmp_path, FINE, limit_s=1.0)
         assert (reply.ending, reply.events) == ("crashed", ())
         assert reply.detail == f"the process that watches over the session {detail}"
         assert ask(own, tmp_path, FINE).finished
         with suppress(ProcessLookupError):
-            os.kill(zygote, signal.SIGKILL)
-        os.kill(_zygote_of(root, but=zygote), signal.SIGKILL)
-        own._root._process.kill()
-        own._root._process.wait()
+            os.kill(supervisor, signal.SIGKILL)
+        os.kill(_supervisor_of(root, but=supervisor), signal.SIGKILL)
+        own._fork_server._process.kill()
+        own._fork_server._process.wait()
         assert ask(own, tmp_path, FINE).ending == "crashed"
         with own.shared(tmp_path, reads=[tmp_path]) as process:
             request = request_for(tmp_path, folder=process.results)
@@ -159,15 +159,15 @@ def test_a_parent_that_was_killed_or_stopped_is_replaced(
 
 
 def test_a_root_that_was_stopped_is_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parents, "GRACE_S", 0.2)
+    monkeypatch.setattr(supervisors, "GRACE_S", 0.2)
     own = Workers(1)
-    process = own._root._process
+    process = own._fork_server._process
     process.send_signal(signal.SIGSTOP)
     own.close()
     assert process.returncode == -signal.SIGKILL
 
 
-def _zygote_of(root: int, *, but: int = 0) -> int:
+def _supervisor_of(root: int, *, but: int = 0) -> int:
     """The one that watches over sessions: the last of its line, whose first ones only wait for it."""
     for _ in range(200):
         waiting, last = [root], []
@@ -180,7 +180,7 @@ def _zygote_of(root: int, *, but: int = 0) -> int:
         if found:
             return found[0]
         time.sleep(0.05)
-    raise AssertionError(f"{root} has no zygote")
+    raise AssertionError(f"{root} has no supervisor")
 
 
 def _children(pid: int) -> list[int]:

@@ -10,7 +10,7 @@ import pytest
 
 from audit.build.settings import CudaSettings
 from audit.run import protocol, requests
-from audit.run.transcript import Forged
+from audit.run.transcript import ProtocolViolation
 
 DEVICE = CudaSettings(library=Path("m.so"), module="m", memory="plain")
 STEPS: list[dict[str, Any]] = [{"run": "claim", "case": 0}, {"run": "held", "case": 0, "of": 0}]
@@ -50,7 +50,7 @@ def test_what_sessions_tell_is_taken() -> None:
 
 def refusal(request: requests.AnyRequest, *events: dict[str, Any] | str, finished: bool = True) -> str:
     """Why those events are not taken; fails where they are."""
-    with pytest.raises(Forged) as error:
+    with pytest.raises(ProtocolViolation) as error:
         check(request, *events, finished=finished)
     return str(error.value)
 

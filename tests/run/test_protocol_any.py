@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.run import protocol
-from audit.run.transcript import ASK, BEGUN, EVENT, GRANT, PART, SERVED, Forged, Transcript
+from audit.run.transcript import ASK, BEGUN, EVENT, GRANT, PART, SERVED, ProtocolViolation, Transcript
 from tests.run.test_protocol import CASE, COST, MOVED, ORACLE, SESSION, TIMING, VARIED, VARY, steps
 from tests.run.test_transcript import SECRET, Speaker
 
@@ -86,7 +86,7 @@ def refusal(transcript: Transcript, datagrams: list[bytes]) -> str | None:
     try:
         for datagram in datagrams:
             transcript.feed(datagram)
-    except Forged as error:
+    except ProtocolViolation as error:
         return str(error)
     return None
 
@@ -97,7 +97,7 @@ def test_one_datagram_changed_is_no_finished_session(place: int, how: str, put: 
     line = Line(SECRET, {place: (how, put)})
     try:
         speak(line)
-    except Forged:
+    except ProtocolViolation:
         return  # nothing of such a session counts
     except (Cut, AssertionError):  # our speaker asserts that it is granted a key
         assert not line.served
@@ -115,7 +115,7 @@ def test_a_message_under_a_guessed_key_is_none(key: bytes, what: int, payload: b
         if payload:
             transcript.feed(PART.pack(b"D", sequence) + payload)
         transcript.feed(speaker.sealed(GRANT.pack(nonce, sequence, key, secret), what, payload))
-    except Forged:
+    except ProtocolViolation:
         assert not transcript.served and not transcript.events
         return
     raise AssertionError("a message was taken")
@@ -144,7 +144,7 @@ def test_events_are_checked_or_forged(which: int, data: st.DataObject) -> None:
         lines[at] = lines[at][: data.draw(st.integers(0, len(lines[at])))] + data.draw(st.text(max_size=4))
     try:
         found = protocol.checked(request, lines, finished=True)
-    except Forged as error:
+    except ProtocolViolation as error:
         assert len(str(error)) < 400
     else:
         assert len(found) == len(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from audit.run import raw_writes
+from audit.run import raw_memory
 from audit.run.arguments import Arguments
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU"))]
@@ -24,7 +24,7 @@ def test_a_raw_write_moves_no_version(layout: str, device: str) -> None:
     source = VALUES.to(device) if layout != "repeated" else torch.ones(1, 4, device=device).expand(3, 4)
     target = TARGETS[layout](source)
     before = target._version
-    raw_writes.write(target, source)
+    raw_memory.write(target, source)
     assert torch.equal(target, source)
     assert target._version == before
 
@@ -33,21 +33,21 @@ def test_a_raw_write_moves_no_version(layout: str, device: str) -> None:
 def test_layouts_that_agree_are_written_as_they_lie(device: str) -> None:
     source = torch.randn(4, 3, 5, 5).to(memory_format=torch.channels_last).to(device)
     target = torch.empty_like(source)
-    raw_writes.write(target, source)
+    raw_memory.write(target, source)
     assert torch.equal(target, source)
 
 
 def test_from_host_to_device_and_nothing_at_all() -> None:
-    raw_writes.write(torch.empty(0), torch.empty(0))
+    raw_memory.write(torch.empty(0), torch.empty(0))
     target = torch.zeros(3, 4, device="cuda" if torch.cuda.is_available() else "cpu")
-    raw_writes.write(target, VALUES)
+    raw_memory.write(target, VALUES)
     assert torch.equal(target.cpu(), VALUES)
 
 
 @pytest.mark.parametrize("source", [torch.zeros(4, 3), torch.zeros(3, 4, dtype=torch.float64)])
 def test_another_shape_or_type_is_refused(source: torch.Tensor) -> None:
     with pytest.raises(ValueError, match=r"into torch\.float32"):
-        raw_writes.write(torch.zeros(3, 4), source)
+        raw_memory.write(torch.zeros(3, 4), source)
 
 
 def test_a_case_changes_its_buffers_past_the_version_counter() -> None:

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from audit.run.arguments import Arguments
+from audit.run.call_patterns import InTurn
 from audit.run.device import SessionDevice
-from audit.run.sequences import InTurn
 from audit.run.stopwatch import LEAST_FLUSH_BYTES
 
 ORDER = [0, 0, 0, 1, 0, 1, 0]

@@ -11,12 +11,12 @@ import torch
 from audit import claims
 from audit.build.settings import CudaLibrary, CudaSettings
 from audit.model import Harness
-from audit.run import callables, cuda, nvml, published
+from audit.run import callables, cuda, nvml, timing
 from audit.run.device import open_device
 from audit.run.pool import Workers
 from audit.run.requests import Interleaved
 from audit.run.timing import makers
-from audit.sandbox import places
+from audit.sandbox import surroundings
 
 NO_GPU = not torch.cuda.is_available()
 FOLDER = claims.load("triangular_mm")
@@ -90,7 +90,7 @@ def test_a_compiler_works_alone_where_its_helpers_would_get_no_gpu(
 ) -> None:
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", "")  # both are put back after the test
     monkeypatch.setenv("TORCHINDUCTOR_COMPILE_THREADS", "")
-    monkeypatch.setattr(places, "settings_are_closed", lambda: closed)
+    monkeypatch.setattr(surroundings, "settings_are_closed", lambda: closed)
     callables.use_disk_cache(tmp_path / "inductor", workers=4)
     assert os.environ["TORCHINDUCTOR_COMPILE_THREADS"] == workers
     assert Path(os.environ["TORCHINDUCTOR_CACHE_DIR"]).parent == tmp_path
@@ -108,11 +108,11 @@ def test_convolutions_bring_the_benchmark_of_cudnn(tmp_path: Path) -> None:
 
 
 def test_samples_are_thinned_evenly_and_in_order() -> None:
-    assert published.evenly([0.1, 0.2, 0.3]) == [0.1, 0.2, 0.3]
-    thinned = published.evenly([float(index) for index in range(2500)])
-    assert len(thinned) <= published.MOST_SAMPLES
+    assert timing.evenly([0.1, 0.2, 0.3]) == [0.1, 0.2, 0.3]
+    thinned = timing.evenly([float(index) for index in range(2500)])
+    assert len(thinned) <= timing.MOST_SAMPLES
     assert thinned[:2] == [0.0, 9.0]
-    assert published.evenly([0.00612345678]) == [0.006123]
+    assert timing.evenly([0.00612345678]) == [0.006123]
 
 
 @pytest.mark.skipif(not NO_GPU, reason="this machine has a GPU")

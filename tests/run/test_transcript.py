@@ -7,7 +7,18 @@ from collections.abc import Callable
 
 import pytest
 
-from audit.run.transcript import ASK, BEGUN, EVENT, GRANT, MESSAGE, MOST_BYTES, PART, SERVED, Forged, Transcript
+from audit.run.transcript import (
+    ASK,
+    BEGUN,
+    EVENT,
+    GRANT,
+    MESSAGE,
+    MOST_BYTES,
+    PART,
+    SERVED,
+    ProtocolViolation,
+    Transcript,
+)
 
 SECRET = bytes(range(32))
 
@@ -62,7 +73,7 @@ def test_a_session_is_told_to_its_end(speaker: Speaker) -> None:
 def test_every_key_is_another_and_none_is_of_use_twice(speaker: Speaker) -> None:
     message = speaker.tell(EVENT, b"{}")
     keys = [speaker.ask()]
-    with pytest.raises(Forged, match="not sealed with the key of its moment"):
+    with pytest.raises(ProtocolViolation, match="not sealed with the key of its moment"):
         speaker.transcript.feed(message)
     other = Speaker(Transcript(SECRET))
     keys.append(other.ask())
@@ -77,7 +88,7 @@ def changed(message: bytes, place: int) -> bytes:
 @pytest.mark.parametrize("place", [1, 8, 16, 32, 40, 71])
 def test_no_byte_of_a_message_may_change(speaker: Speaker, place: int) -> None:
     message = speaker.sealed(speaker.ask(), EVENT)
-    with pytest.raises(Forged):
+    with pytest.raises(ProtocolViolation):
         speaker.transcript.feed(changed(message, place))
 
 
@@ -103,26 +114,26 @@ FOREIGN: dict[str, tuple[Act, str]] = {
 @pytest.mark.parametrize("name", FOREIGN)
 def test_what_must_not_come_ends_the_session(speaker: Speaker, name: str) -> None:
     act, why = FOREIGN[name]
-    with pytest.raises(Forged, match=why):
+    with pytest.raises(ProtocolViolation, match=why):
         act(speaker)
     assert speaker.transcript.events == []
 
 
 def test_a_session_cannot_begin_with_an_event() -> None:
-    with pytest.raises(Forged, match="kind 1 at a wrong place"):
+    with pytest.raises(ProtocolViolation, match="kind 1 at a wrong place"):
         Speaker(Transcript(SECRET)).tell(EVENT, b"{}")
 
 
 def test_the_seal_needs_the_secret_of_the_process(speaker: Speaker) -> None:
     grant = speaker.ask()
     message = speaker.sealed(grant[:-32] + bytes(32), EVENT)
-    with pytest.raises(Forged, match="not sealed"):
+    with pytest.raises(ProtocolViolation, match="not sealed"):
         speaker.transcript.feed(message)
 
 
 def test_what_is_told_is_bounded(speaker: Speaker) -> None:
     speaker.ask()
     part = bytes(1 << 20)
-    with pytest.raises(Forged, match="more than 64 MiB were told"):
+    with pytest.raises(ProtocolViolation, match="more than 64 MiB were told"):
         for _ in range(2 + MOST_BYTES // len(part)):
             speaker.part(part)

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from audit.model.run_directory import is_free
-from audit.run import standing
+from audit.run import sandbox_check
 from audit.run.pool import Reply, Workers
-from audit.sandbox import tried
+from audit.sandbox import check
 from tests.run.test_pool import FINE, REFERENCE, ask, request_for
 
 TOKEN = "HF_TOKEN"
@@ -29,15 +29,15 @@ def workers() -> Iterator[Workers]:
 
 
 def up(name: str) -> None:
-    wall = next(one for one in tried.around_commands() if one.name == name)
+    wall = next(one for one in check.around_commands() if one.name == name)
     if not wall.up:
         pytest.skip(f"wall {name}: {wall.why}")
 
 
 def test_around_sessions_stand_the_walls_that_stand_around_commands(workers: Workers) -> None:
-    of_sessions = standing.walls(workers)
-    assert of_sessions[: len(tried.WALLS)] == tried.around_commands()
-    assert [one.name for one in of_sessions[len(tried.WALLS) :]] == ["keys"], "which is a session's alone"
+    of_sessions = sandbox_check.walls(workers)
+    assert of_sessions[: len(check.WALLS)] == check.around_commands()
+    assert [one.name for one in of_sessions[len(check.WALLS) :]] == ["keys"], "which is a session's alone"
 
 
 def test_a_session_sees_no_token_and_no_other_file_of_the_audit(workers: Workers, tmp_path: Path) -> None:

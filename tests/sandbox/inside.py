@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from audit.sandbox import bounds, walls
-from audit.sandbox.bounds import Bounds
-from audit.sandbox.walls import Walls
+from audit.sandbox import limits, policy
+from audit.sandbox.limits import Bounds
+from audit.sandbox.policy import Policy
 
 LIMIT = Bounds(memory=1 << 30, data=4 << 30, disk=64 << 20, scratch=16 << 20, processes=40)
 
@@ -24,23 +24,23 @@ def inside(
     limit: Bounds | None = None,
 ) -> Any:
     """What the function returned inside, or the name of what it raised; `home` is used where no other is offered."""
-    told, teller = os.pipe()
+    told, writer = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            around = Walls(
+            around = Policy(
                 reads=[str(path) for path in reads or []],
                 writes=[str(path) for path in writes or []],
                 home=str(home),
-                limit=limit or bounds.of_this_machine(),
+                limit=limit or limits.of_this_machine(),
             )
-            walls.enclose(around)
+            policy.enforce(around)
             answer = function()
         except BaseException as error:
             answer = type(error).__name__
-        os.write(teller, json.dumps(answer).encode())
+        os.write(writer, json.dumps(answer).encode())
         os._exit(0)
-    os.close(teller)
+    os.close(writer)
     with os.fdopen(told, "rb") as heard:
         answer = json.loads(heard.read())
     os.waitpid(child, 0)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.sandbox import bounds, command, tried
+from audit.sandbox import check, command, limits
 from tests.sandbox.inside import LIMIT
 
 
@@ -35,7 +35,7 @@ def test_one_that_does_not_end_is_ended_with_all_it_started(tmp_path: Path) -> N
 
 
 def test_one_that_starts_processes_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "of_this_machine", lambda: LIMIT)
+    monkeypatch.setattr(limits, "of_this_machine", lambda: LIMIT)
     script = "i=0; while [ $i -lt 200 ]; do sleep 1000 & i=$((i+1)); done; wait"
     done = command.run(["sh", "-c", script], folder=tmp_path, limit_s=20)
     assert "processes at once; 40 are allowed" in done.stopped
@@ -43,16 +43,16 @@ def test_one_that_starts_processes_without_end_is_ended(tmp_path: Path, monkeypa
 
 
 def test_one_that_takes_much_memory_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "of_this_machine", lambda: replace(LIMIT, memory=128 << 20))
+    monkeypatch.setattr(limits, "of_this_machine", lambda: replace(LIMIT, memory=128 << 20))
     greedy = "import time; held = bytearray(b'1') * (400 << 20); time.sleep(1000)"
     done = command.run([sys.executable, "-S", "-c", greedy], folder=tmp_path, limit_s=20)
     assert "of memory" in done.stopped
 
 
 def test_one_that_prints_or_writes_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "of_this_machine", lambda: replace(LIMIT, printed=1 << 20, disk=4 << 30))
+    monkeypatch.setattr(limits, "of_this_machine", lambda: replace(LIMIT, printed=1 << 20, disk=4 << 30))
     assert "printed more than 1 MiB" in command.run(["yes"], folder=tmp_path, limit_s=20).stopped
-    monkeypatch.setattr(bounds, "of_this_machine", lambda: LIMIT)
+    monkeypatch.setattr(limits, "of_this_machine", lambda: LIMIT)
     writes = "for i in 1 2 3 4 5; do head -c 60000000 /dev/zero > $i; done; sleep 1000"
     assert "bytes on disk" in command.run(["sh", "-c", writes], folder=tmp_path, limit_s=20).stopped
 
@@ -76,16 +76,16 @@ def test_killing_the_one_who_asked_ends_the_command(tmp_path: Path) -> None:
 
 
 def test_the_trial_names_every_wall_and_why_one_is_missing() -> None:
-    found = tried.around_commands()
-    assert [wall.name for wall in found] == list(tried.WALLS)
+    found = check.around_commands()
+    assert [wall.name for wall in found] == list(check.WALLS)
     assert all(wall.up != bool(wall.why) for wall in found)
 
 
 def test_a_trial_that_fails_leaves_no_wall_standing() -> None:
     def ask(_: object) -> dict[str, str]:
-        raise tried.TrialFailed("it did not start")
+        raise check.CheckFailed("it did not start")
 
-    assert {(wall.up, wall.why) for wall in tried.tried(ask)} == {(False, "it did not start")}
+    assert {(wall.up, wall.why) for wall in check.walls(ask)} == {(False, "it did not start")}
 
 
 def _running_in(folder: Path) -> list[str]:

@@ -1,14 +1,17 @@
-"""Runs in a child: bytes written into a tensor through its address, past torch.
+"""Runs in a child: device memory past torch: bytes written through an address, values kept without tensor objects.
 
 torch counts the writes it makes itself into a tensor's version, and functions of torch can be watched. Other writers of
 a GPU's memory, a kernel that a caller launches for instance, do neither. A result that is kept for an address and a
-version is therefore wrong after such a write.
+version is therefore wrong after such a write. Claimed code can also list every tensor object of its process: right
+results that lay there as tensors would be found by their shape; in an arena it finds one vector of bytes.
 """
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -88,3 +91,54 @@ def _asynchronous_copy() -> ctypes._NamedFuncPointer | None:
     function = library.cudaMemcpyAsync
     function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p]
     return function
+
+
+ALIGNMENT = 512
+
+_narrow, _viewed, _as_strided = torch.Tensor.narrow, torch.Tensor.view, torch.Tensor.as_strided
+"""Taken before claimed code may put others in their place."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a value is: its type, shape and strides; dense."""
+
+    dtype: torch.dtype
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    @classmethod
+    def of(cls, tensor: torch.Tensor) -> Kind:
+        """The kind of a dense tensor."""
+        return cls(tensor.dtype, tuple(tensor.shape), tuple(tensor.stride()))
+
+    @property
+    def bytes(self) -> int:
+        """The bytes it takes, up to where the next one may begin."""
+        return -(-self.elements * self.dtype.itemsize // ALIGNMENT) * ALIGNMENT
+
+    @property
+    def elements(self) -> int:
+        """How many elements it has."""
+        return torch.Size(self.shape).numel()
+
+
+class Arena:
+    """Room for `rows` rows of values, all rows of the same kinds."""
+
+    def __init__(self, kinds: Sequence[Kind], rows: int, *, device: torch.device) -> None:
+        self._kinds = tuple(kinds)
+        self._row = self.row_bytes(kinds)
+        self._memory = torch.empty(max(1, rows * self._row), dtype=torch.uint8, device=device)
+
+    @staticmethod
+    def row_bytes(kinds: Sequence[Kind]) -> int:
+        """The bytes of a row of values of those kinds."""
+        return sum(kind.bytes for kind in kinds)
+
+    def view(self, row: int, column: int) -> torch.Tensor:
+        """The value there, to be let go of before claimed code runs."""
+        kind = self._kinds[column]
+        start = row * self._row + sum(one.bytes for one in self._kinds[:column])
+        flat = _viewed(_narrow(self._memory, 0, start, kind.elements * kind.dtype.itemsize), kind.dtype)
+        return _as_strided(flat, kind.shape, kind.strides)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from audit.model import Wall
 from audit.run.pool import Workers
-from audit.run.requests import Trial
-from audit.sandbox import tried
-from audit.sandbox.trial import Targets
+from audit.run.requests import SandboxCheck
+from audit.sandbox import check
+from audit.sandbox.attempts import Targets
 
 LIMIT_S = 20.0
 KEYS = "keys"
 OF_THE_CHANNEL: Mapping[str, str] = {KEYS: "gets a key for what it tells only where the kit's own code waits for one"}
-"""What is seen of a session by its parent alone; beside `tried.WALLS`."""
+"""What is seen of a session by its parent alone; beside `check.WALLS`."""
 UNTOLD = "this machine does not tell where a process waits"
 
 
@@ -23,12 +23,12 @@ def walls(workers: Workers) -> tuple[Wall, ...]:
     attested: list[bool] = []
 
     def ask(targets: Targets) -> Mapping[str, str]:
-        reply = workers.call(Trial(targets=targets, folder=Path(targets.folder)), limit_s=LIMIT_S)
+        reply = workers.call(SandboxCheck(targets=targets, folder=Path(targets.folder)), limit_s=LIMIT_S)
         attested.append(reply.attested)
         if not reply.finished:
-            raise tried.TrialFailed(f"the trial of the walls failed: {reply.ending}: {reply.detail}")
+            raise check.CheckFailed(f"the trial of the walls failed: {reply.ending}: {reply.detail}")
         found: Mapping[str, str] = reply.events[0]["walls"]
         return found
 
-    found = tried.tried(ask)
+    found = check.walls(ask)
     return (*found, Wall(name=KEYS, up=any(attested), why="" if any(attested) else UNTOLD))

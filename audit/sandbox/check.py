@@ -12,7 +12,7 @@ from pathlib import Path
 
 from audit.model import Wall
 from audit.model.run_directory import Scratch, is_free
-from audit.sandbox import command, trial
+from audit.sandbox import attempts, command
 
 LIMIT_S = 20.0
 WALLS: Mapping[str, str] = {
@@ -27,31 +27,31 @@ WALLS: Mapping[str, str] = {
     "scratch": "temporary files and shared memory of its own, limited in size",
 }
 """What each wall does for a session or compiler inside it, by name, in the order of the report."""
-Ask = Callable[[trial.Targets], Mapping[str, str]]
+Ask = Callable[[attempts.Targets], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
-class TrialFailed(Exception):
+class CheckFailed(Exception):
     """The trial itself did not end as it should; `why` is for people."""
 
     why: str
 
 
-def tried(ask: Ask) -> tuple[Wall, ...]:
+def walls(ask: Ask) -> tuple[Wall, ...]:
     """Every wall, as a process inside found it that tried to get through.
 
     Args:
-        ask: runs `trial.run` with those targets inside the walls and returns what that returned. Raises TrialFailed.
+        ask: runs `attempts.run` with those targets inside the walls and returns what that returned. Raises CheckFailed.
     """
     with Scratch() as outside, Scratch() as inside:
         secret = outside / "secret"
         secret.write_text("not for claimed code", encoding="utf-8")
-        targets = trial.Targets(os.getpid(), secret=str(secret), elsewhere=str(outside), folder=str(inside))
+        targets = attempts.Targets(os.getpid(), secret=str(secret), elsewhere=str(outside), folder=str(inside))
         try:
             found = dict(ask(targets))
-        except TrialFailed as failure:
+        except CheckFailed as failure:
             found = dict.fromkeys(WALLS, failure.why)
-        held = inside / trial.HELD
+        held = inside / attempts.HELD
         if held.exists() and not is_free(held):
             found["namespace"] = "a process outlived the session that started it"
     return tuple(
@@ -62,14 +62,14 @@ def tried(ask: Ask) -> tuple[Wall, ...]:
 @cache
 def around_commands() -> tuple[Wall, ...]:
     """The walls around compilers, tried once a process: what sessions get too, without the seconds torch takes."""
-    return tried(_asked_a_command)
+    return walls(_asked_a_command)
 
 
-def _asked_a_command(targets: trial.Targets) -> Mapping[str, str]:
-    program = [sys.executable, "-S", "-m", "audit.sandbox.trial", json.dumps(asdict(targets))]
+def _asked_a_command(targets: attempts.Targets) -> Mapping[str, str]:
+    program = [sys.executable, "-S", "-m", "audit.sandbox.attempts", json.dumps(asdict(targets))]
     done = command.run(program, folder=Path(targets.folder), limit_s=LIMIT_S)
     if done.code:
         last = (done.err.strip().splitlines() or [done.stopped or "no message"])[-1]
-        raise TrialFailed(f"the trial of the walls failed: {last}")
+        raise CheckFailed(f"the trial of the walls failed: {last}")
     answer: dict[str, str] = json.loads(done.out)
     return answer

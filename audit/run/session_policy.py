@@ -1,4 +1,4 @@
-"""In the fork server: which parts of the machine a session needs, read from its request. Nothing else is open to it."""
+"""In a supervisor: the parts of the machine that a session needs, read from its request. Nothing else is open to it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from audit.build.settings import (
     EmulatedSettings,
 )
 from audit.run.requests import Request
-from audit.sandbox.walls import Walls
+from audit.sandbox.policy import Policy
 
 _SLACK_S = 30.0
 
 
-def walls(request: Request) -> Walls:
-    """The walls around the process that serves a request, the first where it serves several."""
+def policy_of(request: Request) -> Policy:
+    """Return the policy for the process that serves a request, the first where it serves several."""
     place, devices = request.place, request.devices
     reads = place.reads if place else request.inputs
     writes = [str(path) for path in ((place.results,) if place else request.writes)]
     caches = place.caches if place else request.caches
     beside = [] if request.reference is None else [request.reference.parent]
-    return Walls(
+    return Policy(
         reads=[str(path) for path in (*reads, *beside, *(path for one in devices for path in _read_for(one)))],
         writes=writes,
         caches=[*([str(caches)] if caches else []), *(path for one in devices for path in _kept_by(one))],
@@ -38,7 +38,7 @@ def walls(request: Request) -> Walls:
 
 
 def _read_for(settings: DeviceSettings) -> Iterator[Path]:
-    """The folders of the files that a device loads: those of a build lie in a folder of their own."""
+    """Give the folders of the files that a device loads: those of a build lie in a folder of their own."""
     if isinstance(settings, EmulatedSettings):
         yield from (settings.library.parent, settings.runtime.parent)
     elif isinstance(settings, EmulatedPythonSettings):
@@ -55,6 +55,6 @@ def _read_for(settings: DeviceSettings) -> Iterator[Path]:
 
 
 def _kept_by(settings: DeviceSettings) -> list[str]:
-    """The folders in which a `.py` variant keeps what it compiles, which are of this source alone."""
-    told = settings.environment if isinstance(settings, CudaPythonSettings) else {}
-    return [told[name] for name in FOLDERS if name in told]
+    """Return the folders in which a `.py` variant keeps what it compiles; they belong to this source alone."""
+    environment = settings.environment if isinstance(settings, CudaPythonSettings) else {}
+    return [environment[name] for name in FOLDERS if name in environment]

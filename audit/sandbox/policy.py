@@ -1,4 +1,4 @@
-"""All walls around one process, raised in their order before any claimed code is there."""
+"""The sandbox of one process: a policy, enforced before any claimed code is loaded."""
 
 from __future__ import annotations
 
@@ -10,73 +10,73 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from audit.sandbox import bounds, filters, landlock, limits, namespaces, native, places
-from audit.sandbox.bounds import Bounds
+from audit.sandbox import filters, landlock, limits, namespaces, native, surroundings
+from audit.sandbox.limits import Bounds
 from audit.sandbox.surroundings import homes
 
 _HOME = "home"
 
 
 @dataclass(frozen=True)
-class Walls:
-    """What one session or compiler needs of the machine.
+class Policy:
+    """The parts of the machine that one session or compiler may use.
 
     Attributes:
         reads: files and folders it may read.
         writes: folders for its results: plain files only.
         caches: folders in which it may do what a compiler does in its own: links and renames too.
-        rules: what everything contained may see, see `places.system`.
+        rules: the files that every sandboxed process may see, see `surroundings.system`.
         network: sockets of every family, in a network without another machine, where one is offered.
         processor_s: seconds of processor time for one process; None for no limit.
         home: a folder for its temporary files, used where it gets no file system of its own.
-        limit: see `bounds`.
-        raised: False leaves the process as it is, to measure what the walls cost.
+        limit: see `Bounds`.
+        enforced: False leaves the process as it is, to measure the cost of the sandbox.
     """
 
     reads: Sequence[str] = ()
     writes: Sequence[str] = ()
     caches: Sequence[str] = ()
-    rules: Sequence[tuple[str, int]] = field(default_factory=places.system)
+    rules: Sequence[tuple[str, int]] = field(default_factory=surroundings.system)
     network: bool = False
     processor_s: float | None = None
     home: str | None = None
-    limit: Bounds = field(default_factory=bounds.of_this_machine)
-    raised: bool = True
+    limit: Bounds = field(default_factory=limits.of_this_machine)
+    enforced: bool = True
 
 
 def prepare() -> None:
-    """Works out ahead what is the same for every process that is forked from this one."""
-    places.system()
-    bounds.of_this_machine()
+    """Compute ahead the parts that are the same for every process that is forked from this one."""
+    surroundings.system()
+    limits.of_this_machine()
     with suppress(KeyError):  # a machine whose numbers of system calls are not known
         filters.program(native.MACHINE, network=False)
 
 
-def enclose(walls: Walls) -> str:
-    """Raises the walls around this process, which has one thread, and moves it into its home.
+def enforce(policy: Policy) -> str:
+    """Put this process, which has one thread, into its sandbox and move it into its home.
 
-    A wall this machine does not offer is left out: `trial` is what finds out which stand.
+    A mechanism that this machine does not offer is left out; `attempts` finds out which hold.
 
     Returns:
         The folder of its temporary files.
     """
     native.die_with_parent(signal.SIGKILL)
-    if not walls.raised:
+    if not policy.enforced:
         return tempfile.gettempdir()
-    scratch = namespaces.own_scratch(walls.limit.scratch)
-    if scratch and walls.caches:
-        namespaces.show_caches(walls.caches[0])
-    networked = walls.network and _has_own_network()
-    home = _moved_in(namespaces.SHARED_MEMORY if scratch else walls.home)
-    limits.set_limits(walls.limit, processor_s=walls.processor_s)
+    scratch = namespaces.own_scratch(policy.limit.scratch)
+    if scratch and policy.caches:
+        namespaces.show_caches(policy.caches[0])
+    networked = policy.network and _has_own_network()
+    home = _moved_in(namespaces.SHARED_MEMORY if scratch else policy.home)
+    limits.set_limits(policy.limit, processor_s=policy.processor_s)
     with suppress(OSError, KeyError):
         limits.drop_capabilities()
-    private = [home, *([namespaces.SHARED_MEMORY] if scratch else []), *walls.caches]
+    private = [home, *([namespaces.SHARED_MEMORY] if scratch else []), *policy.caches]
     rules = [
-        *walls.rules,
-        places.of_processes(),
-        *places.read_only(walls.reads),
-        *((path, landlock.RESULTS) for path in walls.writes),
+        *policy.rules,
+        surroundings.of_processes(),
+        *surroundings.read_only(policy.reads),
+        *((path, landlock.RESULTS) for path in policy.writes),
         *((path, landlock.SCRATCH) for path in private),
     ]
     if landlock.abi() >= landlock.LEAST_ABI:
@@ -91,7 +91,7 @@ def _moved_in(above: str | None) -> str:
     home = Path(above or tempfile.mkdtemp(prefix="audit-")) / _HOME
     home.mkdir(mode=0o700, exist_ok=True)
     os.environ.update(homes(str(home)))
-    tempfile.tempdir = None  # what was found before the walls stood
+    tempfile.tempdir = None  # found before the sandbox was there
     os.chdir(home)
     return str(home)
 

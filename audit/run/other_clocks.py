@@ -1,15 +1,22 @@
-"""Runs in a child: what the profiler says a call's kernels took, against what the events around it said."""
+"""Runs in a child: second opinions on a time, by the profiler and by the clock of the parent process.
+
+The profiler says what a call's kernels took, against what the events around it said. For the parent's clock, calls
+stand between two messages, which the parent stamps as they come: no clock of this process takes part. Code that makes a
+short time of a long call has to make the calls between the messages short too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from audit.run.stopwatch import Call, Stopwatch
+from audit.run.callables import Indexed
+from audit.run.stopwatch import Call, Stopwatch, synchronize
 
 MARKER = "spin_kernel"
 """The kernel of `torch.cuda._sleep`, which stands between the calls on the profiler's time line."""
@@ -84,3 +91,25 @@ def _activities(finished: Any) -> list[Activity]:
         for one in events()
         if "CUDA" in str(one.device_type()) and not one.is_user_annotation()
     ]
+
+
+SPAN_MS = 20.0
+FEWEST, MOST = 3, 200
+
+
+def between_messages(name: str, call: Indexed, *, each_ms: float) -> Iterator[dict[str, Any]]:
+    """Two events about a callable, `at` begin and `at` end, around as many `calls` as take about 20 ms, 200 at most.
+
+    Args:
+        name: of the callable.
+        call: what is called, over the first set of inputs, one call right behind the other.
+        each_ms: how long a call takes by this process's clocks.
+    """
+    count = max(FEWEST, min(MOST, math.ceil(SPAN_MS / max(each_ms, 1e-6))))
+    call(0)
+    synchronize()
+    yield {"witness": name, "at": "begin", "calls": count}
+    for _ in range(count):
+        call(0)
+    synchronize()
+    yield {"witness": name, "at": "end", "calls": count}
