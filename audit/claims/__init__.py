@@ -30,7 +30,7 @@ class ClaimFolder:
 
     @property
     def claim(self) -> Claim:
-        """What `claim.toml` states."""
+        """The statement of `claim.toml`."""
         return self.audited.statement
 
     @property
@@ -39,17 +39,17 @@ class ClaimFolder:
         return self.path / "reference.py"
 
     def source_of(self, variant: Variant) -> Path:
-        """The variant's file."""
+        """Return the variant's file."""
         return self.path / variant.file
 
 
 def names(root: Path = KERNELS) -> list[str]:
-    """The claims in `root`, sorted: every folder with a `claim.toml`."""
+    """Return the claims in `root`, sorted: every folder with a `claim.toml`."""
     return sorted(path.parent.name for path in root.glob(f"*/{STATEMENT}"))
 
 
 def load(name_or_path: str, *, root: Path = KERNELS) -> ClaimFolder:
-    """Reads a claim by its name in `root` or by the path of its folder.
+    """Read a claim by its name in `root` or by the path of its folder.
 
     Raises:
         BadInput: no such folder, broken TOML, an unknown or mistyped key, a missing file, a wrong hash,
@@ -82,7 +82,7 @@ def _folder(name_or_path: str, root: Path) -> Path:
 
 
 def parse(text: str, where: str) -> Claim:
-    """What the text of a `claim.toml` states; `where` is what an error calls it.
+    """Return the claim that the text of a `claim.toml` states; `where` is its name in errors.
 
     Raises:
         BadInput: broken TOML, or an unknown or mistyped key.

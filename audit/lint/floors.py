@@ -9,7 +9,7 @@ PROBE = "floor"
 
 
 def floors(claim: Claim, cost: dict[str, float]) -> list[Finding]:
-    """One finding for each GPU the claim names.
+    """Return one finding for each GPU the claim names.
 
     Proved is only a time under what the GPU's fastest unit allows, whatever its precision. Split products on matrix
     units reach fp32 accuracy under the fp32 floor (`wmma_split.cu` does), so a time between the two is a hint. What a
@@ -82,7 +82,7 @@ def _without_time(speedup: Speedup, numbers: dict[str, float]) -> str:
 
 
 def _digits(milliseconds: float) -> str:
-    """Three digits that count, without an exponent for any time that somebody waits for."""
+    """Return three significant digits, without an exponent for usual times."""
     return f"{float(f'{milliseconds:.3g}'):g}"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write(path: Path, data: bytes) -> None:
-    """Replaces `path` once the bytes are on the disk; its folder is made.
+    """Replace `path` once the bytes are on the disk; its folder is made.
 
     Raises:
         OSError: it cannot be written. What was there stays, and nothing is left beside it.
@@ -27,6 +27,6 @@ def write(path: Path, data: bytes) -> None:
 
 
 def clear(path: Path) -> None:
-    """Removes what killed writers had begun beside `path`; nobody may be writing it now."""
+    """Remove the files that killed writers began beside `path`; no other process may be writing it."""
     for waiting in path.parent.glob(f".{path.name}.*"):
         waiting.unlink()

@@ -174,9 +174,9 @@ class Claim(Frozen):
         return next((variant for variant in self.variant if variant.role == "claimed"), None)
 
     def stated_by_authors(self, number: Speedup | Observation) -> bool:
-        """Whether the claim's own authors state that number, as far as the claim file tells."""
+        """Return whether the claim's own authors state that number, as far as the claim file tells."""
         return number.by in (None, self.source.authors)
 
     def tolerance_of(self, variant: Variant) -> Tolerance:
-        """The variant's own tolerance where it declares a lower precision, else the claim's."""
+        """Return the variant's own tolerance where it declares a lower precision, else the claim's."""
         return variant.tolerance or self.tolerance

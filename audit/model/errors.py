@@ -1,4 +1,4 @@
-"""What can go wrong before or beside an audit. What a user can cause is a `BadInput`: one sentence, no traceback."""
+"""Errors before or beside an audit. An error that a user can cause is a `BadInput`: one sentence, no traceback."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class BadInput(AuditError):
     """The user gave something that cannot be audited; the message names the file and the key, and what to do."""
 
     def _render_traceback_(self) -> list[str]:
-        """What a notebook shows in place of a traceback: IPython asks for this."""
+        """Return the lines that a notebook shows in place of a traceback; IPython calls this."""
         return [f"audit: {sanitizer.line(str(self))}"]
 
 
@@ -51,6 +51,6 @@ class WorkerFailed(AuditError):
 
 
 def first_error(log: str) -> str:
-    """The first line of a compiler log that speaks of an error, or its first line."""
+    """Return the first line of a compiler log that speaks of an error, or its first line."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     return next((line for line in lines if "error" in line.lower()), lines[0] if lines else "no output")

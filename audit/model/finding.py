@@ -1,4 +1,4 @@
-"""What one probe, rule or check found about one variant or about the claim itself."""
+"""A finding: the result of one probe, rule or check about one variant or about the claim itself."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
-from audit.model.base import Frozen
+from audit.model.base import Frozen, bounded, readable
 from audit.model.claim import Shape
-from audit.model.evidence import bounded, readable
 
 Outcome = Literal["pass", "fail", "skip", "error"]
 Grade = Literal["proved", "undefined", "hint"]

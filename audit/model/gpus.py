@@ -30,15 +30,15 @@ class Gpu(Frozen):
     source: str
 
     def compute_ms(self, flops: float) -> float:
-        """The least time for that many fp32 floating-point operations, in milliseconds."""
+        """Return the least time for that many fp32 floating-point operations, in milliseconds."""
         return flops / self.fp32_tflops / 1e9
 
     def memory_ms(self, bytes_moved: float) -> float:
-        """The least time to move that many bytes, in milliseconds."""
+        """Return the least time to move that many bytes, in milliseconds."""
         return bytes_moved / self.memory_gb_s / 1e6
 
     def fastest_compute_ms(self, flops: float) -> float:
-        """The least time if every operation ran on the fastest matrix unit, whatever its precision."""
+        """Return the least time if every operation ran on the fastest matrix unit, whatever its precision."""
         return flops / max(self.fp32_tflops, self.tf32_tflops or 0, self.fp16_tflops or 0) / 1e9
 
     def is_named(self, words: frozenset[str]) -> bool:
@@ -48,13 +48,13 @@ class Gpu(Frozen):
 
 @cache
 def table() -> dict[str, Gpu]:
-    """Every GPU of `gpus.toml` by name."""
+    """Return every GPU of `gpus.toml` by name."""
     entries = tomllib.loads(Path(__file__).with_name("gpus.toml").read_text(encoding="utf-8"))
     return {name: Gpu.model_validate_json(json.dumps(entry)) for name, entry in entries.items()}
 
 
 def names_in(device: str) -> frozenset[str]:
-    """Every name of a device by which a claim may call it: its words and the entries of the table that fit them.
+    """Return every name of a device by which a claim may call it: its words and the entries of the table that fit them.
 
     "NVIDIA A100-SXM4-40GB" is an "A100" and an "A100 40GB"; "NVIDIA L40S" is neither an "L4" nor an "L40".
     """

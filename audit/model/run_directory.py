@@ -68,7 +68,7 @@ class Hold:
             self._mine[self._folder] = self
 
     def close(self) -> None:
-        """Gives the folder back."""
+        """Give the folder back."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -105,7 +105,7 @@ class Scratch:
         self.close()
 
     def close(self) -> None:
-        """Removes the folder; what cannot be removed is left to the next audit."""
+        """Remove the folder; what cannot be removed is left to the next audit."""
         with suppress(OSError):
             remove(self.path)
         with suppress(OSError):  # closed before
@@ -114,7 +114,7 @@ class Scratch:
 
 
 def is_free(file: Path) -> bool:
-    """Whether nobody holds the lock on that file any more. Raises OSError where there is none."""
+    """Return whether no process holds the lock on that file. Raises OSError where there is no file."""
     with file.open("r+b") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -124,7 +124,7 @@ def is_free(file: Path) -> bool:
 
 
 def clear_abandoned() -> None:
-    """Removes this user's temporary folders whose owner is dead."""
+    """Remove this user's temporary folders whose owner is dead."""
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):  # somebody else's, or gone meanwhile
             if path.lstat().st_uid == os.geteuid():
@@ -141,7 +141,7 @@ def _clear(path: Path) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Removes a folder and all in it, however deep and whatever its rights; follows no link.
+    """Remove a folder and all in it, however deep and whatever its rights; follows no link.
 
     Claimed code writes into such folders: shutil.rmtree is recursive, and a thousand levels end it, or a closed one.
     """
@@ -152,7 +152,7 @@ def remove(folder: Path) -> None:
 
 
 def _lift_and_remove(folder: Path) -> None:
-    """Moves what is two levels down to the top until nothing is: no path grows long, and no function calls itself."""
+    """Move what is two levels down to the top until nothing is: no path grows long, and no function calls itself."""
     lifted, mark = itertools.count(), secrets.token_hex(8)
     folder.chmod(0o700)
     while inside := list(os.scandir(folder)):

@@ -1,4 +1,4 @@
-"""The text sanitizer: text of others without terminal escapes, control, direction or unseen characters."""
+"""The text sanitizer: untrusted text without terminal escapes, control, direction or unseen characters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PILE = re.compile(rf"([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d
 
 
 def line(text: str, *, limit: int = LINE_CHARACTERS) -> str:
-    """One line of visible characters, at most `limit` of them; a longer text ends in an ellipsis."""
+    """Return one line of visible characters, at most `limit` of them; a longer text ends in an ellipsis."""
     return _shortened(" ".join(_visible(text[: READ * limit]).split()), limit, whole=len(text) <= READ * limit)
 
 
@@ -36,13 +36,13 @@ def row(text: str, *, limit: int = LINE_CHARACTERS) -> str:
 
 
 def block(text: str, *, limit: int = BLOCK_CHARACTERS) -> str:
-    """Lines of visible characters, at most `limit` characters; line ends are kept."""
+    """Return lines of visible characters, at most `limit` characters; line ends are kept."""
     rows = [_visible(row).rstrip() for row in TERMINAL_ESCAPE.sub("", text[: READ * limit]).splitlines()]
     return _shortened("\n".join(rows).strip("\n"), limit, whole=len(text) <= READ * limit)
 
 
 def told(text: str) -> str:
-    """A source text whose hidden characters are named in place, `⟨U+202E⟩`, so that it reads as a compiler reads it."""
+    """Return a source text with hidden characters named in place, `⟨U+202E⟩`, in the order a compiler reads."""
     return "".join(letter if letter in "\n\t" or is_seen(letter) else f"⟨U+{ord(letter):04X}⟩" for letter in text)
 
 
@@ -55,7 +55,7 @@ def _visible(text: str) -> str:
 
 
 def is_seen(letter: str) -> bool:
-    """Whether a character is one that a reader sees and that moves nothing."""
+    """Return whether a character is one that a reader sees and that moves nothing."""
     return unicodedata.category(letter) not in HIDDEN and not UNSEEN.match(letter)
 
 

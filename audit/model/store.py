@@ -20,7 +20,7 @@ SCHEMA_FILE = Path(__file__).with_name("record.schema.json")
 
 
 def write(record: Record, path: Path) -> None:
-    """Replaces `path` in one step: a reader sees the old record or the new one, and a killed run leaves the old.
+    """Replace `path` in one step: a reader sees the old record or the new one, and a killed run leaves the old.
 
     Raises:
         BadInput: it cannot be written; says why. The old record is still there.
@@ -33,7 +33,7 @@ def write(record: Record, path: Path) -> None:
 
 
 def read(path: Path) -> Record:
-    """The record in `path`.
+    """Return the record in `path`.
 
     Raises:
         BadInput: no such file, no plain one, or as `parse`.
@@ -42,7 +42,7 @@ def read(path: Path) -> Record:
 
 
 def parse(data: bytes, name: str) -> Record:
-    """The record in those bytes; `name` is what an error calls them.
+    """Return the record in those bytes; `name` is what an error calls them.
 
     Raises:
         BadInput: too large, not JSON, a key twice, or not a record of a schema this version knows.
@@ -59,7 +59,7 @@ def parse(data: bytes, name: str) -> Record:
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of a record, as exported in `record.schema.json`."""
+    """Return the JSON Schema of a record, as exported in `record.schema.json`."""
     return Record.model_json_schema(by_alias=True)
 
 

@@ -1,4 +1,4 @@
-"""Files of strangers before anything reads them: plain files of a bounded size, JSON that says everything once."""
+"""Untrusted files before anything reads them: plain files of a bounded size, JSON without duplicate keys."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DOTTED = re.compile(r"""(?:[\w"'-]{1,80}[ \t]*\.[ \t]*){60}""")
 
 
 def size_of(path: Path, *, limit_bytes: int, empty: bool = False) -> int:
-    """The size of a plain file in bytes.
+    """Return the size of a plain file in bytes.
 
     Raises:
         BadInput: it is missing, no plain file, larger than the limit, or empty unless it may be.
@@ -43,7 +43,7 @@ def size_of(path: Path, *, limit_bytes: int, empty: bool = False) -> int:
 
 
 def data(path: Path, *, limit_bytes: int, empty: bool = False) -> bytes:
-    """The bytes of a plain file.
+    """Return the bytes of a plain file.
 
     Raises:
         BadInput: as `size_of`, or it cannot be read.
@@ -56,7 +56,7 @@ def data(path: Path, *, limit_bytes: int, empty: bool = False) -> bytes:
 
 
 def text(path: Path, *, limit_bytes: int = SOURCE_BYTES, empty: bool = False) -> str:
-    """The text of a plain file in UTF-8, a source where no other limit is given.
+    """Return the text of a plain file in UTF-8, a source where no other limit is given.
 
     Raises:
         BadInput: as `data`, or not UTF-8.
@@ -68,7 +68,7 @@ def text(path: Path, *, limit_bytes: int = SOURCE_BYTES, empty: bool = False) ->
 
 
 def inside(folder: Path, file: str) -> Path:
-    """The path of a file in a folder of somebody else's.
+    """Return the path of a file in an untrusted folder.
 
     Raises:
         BadInput: a link leads out of the folder, so that a file of this machine would be read for one of theirs.
@@ -80,7 +80,7 @@ def inside(folder: Path, file: str) -> Path:
 
 
 def said_once(text: bytes, name: str) -> None:
-    """Refuses a JSON document with a key twice in one object: two readers would read it as two documents.
+    """Refuse a JSON document with a key twice in one object: two readers would read it as two documents.
 
     Args:
         text: the document.
@@ -111,7 +111,7 @@ def said_once(text: bytes, name: str) -> None:
 
 
 def toml(text: str, name: str) -> dict[str, Any]:
-    """A TOML document.
+    """Return a TOML document.
 
     Args:
         text: the document.

@@ -1,4 +1,4 @@
-"""`audit review`: what the source rules say about files, as lines for people or as JSON. Nothing is built or run."""
+"""`audit review`: the static-analysis hints of files, as lines for people or as JSON. Nothing is built or run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _READERS: dict[str, Callable[[str], list[Hint]]] = {**dict.fromkeys(_CUDA, hints
 
 
 def reviewed(paths: Sequence[Path]) -> dict[Path, list[Hint]]:
-    """The hints of each file, in the order of lines.
+    """Return the hints of each file, in the order of lines.
 
     Raises:
         BadInput: a file is missing, no file, too large, not UTF-8, of an unknown kind or not valid Python.
@@ -26,7 +26,7 @@ def reviewed(paths: Sequence[Path]) -> dict[Path, list[Hint]]:
 
 
 def lines(found: dict[Path, list[Hint]]) -> list[str]:
-    """One line a hint: where, which rule, what, and the probe that can confirm it; a file without any says so."""
+    """Return one line a hint: place, rule, message and the probe that can confirm it; one for a file without hints."""
     told = []
     for path, several in found.items():
         told += [_line(path, each) for each in several] or [f"{path}: no rule points at a line"]
@@ -34,7 +34,7 @@ def lines(found: dict[Path, list[Hint]]) -> list[str]:
 
 
 def as_json(found: dict[Path, list[Hint]]) -> str:
-    """The same as a JSON document of `SCHEMA` 1."""
+    """Return the same as a JSON document of `SCHEMA` 1."""
     files = [{"file": str(path), "hints": [_fields(each) for each in several]} for path, several in found.items()]
     return json.dumps({"schema": SCHEMA, "files": files}, indent=1)
 

@@ -23,7 +23,7 @@ _OPERATIONS: Operations = {
 
 
 def whole_number(literal: str) -> int | None:
-    """The value of a C++ literal without its suffix: 0x is hexadecimal, a leading 0 octal; None for `089`."""
+    """Return the value of a C++ literal without its suffix: 0x is hexadecimal, a leading 0 octal; None for `089`."""
     if literal[:2] in ("0x", "0X"):
         return int(literal, 16)
     if not literal.startswith("0"):
@@ -54,7 +54,7 @@ class Constants:
         return found
 
     def value(self, expression: str, depth: int = 0) -> int | None:
-        """The number an expression of sums, products and constants stands for; None where it is not plain."""
+        """Return the number an expression of sums, products and constants stands for; None where it is not plain."""
         text = expression.strip()
         if literal := _LITERAL.fullmatch(text):
             return whole_number(literal[1])

@@ -59,13 +59,13 @@ class Function:
     for_host: bool
 
     def holds(self, node: Node) -> bool:
-        """Whether a node starts in its body."""
+        """Return whether a node starts in its body."""
         return self.body_start < node.start_byte < self.end
 
 
 @dataclass(frozen=True)
 class Grammar:
-    """What the grammar found; `launch_nodes` are call expressions without an error inside."""
+    """Everything that the grammar found; `launch_nodes` are call expressions without an error inside."""
 
     tree: Tree
     functions: tuple[Function, ...]
@@ -89,7 +89,7 @@ def read(views: Masked, macros: tuple[Macro, ...]) -> Grammar:
 
 
 def nodes_of(tree: Tree, kinds: frozenset[str]) -> dict[str, list[Node]]:
-    """The nodes of each kind, outer ones first. A cursor takes linear time even where the text is no C++ at all."""
+    """Return the nodes of each kind, outer ones first. A cursor takes linear time even where the text is no C++."""
     found: dict[str, list[Node]] = {kind: [] for kind in kinds}
     cursor = tree.walk()
     while True:
@@ -104,7 +104,7 @@ def nodes_of(tree: Tree, kinds: frozenset[str]) -> dict[str, list[Node]]:
 
 
 def without_attributes(masked: str) -> str:
-    """The masked text with alignment and other attributes blanked, so that declarations keep a plain shape."""
+    """Return the masked text with alignment and other attributes blanked, so that declarations keep a plain shape."""
     for match in reversed(list(_ATTRIBUTE.finditer(masked))):
         closing = matching(masked, match.end() - 1)
         if closing > 0:
@@ -162,7 +162,7 @@ def _function_declarator(node: Node) -> Node | None:
 
 
 def _name(node: Node | None) -> Node | None:
-    """The node of the name inside a declarator, qualified or templated as it may be."""
+    """Return the node of the name inside a declarator, qualified or templated as it may be."""
     while node is not None and node.type not in _NAMES:
         inner = node.child_by_field_name("declarator") or node.child_by_field_name("name")
         node = inner or next((child for child in node.named_children if _may_name(child)), None)

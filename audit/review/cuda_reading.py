@@ -79,32 +79,32 @@ class CudaReading:
         return nodes_of(self.source.tree, _KINDS)
 
     def nodes(self, *kinds: str) -> list[Node]:
-        """All nodes of these kinds; nested ones come after what holds them within a kind."""
+        """Return all nodes of these kinds; nested ones come after what holds them within a kind."""
         return [node for kind in kinds for node in self._nodes[kind]]
 
     def inside(self, holder: Function | Node, *kinds: str) -> list[Node]:
-        """The nodes of these kinds in the body of a function or within a node."""
+        """Return the nodes of these kinds in the body of a function or within a node."""
         first, last = extent(holder)
         return [node for node in self.nodes(*kinds) if first <= node.start_byte and node.end_byte <= last]
 
     def text(self, node: Node) -> str:
-        """What stands there, literals blanked."""
+        """Return the text of a node, literals blanked."""
         return self.source.masked[node.start_byte : node.end_byte]
 
     def written(self, node: Node) -> str:
-        """What stands there on one line, literals as they are."""
+        """Return the text of a node on one line, literals as they are."""
         return " ".join(self.source.code[node.start_byte : node.end_byte].split())
 
     def line(self, node: Node) -> int:
-        """The line where a node starts, from 1."""
+        """Return the line where a node starts, from 1."""
         return node.start_point[0] + 1
 
     def function(self, node: Node) -> Function | None:
-        """The function whose body holds the node."""
+        """Return the function whose body holds the node."""
         return self.source.function_at(node.start_byte)
 
     def in_host(self, node: Node) -> bool:
-        """Whether the node stands in a function that the host runs."""
+        """Return whether the node stands in a function that the host runs."""
         function = self.function(node)
         return function is not None and function.kind == "host"
 
@@ -134,7 +134,7 @@ class CudaReading:
         return tuple(each for node in self._nodes["declaration"] for each in self._declared(node))
 
     def outlives_calls(self, variable: Variable) -> bool:
-        """Whether a variable lives at namespace scope, or as a static one in a host function."""
+        """Return whether a variable lives at namespace scope, or as a static one in a host function."""
         function = self.function(variable.node)
         kept = bool({"static", "thread_local"} & set(re.findall(r"\w+", variable.declared)))
         return function is None or (function.kind == "host" and kept)
@@ -148,12 +148,12 @@ class CudaReading:
         return found
 
     def mentioned(self, name: str, holder: Function | Node) -> list[Node]:
-        """The mentions of a name in the body of a function or within a node."""
+        """Return the mentions of a name in the body of a function or within a node."""
         first, last = extent(holder)
         return [node for node in self.mentions.get(name, ()) if first <= node.start_byte < last]
 
     def names_in(self, node: Node) -> set[str]:
-        """The identifiers within a node."""
+        """Return the identifiers within a node."""
         return {self.text(each) for each in walk(node) if each.type == "identifier"}
 
     @cached_property
@@ -214,7 +214,7 @@ def extent(holder: Function | Node) -> tuple[int, int]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """A node and everything named within it, without recursion."""
+    """Yield a node and everything named within it, without recursion."""
     stack = [node]
     while stack:
         current = stack.pop()
@@ -223,7 +223,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def ancestors(node: Node, *, until: Iterable[str] = ("function_definition",)) -> Iterator[Node]:
-    """What holds a node, from the inside out, up to a node of one of these kinds."""
+    """Yield the nodes around a node, from the inside out, up to a node of one of these kinds."""
     stop = frozenset(until)
     current = node.parent
     while current is not None and current.type not in stop:
@@ -232,5 +232,5 @@ def ancestors(node: Node, *, until: Iterable[str] = ("function_definition",)) ->
 
 
 def tensor_parameters(function: Function) -> list[str]:
-    """The names of the parameters that are a tensor, or an optional one, whatever their reference and qualifiers."""
+    """Return the names of the parameters that are tensors, optional ones and references included."""
     return [each.name for each in function.parameters if each.name and re.search(r"\bTensor\b", each.text)]

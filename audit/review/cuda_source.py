@@ -35,7 +35,7 @@ class Include:
 
 @dataclass(frozen=True, eq=False)
 class CudaSource:
-    """What one CUDA source file holds.
+    """Everything that one CUDA source file holds.
 
     Args:
         text: the source as given.
@@ -62,17 +62,17 @@ class CudaSource:
     tree: Tree = field(repr=False, compare=False)
 
     def line_of(self, offset: int) -> int:
-        """The line that holds the offset, from 1."""
+        """Return the line that holds the offset, from 1."""
         return self.text.count("\n", 0, offset) + 1
 
     def function_at(self, offset: int) -> Function | None:
-        """The innermost function whose body holds the offset, or None at namespace scope."""
+        """Return the innermost function whose body holds the offset, or None at namespace scope."""
         last = bisect_right(self.functions, offset, key=lambda function: function.start) - 1
         around = (self.functions[index] for index in range(last, -1, -1))
         return next((function for function in around if function.body_start < offset < function.end), None)
 
     def macro_at(self, offset: int) -> Macro | None:
-        """The `#define` that holds the offset, or None."""
+        """Return the `#define` that holds the offset, or None."""
         return token_scan.macro_at(self.macros, offset)
 
 

@@ -27,7 +27,7 @@ class Hint:
 
 
 def of_cuda(text: str) -> list[Hint]:
-    """What the CUDA rules point at; never fails, since what cannot be read is left out."""
+    """Return the hints of the CUDA rules; never fails, since code that cannot be read is left out."""
     return _of_source(parse(text))
 
 
@@ -37,7 +37,7 @@ def _of_source(source: CudaSource) -> list[Hint]:
 
 
 def of_python(text: str) -> list[Hint]:
-    """What the Python rules point at, and the CUDA rules in the CUDA sources that string constants hold.
+    """Return the hints of the Python rules, and those of the CUDA rules about CUDA sources in string constants.
 
     Raises:
         SyntaxError: the text is not Python.

@@ -1,4 +1,4 @@
-"""Which launch axes a kernel turns into the index of something it stores.
+"""The launch axes that a kernel turns into the index of a store.
 
 An index of an axis is an expression made of `blockIdx` and `threadIdx` of that axis and of no other. It counts when
 it reaches the address of a store, through variables and through device functions of the same file. A variable that
@@ -51,7 +51,7 @@ class _Frame:
 
 
 def index_uses(source: CudaSource, kernel: Function) -> frozenset[IndexUse]:
-    """The indices that address a store of this kernel."""
+    """Return the indices that address a store of this kernel."""
     arguments = [_POINTER if parameter.is_pointer else _NOTHING for parameter in kernel.parameters]
     return frozenset(_read(source, kernel, arguments, caller=None).stored)
 
@@ -68,14 +68,14 @@ def _read(source: CudaSource, function: Function, arguments: list[_Trace], *, ca
 
 
 def _moved(body: str) -> frozenset[str]:
-    """Names that are stepped: `i += s`, `i++`, `++i`, `i = i + s`."""
+    """Return names that are stepped: `i += s`, `i++`, `++i`, `i = i + s`."""
     stepped = re.findall(r"\b(\w+)\s*(?:[-+*/|&^]|<<|>>)=|\b(\w+)\s*(?:\+\+|--)|(?:\+\+|--)\s*(\w+)", body)
     renewed = re.findall(r"\b(\w+)\s*=\s*\1\b", body)
     return frozenset(name for group in stepped for name in group if name) | frozenset(renewed)
 
 
 def _trace(node: Node, frame: _Frame) -> _Trace:
-    """What the value of an expression carries; statements are walked for their effects."""
+    """Return the trace of an expression's value; statements are walked for their effects."""
     if frame.level > _LEVELS:
         return _NOTHING
     frame.level += 1
@@ -159,7 +159,7 @@ def _store(address: _Trace, frame: _Frame) -> None:
 
 
 def _address(node: Node, frame: _Frame) -> _Trace:
-    """What the place of an lvalue carries."""
+    """Return the trace of an lvalue's address."""
     found, places = _NOTHING, [node]
     while places:
         place = places.pop()
@@ -178,7 +178,7 @@ def _pointed(node: Node, frame: _Frame) -> _Trace:
 
 
 def _value_of(node: Node, frame: _Frame) -> _Trace:
-    """A value read from memory carries nothing of the address it was read from."""
+    """Return a value read from memory carries nothing of the address it was read from."""
     _children(node, frame)
     return _NOTHING
 

@@ -1,4 +1,4 @@
-"""How many blocks and threads a launch has along each axis, as far as the source says it in plain numbers."""
+"""Numbers of blocks and threads that a launch has along each axis, as far as the source gives them as constants."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class _Scope:
         return self.extents(constant, depth + 1) if constant else UNKNOWN
 
     def _as_changed(self, name: str, initial: Extents, depth: int) -> Extents:
-        """The extents after `name.y = ...`; unknown where the function hands the name to anything else."""
+        """Return the extents after `name.y = ...`; unknown where the function hands the name to anything else."""
         source, host = self._source, self._host
         values: dict[str, int | None] = dict(zip("xyz", initial, strict=True))
         for match in re.finditer(rf"(?<![\w.])(?<!->){name}\b", source.masked[host.body_start : host.end]):
@@ -104,7 +104,7 @@ class _Scope:
         return values["x"], values["y"], values["z"]
 
     def _harmless(self, at: int, past: int) -> bool:
-        """Whether a mention is a `dim3` declaration, a launch, or the reading of one axis."""
+        """Return whether a mention is a `dim3` declaration, a launch, or the reading of one axis."""
         source = self._source
         if re.match(r"\s*\.\s*[xyz]\b", source.masked[past : past + 40]):
             return True
@@ -131,12 +131,12 @@ class _Scope:
         return self._number(constant, depth + 1) if constant else None
 
     def _changes(self, name: str) -> int:
-        """How often the function assigns to the name, steps it or takes its address, its declaration included."""
+        """Count assignments to a name, steps of it and uses of its address, its declaration included."""
         changed = rf"(?<![\w.]){name}\s*(?:[-+*/%]|<<|>>)?=(?!=)|(?:\+\+|--|&)\s*{name}\b|\b{name}\s*(?:\+\+|--)"
         return len(re.findall(changed, self._source.masked[self._host.body_start : self._host.end]))
 
     def _constant(self, name: str) -> str | None:
-        """The text behind a macro without parameters, or behind a constant at namespace scope; None if not one."""
+        """Return the text of the one macro without parameters or constant at namespace scope; None for none."""
         source = self._source
         bodies = [source.code[each.body_start : each.end].strip() for each in source.macros if each.name == name]
         pattern = re.compile(rf"\bconst(?:expr)?\s+[\w:\s]*\b{name}\s*(?:=|\{{)\s*([^;}}]*)")

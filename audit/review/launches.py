@@ -50,7 +50,7 @@ class Launch:
 
 
 def find(views: Masked, macros: tuple[Macro, ...], nodes: tuple[Node, ...]) -> tuple[Launch, ...]:
-    """Every launch in order, of very many the first. A `<<<` that opens no complete launch is left out."""
+    """Return every launch in order, of very many the first. A `<<<` that opens no complete launch is left out."""
     found = {launch.configuration_start: launch for node in nodes[:MOST] if (launch := _of_node(node, views))}
     for match in islice(re.finditer("<<<", views.masked), MOST):
         if match.end() not in found and (launch := _of_tokens(match.start(), views, macros)):
@@ -59,7 +59,7 @@ def find(views: Masked, macros: tuple[Macro, ...], nodes: tuple[Node, ...]) -> t
 
 
 def one_line(code: str) -> str:
-    """The text on one line, without line continuations and doubled blanks."""
+    """Return the text on one line, without line continuations and doubled blanks."""
     return " ".join(re.sub(r"\\\r?\n", " ", code).split())
 
 
@@ -117,7 +117,7 @@ def _launch(
 
 
 def _closing(masked: str, start: int, limit: int) -> int:
-    """The `>>>` outside all brackets that an argument list follows, or -1."""
+    """Return the `>>>` outside all brackets that an argument list follows, or -1."""
     offset = start
     while offset < limit:
         character = masked[offset]
@@ -139,7 +139,7 @@ def _past_space(masked: str, offset: int) -> int:
 
 
 def _kernel_start(before: str, floor: int) -> int:
-    """The offset where the kernel expression that ends `before` starts; its end where there is none."""
+    """Return the offset where the kernel expression that ends `before` starts; its end where there is none."""
     position = start = len(before)
     while True:
         position = _back(_SPACE_BACK, before, position)

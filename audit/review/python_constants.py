@@ -1,4 +1,4 @@
-"""What an expression of a Python source is, where its constants alone decide it: nothing of the source is run."""
+"""Values of expressions in a Python source that constants alone decide; nothing of the source is run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 MOST_CHARACTERS = 1 << 22
-"""A folded text may be this long; a longer one is not what anybody wrote down."""
+"""A folded text may be this long; nobody writes a longer one by hand."""
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -53,7 +53,7 @@ class Constants:
         self._open: set[str] = set()
 
     def value(self, node: ast.expr) -> Any:
-        """The value: numbers, texts, None, and lists, tuples and dicts of them. Raises NotConstant."""
+        """Return the value: numbers, texts, None, and lists, tuples and dicts of them. Raises NotConstant."""
         readers: dict[type[ast.expr], Callable[[Any], Any]] = {
             ast.Constant: self._plain,
             ast.Name: self._named,
@@ -71,7 +71,7 @@ class Constants:
         return readers[type(node)](node)
 
     def text_line(self, node: ast.expr) -> int | None:
-        """The line on which a text begins if it stands there as one constant; None for one put together."""
+        """Return the line on which a text begins if it stands there as one constant; None for one put together."""
         for _ in self.bound:  # at most as many names stand for it as there are
             node = self.bound.get(_name(node), node)
         return node.lineno if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
@@ -151,13 +151,13 @@ def _in_pairs(target: ast.expr, value: ast.expr) -> dict[str, ast.expr]:
 
 
 def functions_around(tree: ast.AST, node: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """The functions of a tree that a node of it stands in, the outermost first."""
+    """Return the functions of a tree that a node of it stands in, the outermost first."""
     functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
     return [one for one in functions if any(each is node for each in ast.walk(one))]
 
 
 def bindings(statements: Iterable[ast.AST]) -> dict[str, ast.expr]:
-    """The names that assignments among these nodes bind, each with the last expression."""
+    """Return the names that assignments among these nodes bind, each with the last expression."""
     found: dict[str, ast.expr] = {}
     for node in statements:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -170,7 +170,7 @@ def bindings(statements: Iterable[ast.AST]) -> dict[str, ast.expr]:
 
 
 def _stores(tree: ast.AST) -> list[str]:
-    """Every binding of a plain name in a tree, as often as it is one."""
+    """Return every binding of a plain name in a tree, as often as it is one."""
     return [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias, TypeVar
@@ -36,7 +36,7 @@ class Embedded:
     last_line: int
 
     def line(self, line: int) -> int:
-        """The line of the file for a line of the CUDA source; the first one where escapes hide line breaks."""
+        """Return the line of the file for a line of the CUDA source; the first one where escapes hide line breaks."""
         whole = self.text.count("\n") == self.last_line - self.first_line
         return self.first_line + line - 1 if whole else self.first_line
 
@@ -82,7 +82,7 @@ class PythonReading:
         return found
 
     def nodes(self, kind: type[Node]) -> Iterator[Node]:
-        """All nodes of a kind."""
+        """Yield all nodes of a kind."""
         return (node for node in self._nodes if isinstance(node, kind))
 
     def branches(self) -> Iterator[ast.If | ast.IfExp | ast.While]:
@@ -94,13 +94,13 @@ class PythonReading:
         return {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)} if node else set()
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
-        """What holds a node, from the inside out."""
+        """Yield the nodes around a node, from the inside out."""
         while (above := self._parents.get(node)) is not None:
             node = above
             yield node
 
     def function(self, node: ast.AST) -> FunctionNode | None:
-        """The innermost function that holds the node."""
+        """Return the innermost function that holds the node."""
         return next((each for each in self.ancestors(node) if isinstance(each, FunctionNode)), None)
 
     @cached_property
@@ -136,7 +136,7 @@ class PythonReading:
         return frozenset(self._imported)
 
     def name(self, node: ast.AST) -> str:
-        """What an expression names, imports resolved: `F.relu` is "torch.nn.functional.relu"; else empty."""
+        """Return the dotted name of an expression, imports resolved: "torch.relu" of `t.relu`; empty for no name."""
         parts: list[str] = []
         if isinstance(node, ast.Call):
             node = node.func
@@ -148,7 +148,7 @@ class PythonReading:
         return ".".join([self._imported.get(node.id, node.id), *reversed(parts)])
 
     def calls(self) -> Iterator[tuple[ast.Call, str]]:
-        """Every call with the name of what it calls; methods of expressions have their last part, after a dot."""
+        """Yield every call with the name of what it calls; methods of expressions have their last part, after a dot."""
         for call in self.nodes(ast.Call):
             name = self.name(call)
             if not name and isinstance(call.func, ast.Attribute):
@@ -157,20 +157,25 @@ class PythonReading:
 
 
 def parse(text: str) -> ast.Module:
-    """The syntax tree; every way in which a text is not Python is a SyntaxError."""
+    """Return the syntax tree; every way in which a text is not Python is a SyntaxError."""
     try:
         return ast.parse(text)
     except (ValueError, RecursionError, MemoryError) as error:
         raise SyntaxError(str(error) or "nests too deeply") from error
 
 
+def raises(statements: Iterable[ast.AST]) -> bool:
+    """Return whether any of the statements raises."""
+    return any(isinstance(node, ast.Raise) for each in statements for node in ast.walk(each))
+
+
 def names_in(node: ast.AST) -> set[str]:
-    """The plain names within a node."""
+    """Return the plain names within a node."""
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
 def _called_in_functions(tree: ast.Module) -> frozenset[str]:
-    """The plain names that any function or class body calls."""
+    """Return the plain names that any function or class body calls."""
     holders = (node for node in ast.walk(tree) if isinstance(node, FunctionNode))
     calls = (each for holder in holders for each in ast.walk(holder) if isinstance(each, ast.Call))
     return frozenset(call.func.id for call in calls if isinstance(call.func, ast.Name))

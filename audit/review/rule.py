@@ -1,4 +1,4 @@
-"""What a source rule is: one question about a source, the lines that answer it, and the probe that can confirm them."""
+"""A source rule: one question about a source, the lines that answer it, and the probe that can confirm them."""
 
 from __future__ import annotations
 

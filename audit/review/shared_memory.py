@@ -49,7 +49,7 @@ class SharedDeclaration:
 
 
 def find(views: Masked, macros: tuple[Macro, ...]) -> tuple[SharedDeclaration, ...]:
-    """Every declaration in order; text that names `__shared__` and declares nothing is left out."""
+    """Return every declaration in order; text that names `__shared__` and declares nothing is left out."""
     if "__shared__" not in views.masked:
         return ()
     plain = without_attributes(views.masked)
@@ -68,7 +68,7 @@ def find(views: Masked, macros: tuple[Macro, ...]) -> tuple[SharedDeclaration, .
 
 
 def _with_attributes(start: int, floor: int, *, plain: str, masked: str) -> int:
-    """The start with an `alignas(...)` that stands before it: blank in the one view, not in the other."""
+    """Return the start with an `alignas(...)` that stands before it: blank in the one view, not in the other."""
     blank_from = floor + len(plain[floor:start].rstrip())
     return start - len(masked[blank_from:start].lstrip())
 
@@ -104,7 +104,7 @@ def _read(view: str, code: str, match: re.Match[str], *, floor: int, limit: int)
 
 
 def _end(view: str, start: int, limit: int) -> int:
-    """The offset of the semicolon outside all brackets; the end of the macro where it has none; -1 where broken."""
+    """Return the offset of the semicolon outside all brackets; the end of a macro without one; -1 where broken."""
     offset = start
     while offset < limit:
         character = view[offset]

@@ -21,7 +21,7 @@ _SETTING = frozenset({"atomicExch", "atomicCAS"})
 
 
 def uninitialised(reading: CudaReading, function: Function) -> list[Variable]:
-    """Variables whose initial value is one call that allocates and does not fill."""
+    """Return variables whose initial value is one call that allocates and does not fill."""
     starts = {call.node.start_byte: call for call in reading.calls if call.name in _EMPTY}
     found = []
     for variable in reading.variables:
@@ -36,7 +36,7 @@ def uninitialised(reading: CudaReading, function: Function) -> list[Variable]:
 
 
 def tensors_given(reading: CudaReading, launch: Launch) -> dict[int, str]:
-    """Position of the kernel's parameter to the tensor's name; arguments of any other form are left out."""
+    """Return position of the kernel's parameter to the tensor's name; arguments of any other form are left out."""
     masked = reading.source.masked
     first, last = launch.arguments_start, launch.end - 1
     found = {}
@@ -49,7 +49,7 @@ def tensors_given(reading: CudaReading, launch: Launch) -> dict[int, str]:
 
 
 def _pointer_variable(reading: CudaReading, launch: Launch, text: str) -> str | None:
-    """The tensor behind `float* p = x.data_ptr<float>();`."""
+    """Return the tensor behind `float* p = x.data_ptr<float>();`."""
     function = reading.source.function_at(launch.start)
     for variable in reading.variables:
         inside = function is not None and function.body_start < variable.node.start_byte < launch.start
@@ -61,7 +61,7 @@ def _pointer_variable(reading: CudaReading, launch: Launch, text: str) -> str | 
 
 @dataclass(frozen=True)
 class Stores:
-    """How a kernel changes what a parameter points at: plainly (`p[i] = x`), or by adding to it.
+    """Stores of a kernel through one parameter: plain ones (`p[i] = x`), and those that add to the value there.
 
     Args:
         plain: offsets of stores that set a value.
@@ -73,7 +73,7 @@ class Stores:
 
 
 def stored_parameters(reading: CudaReading, kernel_name: str) -> dict[int, Stores]:
-    """Position of each pointer parameter that the kernel itself stores through, and how."""
+    """Return position of each pointer parameter that the kernel itself stores through, and how."""
     kernel = reading.kernel(kernel_name)
     if kernel is None:
         return {}
@@ -108,7 +108,7 @@ def _stores(reading: CudaReading, kernel: Function, name: str) -> Stores:
 
 
 def _base(reading: CudaReading, place: Node) -> str | None:
-    """The pointer's name in `p[i]`, `*p`, `*(p + i)`; None for a plain variable."""
+    """Return the pointer's name in `p[i]`, `*p`, `*(p + i)`; None for a plain variable."""
     if place.type == "subscript_expression":
         base = place.child_by_field_name("argument")
         return reading.text(base) if base is not None and base.type == "identifier" else None

@@ -1,4 +1,4 @@
-"""Which values of a device function differ between the threads of a block, and which come from the block's place.
+"""Values of a device function that differ between the threads of a block, and values that come from `blockIdx`.
 
 A value loaded from memory, returned by a call, or divided by something counts as the same for a warp: what a rule does
 not know it keeps quiet about.
@@ -41,7 +41,7 @@ class ThreadValues:
         return frozenset(found)
 
     def holds(self, node: Node) -> bool:
-        """Whether the value of an expression comes from the builtin."""
+        """Return whether the value of an expression comes from the builtin."""
         return self._comes(node, self.names)
 
     def _comes(self, node: Node, names: set[str] | frozenset[str]) -> bool:

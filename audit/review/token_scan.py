@@ -107,12 +107,12 @@ def _without_disabled(views: Masked) -> Masked:
 
 
 def blank_directives(masked: str) -> str:
-    """The masked text without its preprocessor lines."""
+    """Return the masked text without its preprocessor lines."""
     return _DIRECTIVE.sub(lambda match: re.sub(r"[^\n\r]", " ", match.group()), masked)
 
 
 def macros(masked: str) -> tuple[Macro, ...]:
-    """Every `#define` in order."""
+    """Return every `#define` in order."""
     found = []
     for match in _DIRECTIVE.finditer(masked):
         head = _DEFINED.match(match["rest"]) if match["word"] == "define" else None
@@ -125,13 +125,13 @@ def macros(masked: str) -> tuple[Macro, ...]:
 
 
 def macro_at(found: tuple[Macro, ...], offset: int) -> Macro | None:
-    """The macro definition that holds the offset, or None."""
+    """Return the macro definition that holds the offset, or None."""
     index = bisect_right(found, offset, key=lambda macro: macro.start) - 1
     return found[index] if index >= 0 and offset < found[index].end else None
 
 
 def matching(masked: str, opening: int) -> int:
-    """The offset of the bracket that closes the one at `opening`, or -1 where none does."""
+    """Return the offset of the bracket that closes the one at `opening`, or -1 where none does."""
     stack: list[str] = []
     for match in re.compile(r"[()\[\]{}]").finditer(masked, opening):
         bracket = match.group()
@@ -145,7 +145,7 @@ def matching(masked: str, opening: int) -> int:
 
 
 def matching_back(masked: str, closing: int) -> int:
-    """The offset of the bracket that opens the one at `closing` (`)`, `]` or `>`), or -1 where none does."""
+    """Return the offset of the bracket that opens the one at `closing` (`)`, `]` or `>`), or -1 where none does."""
     pairs = {")": "(", "]": "[", "}": "{", ">": "<"}
     stack, offset = [pairs[masked[closing]]], closing
     while offset > 0:

@@ -52,12 +52,12 @@ class Unsupported:
 
 
 def is_refused_header(header: str) -> bool:
-    """Whether a header belongs to a library whose use is refused; included and unused, it does no harm."""
+    """Return whether a header belongs to a library whose use is refused; included and unused, it does no harm."""
     return _HEADER.match(header) is not None
 
 
 def unsupported(source: CudaSource) -> list[Unsupported]:
-    """Each construct once, at the first line that uses it, in the order of lines.
+    """Return each construct once, at the first line that uses it, in the order of lines.
 
     Comments, strings, includes and macros that nothing uses do not count.
     """

@@ -17,8 +17,8 @@ from audit.apps import cli, explore
 from audit.apps.bundle import Unsound, derived, verify
 from audit.apps.explore import choice as choices
 from audit.model import Finding, Record, store
+from audit.model.base import MOST_CHARACTERS
 from audit.model.errors import BadInput
-from audit.model.evidence import MOST_CHARACTERS
 from audit.report import content, figures, markdown
 from tests.strangers.hostile import unseen
 

@@ -26,20 +26,20 @@ from audit.model.errors import BadInput
 
 
 class Importer(Protocol):
-    """What a file of this package is that reads one format."""
+    """The interface of a file of this package: the reader of one published format."""
 
     TAKES: str
-    """What it takes, in words."""
+    """The input it takes, in words."""
 
     @property
     def LACKS(self) -> tuple[str, ...]:  # noqa: N802  # a constant of each file, of its own length
-        """What a complete source of the format still does not tell, as keys that are listed as missing."""
+        """Keys that stay missing even from a complete source of the format."""
 
     def matches(self, material: Material) -> bool:
-        """Whether the content is of this format."""
+        """Return whether the content is of this format."""
 
     def read(self, material: Material, given: Given) -> Imported:
-        """The claim. Raises BadInput with file, row, column or cell."""
+        """Return the claim. Raises BadInput with file, row, column or cell."""
 
 
 IMPORTERS: dict[str, Importer] = {
@@ -56,7 +56,7 @@ IMPORTERS: dict[str, Importer] = {
 
 
 def read(paths: Sequence[Path], *, given: Given | None = None, format_: str | None = None) -> Imported:
-    """The claim in those files, or in that folder.
+    """Return the claim in those files, or in that folder.
 
     Args:
         paths: one folder, or files.
@@ -77,7 +77,7 @@ def read(paths: Sequence[Path], *, given: Given | None = None, format_: str | No
 
 
 def sniff(material: Material) -> str:
-    """The format, from the content. Raises BadInput listing the known ones and what could not be read."""
+    """Return the format, from the content. Raises BadInput listing the known ones and what could not be read."""
     found = next((name for name, importer in IMPORTERS.items() if importer.matches(material)), None)
     if found is None:
         trouble = f" ({material.problems[0]})" if material.problems else ""
@@ -87,7 +87,7 @@ def sniff(material: Material) -> str:
 
 
 def lines(imported: Imported, folder: Path) -> list[str]:
-    """What was found, concluded and chosen, and what is missing, a line each."""
+    """Return a line for each thing found, concluded, chosen and missing."""
     told = [f"{imported.provenance}: {imported.format} -> {folder}"]
     told += [f"  rejected: {one}" for one in imported.rejected]
     told += [f"  original/{one.file}: {len(one.data):,} bytes, sha256 {one.sha256[:16]}…" for one in imported.originals]

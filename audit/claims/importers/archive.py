@@ -33,12 +33,12 @@ MOST_CHARACTERS, DEEPEST = 2_000_000, 60
 
 
 def matches(material: Material) -> bool:
-    """A table has the column `CUDA_Code`."""
+    """Return a table has the column `CUDA_Code`."""
     return any(CODE in columns for columns in material.columns.values())
 
 
 def read(material: Material, given: Given) -> Imported:
-    """The row that the user means.
+    """Return the row that the user means.
 
     Raises:
         BadInput: no table, no such row, or one whose times are none.
@@ -79,7 +79,7 @@ def _kernel(row: Row) -> Imported:
 
 
 def _task(row: Row, found: Imported) -> Imported:
-    """The same with its task: the function that the kernel stands in for, and the module that calls it."""
+    """Return the same with its task: the function that the kernel stands in for, and the module that calls it."""
     told = row.text(FUNCTIONAL)
     if told is None:
         lacks = Missing(f"the row has no {FUNCTIONAL}", "reference.py", "write the task there", essential=True)
@@ -127,7 +127,7 @@ def _figures(row: Row, given: Given) -> tuple[list[Figure], list[Missing]]:
 
 
 def _profiles(row: Row) -> list[Missing]:
-    """What cannot be read of the profiles, which are Python literals in texts."""
+    """Return the profiles that cannot be read; each is a Python literal in a text."""
     missing = []
     for column, file in PROFILES.items():
         try:

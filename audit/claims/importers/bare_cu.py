@@ -32,7 +32,7 @@ def matches(material: Material) -> bool:
 
 
 def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there are no figures to ask a unit of
-    """The kernel with its reference.
+    """Return the kernel with its reference.
 
     Raises:
         BadInput: no kernel or several, or several Python files with a reference.
@@ -58,7 +58,7 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
 
 
 def _function(text: PythonText) -> str | None:
-    """The function that computes what is right: one of the usual names, or the only one beside the inputs."""
+    """Return the function that computes what is right: one of the usual names, or the only one beside the inputs."""
     named = next((name for name in REFERENCES if name in text.functions), None)
     others = [name for name in text.functions if name not in MAKERS and not name.startswith("_")]
     return named or (others[0] if len(others) == 1 else None)

@@ -1,4 +1,4 @@
-"""Files of strangers, opened with bounds on their size and on what a compressed one may grow to."""
+"""Untrusted files, opened with bounds on their size and on the unpacked size of compressed ones."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def opened(path: Path, *, limit_bytes: int = LIMIT_BYTES) -> io.BufferedReader:
 
 
 def source_text(path: Path) -> bytes:
-    """The bytes of one source file, UTF-8.
+    """Return the bytes of one source file, UTF-8.
 
     Raises:
         BadInput: as `untrusted.data` with the limit for sources, or as `checked_text`.
@@ -60,7 +60,7 @@ def source_text(path: Path) -> bytes:
 
 
 def checked_text(data: bytes, *, where: str) -> str:
-    """The text of a source's bytes.
+    """Return the text of a source's bytes.
 
     Raises:
         BadInput: too large, not UTF-8, or holds a NUL; `where` begins the sentence.

@@ -32,22 +32,22 @@ class Row:
         return f"{self.path.name} row {self.number}"
 
     def text(self, column: str) -> str | None:
-        """The text of a cell; None where there is none."""
+        """Return the text of a cell; None where there is none."""
         cell = self.cells.get(column)
         return cell if isinstance(cell, str) and cell.strip() else None
 
     def number_in(self, column: str) -> float | None:
-        """The number of a cell; None where there is none."""
+        """Return the number of a cell; None where there is none."""
         cell = self.cells.get(column)
         return float(cell) if isinstance(cell, float) and not math.isnan(cell) else None
 
     def original(self, column: str, *, file: str) -> Original:
-        """The text of a cell as an original."""
+        """Return the text of a cell as an original."""
         return Original(file, (self.text(column) or "").encode(), published_as=f"{self.where} column {column}")
 
 
 def chosen(path: Path, given: Given, *, columns: Collection[str], positive: Collection[str] = ()) -> Row:
-    """The row the user means; columns the file lacks count as empty.
+    """Return the row the user means; columns the file lacks count as empty.
 
     Raises:
         BadInput: no such row, several that differ, or one that was rejected; says what to choose by.

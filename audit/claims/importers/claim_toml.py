@@ -1,4 +1,4 @@
-"""The `claim.toml` of an imported claim: what was found as keys, what was not as comments at its top."""
+"""The `claim.toml` of an imported claim: found values as keys, missing ones as comments at its top."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNKNOWN = "unknown"
 
 
 def text(imported: Imported, *, name: str) -> str:
-    """The whole file, for a claim folder of that name."""
+    """Return the whole file, for a claim folder of that name."""
     blocks = [_head(imported), _top(imported, name), _source(imported), _protocol(imported)]
     blocks += [_harness(imported.harness), _tolerance(imported), _shapes(imported), *_figures(imported)]
     if imported.claimed is not None:
@@ -25,7 +25,7 @@ def text(imported: Imported, *, name: str) -> str:
 
 
 def quoted(value: str) -> str:
-    """A TOML basic string; whatever a reader would not see in it is escaped."""
+    """Return a TOML basic string; characters that a reader would not see are escaped."""
     marked = value.replace("\\", "\\\\").replace('"', '\\"')
     if marked.isascii() and marked.isprintable():
         return f'"{marked}"'
@@ -79,7 +79,7 @@ def _protocol(imported: Imported) -> str:
 
 
 def _harness(harness: Harness) -> str:
-    """The mode always, since a reader may have to correct it; what the harness does not do is left out."""
+    """Return the mode always, since a reader may have to correct it; what the harness does not do is left out."""
     keys = {"mode": quoted(harness.mode)}
     keys |= {"dtype": quoted(harness.dtype)} if harness.dtype else {}
     keys |= {} if harness.destination is None else {"destination": repr(harness.destination)}
@@ -107,7 +107,7 @@ def _shapes(imported: Imported) -> str:
 
 
 def _figures(imported: Imported) -> Iterator[str]:
-    """A speedup a GPU, as published or from the two times, and an observation where both times are known."""
+    """Yield a speedup a GPU, as published or from the two times, and an observation where both times are known."""
     for gpu in dict.fromkeys(figure.gpu for figure in imported.figures if figure.gpu):
         here = [figure for figure in imported.figures if figure.gpu == gpu]
         kernel = next((one for one in here if one.about == "kernel"), None)
@@ -127,7 +127,7 @@ def _figures(imported: Imported) -> Iterator[str]:
 
 
 def _stated(figure: Figure, imported: Imported) -> dict[str, str]:
-    """Who states a number, and where, as far as the format tells."""
+    """Return the author and the address of a number, as far as the format gives them."""
     told = {"by": figure.by or imported.authors, "url": imported.url}
     return {key: quoted(value) for key, value in told.items() if value}
 
@@ -142,7 +142,7 @@ def _variant(claimed: Claimed) -> str:
 
 
 def hashed(data: bytes) -> str:
-    """The sha256 of bytes."""
+    """Return the sha256 of bytes."""
     return hashlib.sha256(data).hexdigest()
 
 

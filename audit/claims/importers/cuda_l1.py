@@ -37,12 +37,12 @@ EVALUATION = Harness(mode="eval")
 
 
 def matches(material: Material) -> bool:
-    """A table has `ref_code` and `custom_code`."""
+    """Return a table has `ref_code` and `custom_code`."""
     return any(TASK in columns and CODE in columns for columns in material.columns.values())
 
 
 def read(material: Material, given: Given) -> Imported:
-    """The row that the user means.
+    """Return the row that the user means.
 
     Raises:
         BadInput: no table, no such row, a score that is none, or no code in the row.
@@ -76,7 +76,7 @@ def read(material: Material, given: Given) -> Imported:
 
 
 def _figures(row: Row, given: Given, gpu: str | None) -> list[Figure]:
-    """The score over eager torch first, since that is the one the claim makes."""
+    """Return the score over eager torch first, since that is the one the claim makes."""
     return [
         published.ratio(about, value, given=given, gpu=gpu, where=f"{row.where} column {column}")
         for column, about in SCORES.items()
@@ -85,6 +85,6 @@ def _figures(row: Row, given: Given, gpu: str | None) -> list[Figure]:
 
 
 def _gpu(file: str) -> str | None:
-    """The GPU a file's name tells, `A100` for `a100.jsonl`; None where it tells none of our table."""
+    """Return the GPU that a file's name holds, `A100` for `a100.jsonl`; None for a GPU not in the table."""
     words = {word.upper() for word in re.split(r"[^A-Za-z0-9]+", file)}
     return next((name for name in gpus.table() if name.upper().replace("RTX ", "") in words), None)

@@ -42,7 +42,7 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Definition:
-    """What is computed.
+    """The computation of a task.
 
     Attributes:
         name: of the definition.
@@ -69,7 +69,7 @@ class Definition:
         return [name for name, expression in self.axes if not expression]
 
     def elements(self, sizes: Mapping[str, int]) -> int | None:
-        """How many elements all tensors have together; None where an axis cannot be told."""
+        """Return the number of elements of all tensors together; None where an axis is unknown."""
         known: dict[str, int] = {}
         for name, expression in self.axes:
             value = sizes.get(name) if not expression else evaluated(expression, known)
@@ -81,12 +81,12 @@ class Definition:
 
 
 def is_definition(document: Any) -> bool:
-    """Whether a JSON document is a definition of either benchmark."""
+    """Return whether a JSON document is a definition of either benchmark."""
     return isinstance(document, dict) and {"axes", "inputs", "outputs"} <= set(document) and "spec" not in document
 
 
 def read(material: Material, at: str, document: Document) -> Definition:
-    """The definition. Raises BadInput naming the key that is malformed."""
+    """Return the definition. Raises BadInput naming the key that is malformed."""
     axes = axes_of(document["axes"], at)
     known = {name for name, _ in axes}
     inputs, outputs = (_tensors(document[key], known, f"{at}: {key}") for key in ("inputs", "outputs"))
@@ -102,7 +102,7 @@ def read(material: Material, at: str, document: Document) -> Definition:
 
 
 def _kept(material: Material, at: str) -> Original:
-    """The file a definition stood in, or its line of a file of lines."""
+    """Return the file a definition stood in, or its line of a file of lines."""
     name, colon, line = at.rpartition(":")
     if not colon or not line.isdigit():
         return material.original(at, file="definition.json")
@@ -146,7 +146,7 @@ def axes_of(axes: Any, at: str) -> tuple[tuple[str, str], ...]:
 
 
 def _expression(name: Any, stated: Any, where: str) -> tuple[str, set[str]]:
-    """An axis in our names, and the axes it is made of."""
+    """Return an axis in our names, and the axes it is made of."""
     kind = stated.get("type") if isinstance(stated, dict) else None
     if not plain_name(name) or kind not in ("const", "var", "expr"):
         raise BadInput(f"{where}: an axis has a plain name and the type const, var or expr")
@@ -181,7 +181,7 @@ def _checked(tree: ast.Expression, where: str) -> tuple[str, set[str]]:
 
 
 def evaluated(expression: str, known: Mapping[str, int]) -> int | None:
-    """What an expression that `axes_of` gave is worth; None where that is no size."""
+    """Return the value of an expression from `axes_of`; None where it is no size."""
     try:
         value = _worth(ast.parse(expression, mode="eval").body, known)
     except (ZeroDivisionError, OverflowError, LookupError, RecursionError):

@@ -1,4 +1,4 @@
-"""Claimed kernels that are called in another way than the audit calls: lines of ours behind theirs, untouched."""
+"""Claimed kernels with another calling convention than the audit's: an entry of ours after their untouched source."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MARK = "\n\n# What follows was added by `audit import`; all above is the origin
 
 @dataclass(frozen=True)
 class Destination:
-    """How a function that writes into tensors it is given is called.
+    """The call of a function that writes its result into a tensor it is given.
 
     Attributes:
         inputs: names of its arguments, with the shape of each: names of axes, None for a number.
@@ -30,7 +30,7 @@ class Destination:
 
 
 def of_one_tuple(data: bytes, function: str) -> bytes:
-    """A Python source whose function takes all its inputs as one tuple."""
+    """Return a Python source whose function takes all its inputs as one tuple."""
     lines = [
         f"def {ENTRY}(*data):",
         '    """Hands the inputs on as the one tuple that the source takes."""',
@@ -40,12 +40,12 @@ def of_one_tuple(data: bytes, function: str) -> bytes:
 
 
 def into_destination(data: bytes, function: str, called: Destination) -> bytes:
-    """A Python source whose function writes into a tensor that it is given last."""
+    """Return a Python source whose function writes into a tensor that it is given last."""
     return data + (_MARK + "\n\n" + _destination(function, called)).encode()
 
 
 def of_cuda(text: str, *, name: str, function: str, flags: Sequence[str], called: Destination | None) -> bytes:
-    """A CUDA source with its own bindings as a Python source, for calls that need lines around them."""
+    """Return a CUDA source with its own bindings as a Python source, for calls that need lines around them."""
     return inline(text, cpp="", name=name, functions=None, flags=flags) + (
         f"\n\ndef {ENTRY}(*arguments):\n    return _EXTENSION.{function}(*arguments)\n"
         if called is None
@@ -54,7 +54,7 @@ def of_cuda(text: str, *, name: str, function: str, flags: Sequence[str], called
 
 
 def inline(text: str, *, cpp: str, name: str, functions: Sequence[str] | None, flags: Sequence[str]) -> bytes:
-    """A Python source that builds `_EXTENSION` from texts, each as it was published."""
+    """Return a Python source that builds `_EXTENSION` from texts, each as it was published."""
     head = "# Written by `audit import` around texts that stand in `original/`; they are the same here.\n"
     texts = f"_CUDA = {literal(text)}\n_CPP = {literal(cpp)}\n"
     named = "" if functions is None else f", functions={json.dumps(list(functions))}"
@@ -69,24 +69,24 @@ def bound(text: str) -> list[str]:
 
 
 def literal(text: str) -> str:
-    """A Python literal of a text; raw and over several lines where that is possible, so that lines can be counted."""
+    """Return a Python literal of a text; raw and over several lines where possible, so that lines can be counted."""
     plain = all(character.isprintable() or character in "\n\t" for character in text)
     raw = plain and "'''" not in text and not text.endswith(("'", "\\"))
     return f"r'''{text}'''" if raw else repr(text)
 
 
 def plain_name(name: Any) -> bool:
-    """Whether a name of somebody else's may stand in code of ours."""
+    """Return whether a foreign name may stand in generated code."""
     return isinstance(name, str) and name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
 
 
 def variable(axis: str) -> str:
-    """What an axis is called in code of ours, so that no name of somebody else's can mean something there."""
+    """Return the variable of an axis in generated code, where no foreign name may shadow another."""
     return f"axis_{axis}"
 
 
 def _destination(function: str, called: Destination) -> str:
-    """The function that makes the destination; shapes come from the inputs at hand."""
+    """Return the function that makes the destination; shapes come from the inputs at hand."""
     shape, dtype = called.output
     names = ", ".join(called.inputs)
     tensors = [name for name, axes in called.inputs.items() if axes is not None]

@@ -37,12 +37,12 @@ _TVM = Missing(
 
 
 def matches(material: Material) -> bool:
-    """A JSON document is a solution, and nothing says what SOL-ExecBench alone says."""
+    """Return a JSON document is a solution, and nothing says what SOL-ExecBench alone says."""
     return any(solutions.is_solution(one) for one in material.documents.values()) and not solutions.is_sol(material)
 
 
 def read(material: Material, given: Given) -> Imported:
-    """The one solution of the material.
+    """Return the one solution of the material.
 
     Raises:
         BadInput: none or several solutions or definitions, or one that is malformed.
@@ -51,7 +51,7 @@ def read(material: Material, given: Given) -> Imported:
 
 
 def imported(format_: str, material: Material, given: Given, *, tolerance_of: ToleranceOf) -> Imported:
-    """The one solution of the material, with its task where there is a definition; SOL-ExecBench is read so too.
+    """Return the one solution of the material, with its task where there is a definition; SOL-ExecBench is read so too.
 
     Raises:
         BadInput: none or several solutions or definitions, or one that is malformed.
@@ -98,7 +98,7 @@ def _with_task(claim: Imported, found: Found, stated: Definition, tolerance_of: 
 
 
 def _with_inputs(claim: Imported, stated: Definition, workload: Workload) -> Imported:
-    """The same with its reference; inputs that nothing tells how to draw are missing."""
+    """Return the claim with its reference; inputs without a rule for drawing them are missing."""
     inputs: dict[str, dict[str, Any]] = {}
     missing = []
     for one in stated.inputs:
@@ -125,7 +125,7 @@ def _undrawn(name: str, why: str) -> Missing:
 
 
 def _shapes(found: Found, stated: Definition, claimed: Workload, claim: Imported) -> tuple[Shapes, list[str]]:
-    """The largest workload as claimed; small ones, or halved sizes where no axis is held to another, as emulated."""
+    """Return the largest workload as claimed; as emulated small ones, or halved sizes of axes without constraints."""
     several = [dict(each) for each in dict.fromkeys(tuple(one.sizes.items()) for one in found.workloads)]
     several = several if stated.variables else [dict(sizes.PLAIN)]
     largest = claimed.sizes or sizes.PLAIN
@@ -148,7 +148,7 @@ def _flags(found: Found) -> list[str]:
 
 
 def _with_kernel(claim: Imported, found: Found, stated: Definition, kept: list[Original]) -> Imported:
-    """The same with its entry: as it is where it returns its result, with lines of ours where it writes into one."""
+    """Return the claim with its entry: unchanged if it returns its result, wrapped if it writes into a tensor."""
     spec = found.solution["spec"]
     path, _, function = str(spec["entry_point"]).partition("::")
     where = f"{found.solution_at}: spec.entry_point"
@@ -188,7 +188,7 @@ def _no_function(function: str, path: str) -> Missing:
 
 
 def _too_much(kept: list[Original], file: str, stated: Definition, spec: Mapping[str, Any]) -> list[Missing]:
-    """What the audit cannot take: several results, several files, other bindings than torch's."""
+    """Return the reasons against an audit: several results, several files, other bindings than torch's."""
     count, results = (
         len([one for one in kept if one.file.endswith((".py", ".cu", ".cpp", ".cuh", ".h"))]),
         len(stated.outputs),
@@ -203,7 +203,7 @@ def _too_much(kept: list[Original], file: str, stated: Definition, spec: Mapping
 
 
 def _writes(spec: Mapping[str, Any], source: Original, function: str, stated: Definition) -> bool:
-    """Whether the entry writes into what it is given last: as the spec says; true where neither it nor a Python
+    """Return whether the entry writes into what it is given last: as the spec says; true where neither it nor a Python
     signature decides, which is the benchmarks' default."""
     told = spec.get("destination_passing_style")
     if isinstance(told, bool):

@@ -1,4 +1,4 @@
-"""What every importer gives: one frozen record of what was found, where it stood, and what is not there."""
+"""The result of every importer: one frozen record of the sources found, their places, and the parts missing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Unit = Literal["ms", "ratio"]
 
 @dataclass(frozen=True)
 class Original:
-    """One source of somebody else's, byte for byte.
+    """One published source, byte for byte.
 
     Attributes:
         file: what it is called in the claim folder, below `original/`.
@@ -54,7 +54,7 @@ class Claimed:
 
 @dataclass(frozen=True)
 class Reference:
-    """How the claim's `reference.py` gets inputs and right results.
+    """The source of inputs and right results in the claim's `reference.py`.
 
     Attributes:
         contract: a name in `audit.claims.importers.templates.CONTRACTS`.
@@ -92,7 +92,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """What the format holds results to, and from where that is known."""
+    """The tolerance that the format holds results to, and its source."""
 
     relative: float
     reason: str
@@ -100,7 +100,7 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Shapes:
-    """Named sizes; `emulated` is empty where none can be proposed, `emulated_by` tells whose they are."""
+    """Named sizes; `emulated` is empty where none can be proposed, `emulated_by` names their author."""
 
     claimed: Mapping[str, int]
     others: tuple[Mapping[str, int], ...] = ()
@@ -159,10 +159,10 @@ class Imported:
         return bool(there) and not any(one.essential for one in self.missing)
 
     def lacking(self, *missing: Missing) -> Imported:
-        """The same with more that is not there."""
+        """Return the same with more that is not there."""
         return replace(self, missing=(*self.missing, *missing))
 
     def with_figures(self, figures: Sequence[Figure], missing: Sequence[Missing] = ()) -> Imported:
-        """The same with its published numbers, and with what is missing of them."""
+        """Return the same with its published numbers, and with what is missing of them."""
         nowhere = [NO_GPU] if any(figure.gpu is None for figure in figures) else []
         return replace(self.lacking(*missing, *nowhere), figures=tuple(figures))

@@ -24,14 +24,14 @@ KERNELS = ("kernel", "custom_kernel", "generated_kernel")
 
 
 def matches(material: Material) -> bool:
-    """A Python file defines `ModelNew`, or JSON holds a kernel that does, beside a task or not."""
+    """Return a Python file defines `ModelNew`, or JSON holds a kernel that does, beside a task or not."""
     return any("ModelNew" in one.classes for one in material.python.values()) or any(
         True for document in material.documents.values() for _ in _samples(document)
     )
 
 
 def read(material: Material, given: Given) -> Imported:
-    """One task, one solution and the results beside them.
+    """Return one task, one solution and the results beside them.
 
     Raises:
         BadInput: several solutions or tasks, or times that are none.
@@ -65,7 +65,7 @@ def _task(material: Material) -> Original | None:
 
 
 def _samples(document: Any) -> Iterator[tuple[str, str]]:
-    """The kernels of a `kernel.json`."""
+    """Yield the kernels of a `kernel.json`."""
     if isinstance(document, dict):
         for key in KERNELS:
             if isinstance(document.get(key), str) and "ModelNew" in document[key]:
@@ -96,7 +96,7 @@ def _figures(material: Material, given: Given) -> tuple[list[Figure], list[Missi
 
 
 def _results(document: Any, where: str, depth: int = 0) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every `KernelExecResult` in a document, and where it stands."""
+    """Yield every `KernelExecResult` in a document, and where it stands."""
     if isinstance(document, dict) and ("runtime" in document or "avg_runtime" in document):
         yield where, document
     elif isinstance(document, dict | list) and depth < 4:
@@ -106,7 +106,7 @@ def _results(document: Any, where: str, depth: int = 0) -> Iterator[tuple[str, d
 
 
 def _time(result: dict[str, Any], name: str, where: str) -> float | None:
-    """A time of a result; -1 is KernelBench's word for one that was not taken."""
+    """Return a time of a result; -1 is KernelBench's word for one that was not taken."""
     value = result.get(name)
     if value is None or value == -1:
         return None

@@ -1,4 +1,4 @@
-"""What the user named: files, or the files of one folder. Read with bounds; nothing is imported or run."""
+"""The files that the user named, or those of one folder. Read with bounds; nothing is imported or run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TABLES = (".parquet", ".csv", ".jsonl", ".json", ".ndjson", ".gz")
 
 @dataclass(frozen=True)
 class Given:
-    """What the user says where a source does not: the row, the unit of its times, the GPU they were taken on."""
+    """Facts from the user that the source lacks: the row, the unit of its times, the GPU they were taken on."""
 
     row: int | None = None
     select: tuple[str, str] | None = None
@@ -55,11 +55,11 @@ class Material:
             untrusted.size_of(path, limit_bytes=bounded.LIMIT_BYTES)
 
     def named(self, *endings: str) -> list[str]:
-        """The files whose names end so, in order."""
+        """Return the files whose names end so, in order."""
         return [name for name in self.files if name.endswith(endings)]
 
     def data(self, name: str) -> bytes:
-        """The bytes of one source text. Raises BadInput if it is too large or no text."""
+        """Return the bytes of one source text. Raises BadInput if it is too large or no text."""
         return bounded.source_text(self.files[name])
 
     def original(self, name: str, *, file: str | None = None) -> Original:
@@ -68,7 +68,7 @@ class Material:
 
     @cached_property
     def python(self) -> dict[str, PythonText]:
-        """The Python files that are valid Python, by name; what the others are is in `problems`."""
+        """The Python files that are valid Python, by name; `problems` says why others are not."""
         return {name: found for name in self.named(".py") if (found := self._tried(name, self._python)) is not None}
 
     @cached_property
@@ -86,7 +86,7 @@ class Material:
         return {name: found for name in names if (found := self._tried(name, self._columns)) is not None}
 
     def table_with(self, column: str) -> Path:
-        """The one table with that column. Raises BadInput for none or several."""
+        """Return the one table with that column. Raises BadInput for none or several."""
         names = [name for name, columns in self.columns.items() if column in columns]
         if len(names) != 1:
             told = f"{len(names)} tables ({', '.join(names)})" if names else "no table"
@@ -95,11 +95,11 @@ class Material:
         return self.files[names[0]]
 
     def document(self, name: str) -> Any:
-        """A JSON document. Raises BadInput with line and column where it is none."""
+        """Return a JSON document. Raises BadInput with line and column where it is none."""
         return self._document(name)[name]
 
     def only(self, found: Sequence[Original], *, what: str) -> Original:
-        """The only one of what was found. Raises BadInput for none or several, naming them or what went wrong."""
+        """Return the only original found. Raises BadInput for none or several, naming them or the first problem."""
         if len(found) == 1:
             return found[0]
         told = ", ".join(one.published_as for one in found[:MOST_TOLD])
@@ -143,7 +143,7 @@ class Material:
 
 
 def _within(folder: Path) -> Iterator[tuple[str, Path]]:
-    """The plain files of a folder, not too deep and not too many; none that lies outside of it."""
+    """Yield the plain files of a folder, not too deep and not too many; none that lies outside of it."""
     root = folder.resolve()
     found = 0
     for inside, folders, files in os.walk(folder):

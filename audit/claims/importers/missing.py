@@ -1,4 +1,4 @@
-"""What a source does not tell: in words, where to supply it, and whether an audit is possible without it."""
+"""Facts that a source does not state: in words, where to supply them, and whether an audit needs them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Missing:
-    """What is not there.
+    """One missing fact.
 
     Attributes:
         what: in words.

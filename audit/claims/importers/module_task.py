@@ -27,7 +27,7 @@ NO_INIT = Missing(
 
 
 def imported(format_: str, *, task: Original | None, solution: Original) -> Imported:
-    """The record of such a claim, without figures; the tolerance is KernelBench's.
+    """Return the record of such a claim, without figures; the tolerance is KernelBench's.
 
     Raises:
         BadInput: a source is no Python.
@@ -55,21 +55,21 @@ def imported(format_: str, *, task: Original | None, solution: Original) -> Impo
 
 
 def named_after(place: str) -> str:
-    """A name for a claim folder, from the place its source stood in."""
+    """Return a name for a claim folder, from the place its source stood in."""
     stem = re.sub(r"\.\w+$", "", place.rpartition("/")[2])
     words = re.findall(r"[a-z0-9]+", re.sub(r"([a-z])([A-Z])", r"\1_\2", stem).lower())
     return "_".join(words)[:60].strip("_") or "imported"
 
 
 def first_line(task: PythonText) -> str:
-    """The first line of what the task's `Model` says of itself."""
+    """Return the first line of what the task's `Model` says of itself."""
     told = ast.get_docstring(task.classes["Model"]) if "Model" in task.classes else None
     return (told or "").strip().partition("\n")[0].strip() or "what class Model of original/task.py computes"
 
 
 @dataclass(frozen=True)
 class _Stated:
-    """What a task's source states."""
+    """The facts that a task's source states."""
 
     task: str
     dtype: str
@@ -96,7 +96,7 @@ def _stated(task: PythonText, solution: str) -> _Stated:
 
 
 def _init_inputs(task: PythonText) -> list[object] | None:
-    """What `get_init_inputs` returns; None where constants do not decide it."""
+    """Return the result of `get_init_inputs`; None where constants do not decide it."""
     if "get_init_inputs" not in task.functions:
         return []
     returned = task.returned("get_init_inputs")

@@ -38,12 +38,12 @@ _NO_TOLERANCE = Missing("no cell compares with a tolerance", "tolerance", "write
 
 
 def matches(material: Material) -> bool:
-    """A JSON document has cells."""
+    """Return a JSON document has cells."""
     return any(_is_notebook(document) for document in material.documents.values())
 
 
 def read(material: Material, given: Given) -> Imported:
-    """The claim of one CUDA text of the notebook.
+    """Return the claim of one CUDA text of the notebook.
 
     Raises:
         BadInput: no notebook or several, a cell that is malformed, no CUDA text, or several and none chosen.
@@ -81,7 +81,7 @@ def _is_notebook(document: Any) -> bool:
 
 
 def _chosen(texts: list[CudaText], given: Given, where: str) -> CudaText:
-    """The text of the cell that the user names, or the only one."""
+    """Return the text of the cell that the user names, or the only one."""
     several = list({one.text: one for one in reversed(texts)}.values())[::-1]
     fit = [one for one in several if given.row in (None, one.cell)]
     if len(fit) == 1:
@@ -102,7 +102,7 @@ def _bytes(text: CudaText, where: str) -> bytes:
 
 
 def _with_kernel(claim: Imported, text: CudaText, built: Built | None, script: Script | None) -> Imported:
-    """The same with its kernel: the text itself where it binds its functions, else within the call that builds it."""
+    """Return the claim with its kernel: the text if it binds its functions, else the call that builds it."""
     bound = entries.bound(text.text)
     called = script.called(built) if script is not None and built is not None else None
     flags = _texts(built.argument("extra_cuda_cflags")) if built is not None else []
@@ -124,7 +124,7 @@ def _with_kernel(claim: Imported, text: CudaText, built: Built | None, script: S
 
 
 def _texts(node: ast.expr | None) -> list[str]:
-    """The texts of a constant or of a list of them."""
+    """Return the texts of a constant or of a list of them."""
     listed = node.elts if isinstance(node, ast.List | ast.Tuple) else [] if node is None else [node]
     return [one.value for one in listed if isinstance(one, ast.Constant) and isinstance(one.value, str)]
 
@@ -155,7 +155,7 @@ def _with_task(claim: Imported, script: Script, built: Built) -> Imported:
 
 
 def _tolerance(script: Script) -> Tolerance | None:
-    """What the first comparison is given; torch.allclose's default where it names none."""
+    """Return the tolerance of the first comparison; torch.allclose's default where it names none."""
     call = script.compared()
     if call is None:
         return None

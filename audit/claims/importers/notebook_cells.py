@@ -48,7 +48,7 @@ class CudaText:
 
 
 def cells(document: Any, *, where: str) -> list[Cell]:
-    """The code cells in order.
+    """Return the code cells in order.
 
     Raises:
         BadInput: no notebook, or a cell that is malformed; names the cell.
@@ -75,7 +75,7 @@ def _text(source: Any, where: str) -> str:
 
 
 def _tree(text: str) -> ast.Module | None:
-    """The cell's Python, magics and shell lines taken out; None where it is none."""
+    """Return the cell's Python, magics and shell lines taken out; None where it is none."""
     if text.startswith("%%"):
         return None
     try:
@@ -85,12 +85,12 @@ def _tree(text: str) -> ast.Module | None:
 
 
 def plain(text: str) -> str:
-    """The text with every line of a magic or of the shell replaced by `pass`, so that lines keep their numbers."""
+    """Return the text with every line of a magic or the shell replaced by `pass`, so that lines keep their numbers."""
     return _MAGIC.sub(r"\1pass", text)
 
 
 def cuda_texts(several: list[Cell]) -> list[CudaText]:
-    """Every CUDA source: cells written to a file, CUDA cells, and string constants with a kernel in them."""
+    """Return every CUDA source: cells written to a file, CUDA cells, and string constants with a kernel in them."""
     found: list[CudaText] = []
     for cell in several:
         written, cuda = _WRITES.match(cell.text), _CUDA_CELL.match(cell.text)
@@ -143,13 +143,13 @@ def _written_files(several: list[Cell]) -> dict[str, str]:
 
 
 def _opened(node: ast.expr) -> str | None:
-    """The file of `open("x.cu", "w")` and of `Path("x.cu")`."""
+    """Return the file of `open("x.cu", "w")` and of `Path("x.cu")`."""
     first = node.args[0] if isinstance(node, ast.Call) and node.args else None
     return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else None
 
 
 def printed(document: dict[str, Any], given: Given) -> tuple[list[Figure], list[Missing]]:
-    """The one ratio that the outputs print, and what is missing of it; several different ones are only listed.
+    """Return the one ratio that the outputs print, and what is missing of it; several different ones are only listed.
 
     Times are left alone: no syntax tells which of two printed times is the kernel's.
     """
@@ -173,7 +173,7 @@ def _ratios(document: dict[str, Any]) -> Iterator[tuple[int, float, str]]:
 
 
 def _gpu(document: dict[str, Any]) -> str | None:
-    """The GPU that the outputs name, where it is one; else the one that the notebook asks Colab for."""
+    """Return the GPU that the outputs name, where it is one; else the one that the notebook asks Colab for."""
     named = {name for _, text in _outputs(document) for line in text.splitlines() if (name := gpus.closest(line))}
     metadata = document.get("metadata")
     colab = metadata.get("colab") if isinstance(metadata, dict) else None
@@ -184,7 +184,7 @@ def _gpu(document: dict[str, Any]) -> str | None:
 
 
 def _outputs(document: dict[str, Any]) -> Iterator[tuple[int, str]]:
-    """What each cell printed or showed as text, by its number from 1."""
+    """Yield the text that each cell printed or showed, with its number from 1."""
     for number, cell in enumerate(document["cells"], start=1):
         outputs = cell.get("outputs") if isinstance(cell, dict) else None
         for output in outputs if isinstance(outputs, list) else []:

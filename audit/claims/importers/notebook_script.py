@@ -1,4 +1,4 @@
-"""What a notebook does with its kernel: how it is built, called and compared; the task that follows, as a file."""
+"""The script of a notebook: where its kernel is built, called and compared, and the task of it as a file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Built:
         return last_name(self.call.func) == "load_inline"
 
     def argument(self, name: str, place: int | None = None) -> ast.expr | None:
-        """A named argument of the call, or the one at that place."""
+        """Return a named argument of the call, or the one at that place."""
         named = next((keyword.value for keyword in self.call.keywords if keyword.arg == name), None)
         return named or (self.call.args[place] if place is not None and len(self.call.args) > place else None)
 
@@ -60,13 +60,13 @@ class Script:
         self.statements = [(cell, node) for cell in several if cell.tree is not None for node in cell.tree.body]
 
     def nodes(self) -> Iterator[tuple[int, ast.AST]]:
-        """Every node with the number of its cell."""
+        """Yield every node with the number of its cell."""
         for cell, statement in self.statements:
             for node in ast.walk(statement):
                 yield cell.number, node
 
     def built(self) -> list[Built]:
-        """Every extension that a cell binds to a name, itself or a function of it as `load(...).forward`."""
+        """Return every extension that a cell binds to a name, itself or a function of it as `load(...).forward`."""
         found = []
         for cell, node in self.nodes():
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -77,7 +77,7 @@ class Script:
         return found
 
     def called(self, built: Built) -> Called | None:
-        """The first call of one of its functions, also through another name for it."""
+        """Return the first call of one of its functions, also through another name for it."""
         aliases = {built.variable: built.function}
         for cell, node in self.nodes():
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -89,11 +89,11 @@ class Script:
         return None
 
     def of_kernel(self, node: ast.AST, built: Built) -> bool:
-        """Whether an expression needs the extension, directly or through names."""
+        """Return whether an expression needs the extension, directly or through names."""
         return built.variable in self.needed(node)
 
     def needed(self, node: ast.AST) -> set[str]:
-        """The names that an expression needs, through whatever binds them."""
+        """Return the names that an expression needs, through all their bindings."""
         seen: set[str] = set()
         queue = [node]
         while queue:
@@ -112,7 +112,7 @@ class Script:
         return found
 
     def reference(self, built: Built) -> tuple[int, ast.expr] | None:
-        """What the result is compared with: the other side of a comparison, else the other thing that is timed."""
+        """Return the reference expression: the other side of a comparison, else the other timed expression."""
         for name in COMPARED:
             for cell, call in self._calls(name):
                 sides = [self.resolved(one) for one in call.args[:2]]
@@ -127,15 +127,15 @@ class Script:
         return None
 
     def compared(self) -> ast.Call | None:
-        """The first comparison with a tolerance."""
+        """Return the first comparison with a tolerance."""
         return next((call for name in COMPARED for _, call in self._calls(name)), None)
 
     def timed(self) -> list[tuple[int, str]]:
-        """Every timing call, as cell and text."""
+        """Return every timing call, as cell and text."""
         return [(cell, ast.unparse(call)) for name in TIMED for cell, call in self._calls(name)]
 
     def resolved(self, node: ast.expr) -> ast.expr:
-        """An expression, or the one that the name it is was bound to last."""
+        """Return an expression, or the one that the name it is was bound to last."""
         for _ in range(4):
             if not isinstance(node, ast.Name):
                 break
@@ -153,14 +153,14 @@ class Script:
                 yield cell, node
 
     def _function(self, node: ast.expr, aliases: dict[str, str]) -> str:
-        """The function of the extension that an expression names; empty for another."""
+        """Return the function of the extension that an expression names; empty for another."""
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             return node.attr if aliases.get(node.value.id) == "" else ""
         return aliases.get(node.id, "") if isinstance(node, ast.Name) else ""
 
 
 def build_of(text: CudaText, built: list[Built]) -> Built | None:
-    """The extension that is built from a text: the one that names its variable or its file, or the only one."""
+    """Return the extension that is built from a text: the one that names its variable or its file, or the only one."""
     for one in built:
         for keyword in (*one.call.args, *(each.value for each in one.call.keywords)):
             for node in ast.walk(keyword):
@@ -178,7 +178,7 @@ def _binds(node: ast.Assign, name: str) -> bool:
 
 
 def task_text(script: Script, called: Called, reference: ast.expr) -> str | None:
-    """A source with `get_inputs` and `reference`.
+    """Return a source with `get_inputs` and `reference`.
 
     None where an argument of the kernel is no plain name, or the reference needs more tensors than those arguments.
 
@@ -210,12 +210,12 @@ def task_text(script: Script, called: Called, reference: ast.expr) -> str | None
 
 
 def _before(script: Script, names: list[str]) -> set[str]:
-    """The names that the arguments are made of, themselves among them."""
+    """Return the names that the arguments are made of, themselves among them."""
     return {*names, *script.needed(ast.Tuple(elts=[ast.Name(name, ast.Load()) for name in names], ctx=ast.Load()))}
 
 
 def _standing_alone(statements: list[ast.stmt]) -> set[str]:
-    """Names bound by definitions, imports and constants alone: nothing that draws numbers or needs a device."""
+    """Return names bound by definitions, imports and constants alone: nothing that draws numbers or needs a device."""
     names = {name for statement in statements for name in bound_by(statement)}
     while True:
         made = {name for one in statements if not _plain(one, names) for name in bound_by(one)}
@@ -225,7 +225,7 @@ def _standing_alone(statements: list[ast.stmt]) -> set[str]:
 
 
 def _plain(statement: ast.stmt, alone: set[str]) -> bool:
-    """Whether a statement stands alone if those names do."""
+    """Return whether a statement stands alone if those names do."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
         return True
     value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
@@ -237,7 +237,7 @@ def _plain(statement: ast.stmt, alone: set[str]) -> bool:
 
 
 def _whole(statement: ast.stmt, segment: str) -> str:
-    """The segment with the decorators of a definition, which stand before it."""
+    """Return the segment with the decorators of a definition, which stand before it."""
     decorators = getattr(statement, "decorator_list", [])
     return "\n".join([*(f"@{ast.unparse(one)}" for one in decorators), segment])
 

@@ -37,12 +37,12 @@ _HEADER = re.compile(r"^#!POPCORN\s+(\w+)\s+(.+?)\s*$", re.MULTILINE)
 
 
 def matches(material: Material) -> bool:
-    """A Python file binds `custom_kernel` at its top level, as a function or to one."""
+    """Return a Python file binds `custom_kernel` at its top level, as a function or to one."""
     return any(_submits(one) for one in material.python.values())
 
 
 def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there are no figures to ask a unit of
-    """The submission with its task.
+    """Return the submission with its task.
 
     Raises:
         BadInput: several submissions or references, or a `task.yml` that is none.
@@ -117,7 +117,7 @@ _NO_TASK_YML = Missing("there is no task.yml", "shapes", "write the arguments of
 
 
 def _destination(text: PythonText) -> int | None:
-    """The place in `data` of a tensor that `ref_kernel` unpacks and never reads: one to write the result into."""
+    """Return the place in `data` of the result: a tensor that `ref_kernel` unpacks and never reads."""
     reference = text.functions.get(REFERENCE)
     for node in ast.walk(reference) if reference is not None else ():
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Name):
@@ -154,7 +154,7 @@ def _beside(material: Material, module: str) -> str | None:
 
 
 def _cases(material: Material) -> tuple[list[Original], dict[str, Any]]:
-    """The file that states tests and benchmarks, if there is one, and what stands in it."""
+    """Return the file that states tests and benchmarks, if there is one, and what stands in it."""
     names = material.named("task.yml", "task.yaml")
     if not names:
         return [], {}
@@ -163,7 +163,7 @@ def _cases(material: Material) -> tuple[list[Original], dict[str, Any]]:
 
 
 def _largest_seed(cases: Mapping[str, Any]) -> int | None:
-    """The largest seed of a test or a benchmark; None where they state none."""
+    """Return the largest seed of a test or a benchmark; None where they state none."""
     listed = [case for key in ("tests", "benchmarks") if isinstance(cases.get(key), list) for case in cases[key]]
     seeds = [case.get("seed") for case in listed if isinstance(case, dict)]
     return max((seed for seed in seeds if type(seed) is int and seed >= 0), default=None)
@@ -172,7 +172,7 @@ def _largest_seed(cases: Mapping[str, Any]) -> int | None:
 def _shapes(
     cases: Mapping[str, Any], imported: Imported, *, file: str
 ) -> tuple[Shapes | None, list[Missing], list[str]]:
-    """The arguments of tests and benchmarks as shapes, what is missing and what was chosen."""
+    """Return the arguments of tests and benchmarks as shapes, what is missing and what was chosen."""
     tests, benchmarks = (_arguments(cases.get(key), file, key) for key in ("tests", "benchmarks"))
     if not tests and not benchmarks:
         return None, [_NO_TASK_YML], []
@@ -209,14 +209,14 @@ def _yaml(original: Original) -> dict[str, Any]:
 
 
 def _plain_loader(yaml: Any) -> Any:
-    """The safe loader, which takes a tag it does not know, `!include` for one, as nothing."""
+    """Return the safe loader, which takes a tag it does not know, `!include` for one, as nothing."""
     loader: Any = type("PlainLoader", (yaml.SafeLoader,), {})
     loader.add_multi_constructor("!", lambda *_: None)
     return loader
 
 
 def _arguments(cases: Any, file: str, key: str) -> list[dict[str, int]]:
-    """The arguments of every case without its seed.
+    """Return the arguments of every case without its seed.
 
     Raises:
         BadInput: one is no positive integer; a shape has no other.
@@ -236,7 +236,7 @@ def _arguments(cases: Any, file: str, key: str) -> list[dict[str, int]]:
 
 
 def _tolerance(text: PythonText) -> Tolerance | None:
-    """What `make_match_reference` is given, and its defaults for the rest; None where it is not used."""
+    """Return the arguments of `make_match_reference`, with its defaults for the rest; None where it is not used."""
     call = next((call for name in ("make_match_reference", "match_reference") for call in text.calls(name)), None)
     if call is None:
         return None

@@ -1,4 +1,4 @@
-"""Published numbers on their way to figures: times in milliseconds, with what tells their unit, and names of GPUs.
+"""Published numbers on their way to figures: times in milliseconds, the evidence for their unit, names of GPUs.
 
 KernelBench's results are the trap: a comment in its `eval.py` says that `runtime` is in µs, the code fills it from
 `elapsed_time`, which is in ms.
@@ -28,7 +28,7 @@ _SPELLED = {"ms": "ms", "msec": "ms", "millisecond": "ms", "milliseconds": "ms",
 
 
 def gpu_named(text: Any) -> str | None:
-    """The GPU of our table that a name means, `H100` for `NVIDIA H100 80GB HBM3`; else the name itself."""
+    """Return the GPU of our table that a name means, `H100` for `NVIDIA H100 80GB HBM3`; else the name itself."""
     if not isinstance(text, str) or not text.strip():
         return None
     return gpus.described(text.strip())
@@ -43,7 +43,7 @@ def times(
     named: Any = None,
     statistics: Any = None,
 ) -> tuple[list[Figure], list[Missing]]:
-    """The times as figures in ms, or what is missing where their unit cannot be told.
+    """Return the times as figures in ms, or the missing fact where their unit is unknown.
 
     Args:
         published: by what they are about: "runtime" is the kernel, any other name a baseline.
@@ -69,19 +69,19 @@ def times(
 
 
 def positive(value: Any) -> bool:
-    """Whether that is a finite number above zero; JSON may hold anything, integers of a thousand digits too."""
+    """Return whether that is a finite number above zero; JSON may hold anything, integers of a thousand digits too."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < LARGEST
 
 
 def checked(value: Any, *, where: str) -> float:
-    """A published time or ratio. Raises BadInput for what is none; `where` begins the sentence."""
+    """Return a published time or ratio. Raises BadInput for what is none; `where` begins the sentence."""
     if not positive(value):
         raise BadInput(f"{where} = {str(value)[:20]} is no time or ratio; it must be finite and above zero")
     return float(value)
 
 
 def ratio(about: str, value: float, *, given: Given, gpu: Any, where: str) -> Figure:
-    """A published ratio baseline time / kernel time."""
+    """Return a published ratio baseline time / kernel time."""
     return Figure(about, value, "ratio", gpu_named(given.gpu or gpu), where)
 
 
@@ -90,7 +90,7 @@ def _about(name: str) -> str:
 
 
 def unit_of(text: str) -> str:
-    """The unit of a spelling. Raises BadInput listing the known ones."""
+    """Return the unit of a spelling. Raises BadInput listing the known ones."""
     unit = _SPELLED.get(text.strip().lower())
     if unit is None:
         raise BadInput(f"unit {text[:20]!r}: unknown; known: {', '.join(FACTORS)}")
@@ -100,7 +100,7 @@ def unit_of(text: str) -> str:
 def concluded(
     times: Mapping[str, float], *, given: str | None, named: Any = None, statistics: Any = None
 ) -> tuple[str, str] | None:
-    """The unit of times that were published together, and from what it is known; None where nothing decides it.
+    """Return the unit of times that were published together, and from what it is known; None where nothing decides it.
 
     Args:
         times: the published numbers by name, positive.

@@ -1,4 +1,4 @@
-"""A stranger's Python source as its syntax tree shows it. Nothing of it is run."""
+"""An untrusted Python source, read through its syntax tree. Nothing of it is run."""
 
 from __future__ import annotations
 
@@ -66,26 +66,26 @@ class PythonText:
         return found
 
     def value(self, node: ast.expr) -> Any:
-        """What an expression of constants is worth; None where constants do not decide it."""
+        """Return the value of an expression of constants; None where constants do not decide it."""
         try:
             return self._constants.value(node)
         except (NotConstant, RecursionError, ValueError, OverflowError):
             return None
 
     def constant(self, name: str) -> Any:
-        """What the top level binds a name to, once; None where constants do not decide it."""
+        """Return the one value that the top level binds to a name; None where constants do not decide it."""
         node = self._constants.bound.get(name)
         return None if node is None else self.value(node)
 
     def returned(self, function: str) -> ast.expr | None:
-        """What the only `return` of a top-level function returns, if nothing in it is a name of the function's own."""
+        """Return the expression of a top-level function's only `return`, if it holds no name of the function's own."""
         node = self.functions.get(function)
         found = [each for each in ast.walk(node) if isinstance(each, ast.Return)] if node else []
         value = found[0].value if len(found) == 1 else None
         return value if node is not None and value is not None and _free(value) <= _free(node) else None
 
     def reached(self, node: ast.AST) -> set[str]:
-        """The top-level names that a node needs, through whatever else they need."""
+        """Return the top-level names that a node needs, directly or through other names."""
         seen: set[str] = set()
         queue = [node]
         while queue:
@@ -96,7 +96,7 @@ class PythonText:
         return seen
 
     def used_by(self, name: str) -> str:
-        """The source of a top-level class or function and of all it needs: not what only the module's tests need."""
+        """Return the source of a top-level class or function and of all it needs, without tests of the module."""
         node = self.classes.get(name) or self.functions.get(name)
         if node is None:
             return self.text
@@ -113,20 +113,20 @@ class PythonText:
         return found
 
     def dtype_of(self, function: str) -> str:
-        """The dtype of the fractions a top-level function makes: the first it names, float32 where it names none."""
+        """Return the dtype of fractions that a top-level function makes: the first it names, or float32."""
         node = self.functions.get(function)
         named = [each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)] if node else []
         return next((DTYPES[name] for name in named if name in DTYPES), "float32")
 
     def calls(self, name: str) -> Iterator[ast.Call]:
-        """Every call of a function of that last name."""
+        """Yield every call of a function of that last name."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Call) and last_name(node.func) == name:
                 yield node
 
 
 def parsed(text: str) -> ast.Module:
-    """The syntax tree, without the parser's warnings about escapes: the text is not ours to mend."""
+    """Return the syntax tree, without the parser's warnings about escapes in a published text."""
     with warnings.catch_warnings(action="ignore"):
         return ast.parse(text)
 
@@ -137,7 +137,7 @@ def last_name(node: ast.AST) -> str:
 
 
 def bound_by(node: ast.AST) -> set[str]:
-    """The names a top-level statement binds."""
+    """Return the names a top-level statement binds."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {node.name}
     if isinstance(node, ast.Import | ast.ImportFrom):
@@ -146,7 +146,7 @@ def bound_by(node: ast.AST) -> set[str]:
 
 
 def _top_level(tree: ast.Module) -> ast.Module:
-    """The statements that bind names of the module: without definitions, and without what a function rebinds."""
+    """Return the statements that bind names of the module: without definitions, and without what a function rebinds."""
     rebound = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
     definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     body = [node for node in tree.body if not isinstance(node, definitions) and not bound_by(node) & rebound]
@@ -158,7 +158,7 @@ def _loads(node: ast.Name) -> bool:
 
 
 def _free(node: ast.AST) -> set[str]:
-    """The names a node takes from around it: what its functions bind themselves is theirs."""
+    """Return the names that a node takes from around it, without those that its own functions bind."""
     if isinstance(node, ast.Name):
         return {node.id} if _loads(node) else set()
     inside = {name for child in ast.iter_child_nodes(node) for name in _free(child)}

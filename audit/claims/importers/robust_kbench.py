@@ -30,12 +30,12 @@ TOLERANCE = Tolerance(
 
 
 def matches(material: Material) -> bool:
-    """A file is called `func_forward.py` and defines `forward_fn`."""
+    """Return a file is called `func_forward.py` and defines `forward_fn`."""
     return any(PurePath(name).name == TASK and FUNCTION in one.functions for name, one in material.python.items())
 
 
 def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there are no figures to ask a unit of
-    """The task with its forward kernel.
+    """Return the task with its forward kernel.
 
     Raises:
         BadInput: no task, no kernel or several, or a configuration that is none.
@@ -85,7 +85,7 @@ Settings = dict[str, dict[str, Any]]
 
 
 def _settings(material: Material) -> tuple[Settings | None, list[dict[str, int]]]:
-    """The named arguments of the single configuration, and the sizes of the others; None without a configuration."""
+    """Return the named arguments of the single configuration, and the sizes of the others; None without one."""
     names = [name for name in material.files if PurePath(name).name == CONFIG]
     if not names:
         return None, []
@@ -112,7 +112,7 @@ def _integers(settings: Mapping[str, Any]) -> dict[str, int]:
 def _shapes(
     text: PythonText, settings: Settings | None, others: list[dict[str, int]], sources: list[str]
 ) -> tuple[Shapes, list[str]]:
-    """The integers of the configuration as sizes; those of the file where there is no configuration."""
+    """Return the integers of the configuration as sizes; those of the file where there is no configuration."""
     if settings is None:
         return sizes.of_module(text, apart=[FUNCTION], made_with=["get_init_inputs"], sources=sources)
     given = text.functions.get("get_inputs")

@@ -40,12 +40,12 @@ class Rows:
 
 
 def listed(columns: Iterable[str]) -> str:
-    """Names of columns on one line, whatever stands in them."""
+    """Return names of columns on one line, however odd they are."""
     return ", ".join(" ".join(name.split())[:_LONGEST_NAME] for name in columns) or "none"
 
 
 def wanted(known: Iterable[str], asked: Collection[str] | None, path: Path) -> list[str]:
-    """The columns to take, in the order of the file. Raises BadInput naming a column that is not there."""
+    """Return the columns to take, in the order of the file. Raises BadInput naming a column that is not there."""
     there = list(dict.fromkeys(known))
     if any(not name.isascii() and name != name.encode(errors="replace").decode() for name in there):
         raise BadInput(f"{path}: the name of a column is not UTF-8; save the file as UTF-8")
@@ -56,7 +56,7 @@ def wanted(known: Iterable[str], asked: Collection[str] | None, path: Path) -> l
 
 
 def read_csv(path: Path, asked: set[str] | None, limit_bytes: int) -> Rows:
-    """Every row as text; a row with too many or too few cells, or an open quote, is rejected."""
+    """Return every row as text; a row with too many or too few cells, or an open quote, is rejected."""
     with _reader(path, limit_bytes) as reader:
         header = _header(reader, path)
         columns = wanted(header, asked, path)
@@ -76,7 +76,7 @@ def read_csv(path: Path, asked: set[str] | None, limit_bytes: int) -> Rows:
 
 
 def names_of_csv(path: Path, limit_bytes: int) -> tuple[str, ...]:
-    """The header."""
+    """Return the header."""
     with _reader(path, limit_bytes) as reader:
         return tuple(_header(reader, path))
 
@@ -106,7 +106,7 @@ def _header(reader: Any, path: Path) -> list[str]:
 
 
 def _numbered(reader: Any) -> Iterator[tuple[int, list[str] | str]]:
-    """Every row with its number, or what is wrong with it."""
+    """Yield every row with its number, or what is wrong with it."""
     number = 0
     while True:
         number += 1

@@ -30,7 +30,7 @@ class _Broken(Exception):
 
 
 def kind(start: bytes, *, suffix: str) -> str:
-    """Whether a text that begins with a brace is one document or a document a line."""
+    """Return whether a text that begins with a brace is one document or a document a line."""
     if suffix.endswith((".jsonl", ".ndjson")):
         return "jsonl"
     first, more, rest = start.partition(b"\n")
@@ -43,7 +43,7 @@ def kind(start: bytes, *, suffix: str) -> str:
 
 
 def read_lines(path: Path, asked: set[str] | None, limit_bytes: int) -> Rows:
-    """One row a line; a line that is no JSON object is rejected."""
+    """Return one row a line; a line that is no JSON object is rejected."""
     made = _Made(asked)
     number = 0
     with opened(path, limit_bytes=limit_bytes) as file:
@@ -57,7 +57,7 @@ def read_lines(path: Path, asked: set[str] | None, limit_bytes: int) -> Rows:
 
 
 def read_document(path: Path, asked: set[str] | None, limit_bytes: int) -> Rows:
-    """Every row of a document; where it breaks off, the row that breaks is rejected and those before it count."""
+    """Return every row of a document; where it breaks off, the broken row is rejected and those before it count."""
     made = _Made(asked)
     number = 0
     text, damage = _text(path, limit_bytes)
@@ -72,7 +72,7 @@ def read_document(path: Path, asked: set[str] | None, limit_bytes: int) -> Rows:
 
 
 def names_of_lines(path: Path, limit_bytes: int) -> tuple[str, ...]:
-    """The keys of the first line that is an object."""
+    """Return the keys of the first line that is an object."""
     with opened(path, limit_bytes=limit_bytes) as file:
         try:
             for line in file:
@@ -85,7 +85,7 @@ def names_of_lines(path: Path, limit_bytes: int) -> tuple[str, ...]:
 
 
 def names_of_document(path: Path, limit_bytes: int) -> tuple[str, ...]:
-    """The keys of the first row that is an object."""
+    """Return the keys of the first row that is an object."""
     try:
         for key, value in _rows(_text(path, limit_bytes)[0]):
             row, _ = _unwrapped(value)
@@ -135,14 +135,14 @@ class _Made:
 
 
 def _unwrapped(value: Any) -> tuple[Any, list[str]]:
-    """A row, out of the datasets server's envelope where it is in one, and the columns that were cut short."""
+    """Return a row, out of the datasets server's envelope where it is in one, and the columns that were cut short."""
     if isinstance(value, dict) and "row_idx" in value and isinstance(value.get("row"), dict):
         return value["row"], [name for name in value.get("truncated_cells") or [] if isinstance(name, str)]
     return value, []
 
 
 def _loaded(line: bytes) -> Any:
-    """The value of a line, or the ValueError that says why there is none."""
+    """Return the value of a line, or the ValueError that says why there is none."""
     try:
         return json.loads(line)
     except ValueError as error:
@@ -152,7 +152,7 @@ def _loaded(line: bytes) -> Any:
 
 
 def _text(path: Path, limit_bytes: int) -> tuple[str, str | None]:
-    """The whole document as far as it can be read, and what is damaged behind that.
+    """Return the whole document as far as it can be read, and what is damaged behind that.
 
     It takes several times its size in memory; larger sets come as lines.
     """
@@ -168,77 +168,72 @@ def _text(path: Path, limit_bytes: int) -> tuple[str, str | None]:
 
 
 def _rows(text: str) -> Iterator[Element]:
-    at = _after_space(text, 0)
-    if text.startswith("[", at):
-        yield from _list(text, at, None)[0]
+    """Yield every row of a document as far as it makes sense."""
+    cursor = _Cursor(text)
+    if cursor.takes("["):
+        yield from cursor.listed(None)
         return
-    yield from _of_dict(text, at)
-
-
-def _list(text: str, at: int, key: str | None) -> tuple[Iterator[Element], list[int]]:
-    """The elements of a list, and where it ended, once they have been taken."""
-    ended: list[int] = []
-
-    def elements() -> Iterator[Element]:
-        place = _after_space(text, at + 1)
-        while not text.startswith("]", place):
-            value, place = _value(text, place)
+    if not cursor.takes("{"):
+        raise cursor.broken("neither a list nor an object")
+    while not cursor.takes("}"):
+        key = cursor.value()
+        if not isinstance(key, str) or not cursor.takes(":"):
+            raise cursor.broken("no key and value")
+        if cursor.takes("["):
+            rows = cursor.listed(None if key == PAGE else key)
+            yield from (each for each in rows if key != ABOUT_PAGE)
+        elif isinstance(value := cursor.value(), dict):
             yield key, value
-            place = _separator(text, place, "]")
-        ended.append(place + 1)
-
-    return elements(), ended
+        cursor.separates("}")
 
 
-def _of_dict(text: str, at: int) -> Iterator[Element]:
-    if not text.startswith("{", at):
-        raise _Broken(_where(text, at, "neither a list nor an object"))
-    at = _after_space(text, at + 1)
-    while not text.startswith("}", at):
-        key, at = _value(text, at)
-        at = _after_space(text, at)
-        if not isinstance(key, str) or not text.startswith(":", at):
-            raise _Broken(_where(text, at, "no key and value"))
-        at = _after_space(text, at + 1)
-        if text.startswith("[", at):
-            elements, ended = _list(text, at, None if key == PAGE else key)
-            yield from (each for each in elements if key != ABOUT_PAGE)
-            at = ended[0]
-        else:
-            value, at = _value(text, at)
-            if isinstance(value, dict):
-                yield key, value
-        at = _separator(text, at, "}")
+class _Cursor:
+    """A place in a JSON text, never before white space."""
 
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._go(0)
 
-def _value(text: str, at: int) -> tuple[Any, int]:
-    try:
-        return json.JSONDecoder().raw_decode(text, at)
-    except json.JSONDecodeError as error:
-        raise _Broken(_where(text, error.pos, error.msg)) from error
-    except StopIteration as error:
-        raise _Broken(_where(text, at, "a value is missing")) from error
-    except (ValueError, RecursionError) as error:
-        raise _Broken(_where(text, at, "nested too deeply or with too long a number")) from error
+    def takes(self, token: str) -> bool:
+        """Move past a bracket, comma or colon; return whether it stands here."""
+        there = self._text.startswith(token, self._at)
+        if there:
+            self._go(self._at + 1)
+        return there
 
+    def value(self) -> Any:
+        """Return the value that stands here and move past it."""
+        try:
+            value, end = json.JSONDecoder().raw_decode(self._text, self._at)
+        except json.JSONDecodeError as error:
+            raise self.broken(error.msg, error.pos) from error
+        except StopIteration as error:
+            raise self.broken("a value is missing") from error
+        except (ValueError, RecursionError) as error:
+            raise self.broken("nested too deeply or with too long a number") from error
+        self._go(end)
+        return value
 
-def _separator(text: str, at: int, closing: str) -> int:
-    at = _after_space(text, at)
-    if text.startswith(",", at):
-        return _after_space(text, at + 1)
-    if text.startswith(closing, at):
-        return at
-    raise _Broken(_where(text, at, f"neither a comma nor {closing}"))
+    def listed(self, key: str | None) -> Iterator[Element]:
+        """Yield the elements of a list past its opening bracket, each under the key."""
+        while not self.takes("]"):
+            yield key, self.value()
+            self.separates("]")
 
+    def separates(self, closing: str) -> None:
+        """Move past a comma; a closing bracket stays."""
+        if not self.takes(",") and not self._text.startswith(closing, self._at):
+            raise self.broken(f"neither a comma nor {closing}")
 
-def _after_space(text: str, at: int) -> int:
-    while at < len(text) and text[at] in _SPACE:
-        at += 1
-    return at
+    def broken(self, what: str, at: int | None = None) -> _Broken:
+        """Return the error that says what is wrong and where."""
+        text, at = self._text, self._at if at is None else at
+        if at >= len(text) or what.startswith("Unterminated string"):
+            return _Broken(f"the JSON text ends at character {len(text):,} in the middle; it was cut short")
+        line = text.count("\n", 0, at) + 1
+        return _Broken(f"broken JSON at line {line}, character {at - text.rfind(chr(10), 0, at)} of it: {what}")
 
-
-def _where(text: str, at: int, what: str) -> str:
-    if at >= len(text) or what.startswith("Unterminated string"):
-        return f"the JSON text ends at character {len(text):,} in the middle; it was cut short"
-    line = text.count("\n", 0, at) + 1
-    return f"broken JSON at line {line}, character {at - text.rfind(chr(10), 0, at)} of it: {what}"
+    def _go(self, at: int) -> None:
+        while at < len(self._text) and self._text[at] in _SPACE:
+            at += 1
+        self._at = at

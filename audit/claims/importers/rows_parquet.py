@@ -1,4 +1,4 @@
-"""Rows of a Parquet file. What it grows to is told by its footer and counted again while it is read."""
+"""Rows of a Parquet file. Its footer states the unpacked size, which is counted again while rows are read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_ROWS = 20_000_000
 
 
 def read(path: Path, asked: set[str] | None, limit_bytes: int) -> Rows:
-    """Every row; equal texts of a column are kept once, as in the file."""
+    """Return every row; equal texts of a column are kept once, as in the file."""
     with _opened(path, limit_bytes) as file:
         known = file.schema_arrow.names
         if len(set(known)) < len(known):
@@ -34,7 +34,7 @@ def read(path: Path, asked: set[str] | None, limit_bytes: int) -> Rows:
 
 
 def names(path: Path, limit_bytes: int) -> tuple[str, ...]:
-    """The columns of its schema."""
+    """Return the columns of its schema."""
     with _opened(path, limit_bytes) as file:
         return tuple(file.schema_arrow.names)
 
@@ -58,7 +58,7 @@ def _opened(path: Path, limit_bytes: int, texts: list[str] | None = None) -> Any
 
 
 def _bounded(file: Any, columns: list[str], path: Path, limit_bytes: int) -> None:
-    """Refuses by the footer, before anything is unpacked."""
+    """Refuse by the footer, before anything is unpacked."""
     meta = file.metadata
     if meta.num_rows > MOST_ROWS:
         raise BadInput(f"{path}: {meta.num_rows:,} rows; at most {MOST_ROWS:,} are read")
@@ -78,7 +78,7 @@ def _batches(file: Any, columns: list[str], path: Path) -> Any:
 
 
 def _plain(column: Any) -> list[Any]:
-    """A column as Python values; a text that stands in many rows is one object."""
+    """Return a column as Python values; a text that stands in many rows is one object."""
     import pyarrow as pa
 
     if not pa.types.is_dictionary(column.type):

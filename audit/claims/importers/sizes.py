@@ -21,7 +21,7 @@ _MAKERS = ("randn", "rand", "zeros", "ones", "empty", "full", "randint")
 def of_module(
     task: PythonText, *, apart: Iterable[str] = (), made_with: Iterable[str] = (), sources: Iterable[str] = ()
 ) -> tuple[Shapes, list[str]]:
-    """The shapes of a task with `get_inputs` and constants, and what was chosen, in words.
+    """Return the shapes of a task with `get_inputs` and constants, and what was chosen, in words.
 
     A constant is a size where `get_inputs` needs it, and none of the functions and classes named in `apart` does, since
     those are made before a shape is chosen.
@@ -52,7 +52,7 @@ def of_module(
 def smaller(
     sizes: Mapping[str, int], *, sources: Iterable[str] = (), repeating: Collection[str] | None = None
 ) -> tuple[Shapes, list[str]]:
-    """The sizes as claimed, and candidates for the emulated device, see `audit.claims.shapes.candidates`.
+    """Return the sizes as claimed, and candidates for the emulated device, see `audit.claims.shapes.candidates`.
 
     Args:
         sizes: the claimed ones.
@@ -74,7 +74,7 @@ def smaller(
 
 
 def _leading(calls: Iterable[ast.Call], sizes: Collection[str]) -> list[str]:
-    """The sizes that are the first dimension of inputs and nothing else: of a batch, or rows."""
+    """Return the sizes that are the first dimension of inputs and nothing else: of a batch, or rows."""
     first: set[str] = set()
     later: set[str] = set()
     for call in calls:
@@ -90,13 +90,13 @@ def _needed(task: PythonText, name: str) -> set[str]:
 
 
 def _counted(task: PythonText, calls: Iterable[ast.Call], sizes: Mapping[str, int]) -> int | None:
-    """The elements that those calls make with given sizes; None where they are not plain enough."""
+    """Return the elements that those calls make with given sizes; None where they are not plain enough."""
     counts = [_elements(task, call, sizes) for call in calls]
     return None if not counts or None in counts else sum(one or 0 for one in counts)
 
 
 def _elements(task: PythonText, call: ast.Call, sizes: Mapping[str, int]) -> int | None:
-    """The product of a call's positional sizes; None for one that is not plain."""
+    """Return the product of a call's positional sizes; None for one that is not plain."""
     total = 1
     for node in _dimensions(call):
         value = sizes[node.id] if isinstance(node, ast.Name) and node.id in sizes else task.value(node)
@@ -108,7 +108,7 @@ def _elements(task: PythonText, call: ast.Call, sizes: Mapping[str, int]) -> int
 
 
 def _dimensions(call: ast.Call) -> list[ast.expr]:
-    """The sizes among a maker's positional arguments."""
+    """Return the sizes among a maker's positional arguments."""
     dimensions = [one for argument in call.args for one in _spread(argument)]
     return dimensions[2:] if last_name(call.func) == "randint" else dimensions
 

@@ -15,12 +15,12 @@ LACKS = ("reference.py cost", "speedup")
 
 
 def matches(material: Material) -> bool:
-    """A JSON document is a solution, and one says what SOL-ExecBench alone says."""
+    """Return a JSON document is a solution, and one says what SOL-ExecBench alone says."""
     return any(solutions.is_solution(one) for one in material.documents.values()) and solutions.is_sol(material)
 
 
 def read(material: Material, given: Given) -> Imported:
-    """The one solution of the material.
+    """Return the one solution of the material.
 
     Raises:
         BadInput: none or several solutions or definitions, or one that is malformed.
@@ -29,7 +29,7 @@ def read(material: Material, given: Given) -> Imported:
 
 
 def _stated(workload: Workload) -> Tolerance | None:
-    """The workload's own relative tolerance; None where it states none."""
+    """Return the workload's own relative tolerance; None where it states none."""
     relative, absolute = (workload.tolerance.get(key) for key in ("max_rtol", "max_atol"))
     if not published.positive(relative):
         return None

@@ -42,13 +42,13 @@ class Found:
 
 
 def is_solution(document: Any) -> bool:
-    """Whether a JSON document is a solution of either benchmark."""
+    """Return whether a JSON document is a solution of either benchmark."""
     spec = document.get("spec") if isinstance(document, dict) else None
     return isinstance(spec, dict) and "entry_point" in spec and isinstance(document.get("sources"), list)
 
 
 def is_sol(material: Material) -> bool:
-    """Whether documents say what SOL-ExecBench alone says."""
+    """Return whether documents say what SOL-ExecBench alone says."""
     for document in material.documents.values():
         if is_solution(document) and {"languages", "compile_options"} & set(document["spec"]):
             return True
@@ -61,7 +61,7 @@ def is_sol(material: Material) -> bool:
 
 
 def find(material: Material, given: Given) -> Found:
-    """The one solution of the material with what belongs to it.
+    """Return the one solution of the material with what belongs to it.
 
     Raises:
         BadInput: none or several solutions, several definitions of the name, or one that is malformed.
@@ -97,7 +97,7 @@ def _is_trace(document: Any, solution: Document) -> bool:
 
 
 def _workloads(material: Material, definition: Definition) -> list[Workload]:
-    """Every workload of the definition, each once."""
+    """Return every workload of the definition, each once."""
     found: dict[str, Workload] = {}
     for at, document in material.documents.items():
         if not isinstance(document, dict) or is_solution(document) or definitions.is_definition(document):
@@ -123,7 +123,7 @@ def _workload(inner: Document, definition: Definition, at: str) -> Workload:
 
 
 def sources(found: Found) -> list[Original]:
-    """The sources of the solution as originals, their folders in the file name.
+    """Return the sources of the solution as originals, their folders in the file name.
 
     Raises:
         BadInput: a path leads out of the folder or stands twice, or a source is no text.
@@ -145,7 +145,7 @@ def sources(found: Found) -> list[Original]:
 
 
 def flattened(path: str, where: str) -> str:
-    """A relative path as one file name, and none of `RESERVED`.
+    """Return a relative path as one file name, and none of `RESERVED`.
 
     Raises:
         BadInput: the path leads out of the folder, or names no file.

@@ -1,4 +1,4 @@
-"""Tables of strangers: Parquet, CSV, JSON and JSONL, plain or under gzip, with bounds; bad rows are left out and told.
+"""Untrusted tables: Parquet, CSV, JSON and JSONL, plain or under gzip, with bounds; bad rows are left out and listed.
 
 The format is seen from the content. Rows are counted from 1, a header is no row; in JSONL a row is a line. A column
 holds what the file has, `None` where nothing is; columns asked for as numbers are float64, NaN where nothing is.
@@ -27,7 +27,7 @@ _START_BYTES = 1 << 16
 
 @dataclass(frozen=True)
 class Table:
-    """What a file held.
+    """The table of a file.
 
     Attributes:
         path: the file.
@@ -42,7 +42,7 @@ class Table:
     rejected: tuple[Rejected, ...]
 
     def told(self) -> list[str]:
-        """One sentence a rejected row, and one with their number; nothing where every row is good."""
+        """Return one sentence a rejected row, and one with their number; nothing where every row is good."""
         lines = [f"{self.path}: {one}" for one in self.rejected]
         rows = len({one.row for one in self.rejected})
         return [*lines, f"{self.path}: {rows} rejected, {len(self.frame)} good rows go on"] if rows else []
@@ -56,7 +56,7 @@ def read(
     positive: Collection[str] = (),
     limit_bytes: int = LIMIT_BYTES,
 ) -> Table:
-    """Reads a table; only the columns asked for are taken.
+    """Read a table; only the columns asked for are taken.
 
     Args:
         path: the file.
@@ -69,7 +69,7 @@ def read(
         BadInput: no such file, no table, a column that is not there, more than the limit, or a bomb.
     """
     name = sniff(path, limit_bytes=limit_bytes)
-    found = _READERS[name](path, None if columns is None else {*columns, *numbers, *positive}, limit_bytes)
+    found = _FORMATS[name][0](path, None if columns is None else {*columns, *numbers, *positive}, limit_bytes)
     wanted(found.columns, {*numbers, *positive}, path)
     taken = _Columns(found)
     for column in (*numbers, *positive):
@@ -78,12 +78,12 @@ def read(
 
 
 def names(path: Path, *, limit_bytes: int = LIMIT_BYTES) -> tuple[str, ...]:
-    """The columns of a table; of a JSON file those of its first row. Raises BadInput as `read`."""
-    return _NAMES[sniff(path, limit_bytes=limit_bytes)](path, limit_bytes)
+    """Return the columns of a table; of a JSON file those of its first row. Raises BadInput as `read`."""
+    return _FORMATS[sniff(path, limit_bytes=limit_bytes)][1](path, limit_bytes)
 
 
 def sniff(path: Path, *, limit_bytes: int = LIMIT_BYTES) -> str:
-    """The format of a file from its content: "parquet", "json", "jsonl" or "csv". Raises BadInput as `read`."""
+    """Return the format of a file from its content: "parquet", "json", "jsonl" or "csv". Raises BadInput as `read`."""
     with opened(path, limit_bytes=limit_bytes) as file:
         start = _start(file, path)
         if start.startswith(rows_parquet.MAGIC):
@@ -99,7 +99,7 @@ def sniff(path: Path, *, limit_bytes: int = LIMIT_BYTES) -> str:
 
 
 def _start(file: BufferedReader, path: Path) -> bytes:
-    """The first 64 KiB, or as much as there is before damage."""
+    """Return the first 64 KiB, or as much as there is before damage."""
     start = b""
     try:
         while len(start) < _START_BYTES and (more := file.read1(_START_BYTES - len(start))):
@@ -110,18 +110,13 @@ def _start(file: BufferedReader, path: Path) -> bytes:
     return start
 
 
-_READERS: dict[str, Callable[[Path, set[str] | None, int], Rows]] = {
-    "parquet": rows_parquet.read,
-    "csv": rows.read_csv,
-    "json": rows_json.read_document,
-    "jsonl": rows_json.read_lines,
+_FORMATS: dict[str, tuple[Callable[[Path, set[str] | None, int], Rows], Callable[[Path, int], tuple[str, ...]]]] = {
+    "parquet": (rows_parquet.read, rows_parquet.names),
+    "csv": (rows.read_csv, rows.names_of_csv),
+    "json": (rows_json.read_document, rows_json.names_of_document),
+    "jsonl": (rows_json.read_lines, rows_json.names_of_lines),
 }
-_NAMES: dict[str, Callable[[Path, int], tuple[str, ...]]] = {
-    "parquet": rows_parquet.names,
-    "csv": rows.names_of_csv,
-    "json": rows_json.names_of_document,
-    "jsonl": rows_json.names_of_lines,
-}
+"""What reads the rows of a format, and what its columns."""
 
 
 class _Columns:
@@ -136,7 +131,7 @@ class _Columns:
             self._refuse(name, ((at, _not_text(cell)) for at, cell in enumerate(cells) if isinstance(cell, str)))
 
     def as_numbers(self, name: str, *, positive: bool) -> None:
-        """Makes numbers of a column; absent cells become NaN."""
+        """Make numbers of a column; absent cells become NaN."""
         cells = self._rows.columns[name]
         self._numbers.add(name)
         read = [_number(cell, positive) for cell in cells]
@@ -144,7 +139,7 @@ class _Columns:
         self._rows.columns[name] = [math.nan if isinstance(one, str) else one for one in read]
 
     def frame(self) -> pd.DataFrame:
-        """The rows that are left."""
+        """Return the rows that are left."""
         import pandas as pd
 
         good = [at for at in range(len(self._rows.numbers)) if at not in self._bad]
@@ -173,7 +168,7 @@ def _not_text(cell: str) -> str | None:
 
 
 def _number(cell: Any, positive: bool) -> float | str:
-    """The cell as a number, NaN for an absent one, or what is wrong with it."""
+    """Return the cell as a number, NaN for an absent one, or what is wrong with it."""
     if cell is None or (isinstance(cell, str) and not cell.strip()):
         return math.nan
     shown = repr(cell)[:_SHOWN]

@@ -34,7 +34,7 @@ Options = Mapping[str, Any]
 
 
 def reference_py(reference: Reference, *, title: str) -> str:
-    """The text of `reference.py`. Raises BadInput for an unknown contract, listing the known ones."""
+    """Return the text of `reference.py`. Raises BadInput for an unknown contract, listing the known ones."""
     if reference.contract not in CONTRACTS:
         raise BadInput(f"contract {reference.contract}: unknown; known: {', '.join(CONTRACTS)}")
     task, body = CONTRACTS[reference.contract]
@@ -93,7 +93,7 @@ def _function(options: Options) -> str:
 
 
 def axes_function(axes: Sequence[tuple[str, str]]) -> str:
-    """A function that gives every axis of a definition; an axis without an expression is one of the shape."""
+    """Return a function that gives every axis of a definition; an axis without an expression is one of the shape."""
     lines = [f"    {variable(name)} = {expression or f'shape[{shown(name)}]'}" for name, expression in axes]
     result = ", ".join(f"{shown(name)}: {variable(name)}" for name, _ in axes)
     head = 'def axes(shape: Any) -> dict[str, int]:\n    """Every axis, from those that the shape names."""'
@@ -101,7 +101,7 @@ def axes_function(axes: Sequence[tuple[str, str]]) -> str:
 
 
 def shown(value: Any, indent: int = 0) -> str:
-    """A value of JSON's kinds as Python, a line an entry where one line is too long."""
+    """Return a value of JSON's kinds as Python, a line an entry where one line is too long."""
     if isinstance(value, str):
         return json.dumps(value) if value.isascii() and value.isprintable() else repr(value)
     if not isinstance(value, dict | list | tuple) or not value:

@@ -15,7 +15,7 @@ NAME = re.compile(r"[a-z0-9_]+")
 
 
 def write(imported: Imported, folder: Path | None = None) -> Path:
-    """Writes the folder in one step and returns it; what is auditable loads as a claim.
+    """Write the folder in one step and returns it; what is auditable loads as a claim.
 
     Args:
         imported: what was found.

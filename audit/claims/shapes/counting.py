@@ -1,4 +1,4 @@
-"""Whether a shape speaks for a claim, and which smaller shapes do.
+"""Shapes that count for a claim: a failure there is a failure of the claim.
 
 A kernel may be made for the claimed sizes alone: whole tiles, whole vectors, a block as wide as a row. A smaller shape
 speaks for the claim where nothing that the source's numbers can tell apart has changed.
@@ -29,8 +29,10 @@ runs some ten million a second, and probes make a hundred calls."""
 
 
 def scope_of(shape: Sizes, shapes: Shapes, numbers: Collection[int]) -> Scope:
-    """Why a shape counts for the claim: it is the claimed one, one that the claim states, or keeps what the source can
-    tell apart of such a one; `other`: it does not count."""
+    """Return why a shape counts for the claim; `other`: it does not.
+
+    It is the claimed one, one that the claim states, or one that keeps the residues and divisors of such a one.
+    """
     if dict(shape) == shapes.claimed:
         return "claimed"
     stated = [*shapes.others, *(shapes.emulated if shapes.emulated_by == "claim" else ())]
@@ -41,12 +43,12 @@ def scope_of(shape: Sizes, shapes: Shapes, numbers: Collection[int]) -> Scope:
 
 
 def counts(shape: Sizes, shapes: Shapes, numbers: Collection[int]) -> bool:
-    """Whether a failure at that shape is a failure of the claim."""
+    """Return whether a failure at that shape is a failure of the claim."""
     return scope_of(shape, shapes, numbers) != "other"
 
 
 def keeps(shape: Sizes, claimed: Sizes, numbers: Collection[int]) -> bool:
-    """Whether a smaller shape has what the source can tell apart in common with the claimed one.
+    """Return whether a smaller shape has what the source can tell apart in common with the claimed one.
 
     Every size has the same residue modulo RESIDUE, every divisor in common with a number of the source, and lies on
     the same side of each such number. Products of sizes keep their divisors with them.
@@ -62,12 +64,12 @@ def keeps(shape: Sizes, claimed: Sizes, numbers: Collection[int]) -> bool:
 
 
 def smallest(claimed: Sizes, numbers: Collection[int]) -> Shape:
-    """The smallest shape that `keeps`."""
+    """Return the smallest shape that `keeps`."""
     return {name: _smallest(size, _step(size, numbers), _threshold(size, numbers)) for name, size in claimed.items()}
 
 
 def candidates(claimed: Sizes, numbers: Collection[int], *, repeating: Collection[str] = ()) -> list[Shape]:
-    """Shapes for a device that can run few elements, the most faithful first, each smaller than the one before.
+    """Return shapes for a device that can run few elements, the most faithful first, each smaller than the one before.
 
     Args:
         claimed: the claimed sizes.
@@ -85,7 +87,7 @@ def candidates(claimed: Sizes, numbers: Collection[int], *, repeating: Collectio
 
 
 def first_that_fits(scopes: Sequence[Scope], work: Sequence[int | None]) -> int:
-    """The place of the first candidate whose work is within its bound; of the last where none is known to be.
+    """Return the place of the first candidate whose work is within its bound; of the last where none is known to be.
 
     Args:
         scopes: of the candidates, in order.
@@ -98,7 +100,7 @@ def first_that_fits(scopes: Sequence[Scope], work: Sequence[int | None]) -> int:
 
 
 def _step(claimed: int, numbers: Iterable[int]) -> int:
-    """The least difference that keeps the residue and every divisor that the size has in common with a number."""
+    """Return the least difference that keeps the residue and every divisor in common with a number."""
     return math.lcm(RESIDUE, *(math.gcd(claimed, number) for number in numbers))
 
 
@@ -112,7 +114,7 @@ def _smallest(claimed: int, step: int, least: int) -> int:
 
 
 def _coarse(claimed: int, modulus: int) -> int:
-    """The smallest size of that residue that is not 0 and not below FEWEST."""
+    """Return the smallest size of that residue that is not 0 and not below FEWEST."""
     return min(claimed, _smallest(claimed, modulus, min(claimed, FEWEST)))
 
 

@@ -51,7 +51,7 @@ _OPERATIONS: Operations = {
 
 
 def named(sources: Iterable[str]) -> frozenset[int]:
-    """The numbers from 2 to LARGEST that sources in CUDA C++ or Python name, and the products written of them."""
+    """Return the numbers from 2 to LARGEST that CUDA C++ or Python sources name, and the products written of them."""
     codes = [code for text in sources for code in _codes(text[:LONGEST])]
     values = _Values(codes)
     found = {_whole(match[1]) for code in codes for match in _NUMBER.finditer(code)}
@@ -65,7 +65,7 @@ def _whole(digits: str) -> int:
 
 
 def _codes(text: str) -> Iterator[str]:
-    """The texts that are compiled: of a Python source itself without texts, then each text in it as CUDA C++."""
+    """Yield the texts that are compiled: of a Python source itself without texts, then each text in it as CUDA C++."""
     try:
         with warnings.catch_warnings(action="ignore"):
             tree = ast.parse(text)
@@ -84,7 +84,7 @@ def _codes(text: str) -> Iterator[str]:
 
 
 class _Values:
-    """What names of the sources are bound to, as far as constants decide it; a name may have several values."""
+    """Values of the names in the sources, as far as constants decide them; a name may have several."""
 
     def __init__(self, codes: Iterable[str]) -> None:
         self._texts: dict[str, list[str]] = {}
@@ -100,14 +100,14 @@ class _Values:
         return list(self._texts)
 
     def of(self, name: str, depth: int = 0) -> set[int]:
-        """The numbers a name stands for."""
+        """Return the numbers a name stands for."""
         if depth > _DEPTH:
             return set()
         texts = self._texts.get(name, ())
         return {value for text in texts for value in self._computed(text, depth + 1)}
 
     def of_product(self, chain: str) -> set[int]:
-        """What a chain of factors and shifts is worth; factors that are no constants are left out of it."""
+        """Return the values of a chain of factors and shifts; factors that are no constants are left out."""
         terms = [(operation, term) for operation, term in re.findall(r"(\*|<<|^)\s*([\w.]+)", chain)]
         known = [(operation, values) for operation, term in terms if (values := self._of_term(term))]
         found = {1}
@@ -121,7 +121,7 @@ class _Values:
         return {_whole(digits[1])} if digits else self.of(term, depth)
 
     def _computed(self, text: str, depth: int) -> set[int]:
-        """The values of an expression; of names with several values each combination."""
+        """Return the values of an expression; of names with several values each combination."""
         plain = re.sub(r"\b(\d+)[uUlL]+\b", r"\1", text.strip()).replace("/", "//")
         terms = sorted(set(re.findall(r"\b[A-Za-z_]\w*", plain)))
         choices = [sorted(self.of(term, depth))[:MOST_VALUES] for term in terms]
@@ -150,7 +150,7 @@ class _Values:
                     self._add(name[1], argument.strip())
 
     def _add_blocks(self, code: str) -> None:
-        """`blockDim` stands for whatever a launch or a `dim3` of the source has."""
+        """Bind `blockDim` to the extents of every launch and `dim3` of the source."""
         triples = [match[1] for match in _DIM3.finditer(code)]
         blocks = [parts[1] for match in _LAUNCH.finditer(code) if len(parts := match[1].split(",")) > 1]
         for text in (*blocks, *(part for triple in triples for part in triple.split(","))):

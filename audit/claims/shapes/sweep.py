@@ -34,7 +34,7 @@ class Rule:
     number: int
 
     def holds(self, shape: Sizes) -> bool:
-        """Whether it says "wrong" at that shape."""
+        """Return whether it says "wrong" at that shape."""
         value = math.prod(shape[name] for name in self.of)
         if self.kind == "%":
             return value % self.number != 0
@@ -47,7 +47,7 @@ class Rule:
 
 
 def sizes(base: Sizes, numbers: Collection[int]) -> list[Shape]:
-    """Shapes around a base, the most telling first: one size changed at a time, then all by one.
+    """Return shapes around a base, the most telling first: one size changed at a time, then all by one.
 
     Args:
         base: the shape they lie around; it is not among them.
@@ -90,7 +90,7 @@ def explanation(results: Sequence[tuple[Sizes, bool]], numbers: Collection[int])
 
 
 def sharper(base: Sizes, rules: Iterable[Rule], numbers: Collection[int]) -> list[Shape]:
-    """Shapes that tell a rule about one size from the same rule with a larger power of two, or a higher threshold."""
+    """Return shapes that tell a rule from the same rule with a larger power of two or a higher threshold."""
     about = [rule for rule in rules if len(rule.of) == 1]
     made = ({**base, rule.of[0]: size} for rule in about for size in _telling(base, rule, numbers))
     return [shape for shape in made if _is_small(shape, base)]
@@ -106,7 +106,7 @@ def _telling(base: Sizes, rule: Rule, numbers: Collection[int]) -> list[int]:
 
 
 def _changed(base: Sizes, name: str, numbers: Collection[int]) -> Iterator[Shape]:
-    """Shapes with another size of that name, each once."""
+    """Yield shapes with another size of that name, each once."""
     tried = {base[name]}
     for size in _near(base[name], numbers):
         if size not in tried and _is_small({**base, name: size}, base):
@@ -129,19 +129,19 @@ def _near(size: int, numbers: Collection[int]) -> Iterator[int]:
 
 
 def _multiple(size: int, power: int) -> int:
-    """The odd multiple of a power of two nearest to a size, the larger of two."""
+    """Return the odd multiple of a power of two nearest to a size, the larger of two."""
     odd = size // power | 1
     return min((power * one for one in (odd, odd - 2, odd + 2) if one > 0), key=lambda one: (abs(one - size), -one))
 
 
 def _prime(size: int) -> int:
-    """The least prime that is larger than the size by two or more; the next number is tried anyway."""
+    """Return the least prime that is larger than the size by two or more; the next number is tried anyway."""
     odd = itertools.count(max(2, size + 2))
     return next(one for one in odd if all(one % factor for factor in range(2, math.isqrt(one) + 1)))
 
 
 def _rules(results: Sequence[tuple[Sizes, bool]], numbers: Collection[int]) -> Iterator[Rule]:
-    """Every rule worth a trial, the simplest first; a threshold is a size that was tried."""
+    """Yield every rule worth a trial, the simplest first; a threshold is a size that was tried."""
     names = tuple(results[0][0])
     moduli = sorted({*POWERS, *(number for number in numbers if number > 1)})
     for of in [*((name,) for name in names), *([names] if len(names) > 1 else [])]:

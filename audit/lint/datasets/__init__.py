@@ -14,5 +14,5 @@ __all__ = ["Dataset", "lint", "read"]
 
 
 def lint(data: Dataset) -> list[Answer]:
-    """Every rule's answer, in the order of the table."""
+    """Return every rule's answer, in the order of the table."""
     return [rule(data) for rule in RULES.values()]

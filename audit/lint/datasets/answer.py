@@ -1,4 +1,4 @@
-"""What a rule says about a dataset, and the numbers it says it in."""
+"""The answer of a rule about a dataset, and its numbers as text."""
 
 from __future__ import annotations
 
@@ -50,17 +50,19 @@ class Answer:
 
 
 def not_asked(rule: str, title: str, why: str) -> Answer:
-    """The answer of a rule that needs something the dataset has not."""
+    """Return the answer of a rule that needs something the dataset has not."""
     return Answer(rule, title, (f"Not asked: {why}.",), asked=False)
 
 
 def mark(row: pd.Series, rule: str, grade: Grade, text: str) -> Mark:
-    """A mark at that row."""
+    """Return a mark at that row."""
     return Mark(str(row["file"]), int(row["row"]), place(row), rule, grade, text)
 
 
 def times(value: float) -> str:
-    """A ratio to two places, one above a hundred, more under a tenth: "1.02x", "368.2x", "0.0021x"; "none" for NaN."""
+    """Return a ratio to two places, one above a hundred, more under a tenth: "1.02x", "368.2x", "0.0021x"; "none" for
+    NaN.
+    """
     if math.isnan(value):
         return "none"
     if abs(value) < 0.1:
@@ -69,7 +71,7 @@ def times(value: float) -> str:
 
 
 def share(part: float, whole: float = 1.0) -> str:
-    """A share in whole percent, with one place under ten: "48 %", "1.2 %"; "none" of nothing."""
+    """Return a share in whole percent, with one place under ten: "48 %", "1.2 %"; "none" of nothing."""
     if not whole:
         return "none"
     percent = 100 * part / whole

@@ -1,4 +1,4 @@
-"""A published dataset in one form, whatever format it came in: one row a kernel on one GPU."""
+"""A published dataset in one form, the same for every format: one row a kernel on one GPU."""
 
 from __future__ import annotations
 
@@ -121,12 +121,12 @@ class Dataset:
         return self.frame[self.frame["correct"] & self.frame[self.headline].notna()]
 
     def by_gpu(self) -> list[tuple[str, pd.DataFrame]]:
-        """The scored rows of each GPU, in the order of the dataset."""
+        """Return the scored rows of each GPU, in the order of the dataset."""
         return [(str(gpu), rows) for gpu, rows in self.scored.groupby("gpu", sort=False)]
 
 
 def place(row: pd.Series) -> str:
-    """A row for people: `H100, level 2, task 96`; the kernel's name where there is one."""
+    """Return a row for people: `H100, level 2, task 96`; the kernel's name where there is one."""
     told = [row["gpu"] if row["gpu"] != NOT_STATED else ""]
     told += [f"level {row['level']}" if row["level"] else "", f"task {row['task']}" if row["task"] else ""]
     told += [str(row["kernel"])]
@@ -134,7 +134,7 @@ def place(row: pd.Series) -> str:
 
 
 def completed(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with every column of `COLUMNS`, then ratios and times, and nothing else."""
+    """Return the frame with every column of `COLUMNS`, then ratios and times, and nothing else."""
     unknown = {name: value for name, value in COLUMNS.items() if name not in frame}
     kept = [name for name in frame if str(name).startswith((RATIO, TIME))]
     return frame.assign(**unknown)[[*COLUMNS, *kept]]

@@ -28,7 +28,7 @@ LINES: tuple[str | tuple[int, tuple[int, ...]], ...] = (
 
 
 def draw(data: Dataset) -> dict[str, Figure]:
-    """The figures there are rows for, by the rule they belong to."""
+    """Return the figures there are rows for, by the rule they belong to."""
     parts = data.by_gpu()[:MOST_GPUS]
     if not parts:
         return {}
@@ -65,7 +65,7 @@ def _ratios(parts: list[tuple[str, pd.DataFrame]], data: Dataset, palette: Palet
 
 
 def _framed(tall: float, *, left: float, top: float) -> tuple[Sheet, Axes]:
-    """A figure of so many inches with those margins; having them found would take as long as drawing it once more."""
+    """Return a figure of that height in inches with those margins; automatic margins take as long as drawing."""
     sheet = canvas.sheet(WIDE, tall)
     sheet.set_layout_engine("none")
     bottom = 0.62
@@ -108,7 +108,7 @@ def _without(parts: list[tuple[str, pd.DataFrame]], data: Dataset, palette: Pale
 
 
 def _means(values: pd.Series) -> list[float]:
-    """The mean of all, then without the largest, without the two largest, and so on."""
+    """Return the mean of all, then without the largest, without the two largest, and so on."""
     ordered = np.sort(values.dropna().to_numpy())
     return [float(ordered[: len(ordered) - out].mean()) for out in range(min(TAKEN_OUT, len(ordered) - 1) + 1)]
 

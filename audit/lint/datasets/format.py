@@ -1,4 +1,4 @@
-"""What a format is: the columns that tell it, how its rows become those of a dataset, and cells as that reads them."""
+"""A format of datasets: the columns it is known by, the conversion of its rows, and the reading of its cells."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class Format:
 
 
 def labels(frame: pd.DataFrame, column: str) -> pd.Series:
-    """A column such as 2, 2.0 or "2" as text, all "2"; empty where the cell or the column is missing."""
+    """Return a column such as 2, 2.0 or "2" as text, all "2"; empty where the cell or the column is missing."""
     if column not in frame:
         return pd.Series("", index=frame.index)
     return frame[column].map(_label)
 
 
 def truths(frame: pd.DataFrame, column: str, *, absent: bool) -> pd.Series:
-    """A column of yes and no, however it is written, as booleans; `absent` where the column is missing."""
+    """Return a column of yes and no, however it is written, as booleans; `absent` where the column is missing."""
     if column not in frame:
         return pd.Series(absent, index=frame.index)
     return frame[column].map(lambda cell: str(cell).strip().lower() in ("true", "1", "1.0")).astype(bool)
@@ -58,7 +58,7 @@ def _label(cell: object) -> str:
 
 
 def sound(text: str) -> str:
-    """The text with a question mark for each lone surrogate, which JSON can hold and no table can."""
+    """Return the text with a question mark for each lone surrogate, which JSON can hold and no table can."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -70,7 +70,7 @@ def present(frame: pd.DataFrame, column: str) -> pd.Series:
 
 
 def digests(frame: pd.DataFrame, column: str) -> pd.Series:
-    """A digest of each cell's text, runs of white space counted as one blank; empty where there is no text."""
+    """Return a digest of each cell's text, runs of white space counted as one blank; empty where there is no text."""
     if column not in frame:
         return pd.Series("", index=frame.index)
     return frame[column].map(_digest)

@@ -25,7 +25,7 @@ LEAD = "Numbers only: nothing was built or run. A hint says where to look, and c
 
 
 def build(data: Dataset, answers: Sequence[Answer], figures: Mapping[str, Figure]) -> Report:
-    """The whole page; each figure stands in the section of its rule."""
+    """Return the whole page; each figure stands in the section of its rule."""
     asked = [answer for answer in answers if answer.asked]
     return Report(
         title=f"Claim lint: {data.name}",
@@ -44,20 +44,20 @@ def build(data: Dataset, answers: Sequence[Answer], figures: Mapping[str, Figure
 
 
 def counted(data: Dataset) -> str:
-    """How many rows there are, of what, and how many were left out."""
+    """Return the number of rows, of those with a ratio, and of those left out."""
     gone = data.read - len(data.frame)
     out = f"{gone:,} of {data.read:,} rows were left out." if gone else "No row was left out."
     return f"{rows_of(len(data.frame))}, {len(data.scored):,} of them with a ratio ({data.format}). {out}"
 
 
 def question(rule: str) -> str:
-    """What a rule asks, as the first paragraph of its file says it."""
+    """Return the question of a rule: the first paragraph of its file."""
     told = sys.modules[RULES[rule].__module__].__doc__ or ""
     return " ".join(told.strip().partition("\n\n")[0].split())
 
 
 def explained(rule: str) -> str:
-    """What the rule's file says behind its question; empty where that is all."""
+    """Return the rest of the rule's file docstring; empty where the question is all."""
     told = sys.modules[RULES[rule].__module__].__doc__ or ""
     return " ".join(told.strip().partition("\n\n")[2].split())
 
@@ -133,7 +133,7 @@ def text(data: Dataset, answers: Sequence[Answer]) -> str:
 
 
 def table(shown: Table) -> list[str]:
-    """Columns side by side; headings take several lines where they are longer than what stands under them."""
+    """Return columns side by side; headings take several lines where they are longer than what stands under them."""
     rows = [[sanitizer.line(cell) for cell in row] for row in shown.rows[:MOST_ROWS]]
     columns = [sanitizer.line(column) for column in shown.columns]
     widths = [_width(column, [row[place] for row in rows]) for place, column in enumerate(columns)]
@@ -176,7 +176,7 @@ class Asked:
 
 
 def write(asked: Asked, report: Report, answers: Sequence[Answer], figures: Sequence[Figure]) -> list[Path]:
-    """Writes what is asked for and returns the paths; Markdown has its figures in a folder beside it.
+    """Write the files asked for and return the paths; Markdown has its figures in a folder beside it.
 
     Raises:
         BadInput: a file cannot be written.
@@ -197,7 +197,7 @@ def write(asked: Asked, report: Report, answers: Sequence[Answer], figures: Sequ
 
 
 def rows(answers: Sequence[Answer]) -> str:
-    """Every marked row as CSV; no cell begins like a formula, since names in it are others'."""
+    """Return every marked row as CSV; no cell begins like a formula, since names in it are others'."""
     marks = (mark for answer in answers for mark in answer.marks)
     return safe_csv.text(COLUMNS, ((one.file, one.row, one.place, one.rule, one.grade, one.text) for one in marks))
 

@@ -32,7 +32,7 @@ LEAST, MOST = 1e-12, 1e12
 
 
 def read(path: Path, *, gpu: str | None = None, unit: str | None = None) -> Dataset:
-    """Reads a dataset, with the `dataset.toml` beside it where there is one.
+    """Read a dataset, with the `dataset.toml` beside it where there is one.
 
     Args:
         path: a file, or a folder whose files of rows are read together.
@@ -70,7 +70,7 @@ def read(path: Path, *, gpu: str | None = None, unit: str | None = None) -> Data
 
 
 def _description(path: Path) -> About:
-    """The description in `path`.
+    """Return the description in `path`.
 
     Raises:
         BadInput: no such file, too large, not TOML, or a key that does not belong there.
@@ -111,7 +111,7 @@ def _part(file: Path) -> tuple[Format, pd.DataFrame, list[Refused]]:
 
 
 def _plausible(table: Table, columns: list[str], *, none: float | None) -> tuple[Table, list[Rejected]]:
-    """The rows whose figures can be times or ratios, with NaN for the number that stands for none."""
+    """Return the rows whose figures can be times or ratios, with NaN for the number that stands for none."""
     frame = table.frame.assign(**{name: table.frame[name].where(table.frame[name] != none) for name in columns})
     bad = [
         Rejected(int(row), name, f"{frame.at[row, name]} is no time or ratio; it must be above zero and under {MOST:g}")
@@ -123,7 +123,7 @@ def _plausible(table: Table, columns: list[str], *, none: float | None) -> tuple
 
 
 def _once(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[Refused]]:
-    """Rows without those that repeat another in everything but their place."""
+    """Return rows without those that repeat another in everything but their place."""
     same = [name for name in frame if name not in ("file", "row")]
     repeated = frame.duplicated(same, keep="first")
     group = frame.groupby(same, dropna=False, sort=False)
@@ -150,7 +150,7 @@ def _with_gpu(frame: pd.DataFrame, told: str) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _unit(times: pd.Series, *, told: str | None) -> tuple[str | None, str]:
-    """The unit of published times, None where nothing decides, and the sentence that says why.
+    """Return the unit of published times, None where nothing decides, and the sentence that says why.
 
     Args:
         times: positive, NaN where there is none.

@@ -37,14 +37,14 @@ REDUCED = ("sum", "mean", "amax", "amin", "argmax", "argmin", "prod")
 
 @dataclass(frozen=True)
 class Work:
-    """What a task takes at least: floating-point operations, and bytes between the kernel and memory."""
+    """The least work of a task: floating-point operations, and bytes between the kernel and memory."""
 
     flops: float
     bytes: float
 
 
 def of_tasks(frame: pd.DataFrame, column: str) -> dict[str, pd.Series]:
-    """The columns `flops` and `bytes` of a dataset, NaN where the task's text does not fix them."""
+    """Return the columns `flops` and `bytes` of a dataset, NaN where the task's text does not fix them."""
     if column not in frame:
         return {}
     texts = {text: of_task(text) for text in frame[column].unique() if isinstance(text, str)}
@@ -56,7 +56,7 @@ def of_tasks(frame: pd.DataFrame, column: str) -> dict[str, pd.Series]:
 
 
 def of_task(text: str) -> Work | None:
-    """The least work of a KernelBench task; None where its text does not say it plainly."""
+    """Return the least work of a KernelBench task; None where its text does not say it plainly."""
     try:
         with warnings.catch_warnings(action="ignore"):  # a stranger's "0if" is no concern of the terminal
             tree = ast.parse(text)
@@ -74,7 +74,7 @@ def of_task(text: str) -> Work | None:
 
 
 def _returned(function: ast.FunctionDef) -> ast.expr | None:
-    """The expression of a function that is nothing but a docstring and a return."""
+    """Return the expression of a function that is nothing but a docstring and a return."""
     body = [one for one in function.body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
     return body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
 
@@ -102,7 +102,7 @@ def _operation(told: ast.expr) -> tuple[str, Sequence[ast.expr]]:
 
 
 def _shape(told: ast.expr, shapes: dict[str, Shape]) -> tuple[str, Shape] | None:
-    """The input an operand is, as it is or transposed, and the operand's shape."""
+    """Return the input an operand is, as it is or transposed, and the operand's shape."""
     if isinstance(told, ast.Name):
         return (told.id, shapes[told.id]) if told.id in shapes else None
     turned = ast.unparse(told)
@@ -142,7 +142,7 @@ _KNOWN: tuple[tuple[Collection[str], Callable[[Sequence[Shape]], Work | None]], 
 
 
 def inputs_of(tree: ast.Module) -> tuple[Shape, ...] | None:
-    """One shape an input; None unless every input is random float32 of a shape the text fixes."""
+    """Return one shape an input; None unless every input is random float32 of a shape the text fixes."""
     function = next((one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == "get_inputs"), None)
     if function is None:
         return None
@@ -167,7 +167,7 @@ def _all(told: list[ast.expr], tensors: Mapping[str, Shape], known: Mapping[str,
 
 
 def _random(told: ast.expr, known: Mapping[str, Value]) -> Shape | None:
-    """The shape of `torch.rand(...)` or `torch.randn(...)`, also with `.cuda()` behind it; float32 by default only."""
+    """Return the shape of `torch.rand(...)` or `torch.randn(...)`, also with `.cuda()` behind it; float32 only."""
     if not isinstance(told, ast.Call) or not isinstance(told.func, ast.Attribute):
         return None
     if told.func.attr == "cuda" and not told.args:
@@ -185,7 +185,7 @@ def _random(told: ast.expr, known: Mapping[str, Value]) -> Shape | None:
 
 
 def _constants(statements: list[ast.stmt], known: Mapping[str, Value]) -> dict[str, Value]:
-    """Names that are given an integer or a tuple of integers."""
+    """Return names that are given an integer or a tuple of integers."""
     found = dict(known)
     for one in statements:
         if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name):

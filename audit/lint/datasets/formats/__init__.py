@@ -12,7 +12,7 @@ FORMATS: dict[str, Format] = {one.name: one for one in (archive.FORMAT, cuda_l1.
 
 
 def recognised(columns: Sequence[str], *, file: str) -> Format:
-    """The format whose columns these are.
+    """Return the format whose columns these are.
 
     Raises:
         BadInput: none; says which columns each would need.

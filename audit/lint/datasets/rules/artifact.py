@@ -42,7 +42,7 @@ def run(data: Dataset) -> Answer:
 
 
 def _chosen(data: Dataset) -> list[str]:
-    """The sentence for a dataset in which nothing is slower than the headline's baseline."""
+    """Return the sentence for a dataset in which nothing is slower than the headline's baseline."""
     ratios = data.scored[data.headline]
     if len(ratios) < MANY or ratios.min() < 1:
         return []

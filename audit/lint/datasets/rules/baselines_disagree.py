@@ -19,7 +19,7 @@ MOST_NAMED = 8
 
 
 def run(data: Dataset) -> Answer:
-    """How many rows per GPU disagree, which baseline stands apart, and the rows that disagree most."""
+    """Return the rows per GPU that disagree, the baseline that stands apart, and the rows that disagree most."""
     if len(data.baselines) < 2:
         return not_asked(NAME, TITLE, f"one baseline only ({data.baselines[0]})")
     parts = [(gpu, rows[rows[data.ratios].notna().sum(axis=1) > 1]) for gpu, rows in data.by_gpu()]
@@ -45,7 +45,7 @@ def run(data: Dataset) -> Answer:
 
 
 def spread(rows: pd.DataFrame, data: Dataset) -> pd.Series:
-    """The slowest baseline's time over the fastest one's, row by row; all ratios of a row share one kernel time."""
+    """Return slowest over fastest baseline time, row by row; all ratios of a row share one kernel time."""
     return rows[data.ratios].max(axis=1) / rows[data.ratios].min(axis=1)
 
 

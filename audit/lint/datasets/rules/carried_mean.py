@@ -26,7 +26,7 @@ Ratios = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Aggregates:
-    """What is left of so many ratios.
+    """Summary figures of many ratios.
 
     `without_largest` is the mean after the largest ratio is left out (None for a single ratio), `top` how many rows
     make the top 1 % (one at least) and `top_share` their share of the sum, hence of the mean.
@@ -43,7 +43,7 @@ class Aggregates:
 
 
 def run(data: Dataset) -> Answer:
-    """The aggregates per GPU, and the rows that carry each mean by name."""
+    """Return the aggregates per GPU, and the rows that carry each mean by name."""
     parts = data.by_gpu()
     known = {gpu: aggregates(rows[data.headline].to_numpy()) for gpu, rows in parts}
     columns = ("GPU", "Rows", "Mean (errs high)", "Median", "Geometric mean", "Largest", "Mean without the largest",
@@ -112,7 +112,7 @@ def _sentence(gpu: str, rows: pd.DataFrame, one: Aggregates, data: Dataset) -> s
 
 
 def aggregates(ratios: Ratios) -> Aggregates:
-    """The aggregates of positive ratios; at least one is needed."""
+    """Return the aggregates of positive ratios; at least one is needed."""
     ordered = np.sort(ratios)[::-1]
     count, total = len(ordered), float(ordered.sum())
     top = max(1, round(TOP_SHARE * count))
@@ -129,7 +129,7 @@ def aggregates(ratios: Ratios) -> Aggregates:
 
 
 def carriers(ratios: Ratios, *, most: int) -> list[int]:
-    """The places of the ratios that lift the mean most, largest first, until half of what is above the median is told.
+    """Return the places of the largest ratios, in order, until they hold half of the sum above the median.
 
     A mean is carried by few rows where this list is short.
     """

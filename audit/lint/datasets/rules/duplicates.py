@@ -21,13 +21,13 @@ SAME = ["gpu", "level", "task", "digest"]
 
 
 def copies(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows whose code stands in an earlier row of the same task and GPU."""
+    """Return the rows whose code stands in an earlier row of the same task and GPU."""
     coded = frame[frame["digest"] != ""]
     return coded[coded.duplicated(SAME, keep="first")]
 
 
 def run(data: Dataset) -> Answer:
-    """How many rows hold code that stands in another row, and which tasks stand twice with other figures."""
+    """Return the number of rows with the code of another row, and the tasks that stand twice with other figures."""
     frame = data.frame
     coded = frame[frame["digest"] != ""]
     copied = copies(frame)

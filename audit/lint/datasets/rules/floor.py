@@ -40,7 +40,7 @@ class Floors:
 
 
 def floors(flops: Numbers, moved: Numbers, gpu: Gpu) -> Floors:
-    """The floors of work of so many operations and bytes."""
+    """Return the floors of work of so many operations and bytes."""
     beyond_cache = np.maximum(0.0, moved - gpu.l2_bytes)
     fastest_tflops = 1 / gpu.fastest_compute_ms(1e9)
     return Floors(
@@ -50,7 +50,7 @@ def floors(flops: Numbers, moved: Numbers, gpu: Gpu) -> Floors:
 
 
 def run(data: Dataset) -> Answer:
-    """How many rows could be asked, and those under a floor."""
+    """Return the number of rows with a known floor, and the rows under it."""
     timed = data.frame[data.frame["kernel_time"].notna()]
     if timed.empty:
         return not_asked(NAME, TITLE, "no times are published, only ratios; a ratio fixes no time")
@@ -77,7 +77,7 @@ def run(data: Dataset) -> Answer:
 
 
 def _under(rows: pd.DataFrame) -> list[tuple[pd.Series, Grade, str]]:
-    """The rows under a floor, proved ones first, then by how far."""
+    """Return the rows under a floor, proved ones first, then by how far."""
     found: list[tuple[float, pd.Series, Grade, str]] = []
     for name, part in rows.groupby("gpu", sort=False):
         gpu, named = _gpu(str(name))
@@ -91,7 +91,7 @@ def _under(rows: pd.DataFrame) -> list[tuple[pd.Series, Grade, str]]:
 
 
 def _told(row: pd.Series, *, named: bool) -> tuple[float, pd.Series, Grade, str]:
-    """How far under its floor the row is, the row, its grade, and which floor it is."""
+    """Return how far under its floor the row is, the row, its grade, and the floor."""
     if row["kernel_ms"] < row["hard_ms"]:
         text = f"under {milliseconds(row['hard_ms'])}, the least on any unit"
         return row["kernel_ms"] / row["hard_ms"], row, "proved" if named else "hint", text
@@ -100,7 +100,7 @@ def _told(row: pd.Series, *, named: bool) -> tuple[float, pd.Series, Grade, str]
 
 
 def _gpu(name: str) -> tuple[Gpu | None, bool]:
-    """The GPU of that name, and whether it was named; a fastest one put together of all where none was."""
+    """Return the GPU of that name, and whether it was named; a fastest one put together of all where none was."""
     table = gpus.table()
     if name != NOT_STATED:
         return table.get(name), True

@@ -13,7 +13,7 @@ TITLE = "Level by level"
 
 
 def run(data: Dataset) -> Answer:
-    """One row a GPU and level."""
+    """Return one row a GPU and level."""
     scored = data.scored[data.scored["level"] != ""]
     if scored["level"].nunique() < 2:
         return not_asked(NAME, TITLE, "fewer than two levels are named")

@@ -10,7 +10,7 @@ TITLE = "Speedups of kernels marked wrong"
 
 
 def run(data: Dataset) -> Answer:
-    """How many there are, and what the median would become with them."""
+    """Return their number, and the median with them."""
     frame = data.frame
     if frame["correct"].all():
         return not_asked(NAME, TITLE, "no row is marked wrong, or the dataset marks none")

@@ -21,7 +21,7 @@ MOST_NAMED = 8
 
 
 def run(data: Dataset) -> Answer:
-    """The rows whose ratio is not baseline time / kernel time."""
+    """Return the rows whose ratio is not baseline time / kernel time."""
     names = [name for name in data.baselines if TIME + name in data.frame]
     if not names:
         return not_asked(NAME, TITLE, "no times are published beside the ratios")

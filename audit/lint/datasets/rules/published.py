@@ -24,7 +24,7 @@ STATISTICS: dict[str, Callable[[pd.Series], float]] = {
 
 
 def run(data: Dataset) -> Answer:
-    """Each published figure beside the one the rows give."""
+    """Return each published figure beside the one the rows give."""
     if not data.about.published:
         return not_asked(NAME, TITLE, "no dataset.toml beside the rows names a published figure")
     found = [(one, _ours(one, data)) for one in data.about.published]

@@ -23,7 +23,7 @@ MOST_NAMED = 5
 
 
 def run(data: Dataset) -> Answer:
-    """The medians per GPU, and the rows whose headline is owed to the baseline it was taken against."""
+    """Return the medians per GPU, and the rows whose headline is owed to the baseline it was taken against."""
     if len(data.baselines) < 2:
         return not_asked(NAME, TITLE, f"one baseline only ({data.baselines[0]})")
     parts = data.by_gpu()
@@ -53,17 +53,17 @@ def run(data: Dataset) -> Answer:
 
 
 def strongest(rows: pd.DataFrame, data: Dataset) -> pd.Series:
-    """Each row's ratio to the baseline that was fastest for it."""
+    """Return each row's ratio to the baseline that was fastest for it."""
     return rows[data.ratios].min(axis=1)
 
 
 def median_of_strongest(rows: pd.DataFrame, data: Dataset) -> float:
-    """The median of those ratios."""
+    """Return the median of those ratios."""
     return float(strongest(rows, data).median())
 
 
 def median_interval(values: pd.Series) -> tuple[float, float]:
-    """The 95 % interval of the median from order statistics (normal approximation of the binomial)."""
+    """Return the 95 % interval of the median from order statistics (normal approximation of the binomial)."""
     ordered = np.sort(values.to_numpy())
     reach = 0.98 * math.sqrt(len(ordered))
     low, high = math.floor(len(ordered) / 2 - reach), math.ceil(len(ordered) / 2 + reach)

@@ -34,7 +34,7 @@ def _of_launch(reading: CudaReading, launch: Launch) -> list[Spot]:
 
 
 def _untouched(reading: CudaReading, function: Function, fresh: Variable, launch: Launch) -> bool:
-    """Whether nothing but sizes are asked of the tensor between its allocation and the launch."""
+    """Return whether nothing but sizes are asked of the tensor between its allocation and the launch."""
     mentions = reading.mentioned(fresh.name, function)
     between = [node for node in mentions if fresh.node.end_byte < node.start_byte < launch.start]
     return all(METADATA.match(reading.source.masked, node.end_byte) for node in between)

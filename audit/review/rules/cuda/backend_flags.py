@@ -25,7 +25,7 @@ def find(reading: CudaReading) -> list[Spot]:
 
 
 def _restored(calls: list[Call]) -> bool:
-    """Whether the last of several calls sets what a variable has kept."""
+    """Return whether the last of several calls sets what a variable has kept."""
     return len(calls) > 1 and bool(calls[-1].arguments) and calls[-1].arguments[-1].type == "identifier"
 
 

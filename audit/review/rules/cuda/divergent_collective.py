@@ -53,7 +53,7 @@ def _full(reading: CudaReading, call: Call) -> bool:
 
 
 def _diverges(reading: CudaReading, call: Call, values: ThreadValues, *, per_warp: bool) -> bool:
-    """Whether an `if` or a loop around the call has a condition that the values decide."""
+    """Return whether an `if` or a loop around the call has a condition that the values decide."""
     for holder in ancestors(call.node, until=("function_definition", "lambda_expression")):
         if holder.type not in ("if_statement", "while_statement", "for_statement"):
             continue

@@ -44,7 +44,7 @@ def _is_size(reading: CudaReading, node: Node) -> bool:
 
 
 def _chooses(reading: CudaReading, node: Node) -> bool:
-    """Whether the comparison decides an `if` that does not throw, or a `?:`."""
+    """Return whether the comparison decides an `if` that does not throw, or a `?:`."""
     for holder in ancestors(node, until=("function_definition", "compound_statement", "call_expression")):
         if holder.type == "conditional_expression":
             return True

@@ -63,7 +63,7 @@ def _is_size(reading: CudaReading, node: Node) -> bool:
 
 
 def _is_block(reading: CudaReading, launch: Launch, node: Node) -> bool:
-    """Whether the divisor is how many threads the block has."""
+    """Return whether the divisor is how many threads the block has."""
     if reading.text(node) == launch.configuration[1]:
         return True
     _, block = grid_and_block(reading.source, launch)

@@ -18,7 +18,7 @@ _POINTER = frozenset({"data_ptr", "const_data_ptr", "mutable_data_ptr", "data"})
 
 
 def find(reading: CudaReading) -> list[Spot]:
-    """The first pointer taken of a parameter, in a file that never mentions layout."""
+    """Return the first pointer taken of a parameter, in a file that never mentions layout."""
     names = {call.name for call in reading.calls}
     if names & _LAYOUT or any(_ACCESSOR.fullmatch(name) for name in names) or _by_macro(reading):
         return []
@@ -33,7 +33,7 @@ def find(reading: CudaReading) -> list[Spot]:
 
 
 def _by_macro(reading: CudaReading) -> bool:
-    """Whether a macro of the file asks for contiguity and is used."""
+    """Return whether a macro of the file asks for contiguity and is used."""
     for macro in reading.source.macros:
         body = reading.source.masked[macro.body_start : macro.end]
         if re.search(r"\b(?:is_contiguous|contiguous)\b", body):

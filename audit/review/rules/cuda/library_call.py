@@ -38,7 +38,7 @@ def find(reading: CudaReading) -> list[Spot]:
 
 
 def _library(call: Call) -> str | None:
-    """The name of the library operator, or None."""
+    """Return the name of the library operator, or None."""
     if _VENDOR.fullmatch(call.name):
         return call.name
     if call.receiver is not None:
@@ -53,7 +53,7 @@ def _library(call: Call) -> str | None:
 
 
 def _for_empty_tensors(reading: CudaReading, node: Node) -> bool:
-    """Whether the call stands behind `if (size == 0)`."""
+    """Return whether the call stands behind `if (size == 0)`."""
     for holder in ancestors(node):
         condition = holder.child_by_field_name("condition") if holder.type == "if_statement" else None
         if condition is not None and re.fullmatch(r"\(?[\w.()\s]*==0\)?", reading.text(condition).replace(" ", "")):

@@ -17,7 +17,7 @@ _SYNC = re.compile(
 
 
 def find(reading: CudaReading) -> list[Spot]:
-    """The first access by another index of kernels that never synchronise."""
+    """Return the first access by another index of kernels that never synchronise."""
     return [spot for kernel in reading.kernels for spot in _of_kernel(reading, kernel)]
 
 

@@ -72,7 +72,7 @@ def _largest(reading: CudaReading, kernel: Function, index: Node, constants: Con
 
 
 def _asked(reading: CudaReading, kernel: Function, text: str) -> bool:
-    """Whether the value is compared anywhere in the kernel."""
+    """Return whether the value is compared anywhere in the kernel."""
     sides = (
         side
         for node in reading.inside(kernel, "binary_expression")
@@ -83,7 +83,7 @@ def _asked(reading: CudaReading, kernel: Function, text: str) -> bool:
 
 
 def _threads(reading: CudaReading, kernel: Function, axis: str) -> int | None:
-    """The largest index along an axis of the smallest launch, where every launch shows it."""
+    """Return the largest index along an axis of the smallest launch, where every launch shows it."""
     launches = [launch for launch in reading.source.launches if launch.kernel_name == kernel.name]
     extents = [grid_and_block(reading.source, launch)[1]["xyz".index(axis)] for launch in launches]
     known = [extent for extent in extents if extent is not None]
@@ -96,7 +96,7 @@ def _loop_of(variable: Variable) -> Node | None:
 
 
 def _last_of_loop(reading: CudaReading, loop: Node, name: str, constants: Constants) -> int | None:
-    """The last value of `for (int i = ...; i < N; ++i)`."""
+    """Return the last value of `for (int i = ...; i < N; ++i)`."""
     condition, update = loop.child_by_field_name("condition"), loop.child_by_field_name("update")
     if condition is None or update is None or update.type != "update_expression" or "++" not in reading.text(update):
         return None
@@ -108,7 +108,7 @@ def _last_of_loop(reading: CudaReading, loop: Node, name: str, constants: Consta
 
 
 def _once(reading: CudaReading, kernel: Function, name: str) -> bool:
-    """Whether the name is compared only in its loop's own condition."""
+    """Return whether the name is compared only in its loop's own condition."""
     compared = [
         node
         for node in reading.inside(kernel, "binary_expression")

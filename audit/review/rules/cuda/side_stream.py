@@ -29,7 +29,7 @@ def find(reading: CudaReading) -> list[Spot]:
 
 
 def _first(reading: CudaReading, call: Call) -> str:
-    """The first argument as it is written, without the sign that takes its address."""
+    """Return the first argument as it is written, without the sign that takes its address."""
     return reading.text(call.arguments[0]).lstrip("&") if call.arguments else ""
 
 

@@ -45,7 +45,7 @@ def _can_hold(reading: CudaReading, variable: Variable) -> bool:
 
 
 def _is_scratch(reading: CudaReading, variable: Variable) -> bool:
-    """Whether it only ever gets allocated, is copied to or from nowhere, and no entry returns it."""
+    """Return whether it only ever gets allocated, is copied to or from nowhere, and no entry returns it."""
     if _CONTAINER.search(variable.type_text):
         return False
     given = [] if variable.value is None else [variable.value]
@@ -58,7 +58,7 @@ def _is_scratch(reading: CudaReading, variable: Variable) -> bool:
 
 
 def _gives_away(reading: CudaReading, mention: Node) -> bool:
-    """Whether a mention is what an entry returns, is filled like a container, or is copied."""
+    """Return whether a mention is what an entry returns, is filled like a container, or is copied."""
     function, node = reading.function(mention), mention.parent
     while node is not None and node.type not in ("compound_statement", "declaration"):
         if node.type == "return_statement" and function in reading.entries:

@@ -20,14 +20,14 @@ _THREAD, _BLOCK = r"threadIdx\.[xyz]", r"blockIdx\.[xyz]"
 
 
 def find(reading: CudaReading) -> list[Spot]:
-    """The first unguarded access of each kernel that is launched with a size of the problem."""
+    """Return the first unguarded access of each kernel that is launched with a size of the problem."""
     if any(operator(node) == "%" for node in reading.nodes("binary_expression") if reading.in_host(node)):
         return []
     return [spot for kernel in reading.kernels if _sized(reading, kernel) for spot in _unguarded(reading, kernel)]
 
 
 def _sized(reading: CudaReading, kernel: Function) -> bool:
-    """Whether some launch rounds its number of blocks up, so that threads past the end exist."""
+    """Return whether some launch rounds its number of blocks up, so that threads past the end exist."""
     for launch in reading.source.launches:
         if launch.kernel_name == kernel.name and not launch.in_macro:
             grid, block = grid_and_block(reading.source, launch)
@@ -68,7 +68,7 @@ def _compared(reading: CudaReading, kernel: Function, thread: ThreadValues) -> b
 
 
 def _handed_on(reading: CudaReading, kernel: Function, thread: ThreadValues) -> bool:
-    """Whether another function gets the place: `min`, or one that may compare it."""
+    """Return whether another function gets the place: `min`, or one that may compare it."""
     for node in reading.inside(kernel, "call_expression"):
         listed = node.child_by_field_name("arguments")
         if listed is not None and any(thread.holds(each) for each in _outside_subscripts(listed)):

@@ -17,7 +17,7 @@ _CHECKING = re.compile(
 
 
 def find(reading: CudaReading) -> list[Spot]:
-    """The first launch of a file that checks none, and errors that are fetched and thrown away."""
+    """Return the first launch of a file that checks none, and errors that are fetched and thrown away."""
     launches = [launch for launch in reading.source.launches if not launch.in_macro]
     macros = " ".join(reading.source.masked[macro.body_start : macro.end] for macro in reading.source.macros)
     named = [call.name for call in reading.calls] + re.findall(r"\w+", macros)

@@ -43,7 +43,7 @@ def _is_read(reading: CudaReading, entry: Function, name: str) -> bool:
 
 
 def _is_metadata(reading: CudaReading, mention: Node) -> bool:
-    """Whether a mention asks for sizes and types, stands in a check, or only shapes another tensor."""
+    """Return whether a mention asks for sizes and types, stands in a check, or only shapes another tensor."""
     for node in ancestors(mention, until=("function_definition", "compound_statement", "lambda_expression")):
         if node.type == "field_expression":
             field = node.child_by_field_name("field")

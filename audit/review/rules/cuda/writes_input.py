@@ -38,7 +38,7 @@ def find(reading: CudaReading) -> list[Spot]:
 
 
 def _inputs(reading: CudaReading, entry: Function) -> dict[str, str]:
-    """Names that stand for a tensor of the caller, each with that parameter's name."""
+    """Return names that stand for a tensor of the caller, each with that parameter's name."""
     names = {name: name for name in tensor_parameters(entry)}
     head = reading.source.masked[entry.start : entry.body_start].split("(")[0]
     if "void" in head.split():

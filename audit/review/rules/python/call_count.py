@@ -39,7 +39,7 @@ def _counters(reading: PythonReading) -> set[str]:
 
 
 def _matters(node: ast.If | ast.IfExp | ast.While) -> bool:
-    """Whether a branch does more than count or print."""
+    """Return whether a branch does more than count or print."""
     if isinstance(node, ast.IfExp) or node.orelse:
         return True
     return not all(isinstance(each, ast.AugAssign | ast.Expr | ast.Pass) for each in node.body)

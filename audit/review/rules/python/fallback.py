@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from audit.review.operators import operator_name
-from audit.review.python_reading import PythonReading
+from audit.review.python_reading import PythonReading, raises
 from audit.review.rule import Rule, Spot
 
 _EXPECTED = frozenset({"KeyError", "IndexError", "StopIteration", "ImportError", "ModuleNotFoundError"})
@@ -25,7 +25,7 @@ def find(reading: PythonReading) -> list[Spot]:
             or not _computes(reading, holder.body)
         ):
             continue
-        if any(isinstance(node, ast.Raise) for each in handler.body for node in ast.walk(each)):
+        if raises(handler.body):
             continue
         if _computes(reading, handler.body) or _returns(handler.body):
             told = "whatever fails above is caught here, and something else computes the result"
@@ -36,20 +36,20 @@ def find(reading: PythonReading) -> list[Spot]:
 
 
 def _catches_failures(reading: PythonReading, handler: ast.ExceptHandler) -> bool:
-    """Whether it catches more than what a look-up or an import is expected to raise."""
+    """Return whether it catches more than what a look-up or an import is expected to raise."""
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(kind is None or reading.name(kind) not in _EXPECTED for kind in kinds)
 
 
 def _computes(reading: PythonReading, body: list[ast.stmt]) -> bool:
-    """Whether statements call an operator, or return what a call gives."""
+    """Return whether statements call an operator, or return what a call gives."""
     calls = [node for each in body for node in ast.walk(each) if isinstance(node, ast.Call)]
     operator = any(isinstance(node, ast.MatMult) for each in body for node in ast.walk(each))
     return operator or any(operator_name(reading, call) for call in calls) or (_returns(body) and bool(calls))
 
 
 def _returns(body: list[ast.stmt]) -> bool:
-    """Whether statements return something other than a constant."""
+    """Return whether statements return something other than a constant."""
     returns = (node for each in body for node in ast.walk(each) if isinstance(node, ast.Return))
     return any(node.value is not None and not isinstance(node.value, ast.Constant) for node in returns)
 

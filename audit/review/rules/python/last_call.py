@@ -45,7 +45,7 @@ def _is_address(node: ast.expr) -> bool:
 
 
 def _returns_kept(body: list[ast.stmt], entry: ast.AST) -> bool:
-    """A return of an attribute, or of a name that the function does not make itself."""
+    """Return a return of an attribute, or of a name that the function does not make itself."""
     own = {each.id for each in ast.walk(entry) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
     for each in body:
         value = each.value if isinstance(each, ast.Return) else None

@@ -57,7 +57,7 @@ def _of_function(reading: PythonReading, function: FunctionNode, layers: set[str
 
 
 def _held(reading: PythonReading, makers: tuple[str, ...]) -> set[str]:
-    """What holds the result of a call of those: attributes such as `self.linear`, or names such as `extension`."""
+    """Return the names bound to a call of one of the makers: attributes as `self.linear`, variables as `extension`."""
     return {
         name
         for node in reading.nodes(ast.Assign)

@@ -45,7 +45,7 @@ def _targets(reading: PythonReading) -> list[ast.expr]:
 
 
 def _foreign(reading: PythonReading, node: ast.expr, name: str) -> bool:
-    """Whether a dotted name starts at an imported module of the list and is no setting."""
+    """Return whether a dotted name starts at an imported module of the list and is no setting."""
     root = node
     while isinstance(root, ast.Attribute):
         root = root.value

@@ -43,7 +43,7 @@ def _of_function(reading: PythonReading, function: FunctionNode) -> list[Spot]:
 
 
 def _key(node: ast.AST) -> ast.expr | None:
-    """The key of `kept[key]`, `kept.get(key)` and `key in kept`."""
+    """Return the key of `kept[key]`, `kept.get(key)` and `key in kept`."""
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Slice):
         plain = isinstance(node.value, ast.Name | ast.Attribute)
         return node.slice if plain and not isinstance(node.slice, ast.Constant) else None
@@ -68,7 +68,7 @@ def _kind(key: ast.expr, kinds: dict[str, str]) -> str | None:
 
 
 def _returned(reading: PythonReading, node: ast.AST, function: FunctionNode) -> bool:
-    """Whether what is found is the function's result, directly or by one variable."""
+    """Return whether what is found is the function's result, directly or by one variable."""
     holder = next(reading.ancestors(node), None)
     while isinstance(holder, ast.Attribute) or (isinstance(holder, ast.Call) and holder.func is node):
         node, holder = holder, next(reading.ancestors(holder), None)

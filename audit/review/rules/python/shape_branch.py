@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from audit.review.python_reading import PythonReading
+from audit.review.python_reading import PythonReading, raises
 from audit.review.rule import Rule, Spot
 
 _SIZES = frozenset({"shape", "size", "numel"})
@@ -18,9 +18,7 @@ def find(reading: PythonReading) -> list[Spot]:
     """Equality of a size and a number in the test of a branch."""
     spots = []
     for node in reading.branches():
-        if isinstance(node, ast.If) and any(
-            isinstance(each, ast.Raise) for part in node.body for each in ast.walk(part)
-        ):
+        if isinstance(node, ast.If) and raises(node.body):
             continue
         for compare in (each for each in ast.walk(node.test) if isinstance(each, ast.Compare)):
             sides = [compare.left, *compare.comparators]

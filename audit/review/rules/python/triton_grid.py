@@ -27,7 +27,7 @@ def find(reading: PythonReading) -> list[Spot]:
 
 
 def _grid(reading: PythonReading, grid: ast.expr) -> ast.expr:
-    """The grid, or the value that its name was given once."""
+    """Return the grid, or the value that its name was given once."""
     if not isinstance(grid, ast.Name):
         return grid
     given = [node.value for node in reading.nodes(ast.Assign) if _names(node, grid.id)]
@@ -39,7 +39,7 @@ def _names(node: ast.Assign, name: str) -> bool:
 
 
 def _plain(left: ast.expr) -> bool:
-    """A size: a name, an element of a shape, or a call such as `x.numel()`; not a sum or a negated value."""
+    """Return a size: a name, an element of a shape, or a call such as `x.numel()`; not a sum or a negated value."""
     return isinstance(left, ast.Name | ast.Subscript | ast.Call | ast.Attribute)
 
 

@@ -34,7 +34,7 @@ def find(reading: PythonReading) -> list[Spot]:
 
 
 def _texts(constants: Constants, node: ast.expr) -> list[str]:
-    """The texts that constants decide; a quoted include, which settles nothing, where they do not."""
+    """Return the texts that constants decide; a quoted include, which settles nothing, where they do not."""
     try:
         value = constants.value(node)
     except (NotConstant, RecursionError):

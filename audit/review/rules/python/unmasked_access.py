@@ -15,7 +15,7 @@ _PLACE = frozenset({"triton.language.program_id", "triton.language.arange"})
 
 
 def find(reading: PythonReading) -> list[Spot]:
-    """The first access of each kernel that has a place and a range and no mask."""
+    """Return the first access of each kernel that has a place and a range and no mask."""
     if any(isinstance(node.op, ast.Mod) for node in reading.nodes(ast.BinOp)):
         return []
     kernels = [node for node in reading.nodes(ast.FunctionDef) if node not in reading.functions]

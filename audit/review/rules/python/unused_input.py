@@ -40,7 +40,7 @@ def _inputs(reading: PythonReading, entry: FunctionNode) -> list[Spot]:
 
 
 def _metadata(reading: PythonReading, node: ast.Name) -> bool:
-    """Whether a mention asks for sizes and types only, or stands in a check."""
+    """Return whether a mention asks for sizes and types only, or stands in a check."""
     above = next(reading.ancestors(node), None)
     if isinstance(above, ast.Attribute):
         return above.attr in _METADATA
@@ -50,7 +50,7 @@ def _metadata(reading: PythonReading, node: ast.Name) -> bool:
 
 
 def _held(reading: PythonReading, node: ast.ClassDef) -> list[Spot]:
-    """Parameters and layers that are made and never read."""
+    """Return parameters and layers that are made and never read."""
     attributes = [each for each in ast.walk(node) if isinstance(each, ast.Attribute)]
     names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
     if any(each.attr in _ALL for each in attributes) or names & {"getattr", "vars"}:
