@@ -46,18 +46,33 @@ def doctor(*, self_test: Annotated[bool, Arg("also run every feature of the emul
 
 def examine() -> list[Check]:
     """Every check, in the order a reader wants them."""
+    python_h = (Path(sysconfig.get_path("include")) / "Python.h").exists()
+    gpu = first_line("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
     return [
         _python(),
         _torch(),
         _compiler(),
-        _headers(),
-        _parser(),
-        _walls(),
-        _nvcc(),
-        _gpu(),
+        optional("Python.h", "present" if python_h else None,
+                 "install python3-dev to emulate extensions that use pybind11 types themselves"),
+        needed("CUDA parser", _version("tree-sitter-cuda"), "pip install tree-sitter tree-sitter-cuda"),
+        _sandbox(),
+        optional("nvcc", first_line("nvcc", "--version"), "needed only to build for a GPU"),
+        optional("GPU", gpu, "no times here: reports say NOT MEASURED; correctness is answered on the emulated device",
+                 absent="none"),
         _gpu_audit(),
-        _sanitizer(),
-    ]
+        optional("access checker", first_line("compute-sanitizer", "--version"),
+                 "comes with the CUDA toolkit; without it only the emulated device checks them"),
+    ]  # fmt: skip
+
+
+def optional(name: str, found: str | None, advice: str, *, absent: str = "absent") -> Check:
+    """A check of something that an audit can do without; the advice is for a machine that lacks it."""
+    return Check(name, "ok", found) if found else Check(name, "--", absent, advice)
+
+
+def needed(name: str, found: str | None, advice: str) -> Check:
+    """A check of something that an audit needs."""
+    return Check(name, "ok", found) if found else Check(name, "!!", "absent", advice)
 
 
 def _python() -> Check:
@@ -67,37 +82,22 @@ def _python() -> Check:
 
 def _torch() -> Check:
     version = _version("torch")
-    if version is None:
-        return Check("torch", "!!", "absent", "pip install torch")
-    numbers = tuple(int(part) for part in version.split(".")[:2])
-    good = numbers >= LEAST_TORCH
-    return Check("torch", "ok" if good else "!!", version, "" if good else "torch 2.9 or newer is needed")
+    if version is None or tuple(int(part) for part in version.split(".")[:2]) >= LEAST_TORCH:
+        return needed("torch", version, "pip install torch")
+    return Check("torch", "!!", version, "torch 2.9 or newer is needed")
 
 
 def _compiler() -> Check:
-    line = _first_line([toolchain.compiler_name(), "--version"])
-    needed = f"g++ {toolchain.LEAST_GXX} or newer"
-    if line is None:
-        return Check("g++", "!!", "absent", f"install {needed}: without it only source review and lint answer")
-    found = re.search(r"(\d+)\.\d+", line)
-    good = found is not None and int(found[1]) >= toolchain.LEAST_GXX
-    return Check("g++", "ok" if good else "!!", line, "" if good else f"{needed} is needed")
+    line = first_line(toolchain.compiler_name(), "--version")
+    least = f"g++ {toolchain.LEAST_GXX} or newer"
+    found = re.search(r"(\d+)\.\d+", line or "")
+    if line is None or (found is not None and int(found[1]) >= toolchain.LEAST_GXX):
+        return needed("g++", line, f"install {least}: without it only source review and lint answer")
+    return Check("g++", "!!", line, f"{least} is needed")
 
 
-def _headers() -> Check:
-    there = (Path(sysconfig.get_path("include")) / "Python.h").exists()
-    advice = "" if there else "install python3-dev to emulate extensions that use pybind11 types themselves"
-    return Check("Python.h", "ok" if there else "--", "present" if there else "absent", advice)
-
-
-def _parser() -> Check:
-    version = _version("tree-sitter-cuda")
-    advice = "" if version else "pip install tree-sitter tree-sitter-cuda"
-    return Check("CUDA parser", "ok" if version else "!!", version or "absent", advice)
-
-
-def _walls() -> Check:
-    """The walls around claimed code, each tried; docs/containment.md says what happens without one."""
+def _sandbox() -> Check:
+    """The limits around claimed code, each tried; docs/containment.md says what happens without one."""
     walls = check.around_commands()
     missing = [wall for wall in walls if not wall.up]
     found = f"{len(walls) - len(missing)} of {len(walls)} walls around claimed code stand"
@@ -105,31 +105,13 @@ def _walls() -> Check:
     return Check("containment", "--" if missing else "ok", found, advice)
 
 
-def _nvcc() -> Check:
-    line = _first_line(["nvcc", "--version"])
-    return Check("nvcc", "ok" if line else "--", line or "absent", "" if line else "needed only to build for a GPU")
-
-
-def _gpu() -> Check:
-    line = _first_line(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"])
-    advice = "" if line else "no times here: reports say NOT MEASURED; correctness is answered on the emulated device"
-    return Check("GPU", "ok" if line else "--", line or "none", advice)
-
-
 def _gpu_audit() -> Check:
     """Whether all that a build for the GPU needs goes together: driver, torch, nvcc, ninja."""
     reason = cuda_toolchain.missing()
     if reason is not None:
         return Check("audit on a GPU", "--", "not here", reason.removeprefix("--device cuda: "))
-    triton = _version("triton")
-    advice = "" if triton else "pip install triton: without it nothing is timed"
-    return Check("audit on a GPU", "ok" if triton else "--", "driver, torch, nvcc and ninja go together", advice)
-
-
-def _sanitizer() -> Check:
-    line = _first_line(["compute-sanitizer", "--version"])
-    advice = "" if line else "comes with the CUDA toolkit; without it only the emulated device checks them"
-    return Check("access checker", "ok" if line else "--", line or "absent", advice)
+    advice = "" if _version("triton") else "pip install triton: without it nothing is timed"
+    return Check("audit on a GPU", "--" if advice else "ok", "driver, torch, nvcc and ninja go together", advice)
 
 
 def _version(package: str) -> str | None:
@@ -139,15 +121,15 @@ def _version(package: str) -> str | None:
         return None
 
 
-def output(command: list[str]) -> str | None:
-    """What a tool prints, without blanks around it; None where it is absent, fails or prints nothing."""
+def output(*command: str) -> str | None:
+    """The text a tool prints, without blanks around it; None where it is absent, fails or prints nothing."""
     if shutil.which(command[0]) is None:
         return None
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
     return (result.stdout.strip() or None) if result.returncode == 0 else None
 
 
-def _first_line(command: list[str]) -> str | None:
+def first_line(*command: str) -> str | None:
     """The first line a tool prints, or None as in `output`."""
-    told = output(command)
-    return None if told is None else told.splitlines()[0]
+    text = output(*command)
+    return None if text is None else text.splitlines()[0]

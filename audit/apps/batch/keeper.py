@@ -1,8 +1,7 @@
 """One attempt and everything it starts: papermill in a process group of its own, a limit, and nothing left behind.
 
 Kernels, workers and compilers have sessions of their own, so the end of the group alone would leave them. The keeper
-is their subreaper (prctl(2), PR_SET_CHILD_SUBREAPER): whoever loses his parent becomes its child, and it finds all of
-them by their parents in /proc.
+is their subreaper (prctl(2), PR_SET_CHILD_SUBREAPER): a process that loses its parent becomes the keeper's child.
 """
 
 from __future__ import annotations
@@ -16,10 +15,9 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from types import FrameType
-from typing import NoReturn
 
+import psutil
 from pydantic import Field
 
 from audit.apps.batch.state import End
@@ -48,8 +46,9 @@ class Keeper:
     """Runs one job in a forked process and watches over it; `keep` is all a keeper process does.
 
     Args:
-        job: what to run.
-        body: runs the notebook and returns its exit code, in the forked process.
+        job: the job.
+        body: runs the notebook and returns its exit code, in the forked process; it may write the number of the signal
+            that ended the notebook's kernel to the descriptor.
     """
 
     def __init__(self, job: Job, body: Callable[[Job, int], int]) -> None:
@@ -66,12 +65,12 @@ class Keeper:
         tempfile.tempdir = None  # forget the folder that was found before
         began = time.monotonic()
         try:
-            told, tells = os.pipe()
-            pid = _forked(lambda: self._body(self._job, tells))
-            os.close(tells)
+            reads, writes = os.pipe()
+            pid = forked(lambda: self._in_group(writes))
+            os.close(writes)
             status = self._watch(pid, deadline=began + self._job.limit_s)
             end_descendants()
-            return self._end(status, told, time.monotonic() - began)
+            return self._end(status, reads, time.monotonic() - began)
         finally:
             scratch.close()
 
@@ -92,6 +91,11 @@ class Keeper:
     def _stop(self, _number: int, _frame: FrameType | None) -> None:
         self._stopped = True
 
+    def _in_group(self, writes: int) -> int:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.setpgid(0, 0)
+        return self._body(self._job, writes)
+
     def _watch(self, pid: int, *, deadline: float) -> int | None:
         """papermill's wait status; None if the limit or the batch's end came first."""
         while True:
@@ -103,8 +107,8 @@ class Keeper:
             if not ended:
                 time.sleep(LOOK_S)
 
-    def _end(self, status: int | None, told: int, seconds: float) -> End:
-        with os.fdopen(told, encoding="utf-8") as pipe:
+    def _end(self, status: int | None, reads: int, seconds: float) -> End:
+        with os.fdopen(reads, encoding="utf-8") as pipe:
             word = pipe.read()
         code = None if status is None else os.waitstatus_to_exitcode(status)
         return End(
@@ -121,53 +125,39 @@ def end_descendants() -> None:
     """Kills every descendant of this process and waits for them; those that come meanwhile too."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
-        for pid in _descendants(os.getpid()):
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-        with suppress(ChildProcessError):
+        for process in psutil.Process().children(recursive=True):
+            with suppress(psutil.Error):
+                process.kill()
+        try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
-            time.sleep(LOOK_S)
-            continue
-        return  # no child is left, and what a child leaves becomes a child
+        except ChildProcessError:
+            return  # no child is left, and a process that a child leaves becomes a child
+        time.sleep(LOOK_S)
 
 
-def _descendants(of: int) -> list[int]:
-    parents = dict(_parents())
-    found, fresh = [], [of]
-    while fresh:
-        fresh = [pid for pid, parent in parents.items() if parent in fresh]
-        found += fresh
-    return found
+def forked(body: Callable[[], int]) -> int:
+    """Forks a process that runs the body and ends with the code it returns; its number.
 
-
-def _parents() -> list[tuple[int, int]]:
-    """Every process and its parent; proc_pid_stat(5): the name is in parentheses and may hold any character."""
-    pairs = []
-    for place in Path("/proc").iterdir():
-        if place.name.isdigit():
-            with suppress(OSError):
-                fields = (place / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-                pairs.append((int(place.name), int(fields[1])))
-    return pairs
-
-
-def _forked(body: Callable[[], int]) -> int:
+    A traceback goes to standard error, which is the log by then.
+    """
     pid = os.fork()
-    if pid == 0:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        _leave(body)
-    return pid
-
-
-def _leave(body: Callable[[], int]) -> NoReturn:
+    if pid:
+        return pid
     code = 1
     try:
-        os.setpgid(0, 0)
-        code = body()
-    except BaseException:  # the log is the only place left to tell it
+        code = exit_code(body)
+    except BaseException:  # the log is the only place left for it
         traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+
+
+def exit_code(body: Callable[[], int]) -> int:
+    """The code that the body returns, or leaves by `sys.exit`."""
+    try:
+        return body()
+    except SystemExit as ending:
+        return ending.code if isinstance(ending.code, int) else int(bool(ending.code))

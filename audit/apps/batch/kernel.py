@@ -11,29 +11,27 @@ import json
 import os
 import signal
 import sys
-import traceback
 from importlib.metadata import EntryPoint
-from typing import Any, NoReturn
+from typing import Any
 
 from jupyter_client.provisioning.factory import KernelProvisionerFactory
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+
+from audit.apps.batch.keeper import forked
 
 LAUNCHER = ["-m", "ipykernel_launcher"]
 NAME = "audit-forked"
 
 
 class Forked:
-    """The waiting process, with as much of `subprocess.Popen`'s face as Jupyter looks at."""
+    """The waiting process, with the part of `subprocess.Popen`'s interface that Jupyter uses."""
 
     stdin = stdout = stderr = None
 
     def __init__(self) -> None:
         wakes, self._wake = os.pipe()
         self.returncode: int | None = None
-        self.pid = os.fork()
-        if self.pid == 0:
-            os.close(self._wake)
-            _become_kernel(wakes)
+        self.pid = forked(lambda: _become_kernel(wakes, self._wake))
         os.close(wakes)
 
     def wake(self, argv: list[str], *, cwd: str | None, env: dict[str, str]) -> None:
@@ -95,24 +93,15 @@ def offer() -> Forked:
     return ForkedProvisioner.waiting
 
 
-def _become_kernel(wakes: int) -> NoReturn:
+def _become_kernel(wakes: int, other_end: int) -> int:
     """Waits, then runs the kernel; ends at once if the other end is closed without a word."""
-    code = 1
-    try:
-        os.setsid()
-        with os.fdopen(wakes, encoding="utf-8") as pipe:
-            text = pipe.read()
-        if text:
-            _run_kernel(**json.loads(text))
-        code = 0
-    except SystemExit as ending:
-        code = ending.code if isinstance(ending.code, int) else int(bool(ending.code))
-    except BaseException:  # the log is the only place left to tell it
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+    os.close(other_end)
+    os.setsid()
+    with os.fdopen(wakes, encoding="utf-8") as pipe:
+        text = pipe.read()
+    if text:
+        _run_kernel(**json.loads(text))
+    return 0
 
 
 def _run_kernel(*, argv: list[str], cwd: str | None, env: dict[str, str]) -> None:

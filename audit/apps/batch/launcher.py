@@ -10,11 +10,9 @@ import json
 import os
 import select
 import signal
-import traceback
 from contextlib import suppress
-from typing import NoReturn
 
-from audit.apps.batch.keeper import Job, Keeper
+from audit.apps.batch.keeper import Job, Keeper, exit_code, forked
 from audit.apps.batch.state import End
 
 LOOK_S = 0.05
@@ -23,11 +21,11 @@ PRELOADED = (
     "matplotlib_inline.backend_inline", "nbclient", "papermill.cli",
 )  # fmt: skip
 INLINE = "module://matplotlib_inline.backend_inline"
-"""What a kernel sets for matplotlib before it is imported, unless somebody chose."""
+"""The backend a kernel sets for matplotlib before it is imported, unless one was chosen."""
 
 
 class Launcher:
-    """The keepers that are at work, and the pipes they tell their end through."""
+    """The keepers at work, and the pipes they write their end to."""
 
     def __init__(self) -> None:
         self._keepers: dict[int, tuple[Job, int]] = {}
@@ -47,28 +45,24 @@ class Launcher:
         self._stop()
 
     def _start(self, job: Job) -> None:
-        told, tells = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            os.close(told)
-            _keep(job, tells)
-        os.close(tells)
-        self._keepers[pid] = (job, told)
+        reads, writes = os.pipe()
+        self._keepers[forked(lambda: _keep(job, writes))] = (job, reads)
+        os.close(writes)
 
     def _collect(self) -> None:
-        """Tells of every keeper that has ended."""
+        """Writes a line for every keeper that has ended."""
         while self._keepers:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if not pid:
                 return
-            job, told = self._keepers.pop(pid)
-            with os.fdopen(told, encoding="utf-8") as pipe:
+            job, reads = self._keepers.pop(pid)
+            with os.fdopen(reads, encoding="utf-8") as pipe:
                 text = pipe.read()
             end = End.model_validate_json(text) if text else _lost(status)
             print(json.dumps({"id": job.id, "end": end.model_dump(mode="json")}), flush=True)
 
     def _stop(self) -> None:
-        """Nobody waits for answers any more."""
+        """Ends every keeper."""
         for pid in self._keepers:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
@@ -77,34 +71,29 @@ class Launcher:
                 os.waitpid(pid, 0)
 
 
-def _keep(job: Job, tells: int) -> NoReturn:
+def _keep(job: Job, writes: int) -> int:
+    """A keeper's whole life; one that ends without a word counts as lost, and the log says why."""
     try:
         end = Keeper(job, _papermill).keep()
-        os.write(tells, end.model_dump_json().encode())
     except OSError as error:
-        os.write(tells, End(trouble=str(error)).model_dump_json().encode())
-    except BaseException:  # a keeper that ends without a word is told of as lost; the log says why
-        traceback.print_exc()
-    finally:
-        os._exit(0)
+        end = End(trouble=str(error))
+    os.write(writes, end.model_dump_json().encode())
+    return 0
 
 
-def _papermill(job: Job, tells: int) -> int:
+def _papermill(job: Job, writes: int) -> int:
     """Runs the notebook as `papermill` on the command line would, on a kernel forked before, and returns its code."""
     from audit.apps.batch import kernel
 
-    forked = kernel.offer()
+    offered = kernel.offer()
     from papermill.cli import papermill
 
     options = ["--no-progress-bar", "--log-output", "--autosave-cell-every", "0", "--cwd", job.folder]
-    try:
-        papermill.main(args=[*options, "-f", job.parameters, job.notebook, job.executed], prog_name="papermill")
-        code = 0
-    except SystemExit as ending:
-        code = ending.code if isinstance(ending.code, int) else int(bool(ending.code))
-    died = forked.poll()
+    arguments = [*options, "-f", job.parameters, job.notebook, job.executed]
+    code = exit_code(lambda: papermill.main(args=arguments, prog_name="papermill") or 0)
+    died = offered.poll()
     if died is not None and died < 0:
-        os.write(tells, str(-died).encode())
+        os.write(writes, str(-died).encode())
     return code
 
 

@@ -24,7 +24,7 @@ from audit.run import environment
 
 EARLIER = ".earlier"
 """Where results go that do not hold any more, since the claim or its parameters changed: nothing is thrown away."""
-PARAMETERS, STATE = "parameters.yaml", "state.json"
+STATE = "state.json"
 
 
 @dataclass(frozen=True)
@@ -79,13 +79,13 @@ class NotebookEngine:
         clear(item, stage.out)
         device = stage.device if item.values.get("device", "auto") == "auto" else item.values["device"]
         given: parameters.Values = {"claim": str(item.folder), "out": str(place), "interactive": False}
-        parameters.write({**item.values, **given, "device": device}, place / PARAMETERS)
+        parameters.write({**item.values, **given, "device": device}, place / parameters.FILE)
         self._started[item.name] = item, datetime.now(UTC).isoformat(timespec="milliseconds")
         stage.jobs.start(
             Job(
                 id=item.name,
                 notebook=str(stage.notebook),
-                parameters=str(place / PARAMETERS),
+                parameters=str(place / parameters.FILE),
                 executed=str(place / EXECUTED),
                 log=str(place / LOG),
                 folder=str(stage.notebook.parent),

@@ -18,7 +18,7 @@ from pydantic import JsonValue
 from audit.model.errors import BadInput
 
 Values = dict[str, JsonValue]
-TAG = "parameters"
+TAG, FILE = "parameters", "parameters.yaml"
 OURS = ("claim", "device", "out", "interactive")
 """What the batch itself sets."""
 WORDS: dict[type, str] = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}
@@ -47,12 +47,13 @@ def content(notebook: Path) -> dict[str, Any]:
         BadInput: it cannot be read, or is none.
     """
     try:
-        told = json.loads(notebook.read_bytes())
+        document = json.loads(notebook.read_bytes())
     except (OSError, ValueError) as error:
         raise BadInput(f"{notebook}: cannot be read as a notebook ({error})") from error
-    if not (isinstance(told, dict) and isinstance(told.get("cells"), list) and isinstance(told.get("metadata"), dict)):
+    parts = (("cells", list), ("metadata", dict))
+    if not (isinstance(document, dict) and all(isinstance(document.get(name), kind) for name, kind in parts)):
         raise BadInput(f"{notebook}: is no notebook of format 4")
-    return told
+    return document
 
 
 def table(path: Path) -> Any:

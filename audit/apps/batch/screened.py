@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from audit.apps.batch.screening import STAGES
@@ -15,7 +15,6 @@ from audit.report import formats, html, markdown
 from audit.report.view import Code, Figure, Report, Section, Table
 
 MOST_SHOWN = 400
-NONE_YET = "not yet"
 LEAST_SECONDS = 1.0
 """Of less no rate is told."""
 
@@ -103,23 +102,15 @@ def _machines(run: RunState) -> tuple[str, ...]:
 
 
 def _stages(run: RunState, items: Sequence[ItemState]) -> Table:
-    rows = tuple(
-        (
-            one.title,
-            f"{one.came:,}",
-            f"{one.settled:,}",
-            f"{one.left_out:,}",
-            f"{one.passed_on:,}",
-            f"{one.no_answer:,}",
-            f"{one.seconds:,.1f} s" if one.came else NONE_YET,
-            f"{one.an_hour:,.0f}" if one.an_hour else "",
-        )
-        for one in by_stage(run, items)
-    )
+    rows = []
+    for one in by_stage(run, items):
+        counts = (one.came, one.settled, one.left_out, one.passed_on, one.no_answer)
+        seconds = f"{one.seconds:,.1f} s" if one.came else "not yet"
+        rate = f"{one.an_hour:,.0f}" if one.an_hour else ""
+        rows.append((one.title, *(f"{count:,}" for count in counts), seconds, rate))
     columns = ("Stage", "Came in", "Settled", "Left out", "Passed on", "No answer", "Wall clock", "Items an hour")
-    return Table(
-        "Items by stage; what a stage has no answer to goes on to the next one", columns, rows, frozenset(range(1, 8))
-    )
+    title = "Items by stage; an item that a stage has no answer to goes on to the next one"
+    return Table(title, columns, tuple(rows), frozenset(range(1, 8)))
 
 
 def _about_verdicts(settled: Sequence[ItemState]) -> tuple[str, ...]:
@@ -139,30 +130,27 @@ def _verdicts(items: Sequence[ItemState]) -> tuple[Table, ...]:
 
 def _settled(settled: Sequence[ItemState]) -> Section:
     rows = tuple(
-        (Code(one.item), one.settled.stage, one.settled.verdict, " ".join(one.settled.reasons[:1]))
-        for one in settled[:MOST_SHOWN]
-        if one.settled
+        (Code(one.item), one.settled.stage, one.settled.verdict, one.settled.reason) for one in settled if one.settled
     )
-    table = Table("Settled items", ("Item", "Stage", "Verdict", "First reason"), rows)
-    return Section("Settled, one by one", "settled", paragraphs=_shown(len(settled), len(rows)),
-                   tables=(table,) if rows else (), folded=True)  # fmt: skip
+    columns = ("Item", "Stage", "Verdict", "First reason")
+    return _listed("Settled, one by one", "settled", Table("Settled items", columns, rows))
 
 
 def _left(rest: Sequence[ItemState]) -> Section:
     rows = tuple(
-        (
-            Code(one.item),
-            one.last.stage if one.last else "none",
-            f"{one.hints:,}",
-            " ".join(one.last.reasons[:1]) if one.last else "",
-        )
-        for one in rest[:MOST_SHOWN]
+        (Code(one.item), *((one.last.stage, f"{one.hints:,}", one.last.reason) if one.last else ("none", "0", "")))
+        for one in rest
     )
-    table = Table(
-        "Items nothing settled", ("Item", "Came last through", "Hints", "What is missing"), rows, frozenset({2})
-    )
-    return Section("Not settled", "left", paragraphs=_shown(len(rest), len(rows)), tables=(table,) if rows else (),
-                   folded=True)  # fmt: skip
+    columns = ("Item", "Came last through", "Hints", "What is missing")
+    return _listed("Not settled", "left", Table("Items that no stage settled", columns, rows, frozenset({2})))
+
+
+def _listed(title: str, slug: str, table: Table) -> Section:
+    """A folded section with the first rows of a table, and how many there are."""
+    whole = len(table.rows)
+    more = f"; {whole - MOST_SHOWN:,} more are in the folder items" if whole > MOST_SHOWN else ""
+    shown = (replace(table, rows=table.rows[:MOST_SHOWN]),) if whole else ()
+    return Section(title, slug, paragraphs=(f"{whole:,} items{more}.",), tables=shown, folded=True)
 
 
 def _left_out(items: Sequence[ItemState]) -> Section:
@@ -170,11 +158,6 @@ def _left_out(items: Sequence[ItemState]) -> Section:
     table = Table("Items left out, since there is nothing to audit", ("Why", "Items"), rows, frozenset({1}))
     return Section("Left out", "left-out", paragraphs=() if rows else ("No item was left out.",),
                    tables=(table,) if rows else (), folded=True)  # fmt: skip
-
-
-def _shown(whole: int, shown: int) -> tuple[str, ...]:
-    more = f"; {whole - shown:,} more are in the folder items" if whole > shown else ""
-    return (f"{whole:,} items{more}.",)
 
 
 def by_stage(run: RunState, items: Sequence[ItemState]) -> list[StageCount]:

@@ -120,18 +120,14 @@ def _html(items: Sequence[ItemState], folder: Path, about: dict[str, str], pictu
 
 def _markdown(items: Sequence[ItemState], about: dict[str, str]) -> str:
     table = Table("", COLUMNS, tuple(row(item) for item in sorted(items, key=ORDERS["state"])), NUMERIC)
-    tally = Table(
-        "", ("State", "Verdict", "Claims"), tuple((s, v, str(n)) for s, v, n in counts(items)), frozenset({2})
-    )
-    lines = [f"- {markdown.value(name)}: {markdown.value(text)}" for name, text in about.items()]
-    meanings = [f"- {state}: {text}" for state, text in _meanings(items).items()]
-    parts = [
+    rows = tuple((one, verdict, str(number)) for one, verdict, number in counts(items))
+    parts = (
         f"# {_title(items)}",
-        "\n".join(lines),
-        markdown.table(tally),
+        "\n".join(f"- {markdown.value(name)}: {markdown.value(text)}" for name, text in about.items()),
+        markdown.table(Table("", ("State", "Verdict", "Claims"), rows, frozenset({2}))),
         markdown.table(table),
-        "\n".join(meanings),
-    ]
+        "\n".join(f"- {one}: {text}" for one, text in _meanings(items).items()),
+    )
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

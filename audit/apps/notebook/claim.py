@@ -10,7 +10,6 @@ from pathlib import Path
 from audit import claims
 from audit.apps import bundle
 from audit.apps.batch import parameters
-from audit.apps.batch.notebooks import PARAMETERS
 from audit.apps.notebook import form as forms
 from audit.apps.notebook.bar import bar
 from audit.apps.notebook.form import AuditForm, OneAuditForm
@@ -62,22 +61,16 @@ def opened(form: OneAuditForm, loaded: ClaimFolder, out: Path, **used: str | boo
         cut_network()
     device = choose(form.device, loaded.claim)
     progress = Progress(watch=bar(wanted=form.interactive))
-    audit = Audit(
-        loaded,
-        device,
-        out,
-        beside=beside(device),
-        entropy=form.seed or None,
-        rounds=form.rounds,
-        progress=progress,
-    )
+    seed, others = form.seed or None, beside(device)
+    audit = Audit(loaded, device, out, beside=others, entropy=seed, rounds=form.rounds, progress=progress)
     progress.plan(STAGES)
+    file = out / parameters.FILE
     known = {"device": device.describe().kind, "seed": audit.seed, "out": "", "copy_to": "", "interactive": False}
     try:
-        parameters.write({**form.model_dump(), **known, **used}, out / PARAMETERS)
+        parameters.write({**form.model_dump(), **known, **used}, file)
     except OSError as error:
         audit.close()
-        raise BadInput(f"{out / PARAMETERS}: cannot be written ({error.strerror}); choose another folder") from error
+        raise BadInput(f"{file}: cannot be written ({error.strerror}); choose another folder") from error
     return audit
 
 
@@ -89,7 +82,7 @@ def report(audit: Audit, form: AuditForm) -> None:
 def finish(audit: Audit, form: OneAuditForm) -> None:
     """Ends the workers, writes the evidence as one zip and offers it; prints where it lies."""
     audit.close()
-    terminal.say(f"the same again: papermill -f {audit.out / PARAMETERS} {form.NOTEBOOK}.ipynb executed.ipynb")
+    terminal.say(f"the same again: papermill -f {audit.out / parameters.FILE} {form.NOTEBOOK}.ipynb executed.ipynb")
     offer(bundle.make(audit.out, claim=audit.folder.path), form)
 
 

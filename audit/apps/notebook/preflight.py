@@ -61,14 +61,14 @@ def preflight(form: AuditForm) -> Markdown:
 def look() -> Machine:
     """This machine, without loading torch."""
     home = toolchain.cuda_home()
-    told = None if home is None else doctor.output([str(home / "bin" / "nvcc"), "--version"])
+    text = None if home is None else doctor.output(str(home / "bin" / "nvcc"), "--version")
     try:
         torch_cuda = toolchain.torch_release()[1]
-        nvcc = None if told is None else toolchain.parse_nvcc(told)[0]
+        nvcc = None if text is None else toolchain.parse_nvcc(text)[0]
     except BadInput:
         torch_cuda = nvcc = None
     return Machine(
-        gpu=_gpu(doctor.output(["nvidia-smi", f"--query-gpu={QUERY}", "--format=csv,noheader,nounits"])),
+        gpu=_gpu(doctor.output("nvidia-smi", f"--query-gpu={QUERY}", "--format=csv,noheader,nounits")),
         torch_cuda=torch_cuda,
         nvcc=nvcc,
         ninja=_ninja(),
@@ -84,7 +84,9 @@ def card(machine: Machine, folder: ClaimFolder | None) -> list[Check]:
         _clocks(machine),
         *_triton(machine, folder),
         _match(machine),
-        _ninja_line(machine),
+        doctor.optional(
+            "ninja", "there" if machine.ninja else None, "needed only to build for a GPU: pip install ninja"
+        ),
         _disk(machine),
         Check("runtime", "ok", f"{machine.runtime}, Python {platform.python_version()}"),
     ]
@@ -135,11 +137,6 @@ def _match(machine: Machine) -> Check:
     if machine.torch_cuda[0] == machine.nvcc[0]:
         return Check("torch and nvcc", "ok", found, "another minor release: torch warns and builds")
     return Check("torch and nvcc", "--", found, "another major release: nothing is built for a GPU; do not swap torch")
-
-
-def _ninja_line(machine: Machine) -> Check:
-    advice = "" if machine.ninja else "needed only to build for a GPU: pip install ninja"
-    return Check("ninja", "ok" if machine.ninja else "--", "there" if machine.ninja else "absent", advice)
 
 
 def _disk(machine: Machine) -> Check:

@@ -11,7 +11,7 @@ from audit.review.rule import Rule
 _HEAD = """# Rules of source review
 
 `audit review FILE...` asks these rules about CUDA C++ and Python sources without building or running anything. CUDA in
-string constants of a Python file is read too. A rule points at lines; it convicts nobody. The last column names the
+string constants of a Python file is read too. A rule points at lines; it fails no kernel. The last column names the
 probe that can confirm it on a device.
 
 A *hint* goes into the record of every audit as `review.<rule>`, launch geometry as `launch_geometry`. *Advice* is about

@@ -24,6 +24,8 @@ This page is printed by `python -m audit.apps.pages` from the records in `report
 """
 
 
+WORDS = {"convicted": "proved", "cleared": "passed", "falsely accused": "falsely failed"}
+"""Results of the records as the page says them."""
 BLIND_HEAD = """Blind controls, `kernels/controls_blind/`: 94 kernels by writers who had the documentation alone; no
 probe was made for any of them. Kit 0.1 is before the defects they showed were mended, kit 0.2 after:"""
 
@@ -65,9 +67,9 @@ def _by_probe(records: Sequence[SelfTest]) -> str:
     """One row a probe, one column a device."""
     probes = sorted({row.probe for record in records for row in record.rows if row.role == "rogue" and row.probe})
     rows = [(Code(probe), *(_caught(record, probe) for record in records)) for probe in probes]
-    honest = ("known-good controls passed", *(_passed(record) for record in records))
+    good = ("known-good controls passed", *(_passed(record) for record in records))
     columns = ("Known-bad controls caught by", *(record.device.name for record in records))
-    return str(markdown.table(Table("", columns, (*rows, honest))))
+    return str(markdown.table(Table("", columns, (*rows, good))))
 
 
 def _column(record: SelfTest) -> str:
@@ -132,7 +134,7 @@ def _standing(record: SelfTest, folder: str, control: str) -> str:
     if row is None:
         return "not asked"
     if row.result != "flagged" or row.probe is None:
-        return row.result
+        return WORDS.get(row.result, row.result)
     return {"undefined": "undefined behaviour", "hint": "hint"}[row.answers[row.probe].grade or "hint"]
 
 
