@@ -41,7 +41,7 @@ def test_doctor_wants_the_compiler_that_the_emulated_device_wants(
     least: int, mark: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(toolchain, "LEAST_GXX", least)
-    monkeypatch.setattr(doctor.tried, "around_commands", lambda: [])
+    monkeypatch.setattr(doctor.check, "around_commands", lambda: [])
     (compiler,) = [check for check in doctor.examine() if check.name == "g++"]
     assert compiler.mark == mark
     assert (f"g++ {least} or newer" in compiler.advice) == (mark == "!!")
