@@ -42,7 +42,7 @@ _stack, _cpu, _detach = torch.stack, torch.Tensor.cpu, torch.Tensor.detach
 
 @dataclass
 class Tally:
-    """What came of the timed calls of one callable; `first` is the first wrong one, one as drawn if there is any."""
+    """Counts of the timed calls of one callable; `first` is the first wrong one, preferably over drawn contents."""
 
     calls: int = 0
     wrong: int = 0
@@ -51,7 +51,7 @@ class Tally:
     first: dict[str, Any] | None = None
 
     def add(self, *, block: int, drawn: bool, seen: dict[str, Any] | None) -> None:
-        """One call; `seen` says what was wrong, None where nothing was."""
+        """Count one call; `seen` is its error, None where it is right."""
         wrong = seen is not None
         self.calls, self.wrong = self.calls + 1, self.wrong + wrong
         self.drawn, self.drawn_wrong = self.drawn + drawn, self.drawn_wrong + (drawn and wrong)
@@ -91,8 +91,8 @@ class Answers:
         counted = [seen for *_, seen in self._queue if isinstance(seen, torch.Tensor)]
         counts = iter(_cpu(_stack(counted)).tolist() if counted else [])
         for name, block, content, seen in self._queue:
-            told = {"why": seen} if isinstance(seen, str) else self._wrong(int(next(counts)))
-            self._tallies.setdefault(name, Tally()).add(block=block, drawn=content.drawn is not None, seen=told)
+            wrong = {"why": seen} if isinstance(seen, str) else self._wrong(int(next(counts)))
+            self._tallies.setdefault(name, Tally()).add(block=block, drawn=content.drawn is not None, seen=wrong)
         self._queue.clear()
 
     def tell_apart(self) -> None:
@@ -104,7 +104,7 @@ class Answers:
                 self._apart.append(float(wrong) / max(1, want.numel()))
                 return
 
-    def told(self) -> list[dict[str, Any]]:
+    def events(self) -> list[dict[str, Any]]:
         """One event about the contents, then one a callable."""
         self.settle()
         apart = median(self._apart) if self._apart else None

@@ -16,7 +16,7 @@ PADDING = 3
 OFFSET = 64
 """Elements before a view with a storage offset: a multiple of every vector a kernel may load at once."""
 MOST_CHARACTERS = 4000
-"""Of what claimed code says when it raises."""
+"""Of the message of an exception of claimed code."""
 MOST_TRIED = 6
 """Copies of an input made at most until one lies at a given address."""
 
@@ -26,7 +26,7 @@ class Arguments:
 
     A call may change its buffers; the values are put back before the next call that uses them. Calls over the same
     buffers are handed the same lists and dicts, as a benchmark's loop hands them: what a call left there stays. What
-    did not fit into device memory is told by `failed`, and the other cases go on. `host` are the positions of arguments
+    does not fit into device memory is named by `failed`, and other cases go on. `host` are the positions of arguments
     whose tensors stay with the host.
     """
 
@@ -166,7 +166,7 @@ def differing(one: object, other: object) -> int:
     here, there = as_bytes(one), as_bytes(other)
     if here.shape != there.shape:
         return max(here.numel(), there.numel())
-    if torch.equal(here, there):  # as good as always, and told without a result of the same size
+    if torch.equal(here, there):  # nearly always; found without a result of the same size
         return 0
     return int(torch.count_nonzero(here != there))
 

@@ -86,7 +86,7 @@ class Blocks:
         self.block = 0
 
     def warm(self, name: str) -> dict[str, Any]:
-        """Calls until two groups of five calls agree within a percent, or the cap; tells how it went."""
+        """Calls until two groups of five calls agree within a percent, or the cap; return the event about it."""
         recent: list[float] = []
         started = time.perf_counter()
         while not settled(recent, group=WARM_GROUP, tolerance=WARM_TOLERANCE):

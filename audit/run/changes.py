@@ -24,7 +24,7 @@ from audit.run.transforms import is_real, one_moved, real_leaves, scaled_number,
 MOST_EXCHANGED = 4
 """Times that each tensor has two elements exchanged until the right result moves."""
 Variation = tuple[str, list[Any], dict[str, Any]]
-"""Its name, its arguments, and what else is told of it."""
+"""Its name, its arguments, and further keys of its event."""
 
 
 class Change(NamedTuple):
@@ -143,7 +143,7 @@ def _moved_by(problem: Problem, position: float, leaf: int | None, factor: float
 
 
 Kind = Literal["drawn", "constant", "table", "number", "whole number"]
-"""What is known of an argument: `inputs` draws it anew, or gives a tensor of one value, another tensor, or a number."""
+"""How `inputs` makes an argument: drawn anew each time, a tensor of one value, another tensor, or a number."""
 FACTORS = (1.0, 8.0, 64.0, 512.0, 4096.0)
 SHARES = (0.1, 0.5)
 """Of a mask that is turned round."""

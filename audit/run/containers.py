@@ -54,7 +54,7 @@ def refilled(handed: Any, value: Any, flat: Sequence[Any]) -> Any:
 
 
 def along(handed: Any, value: Any) -> list[Any]:
-    """What lies in `handed` at the place of each of `leaves(value)`; None where a call took it away."""
+    """Return the leaf of `handed` at the place of each of `leaves(value)`; None where a call took it away."""
     if type(value) is dict:
         known = handed if type(handed) is dict else {}
         return [leaf for key, one in value.items() for leaf in along(known.get(key), one)]

@@ -130,7 +130,7 @@ class Contents:
         self.homes[home][:] = rebuilt(self._draws[0], flat)
 
     def wanted(self, content: Content) -> torch.Tensor:
-        """What is right for a content, all or its pieces, as a vector; to be let go of before claimed code runs."""
+        """Return the right result for a content, or its pieces, as a vector; let go of it before claimed code runs."""
         return self._arena.view(content.row, len(self._kinds))
 
     def part_of(self, result: torch.Tensor) -> torch.Tensor:

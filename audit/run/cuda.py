@@ -137,7 +137,7 @@ def _poison(size: int, pattern: int) -> None:
 
 
 def _profiler() -> Any:
-    """What torch.profiler is made of, without the seconds of imports that its start brings along."""
+    """Return the class inside torch.profiler, which starts without seconds of imports."""
     return profile(use_device="cuda", use_cpu=False, use_kineto=True)
 
 
@@ -149,7 +149,7 @@ def _kernels(finished: Any) -> list[dict[str, Any]]:
 
 
 def _last_error() -> str | None:
-    """What the CUDA runtime holds as its last error, then cleared; synchronising does not tell of a refused launch."""
+    """Return the CUDA runtime's last error and clear it; synchronising does not report a refused launch."""
     runtime = raw_memory.runtime()
     if runtime is None:
         return None
@@ -194,7 +194,7 @@ def _module(library: Path, name: str) -> Any:
 
 
 def launches_in(trace: dict[str, Any]) -> list[dict[str, Any]]:
-    """One entry a launch, in order of start, with the keys of an emulated launch and what only a GPU tells.
+    """One entry a launch, in order of start, with the keys of an emulated launch and those that only a GPU gives.
 
     Args:
         trace: the profiler's Chrome trace, times in microseconds.
@@ -209,15 +209,15 @@ def launches_in(trace: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _launch(event: dict[str, Any]) -> dict[str, Any]:
-    told = event.get("args", {})
+    details = event.get("args", {})
     return {
         "kernel": event["name"],
         "line": None,
-        "grid": told.get("grid"),
-        "block": told.get("block"),
-        "shared_bytes": told.get("shared memory"),
-        "registers": told.get("registers per thread"),
-        "stream": told.get("stream"),
+        "grid": details.get("grid"),
+        "block": details.get("block"),
+        "shared_bytes": details.get("shared memory"),
+        "registers": details.get("registers per thread"),
+        "stream": details.get("stream"),
         "microseconds": float(event["dur"]),
         "refused": None,
     }

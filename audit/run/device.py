@@ -12,7 +12,7 @@ from audit.model import Harness
 
 
 class SessionDevice(Protocol):
-    """What a session needs of a device."""
+    """The interface of a device to a session."""
 
     def load(self, entry: str, harness: Harness) -> Callable[..., Any]:
         """The claimed function of that name; a module's in the harness's mode and dtype."""
@@ -33,7 +33,7 @@ class SessionDevice(Protocol):
         """Writes by kernels into each 4-byte word of the tensor, one saturating byte each; needs the checker."""
 
     def trace(self) -> dict[str, Any]:
-        """What ran since the last call: `launches` and `reports`, then forgotten."""
+        """Return `launches` and `reports` since the last call, and forget them."""
 
 
 def open_device(settings: DeviceSettings) -> SessionDevice:

@@ -1,4 +1,4 @@
-"""Runs in a child: can a case's own inputs tell a right result from a trivial candidate, and which inputs can.
+"""Runs in a child: whether a case's own inputs distinguish a right result from a trivial candidate, and inputs that do.
 
 `reference.py` may offer `discriminating(shape, generator)`. Where it does not, and a trivial candidate is right at the
 case's own inputs, the claim's own draws are changed, in one way after another, until the reference's result varies and
@@ -28,7 +28,7 @@ FAR = 16.0
 
 
 class Discriminator:
-    """What the inputs of one problem can tell.
+    """The inputs of one problem, by whether they distinguish a right result from a trivial candidate.
 
     Args:
         problem: the case.
@@ -42,7 +42,7 @@ class Discriminator:
     def own(self) -> dict[str, int]:
         """The wrong elements of every trivial candidate at the case's own inputs.
 
-        An input that is the right result number for number, here and wherever inputs can tell, is left out: the task
+        An input that is the right result number for number, here and at discriminating inputs, is left out: the task
         is to copy it.
         """
         copied = self._copies if self.offers else set()
@@ -50,7 +50,7 @@ class Discriminator:
 
     @property
     def offers(self) -> bool:
-        """Whether there are inputs at which the task can tell, as far as is known."""
+        """Whether discriminating inputs are known."""
         return self._offered is not None or self._way is not None
 
     def drawn(self, salt: int) -> Values:
@@ -64,8 +64,8 @@ class Discriminator:
 
     def at(self, values: Values) -> dict[str, int]:
         """The wrong elements of every trivial candidate at other inputs; what the task copies is none of them."""
-        told = self._counted(values, [self.problem.want])
-        return {name: wrong for name, wrong in told.items() if name not in self._copies}
+        counted = self._counted(values, [self.problem.want])
+        return {name: wrong for name, wrong in counted.items() if name not in self._copies}
 
     @property
     def _offered(self) -> Callable[..., Values] | None:
@@ -93,15 +93,15 @@ class Discriminator:
 
     @cached_property
     def _way(self) -> Way | None:
-        """The first way of changing inputs that tells; None where none does, and where the own inputs do."""
+        """The first way of changing inputs that makes them discriminating; None where none does, or none is needed."""
         if all(self._raw.values()):
             return None
-        told = next((way for way in WAYS.values() if self._tells(way, set())), None)
-        if told is None and self._copied_here:  # as no way shows otherwise, the task is to copy an input
-            told = next((way for way in WAYS.values() if self._tells(way, self._copied_here)), None)
-        return told
+        found = next((way for way in WAYS.values() if self._discriminates(way, set())), None)
+        if found is None and self._copied_here:  # as no way shows otherwise, the task is to copy an input
+            found = next((way for way in WAYS.values() if self._discriminates(way, self._copied_here)), None)
+        return found
 
-    def _tells(self, way: Way, copied: set[str]) -> bool:
+    def _discriminates(self, way: Way, copied: set[str]) -> bool:
         try:
             one, other = self._changed(way, OWN), self._changed(way, OTHER)
             want, elsewhere = self.problem.oracle(one), self.problem.oracle(other)

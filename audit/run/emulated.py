@@ -18,7 +18,7 @@ from audit.build.emulated.runtime import Runtime
 from audit.build.python.load import function_of, stand_in
 from audit.build.settings import EmulatedPythonSettings, EmulatedSettings
 from audit.model import Harness
-from audit.run.fake_cuda_tensors import FakeCuda, pose
+from audit.run.fake_cuda_tensors import FakeCuda, fake_cuda
 
 
 class Emulated:
@@ -59,7 +59,7 @@ class Emulated:
         return self._runtime.blank_unwritten(result)
 
     def trace(self) -> dict[str, Any]:
-        """See `SessionDevice`. A fault ends its own call only: at one shape it says nothing of the next."""
+        """See `SessionDevice`. A fault ends its own call only."""
         events = {"launches": self._runtime.launches(), "reports": self._runtime.reports()}
         self._runtime.reset()
         self._runtime.recover()
@@ -74,7 +74,7 @@ class EmulatedPython(Emulated):
         self._configuration = settings.configuration.model_dump()
         self._settings = settings
         self._triton = Interpreted(str(settings.python)) if settings.triton else None
-        pose(settings.configuration.compute_capability)
+        fake_cuda(settings.configuration.compute_capability)
         if settings.libraries or settings.refusals:
             stand_in(self._extension, otherwise=None)
 
@@ -105,16 +105,16 @@ class EmulatedPython(Emulated):
     def trace(self) -> dict[str, Any]:
         """See `SessionDevice`. Launches of Triton kernels stand behind those of CUDA kernels."""
         events = super().trace()
-        told = self._triton.trace() if self._triton else {"launches": [], "reports": []}
+        triton = self._triton.trace() if self._triton else {"launches": [], "reports": []}
         if not self._settings.exact_lines:
             events = {key: [{**one, "line": None} for one in found] for key, found in events.items()}
-        return {key: [*events[key], *told[key]] for key in events}
+        return {key: [*events[key], *triton[key]] for key in events}
 
 
 INTERPRET = "TRITON_INTERPRET"
 FAILED = "interpreter-failed"
 MOST_CHARACTERS = 4000
-"""Of what the interpreter says."""
+"""Of the interpreter's message."""
 
 
 class Interpreted:
@@ -140,9 +140,9 @@ class Interpreted:
 
     def trace(self) -> dict[str, list[dict[str, Any]]]:
         """Launches that ended and those that raised, since the last call, with the keys of an emulated kernel's."""
-        told = {"launches": self._launches, "reports": self._reports}
+        events = {"launches": self._launches, "reports": self._reports}
         self._launches, self._reports = [], []
-        return told
+        return events
 
     def _launch(self, executor: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
         kernel, line, ended = executor.fn.__name__, self._calling_line(), False

@@ -29,7 +29,7 @@ def describe(*, seeds: tuple[int, ...]) -> Environment:
 
 
 def processor() -> str:
-    """The processor's name as Linux tells it, else the architecture."""
+    """Return the processor's name from /proc/cpuinfo, else the architecture."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]

@@ -1,7 +1,7 @@
 """Runs in a child: CPU tensors that answer as CUDA tensors do, so that Python written for a GPU takes its GPU path.
 
 Without it `x.is_cuda` sends a source down its fallback, and `device="cuda"` raises. Values are not touched: only what a
-tensor says of its place, and where a function is asked to put one.
+tensor reports as its device, and the device that a function is asked for.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MEMORY_BYTES = 16 << 30
 
 
 class FakeCuda(TorchFunctionMode):
-    """While entered, every tensor of the CPU says it lies on `cuda:0`, and what is asked for there lies on the CPU."""
+    """While entered, every CPU tensor reports `cuda:0` as its device, and a tensor asked for there lies on the CPU."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class FakeCuda(TorchFunctionMode):
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        """Ends the guise also where a mode that claimed code has left on is taken off in its place."""
+        """End the mode also where one that claimed code has left on is taken off in its place."""
         self._entered = False
         super().__exit__(*raised)  # type: ignore[no-untyped-call]
 
@@ -52,7 +52,7 @@ class FakeCuda(TorchFunctionMode):
         return function(*map(_here, args), **{name: _here(value) for name, value in named.items()})
 
 
-def pose(compute_capability: int) -> None:
+def fake_cuda(compute_capability: int) -> None:
     """Makes `torch.cuda` answer for one idle GPU of that compute capability (75 is 7.5), for good in this process.
 
     Not initialised, whatever else it says: seeding torch would reach for the generator of a GPU that is not there.

@@ -57,7 +57,7 @@ class ImportedFile:
 
 @contextmanager
 def as_on_a_gpu(*, meta: bool = False) -> Iterator[None]:
-    """What is asked for on a GPU is made on the CPU, or, to learn shapes alone, on torch's meta device."""
+    """Make tensors that are asked for on a GPU on the CPU, or, to learn shapes alone, on torch's meta device."""
     torch.Generator = _Generator  # type: ignore[misc]
     try:
         with _OnMeta() if meta else FakeCuda():
@@ -134,11 +134,11 @@ def _loaded(path: Path, sizes: Sizes, *, name: str) -> ModuleType:
         raise LookupError(f"{path.name} has no constant {missing[0]}; it has: {', '.join(constants) or 'none'}")
     for size, value in sizes.items():
         holder, place = constants[size]
-        told = ast.copy_location(ast.Constant(int(value)), holder)
+        constant = ast.copy_location(ast.Constant(int(value)), holder)
         if place is None:
-            holder.value = told
+            holder.value = constant
         else:
-            holder.elts[place] = told
+            holder.elts[place] = constant
     module = ModuleType(name)
     module.__file__ = str(path)
     sys.modules[name] = module  # dataclasses look their module up there, torch.compile those of what it traces
@@ -216,14 +216,14 @@ def doubled(value: Any) -> Any:
 
 
 def faked_for(arguments: Sequence[Any]) -> AbstractContextManager[None]:
-    """Nothing where the arguments lie on a GPU: a baseline is timed there as it is."""
+    """Return `as_on_a_gpu` where the arguments lie on the CPU; on a GPU a baseline is timed as it is."""
     there = any(isinstance(value, torch.Tensor) and value.is_cuda for value in arguments)
     return nullcontext() if there else as_on_a_gpu()
 
 
 @contextmanager
 def default_dtype(dtype: torch.dtype) -> Iterator[None]:
-    """What torch makes without being told a dtype has that one for a while."""
+    """Make that dtype torch's default for a while."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
@@ -233,7 +233,7 @@ def default_dtype(dtype: torch.dtype) -> Iterator[None]:
 
 
 def bytes_written(result: torch.Tensor, arguments: Arguments) -> int:
-    """What a kernel must write at least: nothing where the result shares memory with an argument or repeats itself."""
+    """Return the bytes a kernel must write at least; 0 where the result shares memory with an argument."""
     storage = result.untyped_storage()
     shared = [value.untyped_storage()._cdata for value in arguments if isinstance(value, torch.Tensor)]
     return 0 if storage._cdata in shared else min(result.numel() * result.element_size(), storage.nbytes())

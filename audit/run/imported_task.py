@@ -1,8 +1,8 @@
 """Runs in a child: the task of an imported claim, for the `reference.py` that `audit import` writes.
 
 A contract is how others state a task: as a module with parameters, a function that gets them, a function of one tuple,
-a definition with stated inputs, or a plain function. The file is loaded when first asked for, so that whoever only
-reads `reference.py` runs nothing of a stranger's. What `[harness]` of the claim's `claim.toml` states holds here too: a
+a definition with stated inputs, or a plain function. The file is loaded when first asked for, so that reading
+`reference.py` alone runs no code of others. The `[harness]` of the claim's `claim.toml` holds here too: a
 module's mode, and the dtype of parameters and arguments.
 """
 
@@ -33,13 +33,13 @@ from audit.run.imported_file import (
 from audit.run.work import counted
 
 SEED = 42
-"""What KernelBench seeds before it makes a module, and `audit.build.python.load` too."""
+"""The seed that KernelBench sets before it makes a module, and `audit.build.python.load` too."""
 FEWEST_SEEDS = 1 << 16
 """Of so many, two cases of one question hardly ever draw the same."""
 
 
 class Task:
-    """What every contract shares: inputs on the CPU, float64 by doubling, and the least work that is certain.
+    """The common part of every contract: inputs on the CPU, float64 by doubling, and the least work that is certain.
 
     The path is that of a file in `original/` of a claim folder.
     """
@@ -56,7 +56,7 @@ class Task:
             return [cast(on_cpu(value), self._harness) for value in self._drawn(shape, seed)]
 
     def reference(self, *arguments: Any) -> torch.Tensor:
-        """What the claim was compared with."""
+        """Compute the result that the claim was compared with."""
         with torch.no_grad(), faked_for(arguments):
             return one_tensor(self._computed(arguments, double=False))
 
@@ -74,7 +74,7 @@ class Task:
             with torch.device("meta"), torch.no_grad(), as_on_a_gpu(meta=True):
                 arguments = self._drawn(shape, 0)
                 result = one_tensor(self._computed(arguments, double=False))
-        except Exception:  # whatever a stranger's file raises there
+        except Exception:  # the file may raise anything there
             return {"flops": 0.0, "bytes": 0.0}
         return {"flops": 0.0, "bytes": float(bytes_written(result, arguments))}
 
@@ -92,7 +92,7 @@ class Task:
         raise NotImplementedError
 
     def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:
-        """What the file computes for them."""
+        """Compute the file's result for them."""
         raise NotImplementedError
 
 

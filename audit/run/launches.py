@@ -45,7 +45,7 @@ def write_described(shapes: Sequence[Sizes], reference: ModuleType, folder: Path
         try:
             values = _arguments(shape, reference)
             torch.save(described(values), folder / f"{place}.described.pt")
-        except Exception as error:  # whatever a stranger's file raises
+        except Exception as error:  # the file may raise anything
             yield {"described": place, "raised": named(error), "bytes": 0}
         else:
             size = sum(x.numel() * x.element_size() for x in values if isinstance(x, torch.Tensor))
@@ -76,12 +76,12 @@ def run(request: Launches, writer: EventWriter) -> Iterator[dict[str, Any]]:
     for place, values in enumerate(every):
         given = placed([cast(value, harness) for value in values], there, harness.host)
         result, raised = _called(call, given)
-        told: dict[str, Any] = {"launched": place, "raised": raised}
+        event: dict[str, Any] = {"launched": place, "raised": raised}
         if _is_kept(result) and there is not _unwritten:
-            told["blanked"] = device.blank_unwritten(result)
-            told |= {"shape": list(result.shape), "dtype": str(result.dtype).removeprefix("torch.")}
-            told["digest"] = keep(folder / f"{place}.bin", as_bytes(result))
-        yield {**told, **device.trace()}
+            event["blanked"] = device.blank_unwritten(result)
+            event |= {"shape": list(result.shape), "dtype": str(result.dtype).removeprefix("torch.")}
+            event["digest"] = keep(folder / f"{place}.bin", as_bytes(result))
+        yield {**event, **device.trace()}
 
 
 def _called(call: Callable[..., Any], values: list[Any]) -> tuple[Any, str | None]:

@@ -75,7 +75,7 @@ def _sized(request: requests.Sized, reference: ModuleType, results: Writer) -> I
     left."""
     left, host = request.most, stated(request.reference.parent).host
     for place, shape in enumerate(request.shapes):
-        told: dict[str, Any] = {"sized": place, "raised": None}
+        event: dict[str, Any] = {"sized": place, "raised": None}
         try:
             values = reference.inputs(shape, torch.Generator().manual_seed(request.seed + place))
             work = counted(partial(_called, reference, values))
@@ -83,11 +83,11 @@ def _sized(request: requests.Sized, reference: ModuleType, results: Writer) -> I
                 left -= work or 0
                 problem = Problem(reference, values, shape, device=request.device, host=host)
                 _stands(problem, request.relative)
-                told |= {**problem.expected(values, results), "size": problem.size}
+                event |= {**problem.expected(values, results), "size": problem.size}
                 torch.save(values, request.folder / f"{place}.inputs.pt")
         except Exception as error:  # the file may raise anything at sizes it was not made for
-            told["raised"] = named(error)
-        yield told
+            event["raised"] = named(error)
+        yield event
 
 
 def _called(reference: ModuleType, values: list[Any]) -> object:

@@ -18,7 +18,7 @@ ADDS_NOTHING = frozenset({
     "__annotations__", "__dict__", "__doc__", "__firstlineno__", "__module__", "__qualname__", "__slots__",
     "__static_attributes__", "__weakref__",
 })  # fmt: skip
-"""What Python puts into a class whose body is empty."""
+"""The names that Python puts into a class whose body is empty."""
 _Tensor, _Parameter, _Metaclass = torch.Tensor, torch.nn.Parameter, type(torch.Tensor)
 _bases, _members = type.__dict__["__mro__"].__get__, type.__dict__["__dict__"].__get__
 _detach, _Undisturbed = torch.Tensor.detach, torch._C.DisableTorchFunctionSubclass
@@ -84,20 +84,20 @@ class KeptOutputs:
     def keep(self, name: str, slot: int, output: Any, *, inputs: int, block: int) -> None:
         """Copies the output of a call over set `inputs` of the inputs to the host.
 
-        A subclass of torch's tensor that defines anything is told as none: it may compute what it holds when it is
+        A subclass of torch's tensor that defines anything counts as none: it may compute what it holds when it is
         read, after the clock.
         """
         output = own(output)
         kept = self._kept.setdefault(name, [{}] * self._each)
-        told = {"variant": name, "inputs": inputs, "block": block}
+        event = {"variant": name, "inputs": inputs, "block": block}
         if type(output) is not torch.Tensor:
-            kept[slot] = {**told, "no_tensor": type(output).__name__}
+            kept[slot] = {**event, "no_tensor": type(output).__name__}
             return
         rows = self._rows(output)
         whole = _detach(output)
         part = whole if rows is None else whole[torch.tensor(rows, device=output.device)]
         dtype = str(output.dtype).removeprefix("torch.")
-        kept[slot] = {**told, "whole": list(output.shape), "rows": rows, "dtype": dtype, "part": _cpu(part)}
+        kept[slot] = {**event, "whole": list(output.shape), "rows": rows, "dtype": dtype, "part": _cpu(part)}
 
     def written(self) -> list[dict[str, Any]]:
         """Writes what is kept; one event a call, with the name of its file."""
@@ -111,9 +111,9 @@ class KeptOutputs:
         return sorted(self._choice.sample(range(output.shape[0]), count))
 
     def _write(self, number: int, one: dict[str, Any]) -> dict[str, Any]:
-        told = {key: value for key, value in one.items() if key != "part"}
+        event = {key: value for key, value in one.items() if key != "part"}
         if "part" in one:
             part = one["part"].contiguous()
             file = f"timed{number}.bin"
-            told |= {"file": file, "shape": list(part.shape), "digest": self._keep_file(self._folder / file, part)}
-        return told
+            event |= {"file": file, "shape": list(part.shape), "digest": self._keep_file(self._folder / file, part)}
+        return event

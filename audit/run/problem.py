@@ -18,8 +18,8 @@ from audit.run.results import Writer
 from audit.run.transforms import is_real
 
 FEW, DRAWS, FIRST_DRAW = 16, 3, 8
-"""A result of so few elements has no size of its own to rely on: a sum may come out near zero. How many other draws
-tell it, and the salt of the first."""
+"""A result of so few elements has no size of its own to rely on: a sum may come out near zero. Its size is that of
+so many other draws, the first with that salt."""
 MOST_DRAWN = 1 << 26
 """Elements of the inputs, above which other draws cost too much."""
 TIES = "ties"
@@ -57,7 +57,7 @@ class Problem:
         return made
 
     def generator(self, salt: int) -> torch.Generator:
-        """The same numbers for the same inputs, which nobody can know before the audit."""
+        """Return a generator whose numbers depend on the inputs alone, and so are not known before the audit."""
         return torch.Generator().manual_seed(self._seed + salt)
 
     @cached_property
@@ -79,17 +79,17 @@ class Problem:
 
     @cached_property
     def want(self) -> torch.Tensor:
-        """What is right for the case's own arguments, float64."""
+        """The right result for the case's own arguments, float64."""
         return self.oracle(self.values)
 
     @cached_property
     def want_of_others(self) -> torch.Tensor:
-        """What is right for the others."""
+        """The right result for the other arguments."""
         return self.oracle(self.others)
 
     @cached_property
     def got(self) -> torch.Tensor:
-        """What the reference itself returns for them."""
+        """The reference's own result for the case's arguments."""
         return self.eager(self.values)
 
     @cached_property
@@ -103,11 +103,11 @@ class Problem:
         return correctness.rms(every) if bool(every.isfinite().any()) else 0.0
 
     def oracle(self, values: list[Any]) -> torch.Tensor:
-        """What is right for those arguments, float64."""
+        """Return the right result for those arguments, float64."""
         return self._once(values, "oracle", lambda there: self.reference.oracle(*there).to(torch.float64))
 
     def eager(self, values: list[Any]) -> torch.Tensor:
-        """What the reference itself returns."""
+        """Return the reference's own result."""
         return self._once(values, "eager", lambda there: self.reference.reference(*there))
 
     def hold(self, values: list[Any]) -> None:
@@ -115,7 +115,7 @@ class Problem:
         self._asked = (values, {})
 
     def expected(self, values: list[Any], results: Writer) -> dict[str, Any]:
-        """Writes what is right for those arguments; the keys that an event tells of it.
+        """Write the right result for those arguments; return the keys of its event.
 
         Of a result of integers, others are as right where a few elements hang on ties between inputs.
         """
@@ -125,20 +125,20 @@ class Problem:
 
     def bits(self) -> dict[str, float | None]:
         """Effective bits of the reference, and of the oracle on inputs rounded to each lower format."""
-        told = {"fp32": correctness.effective_bits(self.got.double(), self.want)}
+        found = {"fp32": correctness.effective_bits(self.got.double(), self.want)}
         for name, rounded in FORMATS.items():
             low = self.oracle(_each_real(self.values, rounded))
-            told[name] = correctness.effective_bits(low.to(self.got.dtype).double(), self.want)
-        return told
+            found[name] = correctness.effective_bits(low.to(self.got.dtype).double(), self.want)
+        return found
 
     def headroom(self, values: list[Any]) -> dict[str, float | None]:
         """The tolerance the reference itself needs, one that rounds its inputs first, and one that breaks ties
         otherwise; None: no finite one."""
         want = self.oracle(values)
-        told = {"fp32": correctness.needed(self.eager(values).double(), want)}
+        found = {"fp32": correctness.needed(self.eager(values).double(), want)}
         for name, rounded in FORMATS.items():
-            told[name] = correctness.needed(self.oracle(_each_real(values, rounded)), want)
-        return told | {TIES: ties.needed(self.oracle, values, want, self._seed + 7)}
+            found[name] = correctness.needed(self.oracle(_each_real(values, rounded)), want)
+        return found | {TIES: ties.needed(self.oracle, values, want, self._seed + 7)}
 
     def _once(self, values: list[Any], what: str, compute: Callable[[list[Any]], torch.Tensor]) -> torch.Tensor:
         held = [*self._held, *([] if self._asked is None else [self._asked])]

@@ -54,7 +54,7 @@ class ProcessState:
     children: frozenset[str]
 
     def since(self, before: ProcessState) -> dict[str, Any]:
-        """What differs from an earlier look: names, and how many threads and children came and stayed."""
+        """Return the differences from an earlier look: names, and how many threads and children came and stayed."""
         settings = [name for name, value in self.settings.items() if before.settings[name] != value]
         return {
             "changed": settings,
@@ -70,7 +70,7 @@ def at_birth() -> ProcessState:
 
 
 def settled(before: ProcessState) -> dict[str, Any]:
-    """What differs from an earlier look; a thread that was joined is listed a moment longer and is waited for."""
+    """Return the differences from an earlier look; wait for joined threads, which are listed a moment longer."""
     found = look().since(before)
     for _ in range(ENDING_LOOKS):
         if not found["threads"]:
@@ -125,11 +125,11 @@ Code = tuple[Any, Any]
 
 
 def watch() -> Callable[[], list[str]]:
-    """What tells, when it is called later, the names of whatever is another object than now, sorted.
+    """Return a function that returns the names rebound since now, sorted.
 
-    It holds all it compares with, so that whoever wants to mislead it has to search the memory of the process for it.
+    It holds all it compares with, so that code that wants to mislead it has to search the memory of the process.
     """
-    before, own, told = snapshot(), _kit_functions(), replaced
+    before, own, compare = snapshot(), _kit_functions(), replaced
     code_of, ordered = _code_of, sorted
 
     def look() -> list[str]:
@@ -139,7 +139,7 @@ def watch() -> Callable[[], list[str]]:
             for name, was in known.items()
             if code_of(names.get(name)) != was
         ]
-        return ordered([*changed, *told(before)])
+        return ordered([*changed, *compare(before)])
 
     return look
 
@@ -161,7 +161,7 @@ def _code_of(value: Any) -> Code:
 
 
 def snapshot() -> dict[str, Any]:
-    """What stands under every watched name now, and how many modes, hooks and traces are in force."""
+    """Return the object under every watched name, and how many modes, hooks and traces are in force."""
     found = {
         f"{owner}.{name}": getattr(place, name, None) for owner, (place, names) in _OWNERS.items() for name in names
     }

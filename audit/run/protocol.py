@@ -1,7 +1,7 @@
-"""The judge's side: which events a session may answer its request with. Anything else was not told by our code.
+"""The judge's side: the events with which a session may answer its request. Any other was not sent by our code.
 
-The seal (`transcript`) says that a message left our native code; this says that what it holds is what that code tells
-for this very request: every event in its place, known keys alone, numbers and sizes within bounds.
+The seal (`transcript`) shows that a message left our native code; this checks that it is an event of this very request:
+every event in its place, known keys alone, numbers and sizes within bounds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def checked(request: requests.AnyRequest, lines: Sequence[str], *, finished: boo
 
     Args:
         request: what the session was asked.
-        lines: what it told, an event each.
+        lines: its events, one each.
         finished: whether it ran to its end; then nothing may be missing.
 
     Raises:
@@ -43,13 +43,13 @@ def _event(line: str, place: int, shape: TypeAdapter[Any]) -> Event:
         event = json.loads(line, parse_constant=_no_number, object_pairs_hook=_once)
         shape.validate_python(event)
     except (ValueError, RecursionError) as error:
-        raise ProtocolViolation(f"event {place} is none that a session tells: {_said(error)}") from None
+        raise ProtocolViolation(f"event {place} is none that a session tells: {_first_words(error)}") from None
     found: Event = event
     return found
 
 
-def _said(error: Exception) -> str:
-    """What a checker said first, without the value it speaks of."""
+def _first_words(error: Exception) -> str:
+    """Return the first words of an error, without the value at fault."""
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         return f"{'.'.join(str(part) for part in first['loc'])[:120]}: {first['msg'][:120]}"
@@ -157,7 +157,7 @@ def _timings(request: requests.Timing, events: Sequence[Event], finished: bool) 
 
 
 def _checked_once(request: requests.SandboxCheck, events: Sequence[Event], finished: bool) -> None:  # noqa: ARG001
-    """One event, about all walls at once."""
+    """One event, about the whole sandbox."""
     if len(events) > 1 or (finished and len(events) != 1):
         raise ProtocolViolation(f"{len(events)} events for one trial")
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 
 BETWEEN_ANY = 4
-"""cudaMemcpyDefault: the driver tells by the addresses where each side lies."""
+"""cudaMemcpyDefault: the driver finds out by the addresses where each side lies."""
 
 _data_ptr, _nbytes = torch.Tensor.data_ptr, torch.Tensor.nbytes.__get__  # type: ignore[attr-defined]
 _strides, _shape = torch.Tensor.stride, torch.Tensor.shape.__get__  # type: ignore[attr-defined]
@@ -101,7 +101,7 @@ _narrow, _viewed, _as_strided = torch.Tensor.narrow, torch.Tensor.view, torch.Te
 
 @dataclass(frozen=True)
 class Kind:
-    """What a value is: its type, shape and strides; dense."""
+    """The type, shape and strides of a dense value."""
 
     dtype: torch.dtype
     shape: tuple[int, ...]

@@ -1,8 +1,8 @@
 """Files between a session and the judge: right results in a file without a name, outputs checked by their digest.
 
 The judge opens the file of right results, hands its descriptor to the process of `reference.py` alone, and reads it;
-claimed code finds no path to it. An event tells at which byte a result starts. An output counts only as the very bytes
-that the session's native code wrote.
+claimed code finds no path to it. An event names the byte at which a result starts. An output counts only as the very
+bytes that the session's native code wrote.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Results:
     """The judge's end."""
 
     def __init__(self) -> None:
-        self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed when nobody reads it any more
+        self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed with its last reader
 
     def fileno(self) -> int:
         """The descriptor to hand over."""
@@ -59,7 +59,7 @@ class Writer:
         self._file.close()
 
     def expected(self, result: Any, *, dtype: Any, also: Sequence[Any] = ()) -> dict[str, Any]:
-        """Writes what is right, a float64 tensor, and others that are as right; the keys that an event tells of it."""
+        """Write the right result, a float64 tensor, and others that are as right; return the keys of its event."""
         return {
             "expected_shape": list(result.shape),
             "expected_dtype": str(dtype).removeprefix("torch."),
@@ -79,7 +79,7 @@ DIGEST_BYTES = 32
 
 
 def read(file: Path, *, digest: str, most_bytes: int) -> npt.NDArray[np.uint8]:
-    """The bytes of a file, once its BLAKE2b digest is seen to be the one that was told when it was written.
+    """Return the bytes of a file, once its BLAKE2b digest is seen to be that of its event.
 
     Raises:
         ProtocolViolation: it is no plain file, longer than `most_bytes`, or other bytes than those.
@@ -92,7 +92,7 @@ def read(file: Path, *, digest: str, most_bytes: int) -> npt.NDArray[np.uint8]:
 
 
 def _opened(file: Path, most_bytes: int) -> int:
-    """A descriptor of a plain file that is not too long: it need not hold what it says it is long."""
+    """Return a descriptor of a plain file that is not too long; its size is not its content."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The judge's side: which walls stand around the sessions of a pool, as a session found that tried to get through."""
+"""The judge's side: which parts of the sandbox hold for the sessions of a pool, as a session found that tried each."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from audit.sandbox.attempts import Targets
 LIMIT_S = 20.0
 KEYS = "keys"
 OF_THE_CHANNEL: Mapping[str, str] = {KEYS: "gets a key for what it tells only where the kit's own code waits for one"}
-"""What is seen of a session by its parent alone; beside `check.WALLS`."""
-UNTOLD = "this machine does not tell where a process waits"
+"""The part that the parent of a session sees alone, beside `check.WALLS`."""
+UNSEEN = "this machine does not tell where a process waits"
 
 
 def walls(workers: Workers) -> tuple[Wall, ...]:
-    """Every wall, tried from inside a session like any other; milliseconds once the workers have started."""
+    """Return every part of the sandbox, tried from inside a session; milliseconds once the workers have started."""
     attested: list[bool] = []
 
     def ask(targets: Targets) -> Mapping[str, str]:
@@ -31,4 +31,4 @@ def walls(workers: Workers) -> tuple[Wall, ...]:
         return found
 
     found = check.walls(ask)
-    return (*found, Wall(name=KEYS, up=any(attested), why="" if any(attested) else UNTOLD))
+    return (*found, Wall(name=KEYS, up=any(attested), why="" if any(attested) else UNSEEN))

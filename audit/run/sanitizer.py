@@ -124,7 +124,7 @@ def checked(program: str, request: SanitizedCall, folder: Path) -> list[dict[str
     Args:
         program: path of compute-sanitizer.
         request: the call.
-        folder: takes the logs; nobody else's.
+        folder: takes the logs, of this call alone.
     """
     options = {**TOOLS}
     if SHARED_TOO in _help(program):
@@ -135,8 +135,8 @@ def checked(program: str, request: SanitizedCall, folder: Path) -> list[dict[str
 
 def _help(program: str) -> str:
     with suppress(OSError, subprocess.TimeoutExpired):
-        told = subprocess.run([program, "--help"], capture_output=True, timeout=HELP_LIMIT_S, check=False)
-        return told.stdout.decode(errors="replace")
+        done = subprocess.run([program, "--help"], capture_output=True, timeout=HELP_LIMIT_S, check=False)
+        return done.stdout.decode(errors="replace")
     return ""
 
 
@@ -169,20 +169,21 @@ def _reports(one: _Running) -> list[dict[str, Any]]:
 
 
 def _no_answer(tool: str, message: str) -> dict[str, Any]:
-    told = {"kind": NO_ANSWER, "message": message, "kernel": "", "line": None}
-    return {**told, "library_offset": None, "count": 1, "tool": tool}
+    report = {"kind": NO_ANSWER, "message": message, "kernel": "", "line": None}
+    return {**report, "library_offset": None, "count": 1, "tool": tool}
 
 
 def _of_input(report: dict[str, Any], ranges: Path) -> dict[str, Any]:
     """The report without its address; a read of an input, which was uploaded whole, has a kind of its own."""
-    told = {key: value for key, value in report.items() if key != "address"}
+    plain = {key: value for key, value in report.items() if key != "address"}
     address, shared = report["address"], "shared" in report["message"]
     if report["kind"] != "uninitialised-read" or address is None or shared or not ranges.exists():
-        return told
+        return plain
     inputs = json.loads(ranges.read_text(encoding="utf-8")).get(RANGES, [])
     if not any(start <= address < start + size for start, size in inputs):
-        return told
-    return {**told, "kind": "uninitialised-read-of-input", "message": f"{told['message']}; an input was uploaded whole"}
+        return plain
+    message = f"{plain['message']}; an input was uploaded whole"
+    return {**plain, "kind": "uninitialised-read-of-input", "message": message}
 
 
 def main() -> None:

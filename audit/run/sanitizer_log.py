@@ -73,27 +73,27 @@ def _blocks(text: str) -> Iterator[str]:
 
 
 def _report(block: str) -> dict[str, Any] | None:
-    for headline, told in _READERS.items():
+    for headline, read in _READERS.items():
         if found := headline.match(block):
-            return told(found, block)
+            return read(found, block)
     return None
 
 
 def _of_access(found: re.Match[str], block: str) -> dict[str, Any]:
     space, how, size = found.groups()
     if "misaligned" in block:
-        return _told("misaligned-access", f"misaligned {space} {how} of {size} bytes", block)
+        return _report_of("misaligned-access", f"misaligned {space} {how} of {size} bytes", block)
     kind = "out-of-bounds-read" if how == "read" else "out-of-bounds-write"
-    return _told(kind, f"invalid {space} {how} of {size} bytes", block)
+    return _report_of(kind, f"invalid {space} {how} of {size} bytes", block)
 
 
 def _of_remote(found: re.Match[str], block: str) -> dict[str, Any]:
     where = "in a block of the cluster that may not have begun, or may have ended"
-    return _told("race-shared", f"a {found[1]} of {found[2]} bytes {where}", block)
+    return _report_of("race-shared", f"a {found[1]} of {found[2]} bytes {where}", block)
 
 
 def _of_unwritten(found: re.Match[str], block: str) -> dict[str, Any]:
-    return _told("uninitialised-read", f"{found[1]} read of {found[2]} bytes that nothing has written", block)
+    return _report_of("uninitialised-read", f"{found[1]} read of {found[2]} bytes that nothing has written", block)
 
 
 def _of_race(found: re.Match[str], block: str) -> dict[str, Any]:
@@ -101,18 +101,18 @@ def _of_race(found: re.Match[str], block: str) -> dict[str, Any]:
     places = " and ".join(f"line {place.line}" for place in _places(block) if place.line is not None)
     text = f"threads of a block access one word of shared memory{inside}{f' ({places})' if places else ''}"
     hazards = sum(int(count) for count in _HAZARDS.findall(block))
-    return {**_told("race-shared", text, block), "count": max(1, hazards)}
+    return {**_report_of("race-shared", text, block), "count": max(1, hazards)}
 
 
 def _of_barrier(found: re.Match[str], block: str) -> dict[str, Any]:
-    """Divergence is told as it is: whether the threads that did not come had ended is not in the log."""
+    """Report divergence as it is: whether the threads that did not come had ended is not in the log."""
     what = found[1].lower()
     kind = "barrier-divergence" if what.startswith("divergent") else "warp-mask"
-    return _told(kind, f"barrier error: {what}" if what else "barrier error", block)
+    return _report_of(kind, f"barrier error: {what}" if what else "barrier error", block)
 
 
 def _of_warpgroup(found: re.Match[str], block: str) -> dict[str, Any]:
-    return _told("warp-mask", found[1].rstrip(". "), block)
+    return _report_of("warp-mask", found[1].rstrip(". "), block)
 
 
 _READERS: dict[re.Pattern[str], Callable[[re.Match[str], str], dict[str, Any]]] = {
@@ -125,7 +125,7 @@ _READERS: dict[re.Pattern[str], Callable[[re.Match[str], str], dict[str, Any]]] 
 }
 
 
-def _told(kind: str, message: str, block: str) -> dict[str, Any]:
+def _report_of(kind: str, message: str, block: str) -> dict[str, Any]:
     places = _places(block)
     own = next((place for place in places if place.line is not None), places[0] if places else _Place("a kernel", None))
     address = _ADDRESS.search(block)
@@ -141,13 +141,13 @@ def _told(kind: str, message: str, block: str) -> dict[str, Any]:
 
 
 def _places(block: str) -> list[_Place]:
-    """Where the instructions of a report are, in the order told; device frames of a backtrace come last."""
+    """Where the instructions of a report are, in the order of the log; device frames of a backtrace come last."""
     found = []
     for place in _AFTER_AT.finditer(block):
         text = place["place"]
         match = _OLD_LINE.match(text) or _OLD.match(text) or _NEW.match(text)
         if match is not None:
-            told = match.groupdict()
-            known = (told.get("file") or "").endswith(_SOURCES)
-            found.append(_Place(told["kernel"].strip(), int(told["line"]) if known else None))
+            parts = match.groupdict()
+            known = (parts.get("file") or "").endswith(_SOURCES)
+            found.append(_Place(parts["kernel"].strip(), int(parts["line"]) if known else None))
     return found

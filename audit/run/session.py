@@ -62,8 +62,8 @@ def run(request: Session, writer: EventWriter) -> Iterator[dict[str, Any]]:
         if step.get("hold"):
             held[index] = result
         del result, one  # back to the allocator before the next step, as between two calls of a benchmark
-        told = {"loaded": loaded["changed"], "replaced": replaced()}
-        yield {"step": index, **step, **event, **device.trace(), **told}
+        state = {"loaded": loaded["changed"], "replaced": replaced()}
+        yield {"step": index, **step, **event, **device.trace(), **state}
 
 
 def _claimed(request: Session, device: SessionDevice) -> dict[str, Function]:
@@ -149,7 +149,7 @@ class _Step:
         return self._into.fill(self._case.values)
 
     def _called(self, inputs: list[Any]) -> object:
-        """The result; what somebody saw who read it right behind the call is kept as `seen`."""
+        """Return the result; `seen` keeps a copy of it made right behind the call."""
         if stream := self._step.get("stream"):
             result, self.seen = call_patterns.call_behind(self._call, inputs, self._case.values, stream=stream)
             return own(result)
@@ -161,7 +161,7 @@ class _Step:
     def _late(self, seen: torch.Tensor, result: object) -> int:
         """Bytes of the result that changed after the call had returned."""
         now = process_state.look().since(self._start)
-        if now["threads"] or now["children"]:  # somebody is there who could still write
+        if now["threads"] or now["children"]:  # one of them could still write
             time.sleep(LATE_CUDA_S if seen.is_cuda else LATE_S)
             self._device.after_call()
         return differing(seen, result)
@@ -172,8 +172,8 @@ class _Step:
         before, started = process_state.look(), time.perf_counter()
         event, result = turn.run(order, flush_from=self._step["flush_from"])
         self.firsts = turn.firsts
-        told = {"seconds": time.perf_counter() - started, "returned": _type_of(result)}
-        return {**told, **process_state.settled(before), **event}, result
+        call = {"seconds": time.perf_counter() - started, "returned": _type_of(result)}
+        return {**call, **process_state.settled(before), **event}, result
 
     def _changed(self, inputs: list[Any]) -> list[int]:
         """The bytes that a call changed in each input; what it changed is put back before the next one."""
@@ -187,11 +187,11 @@ def _firsts(
     firsts: dict[int, First], folder: Path, step: int, keep: Callable[[Path, torch.Tensor], str]
 ) -> dict[str, Any]:
     """Writes the first results of a sequence, each to `<step>-<case>.bin`."""
-    told = [
+    events = [
         {"of": case, "shape": one.shape, "dtype": one.dtype, "digest": keep(folder / f"{step}-{case}.bin", one.data)}
         for case, one in firsts.items()
     ]
-    return {"firsts": told} if told else {}
+    return {"firsts": events} if events else {}
 
 
 def _plant(reference: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:

@@ -1,6 +1,6 @@
 """The events of sessions, key by key, with their bounds; those of timing sessions stand in `timing_events`.
 
-What they mean is said where they are told.
+Their meaning stands where they are sent.
 """
 
 from __future__ import annotations

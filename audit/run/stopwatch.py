@@ -17,7 +17,7 @@ Call = Callable[[], Any]
 
 
 def _nothing(*_: Any) -> None:
-    """What comes before or after a call that needs nothing there."""
+    """Do nothing before or after a call."""
 
 
 @dataclass(frozen=True)
@@ -128,13 +128,13 @@ def ceilings(stopwatch: Stopwatch) -> list[dict[str, Any]]:
     """One event a ceiling: `variant`, `shape`, `samples_ms`. TF32 is left out where the GPU has none."""
     source = torch.empty(COPY_BYTES, dtype=torch.uint8, device="cuda")
     target = torch.empty_like(source)
-    told = [_ceiling("copy", {"bytes": 2 * COPY_BYTES}, stopwatch, lambda: target.copy_(source))]
-    told.append(_product("fp32", FP32_SIDE, torch.float32, stopwatch))
+    events = [_ceiling("copy", {"bytes": 2 * COPY_BYTES}, stopwatch, lambda: target.copy_(source))]
+    events.append(_product("fp32", FP32_SIDE, torch.float32, stopwatch))
     if torch.cuda.get_device_capability() >= TF32_FROM:
         with _tf32():
-            told.append(_product("tf32", MATRIX_UNIT_SIDE, torch.float32, stopwatch))
-    told.append(_product("fp16", MATRIX_UNIT_SIDE, torch.float16, stopwatch))
-    return told
+            events.append(_product("tf32", MATRIX_UNIT_SIDE, torch.float32, stopwatch))
+    events.append(_product("fp16", MATRIX_UNIT_SIDE, torch.float16, stopwatch))
+    return events
 
 
 def _product(precision: str, side: int, dtype: torch.dtype, stopwatch: Stopwatch) -> dict[str, Any]:

@@ -20,7 +20,7 @@ SHARE, LEAST = 2.0**-36, 2.0**-160
 MOST_TIED = 0.01
 """A larger share of elements that hang on ties are ties that the inputs are meant to have; then they count."""
 REFUSED = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
-"""What a reference raises for arguments it does not take."""
+"""The exceptions of a reference for arguments it does not take."""
 Oracle = Callable[[list[Any]], torch.Tensor]
 
 

@@ -57,7 +57,7 @@ def _interleaved(request: requests.Interleaved, writer: EventWriter) -> Events:
     blocks.repeat(again, f"{AGAIN}{again}")
     yield from _session(blocks, request)
     yield from kept.written()
-    yield from answers.told()
+    yield from answers.events()
     yield mark("blocks")
     for name, call in calls.items():
         yield from other_clocks.between_messages(name, call, each_ms=each_ms[name])
@@ -67,7 +67,7 @@ def _interleaved(request: requests.Interleaved, writer: EventWriter) -> Events:
 
 
 def _around(calls: dict[str, Indexed], request: requests.Interleaved, stopwatch: Stopwatch) -> Events:
-    """What is measured once the blocks are over: the published protocol, this GPU's ceilings, then the profiler."""
+    """Measure what comes after the blocks: the published protocol, this GPU's ceilings, then the profiler."""
     if request.published and EAGER in calls:
         yield from exhibit(EAGER, calls[EAGER], request.published)
     if request.ceilings:
@@ -151,7 +151,7 @@ def _compiled(request: requests.Compiled, _: EventWriter) -> Events:
 
 
 def makers(request: requests.Interleaved, sets: list[Any]) -> Iterable[tuple[str, Callable[[], Indexed]]]:
-    """What makes each callable of a request, the compiled baselines first.
+    """Give the function that makes each callable of a request, the compiled baselines first.
 
     One that allows TF32 while it runs leaves PyTorch's precision at "ieee" where it was "none". That does the same, but
     torch.compile would not take what was compiled ahead.
@@ -174,7 +174,7 @@ def _harness(request: requests.Timing) -> Harness:
 
 
 def _loaded(makers: Iterable[tuple[str, Callable[[], Indexed]]], calls: dict[str, Indexed]) -> Events:
-    """Loads each, calls it once over its first inputs, and adds it; one that cannot is told of and left out."""
+    """Load each, call it once over its first inputs, and add it; one that raises becomes an event and is left out."""
     for name, make in makers:
         yield {"trying": name}
         started = time.perf_counter()
@@ -202,7 +202,7 @@ KINDS: dict[str, Callable[[Any, EventWriter], Events]] = {
 
 
 MOST_SAMPLES = 300
-"""Samples told for one protocol: where there are more, evenly spaced ones in the order they were taken."""
+"""Samples in the event of one protocol: where there are more, evenly spaced ones in the order they were taken."""
 
 
 def exhibit(name: str, function: Callable[[int], Any], protocols: Sequence[Protocol]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from pydantic import Field
 from audit.run.session_events import Count, Digest, Duration, Event, Name, Numbers, Real, Shape, Sizes, Text
 
 OURS = ("baseline:", "control:", "ceiling:", "profiler")
-"""What names of ours begin with in a timing session."""
+"""The beginnings of the kit's own names in a timing session."""
 MOST_SAMPLES, MOST_ROWS = 100_000, 1 << 23
 Samples = Annotated[list[Duration], Field(max_length=MOST_SAMPLES)]
 
@@ -162,7 +162,7 @@ class Answered(Event):
 
 
 class About(Event):
-    """See `answers`: what the contents can tell."""
+    """See `answers`: how far the contents distinguish results."""
 
     mixed: bool
     told_apart: Annotated[float, Field(ge=0.0, le=1.0)] | None

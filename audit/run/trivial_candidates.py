@@ -1,7 +1,7 @@
 """Runs in a child: trivial candidates, results known without the answer, held against what is right.
 
 A kernel that returns one of them has computed nothing: zeros, one number fixed before the inputs are drawn, the right
-result for other inputs, an input itself. Where one is right, the inputs tell nothing about a kernel.
+result for other inputs, an input itself. Where one is right, the inputs say nothing about a kernel.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def wrong_elements(
         relative: the tolerance that counts.
         least_scale: stands for the size of `want` where that is smaller.
     """
-    scale, told = max(least_scale, correctness.rms(want)), dict[str, int]()
+    scale, counts = max(least_scale, correctness.rms(want)), dict[str, int]()
     for name, one in _candidates(want, others, inputs):
         wrong = int((~correctness.right(one, want, relative=relative, scale=scale)).sum())
-        told[name] = min(wrong, told.get(name, wrong))
-    return told
+        counts[name] = min(wrong, counts.get(name, wrong))
+    return counts
 
 
 def copies(want: torch.Tensor, inputs: Sequence[Any]) -> set[str]:

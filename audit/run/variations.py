@@ -4,8 +4,8 @@ The new inputs lie beside the case's, in `<case>.<variation>.inputs.pt`; what is
 variation that the reference refuses is left out.
 
 `reference.py` may offer `distributions(shape, generator)`: a dict from names to lists of arguments, tried beside ours;
-and `discriminating(shape, generator)`: arguments at which the task can tell a right result from one that nobody
-computed, where those of `inputs` cannot; see `discriminating`, which makes some where it offers none. Then each input
+and `discriminating(shape, generator)`: arguments at which the task distinguishes a right result from a trivial
+candidate, where those of `inputs` cannot; see `discriminating`, which makes some where it offers none. Then each input
 is changed alone among those.
 """
 
@@ -43,11 +43,11 @@ def run(request: requests.Variations, reference: ModuleType, results: Writer) ->
         yield {"of": of, "bits": case.bits(), "trivial": discriminator.own, "inputs": names(case)}
         for group in wanted.groups:
             for name, values, more in GROUPS[group](discriminator):
-                told = _written(case, values, _beside(wanted.inputs, name), results)
-                if told is not None:
+                right = _written(case, values, _beside(wanted.inputs, name), results)
+                if right is not None:
                     measured = case.headroom(values) if group in DRAWN else {}
                     trivial = discriminator.at(values) if group == DISCRIMINATING else {}
-                    about = {"headroom": measured, "trivial": trivial, **more, **told}
+                    about = {"headroom": measured, "trivial": trivial, **more, **right}
                     yield {"of": of, "variation": name, "group": group, **about}
 
 
@@ -59,11 +59,11 @@ def _beside(file: Path, name: str) -> Path:
 def _written(case: Problem, values: list[Any], stem: Path, results: Writer) -> dict[str, Any] | None:
     case.hold(values)
     try:
-        told = case.expected(values, results)
+        right = case.expected(values, results)
     except ties.REFUSED:
         return None
     torch.save(values, stem.with_name(f"{stem.name}.inputs.pt"))
-    return {"stem": str(stem), **told}
+    return {"stem": str(stem), **right}
 
 
 def _other(discriminator: Discriminator) -> Iterator[Variation]:

@@ -1,4 +1,4 @@
-"""Runs in a child: how much work an imported task is at some sizes, told by running it there."""
+"""Runs in a child: how much work an imported task is at some sizes, found by running it there."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def counted(compute: Callable[[], object]) -> int | None:
     try:
         with counter:
             compute()
-    except Exception:  # whatever a stranger's file raises
+    except Exception:  # the file may raise anything
         return None
     return counter.operations
 
@@ -104,4 +104,4 @@ _PRODUCTS: dict[str, Callable[[int, list[torch.Tensor]], int]] = {
     **_named(_attended, ("scaled_dot_product_attention",)),
     **_named(_summed, ("einsum",)),
 }
-"""What a function multiplies, from the elements of its result and the tensors it is given."""
+"""The multiplications of a function, from the elements of its result and the tensors it is given."""

@@ -1,1 +1,1 @@
-"""The walls around everything that compiles or runs claimed code: one wall a file, and how each is tried."""
+"""The sandbox around everything that compiles or runs claimed code, one mechanism a file, and the check of each."""

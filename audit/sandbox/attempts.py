@@ -1,7 +1,6 @@
-"""Tries the walls from inside: every forbidden thing is done once, and what was not refused is told.
+"""Tries the sandbox from inside: every forbidden thing is done once, and those that were not refused are reported.
 
-What stands in the folder of results afterwards is part of the trial: `HELD` is locked by a process that tried to
-outlive it.
+The folder of results is part of the check: `HELD` in it is locked by a process that tried to outlive the session.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ Attempt = Callable[[Targets], str | None]
 
 
 def run(targets: Targets) -> dict[str, str]:
-    """For every wall that was tried the reason why it does not stand, or an empty text."""
+    """Return for every part of the sandbox why it does not hold, or an empty text."""
     return {name: attempt(targets) or "" for name, attempt in ATTEMPTS.items()}
 
 
@@ -91,7 +90,7 @@ def _network(_: Targets) -> str | None:
 
 def _calls(_: Targets) -> str | None:
     number = _PTRACE.get(native.MACHINE)
-    try:  # of no process: whoever is allowed to ask hears that there is none
+    try:  # of no process: an allowed call fails with ESRCH
         native.call(number or 0, _DETACH, 0, 0, 0)
     except OSError as error:
         if number is not None and error.errno == errno.EPERM:

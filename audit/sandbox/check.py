@@ -1,4 +1,4 @@
-"""Which walls stand on this machine, found out by trying each: for reports, for `audit doctor` and for tests."""
+"""Which parts of the sandbox hold on this machine, found by trying each: for reports, `audit doctor` and tests."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ WALLS: Mapping[str, str] = {
     "environment": "sees no variables but those it needs",
     "scratch": "temporary files and shared memory of its own, limited in size",
 }
-"""What each wall does for a session or compiler inside it, by name, in the order of the report."""
+"""The effect of each part on a session or compiler inside it, by name, in the order of the report."""
 Ask = Callable[[attempts.Targets], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
 class CheckFailed(Exception):
-    """The trial itself did not end as it should; `why` is for people."""
+    """The check itself did not end as it should; `why` is for people."""
 
     why: str
 
 
 def walls(ask: Ask) -> tuple[Wall, ...]:
-    """Every wall, as a process inside found it that tried to get through.
+    """Return every part of the sandbox, as a process inside found it that tried to get through.
 
     Args:
-        ask: runs `attempts.run` with those targets inside the walls and returns what that returned. Raises CheckFailed.
+        ask: runs `attempts.run` with those targets inside a sandbox and returns what that returned. Raises CheckFailed.
     """
     with Scratch() as outside, Scratch() as inside:
         secret = outside / "secret"
@@ -61,7 +61,7 @@ def walls(ask: Ask) -> tuple[Wall, ...]:
 
 @cache
 def around_commands() -> tuple[Wall, ...]:
-    """The walls around compilers, tried once a process: what sessions get too, without the seconds torch takes."""
+    """Return the sandbox of compilers, tried once a process: sessions get the same, without the seconds torch takes."""
     return walls(_asked_a_command)
 
 

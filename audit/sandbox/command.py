@@ -1,4 +1,4 @@
-"""One command inside the walls, for the judge's side: compilers, and tools that read what strangers built."""
+"""One command in a sandbox, for the judge's side: compilers, and tools that read builds of untrusted code."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Done:
 
     Attributes:
         code: its exit code; over 128 a signal ended it.
-        out: what it said on standard output, at most `limits.PRINTED_BYTES`.
+        out: its standard output, at most `limits.PRINTED_BYTES`.
         err: the same for standard error.
         stopped: why it was ended before its time, in words; empty if it was not.
     """
@@ -50,7 +50,7 @@ def run(
     network: bool = False,
     environment: Mapping[str, str] | None = None,
 ) -> Done:
-    """Runs a command inside the walls; it and all it started have ended when this returns.
+    """Run a command in a sandbox; it and all it started have ended when this returns.
 
     Args:
         command: the program and its arguments.
@@ -86,15 +86,15 @@ def _launched(
     request: dict[str, object], limit_s: float, *, environment: Mapping[str, str], out: IO[bytes], err: IO[bytes]
 ) -> tuple[int, str]:
     """The launcher's exit code, and why it ended the command, if it did."""
-    heard, told = os.pipe()
-    with os.fdopen(heard, "rb") as reasons:
-        with os.fdopen(told, "wb"):
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb") as reasons:
+        with os.fdopen(writing, "wb"):
             launcher = subprocess.Popen(
-                [sys.executable, "-S", "-m", LAUNCHER, json.dumps(request), str(told)],
+                [sys.executable, "-S", "-m", LAUNCHER, json.dumps(request), str(writing)],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
-                pass_fds=[told],
+                pass_fds=[writing],
                 cwd=surroundings.KIT.parent,
                 env=dict(environment),
             )

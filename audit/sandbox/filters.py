@@ -101,7 +101,7 @@ def install(code: bytes) -> None:
 
 
 def _native_calls_only(own: _Machine) -> list[bytes]:
-    """What every filter begins with: the number of a call of this machine's own kind, or it is refused."""
+    """Return the beginning of every filter: load the number of a call of this machine's own kind, or refuse it."""
     code = [_op(_LOAD, _ARCHITECTURE_AT), _op(_EQUAL, own.audit_architecture, 1, 0), _op(_RETURN, _REFUSE)]
     code += [_op(_LOAD, _NUMBER_AT)]
     if own.foreign_from is not None:  # the x32 numbers would be another way to every call

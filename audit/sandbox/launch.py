@@ -1,4 +1,4 @@
-"""Runs one command inside the walls: `python -S -m audit.sandbox.launch SPECIFICATION DESCRIPTOR`.
+"""Runs one command in a sandbox: `python -S -m audit.sandbox.launch SPECIFICATION DESCRIPTOR`.
 
 The specification is JSON: `command`, `folder`, `reads`, `caches`, `rules`, `network`, `home`, `limit` (of `Bounds`),
 `limit_s`. Why the command was ended before its time goes to the descriptor; the exit code is the command's. Imports
@@ -22,7 +22,7 @@ from audit.sandbox.policy import Policy, enforce
 from audit.sandbox.processes import Usage
 
 LATE = "late"
-"""What is told where time ran out; every other reason is in words."""
+"""The reason where time ran out; every other reason is in words."""
 NOT_STARTED = 127
 _LOOK_S = 0.1
 _SLACK_S = 5.0
@@ -31,8 +31,8 @@ _SLACK_S = 5.0
 def main() -> int:
     """Starts the command, watches it, ends what is left of it."""
     request = json.loads(sys.argv[1])
-    told = int(sys.argv[2])
-    os.set_inheritable(told, False)
+    reasons = int(sys.argv[2])
+    os.set_inheritable(reasons, False)
     native.die_with_parent(signal.SIGKILL)
     native.adopt_orphans()
     limit = Bounds(**request["limit"])
@@ -45,7 +45,7 @@ def main() -> int:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     processes.end_all(first=False)
-    os.write(told, (reason or "").encode())
+    os.write(reasons, (reason or "").encode())
     return os.waitstatus_to_exitcode(status) & 0xFF
 
 
@@ -63,7 +63,7 @@ def _first(request: dict[str, Any], limit: Bounds) -> int:
 
 def _run(request: dict[str, Any], limit: Bounds) -> NoReturn:
     try:
-        walls = Policy(
+        policy = Policy(
             reads=request["reads"],
             caches=request["caches"],
             rules=[(path, rights) for path, rights in request["rules"]],
@@ -72,7 +72,7 @@ def _run(request: dict[str, Any], limit: Bounds) -> NoReturn:
             home=request["home"],
             limit=limit,
         )
-        enforce(walls)
+        enforce(policy)
         os.chdir(request["folder"])
         os.execvp(request["command"][0], request["command"])
     except BaseException as error:  # nothing may come back from here: this is a copy of the launcher

@@ -79,7 +79,7 @@ _FIRST_TO_GO = "1000"
 _CAPABILITY_VERSION = 0x20080522
 _CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH = 1, 2
 _KEPT = 1 << _CAP_DAC_OVERRIDE | 1 << _CAP_DAC_READ_SEARCH
-"""What lets root read a file of another user; which files those may be is Landlock's business."""
+"""The rights by which root reads a file of another user; Landlock decides which files those may be."""
 _CAPGET_CAPSET = {"x86_64": (125, 126), "aarch64": (90, 91)}
 
 

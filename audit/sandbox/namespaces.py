@@ -1,4 +1,4 @@
-"""Namespaces: processes that end together with their first, and file systems nobody else sees."""
+"""Namespaces: processes that end together with their first, and file systems that no other process sees."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NO_SETUID, _NO_DEVICES, _NO_EXECUTION = 2, 4, 8
 _READ_ONLY, _REMOUNT, _BIND = 1, 1 << 5, 1 << 12
 _RECURSIVELY, _PRIVATE = 1 << 14, 1 << 18
 _CLOSED = ("1", "bus", "fs", "irq", "sys", "sysrq-trigger")
-"""What in `/proc` is the namespace's first process's, which watches over the others, or the whole machine's."""
+"""The parts of `/proc` that belong to the namespace's first process, which watches the others, or to the machine."""
 SHARED_MEMORY = "/dev/shm"
 CACHES = f"{SHARED_MEMORY}/caches"
 """Where a process with shared memory of its own finds its compilers' folder, whatever that is called outside."""

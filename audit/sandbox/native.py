@@ -14,7 +14,7 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
 
 
 def call(number: int, *arguments: object) -> int:
-    """A system call; integers are passed as longs. Raises OSError with what the kernel said."""
+    """A system call; integers are passed as longs. Raises OSError with the kernel's error."""
     passed = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
     return _checked(_LIBC.syscall(ctypes.c_long(number), *passed))
 

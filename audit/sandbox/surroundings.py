@@ -24,7 +24,7 @@ _DEVICES = ("null", "zero", "full", "nvidia*", "nvhost*", "nvmap", "nvgpu*", "dx
 """GPUs on servers, on Tegra boards (nvhost, nvmap, nvgpu) and under WSL (dxg); other names with nv are disks."""
 _LIBRARIES = ("site-packages", "dist-packages")
 _INSTALLED = "*.dist-info"
-"""What an installer leaves beside a package, wherever it put it."""
+"""The folder that an installer leaves beside a package, wherever it put it."""
 _PACKAGES = ("torch", "numpy", "triton")
 
 
@@ -74,7 +74,7 @@ def _holds_packages(path: Path) -> bool:
 
 @cache
 def _pythons() -> tuple[str, ...]:
-    """Python's own folders and those of installed packages; not the folders of anybody's work."""
+    """Return Python's own folders and those of installed packages, but no folders of a user's work."""
     found = [sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.realpath(sys.executable)]
     found += [os.path.realpath(path) for path in sys.path if _holds_packages(Path(path))]
     for name in _PACKAGES:
@@ -94,7 +94,7 @@ _FAMILIES = (
 )  # fmt: skip
 _SECRET = re.compile(r"AUTH|CREDENTIAL|KEY|PASS|SECRET|TOKEN|COOKIE")
 _OF_A_USER = ("CUDA_CACHE_PATH", "TORCHINDUCTOR_CACHE_DIR", "TORCH_HOME", "TRITON_CACHE_DIR", "TRITON_HOME")
-"""Folders that other programs of the user share; whoever contains something names its own."""
+"""Folders that other programs of the user share; a sandbox names its own."""
 
 
 def scrubbed(environment: Mapping[str, str], *, home: str | None = None) -> dict[str, str]:

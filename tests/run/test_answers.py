@@ -68,7 +68,7 @@ def session(
     blocks.repeat(next(iter(calls)), "control:again")
     blocks.run(Plan(budget_s=600.0, half_width=1e9), between=lambda _: None)
     assert all({COLD, SEEN} <= set(taken) for name, taken in blocks.taken.items() if not name.startswith("control"))
-    return answers.told()
+    return answers.events()
 
 
 def control(name: str) -> Callable[..., Any]:
