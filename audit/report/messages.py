@@ -38,7 +38,10 @@ class Message(str):
 
     def __new__(cls, key: str, arguments: Mapping[str, str]) -> Message:
         """Word the message in English. Raises KeyError for an unknown id or a missing argument."""
-        text = super().__new__(cls, wordings()[key]["en"].format(**arguments))
+        texts = wordings()[key]
+        counted = arguments.get("all") or arguments.get("count") or arguments.get("answers")
+        wording = texts["one"] if counted == "1" and "one" in texts else texts["en"]
+        text = super().__new__(cls, wording.format(**arguments))
         text.key, text.arguments = key, arguments
         return text
 

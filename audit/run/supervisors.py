@@ -135,9 +135,7 @@ def library(folder: Path | None = None) -> Path:
 def _compile(unfinished: Path) -> None:
     compiler = shutil.which(toolchain.compiler_name())
     if compiler is None:
-        raise AuditError(
-            "no C++ compiler: what sessions tell is sealed by native code (Debian: apt-get install g++)"
-        )
+        raise AuditError("no C++ compiler: what sessions tell is sealed by native code (Debian: apt-get install g++)")
     command = [compiler, *FLAGS, str(SOURCE), "-o", str(unfinished / NAME)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
