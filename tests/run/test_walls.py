@@ -1,4 +1,4 @@
-"""Sessions inside the walls, and that nothing of them outlives the judge."""
+"""Sessions in the sandbox, and that nothing of them outlives the judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits a process inside the walls meets, and that it cannot lift them."""
+"""Limits a process in the sandbox meets, and that it cannot lift them."""
 
 from __future__ import annotations
 

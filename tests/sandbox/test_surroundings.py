@@ -1,8 +1,10 @@
-"""Which variables reach claimed code."""
+"""Which variables reach claimed code, and which devices it may open, by their names."""
 
 from __future__ import annotations
 
-from audit.sandbox.surroundings import homes, scrubbed
+from pathlib import Path
+
+from audit.sandbox.surroundings import devices, homes, scrubbed
 
 USERS = {
     "PATH": "/usr/bin", "CUDA_HOME": "/usr/local/cuda", "LC_ALL": "C", "OMP_NUM_THREADS": "1", "HOME": "/home/someone",
@@ -20,3 +22,10 @@ def test_a_home_stands_for_every_folder_of_the_user() -> None:
     own = scrubbed(USERS, home="/scratch")
     assert own["HOME"] == own["TMPDIR"] == "/scratch"
     assert all(value.startswith("/scratch") for value in homes("/scratch").values())
+
+
+def test_a_gpu_is_open_and_a_disk_is_not(tmp_path: Path) -> None:
+    mine = {"null", "zero", "nvidia0", "nvidiactl", "nvidia-uvm", "nvidia-caps", "nvhost-ctrl-gpu", "nvmap", "dxg"}
+    for name in (*mine, "nvme0", "nvme0n1", "nvme-fabrics", "nvram", "sda", "mem", "kvm", "kmsg"):
+        (tmp_path / name).touch()
+    assert {Path(path).name for path in devices(tmp_path)} == mine
