@@ -14,7 +14,8 @@ from audit.build import second_compiler
 from audit.build.device import AuditDevice, BuiltVariant
 from audit.build.notes import failed_note
 from audit.claims import ClaimFolder
-from audit.claims.shapes import MOST_WORK, first_that_fits, named, scope_of
+from audit.claims.shapes.counting import MOST_WORK, first_that_fits, scope_of
+from audit.claims.shapes.numbers import named
 from audit.model import BuildNote, Finding, Shape, Variant
 from audit.model.errors import AuditError, BadInput, CompileError, Unsupported
 from audit.probes import agreement, builds_agree, channel, oldest_code, trivial_candidates, variations

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from audit.claims.shapes import Scope
+from audit.claims.shapes.counting import Scope
 from audit.model import Shape
 from audit.model.errors import AuditError
 from audit.probes.compare import Array

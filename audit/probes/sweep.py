@@ -15,8 +15,9 @@ from collections.abc import Collection, Iterable, Sequence
 
 from pydantic import JsonValue
 
-from audit.claims import shapes
-from audit.claims.shapes import Rule
+from audit.claims.shapes.counting import counts
+from audit.claims.shapes.numbers import named
+from audit.claims.shapes.sweep import Rule, explanation, sharper, sizes
 from audit.model import Finding, Shape
 from audit.probes.answer import answer
 from audit.probes.sized import At, called, launched
@@ -35,15 +36,15 @@ Rules = Sequence[Rule]
 def run(target: Target) -> Finding:
     """One call at each size around the smallest tested shape, with every access checked on the emulated device."""
     source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8")
-    numbers = shapes.named([source])
+    numbers = named([source])
     around = base_of(target, numbers)
-    found = called(target, [around, *shapes.sizes(around, numbers)])
+    found = called(target, [around, *sizes(around, numbers)])
     base = next((at for at in found if at.shape == around), None)
     if base is None or base.result not in ANSWERED or sum(at.result in ANSWERED for at in found) < FEWEST:
         why = "a call is too much work here" if base is None else next((at.said for at in found if at.why), NO_OTHER)
         return answer(NAME, target, "skip", f"not asked: {At(around).label}: no sizes around it: {why}")
     known = [at.shape for at in found]
-    more = shapes.sharper(around, [*wrong_at(found, numbers), *refused_at(found, numbers)], numbers)
+    more = sharper(around, [*wrong_at(found, numbers), *refused_at(found, numbers)], numbers)
     if more := [shape for place, shape in enumerate(more) if shape not in [*known, *more[:place]]]:
         found += called(target, more)
     found += launched(target, base, found)
@@ -57,20 +58,20 @@ def base_of(target: Target, numbers: Collection[int]) -> Shape:
     if target.built.tensor_device == "cuda":
         known += target.claim.shapes.emulated
     claimed = target.claim.shapes
-    order = [(1 in one.values(), not shapes.counts(one, claimed, numbers), math.prod(one.values())) for one in known]
+    order = [(1 in one.values(), not counts(one, claimed, numbers), math.prod(one.values())) for one in known]
     return known[order.index(min(order))]
 
 
 def wrong_at(found: Iterable[At], numbers: Collection[int]) -> Rules:
     """Where the kernel is wrong, by rules; none where there are none."""
     results = [(at.shape, at.result == "right") for at in found if at.result in ANSWERED]
-    return shapes.explanation(results, numbers) or ()
+    return explanation(results, numbers) or ()
 
 
 def refused_at(found: Iterable[At], numbers: Collection[int]) -> Rules:
     """Where it raises, by rules; none where there are none."""
     results = [(at.shape, at.result != "refused") for at in found if at.case]
-    return shapes.explanation(results, numbers) or ()
+    return explanation(results, numbers) or ()
 
 
 def sentence(found: Sequence[At], numbers: Collection[int], line: int | None) -> str:
@@ -106,7 +107,7 @@ def _finding(target: Target, source: str, found: Sequence[At], numbers: Collecti
     }
     if not failed:
         return answer(NAME, target, "pass", text, evidence=evidence)
-    claimed = any(shapes.counts(at.shape, target.claim.shapes, numbers) for at in failed)
+    claimed = any(counts(at.shape, target.claim.shapes, numbers) for at in failed)
     text = text if claimed else "; ".join([text, "none of these sizes is claimed"])
     told = answer(NAME, target, "fail", text, grade="hint", evidence=evidence, shape=failed[0].shape, line=line)
     return told.model_copy(update={"claimed": claimed})

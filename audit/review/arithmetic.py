@@ -25,3 +25,12 @@ def computed(node: ast.expr, names: Mapping[str, int], operations: Operations, *
     if left is None or right is None or max(abs(left), abs(right)) > largest:
         return None
     return apply(left, right)
+
+
+def whole_number(literal: str) -> int | None:
+    """Return the value of a C++ literal without its suffix: 0x is hexadecimal, a leading 0 octal; None for `089`."""
+    if literal[:2] in ("0x", "0X"):
+        return int(literal, 16)
+    if not literal.startswith("0"):
+        return int(literal)
+    return int(literal, 8) if not set(literal) & {"8", "9"} else None

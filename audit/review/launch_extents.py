@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from tree_sitter import Node
 
-from audit.review.constants import whole_number
+from audit.review.arithmetic import whole_number
 from audit.review.cuda_source import CudaSource, Function, Launch
 from audit.review.token_scan import split_commas
 

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 import pytest
 
-from audit.claims.shapes import Scope
+from audit.claims.shapes.counting import Scope
 from audit.probes import contract
 from audit.probes.answer import answer
 from audit.probes.called import Call, Case

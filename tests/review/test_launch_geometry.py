@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.review.constants import whole_number
+from audit.review.arithmetic import whole_number
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import parse
 from audit.review.rule import Spot

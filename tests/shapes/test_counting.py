@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from audit.claims.shapes import candidates, counts, first_that_fits, keeps, scope_of, smallest
+from audit.claims.shapes.counting import candidates, counts, first_that_fits, keeps, scope_of, smallest
 from audit.model.claim import Shapes
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.claims.shapes import named
+from audit.claims.shapes.numbers import named
 
 
 @pytest.mark.parametrize(

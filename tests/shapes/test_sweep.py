@@ -8,8 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from audit.claims.shapes import Rule, explanation, sharper, sizes
-from audit.claims.shapes.sweep import GROWTH, MOST_SHAPES, POWERS, SMALL, SMALL_SIZE
+from audit.claims.shapes.sweep import GROWTH, MOST_SHAPES, POWERS, SMALL, SMALL_SIZE, Rule, explanation, sharper, sizes
 from audit.model import Shape
 
 PROPERTY = settings(deadline=None, derandomize=True, database=None)

@@ -137,13 +137,13 @@ def _said(figure: Figure) -> str:
 
 
 def _variant(claimed: Claimed) -> str:
-    keys = {"file": claimed.file, "role": "claimed", "technique": claimed.technique, "sha256": hashed(claimed.data)}
+    keys = {
+        "file": claimed.file,
+        "role": "claimed",
+        "technique": claimed.technique,
+        "sha256": hashlib.sha256(claimed.data).hexdigest(),
+    }
     return _table("[[variant]]", {key: quoted(value) for key, value in keys.items()})
-
-
-def hashed(data: bytes) -> str:
-    """Return the sha256 of bytes."""
-    return hashlib.sha256(data).hexdigest()
 
 
 def _table(head: str, keys: Mapping[str, str], *, said: str = "") -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from dataclasses import replace
 
 from audit.claims.importers import sizes
-from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Shapes, Tolerance
+from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Tolerance
 from audit.claims.importers.missing import NO_COST, NO_SHAPE, NO_TASK, Missing
 from audit.claims.importers.python_text import PythonText
 
@@ -33,25 +33,17 @@ def imported(format_: str, *, task: Original | None, solution: Original) -> Impo
         BadInput: a source is no Python.
     """
     used = PythonText(solution.data, where=solution.published_as).used_by("ModelNew")
-    stated = _NOTHING if task is None else _stated(PythonText(task.data, where=task.published_as), used)
-    originals = [Original(SOLUTION, solution.data, solution.published_as)]
-    originals += [] if task is None else [Original(TASK, task.data, task.published_as)]
     name = named_after((task or solution).published_as)
-    return Imported(
+    claim = Imported(
         format=format_,
         provenance=solution.published_as,
         name=name,
         title=name.replace("_", " "),
-        task=stated.task,
-        dtype=stated.dtype,
-        originals=tuple(originals),
+        originals=(Original(SOLUTION, solution.data, solution.published_as),),
         claimed=Claimed("claimed.py", solution.data, "forward", "class ModelNew as published"),
-        reference=stated.reference,
-        shapes=stated.shapes,
         tolerance=TOLERANCE,
-        missing=stated.missing,
-        choices=stated.choices,
     )
+    return claim.lacking(NO_TASK, NO_COST) if task is None else _with_task(claim, task, used)
 
 
 def named_after(place: str) -> str:
@@ -67,22 +59,8 @@ def first_line(task: PythonText) -> str:
     return (told or "").strip().partition("\n")[0].strip() or "what class Model of original/task.py computes"
 
 
-@dataclass(frozen=True)
-class _Stated:
-    """The facts that a task's source states."""
-
-    task: str
-    dtype: str
-    reference: Reference | None
-    shapes: Shapes | None
-    missing: tuple[Missing, ...]
-    choices: tuple[str, ...] = ()
-
-
-_NOTHING = _Stated("not told by the source", "float32", None, None, (NO_TASK, NO_COST))
-
-
-def _stated(task: PythonText, solution: str) -> _Stated:
+def _with_task(claim: Imported, stated: Original, solution: str) -> Imported:
+    task = PythonText(stated.data, where=stated.published_as)
     shapes, choices = sizes.of_module(task, apart=("Model", "get_init_inputs"), sources=[solution])
     init_inputs = _init_inputs(task)
     missing = [
@@ -91,8 +69,15 @@ def _stated(task: PythonText, solution: str) -> _Stated:
         *([] if shapes.emulated else [NO_SHAPE]),
         NO_COST,
     ]
-    reference = Reference("module", {"file": TASK, "init_inputs": init_inputs or []})
-    return _Stated(first_line(task), task.dtype_of("get_inputs"), reference, shapes, tuple(missing), tuple(choices))
+    return replace(
+        claim.lacking(*missing),
+        task=first_line(task),
+        dtype=task.dtype_of("get_inputs"),
+        originals=(*claim.originals, Original(TASK, stated.data, stated.published_as)),
+        reference=Reference("module", {"file": TASK, "init_inputs": init_inputs or []}),
+        shapes=shapes,
+        choices=tuple(choices),
+    )
 
 
 def _init_inputs(task: PythonText) -> list[object] | None:

@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Mapping
 
 from audit.claims.importers.imported import Shapes
 from audit.claims.importers.python_text import PythonText, last_name
-from audit.claims.shapes import candidates, named
+from audit.claims.shapes.counting import candidates
+from audit.claims.shapes.numbers import named
 
 MOST_AS_PUBLISHED = 1 << 20
 """A shape whose inputs have more elements than this is none for the emulated device."""
@@ -52,7 +53,7 @@ def of_module(
 def smaller(
     sizes: Mapping[str, int], *, sources: Iterable[str] = (), repeating: Collection[str] | None = None
 ) -> tuple[Shapes, list[str]]:
-    """Return the sizes as claimed, and candidates for the emulated device, see `audit.claims.shapes.candidates`.
+    """Return the sizes as claimed, and candidates for the emulated device, see `counting.candidates`.
 
     Args:
         sizes: the claimed ones.

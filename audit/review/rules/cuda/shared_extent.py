@@ -6,22 +6,35 @@ bound.
 
 from __future__ import annotations
 
+import ast
+import operator as arithmetic
 import re
+from functools import cached_property
 
 from tree_sitter import Node
 
-from audit.review.constants import Constants
+from audit.review.arithmetic import Operations, computed, whole_number
 from audit.review.cuda_reading import CudaReading, Variable, operator
 from audit.review.cuda_source import Function
 from audit.review.launch_extents import grid_and_block
 from audit.review.rule import Rule, Spot
 
+_LITERAL = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)[uUlL]*")
+_PLAIN = re.compile(r"[\w\s()+*/-]{1,80}")
+_DEPTH = 6
+_LARGEST = 1 << 64
+_OPERATIONS: Operations = {
+    ast.Add: arithmetic.add,
+    ast.Sub: arithmetic.sub,
+    ast.Mult: arithmetic.mul,
+    ast.Div: lambda one, other: one // other if other else None,
+}
 _THREAD = re.compile(r"threadIdx\.([xyz])")
 
 
 def find(reading: CudaReading) -> list[Spot]:
     """Accesses whose largest index is not below the extent."""
-    constants = Constants(reading)
+    constants = _Constants(reading)
     spots = []
     for kernel in reading.kernels:
         arrays = _arrays(reading, kernel, constants)
@@ -35,7 +48,7 @@ def find(reading: CudaReading) -> list[Spot]:
     return spots
 
 
-def _arrays(reading: CudaReading, kernel: Function, constants: Constants) -> dict[str, int]:
+def _arrays(reading: CudaReading, kernel: Function, constants: _Constants) -> dict[str, int]:
     """Extent of the first dimension of each shared array of the kernel."""
     found: dict[str, int] = {}
     for declared in reading.source.shared:
@@ -54,7 +67,7 @@ def _single(node: Node) -> Node | None:
     return indices.named_children[0] if indices is not None and indices.named_child_count == 1 else None
 
 
-def _largest(reading: CudaReading, kernel: Function, index: Node, constants: Constants) -> int | None:
+def _largest(reading: CudaReading, kernel: Function, index: Node, constants: _Constants) -> int | None:
     text = reading.text(index).replace(" ", "")
     if (number := constants.value(text)) is not None:
         return number
@@ -95,7 +108,7 @@ def _loop_of(variable: Variable) -> Node | None:
     return parent if parent is not None and parent.type == "for_statement" else None
 
 
-def _last_of_loop(reading: CudaReading, loop: Node, name: str, constants: Constants) -> int | None:
+def _last_of_loop(reading: CudaReading, loop: Node, name: str, constants: _Constants) -> int | None:
     """Return the last value of `for (int i = ...; i < N; ++i)`."""
     condition, update = loop.child_by_field_name("condition"), loop.child_by_field_name("update")
     if condition is None or update is None or update.type != "update_expression" or "++" not in reading.text(update):
@@ -121,6 +134,49 @@ def _unchanged(reading: CudaReading, kernel: Function, name: str) -> bool:
     changed = reading.inside(kernel, "assignment_expression", "update_expression")
     targets = (node.child_by_field_name("left") or node.child_by_field_name("argument") for node in changed)
     return all(target is None or reading.text(target) != name for target in targets)
+
+
+class _Constants:
+    """The constants of one source. A name that is defined twice, or as anything but a number, has no value."""
+
+    def __init__(self, reading: CudaReading) -> None:
+        self._reading = reading
+
+    @cached_property
+    def _texts(self) -> dict[str, list[str]]:
+        reading = self._reading
+        found: dict[str, list[str]] = {}
+        for macro in reading.source.macros:
+            body = reading.source.code[macro.body_start : macro.end].strip()
+            found.setdefault(macro.name, []).append("?" if macro.parameters else body)
+        for variable in reading.variables:
+            fixed = re.search(r"\bconst(?:expr)?\b", variable.declared) and variable.value is not None
+            text = reading.text(variable.value) if fixed and variable.value is not None else "?"
+            found.setdefault(variable.name, []).append(text)
+        for function in reading.source.functions:
+            for parameter in function.parameters:
+                found.setdefault(parameter.name, []).append("?")
+        return found
+
+    def value(self, expression: str, depth: int = 0) -> int | None:
+        """Return the number an expression of sums, products and constants stands for; None where it is not plain."""
+        text = expression.strip()
+        if literal := _LITERAL.fullmatch(text):
+            return whole_number(literal[1])
+        if depth > _DEPTH or not _PLAIN.fullmatch(text):
+            return None
+        if text.isidentifier():
+            texts = self._texts.get(text, [])
+            return self.value(texts[0], depth + 1) if len(texts) == 1 else None
+        return self._computed(text, depth)
+
+    def _computed(self, text: str, depth: int) -> int | None:
+        values = {name: self.value(name, depth + 1) for name in re.findall(r"\b[A-Za-z_]\w*", text)}
+        names = {name: value for name, value in values.items() if value is not None}
+        try:
+            return computed(ast.parse(text, mode="eval").body, names, _OPERATIONS, largest=_LARGEST)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
 
 
 RULE = Rule("shared_extent", __doc__, "memory_access", find)

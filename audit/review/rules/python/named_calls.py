@@ -13,6 +13,8 @@ from audit.review.python_reading import PythonReading
 from audit.review.rule import Rule, Spot
 
 _FETCHES = r"urllib\.request\.url(?:open|retrieve)|requests\.get|pip\.main"
+_DRAWS = re.compile(r"torch\.(?:randn?|randint|rand(?:n)?_like|randperm|normal)")
+_JOINS = frozenset({"wait_stream", "wait_event", "synchronize", "wait"})
 _WAITS = frozenset({"join", "result", "communicate"})
 
 
@@ -50,6 +52,20 @@ def _waited_for(reading: PythonReading, call: ast.Call) -> bool:
     return bool(reading.attributes(reading.function(call)) & _WAITS)
 
 
+def _stream_joined(reading: PythonReading, call: ast.Call) -> bool:
+    """Return whether the function that enters a stream waits for one."""
+    return bool(reading.attributes(reading.function(call) or reading.tree) & _JOINS)
+
+
+def _without_a_draw(reading: PythonReading, call: ast.Call) -> bool:
+    """Return whether the seed is set in a constructor, or where nothing is drawn."""
+    function = reading.function(call)
+    if function is not None and function.name == "__init__":
+        return True
+    around = ast.walk(function or reading.tree)
+    return not any(isinstance(each, ast.Call) and _DRAWS.fullmatch(reading.name(each)) for each in around)
+
+
 _TABLE = (
     _rule(
         "cuda_graph",
@@ -66,6 +82,24 @@ _TABLE = (
         " opens a file, which can hold a result from call to call",
         r"(?:(?:builtins|io|os|shelve)\.)?open|(?:torch|numpy)\.(?:save|load)|(?:pickle|joblib)\.(?:dump|load)"
         r"|mmap\.mmap|sqlite3\.connect|multiprocessing\.shared_memory\.SharedMemory|.*\.(?:read|write)_(?:bytes|text)",
+    ),
+    _rule(
+        "seed_replay",
+        "Are inputs made again from a seed?\n\n"
+        "Silent on dropout's own generator, on initialising parameters, and in functions that make inputs for a test.",
+        "agreement",
+        " and a draw beside it make the same numbers again",
+        r".*\.manual_seed|torch\.cuda\.manual_seed_all",
+        unless=_without_a_draw,
+    ),
+    _rule(
+        "torch_stream",
+        "Is work sent to a stream of its own that nothing in the function waits for?\n\n"
+        "Silent where the function waits for a stream or an event, or synchronises.",
+        "current_stream",
+        " sends work to a stream that nothing here waits for",
+        r"torch\.cuda\.(?:stream|set_stream|StreamContext)",
+        unless=_stream_joined,
     ),
     _rule(
         "child_process",
