@@ -1,1 +1,1 @@
-"""What people start: commands, notebooks, batches, the self-test, bundles and generated pages."""
+"""Programs for people: commands, notebooks, batches, the self-test, bundles and generated pages."""

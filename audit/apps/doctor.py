@@ -1,4 +1,4 @@
-"""What this machine can and cannot answer, and what to install for more."""
+"""`audit doctor`: the questions this machine can answer, and packages to install for more."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _sandbox() -> Check:
 
 
 def _gpu_audit() -> Check:
-    """Whether all that a build for the GPU needs goes together: driver, torch, nvcc, ninja."""
+    """All that a build for the GPU needs, and whether it goes together: driver, torch, nvcc, ninja."""
     reason = cuda_toolchain.missing()
     if reason is not None:
         return Check("audit on a GPU", "--", "not here", reason.removeprefix("--device cuda: "))

@@ -28,10 +28,10 @@ def of_batch(items: Sequence[ItemState]) -> list[Figure]:
 
 def of_stages(counted: Sequence[StageCount]) -> Figure:
     """One bar a stage: the items that came to it, and which of them it settled, left out and could not answer."""
-    told = "; ".join(f"{one.title}: {one.came:,} in, {one.settled:,} settled" for one in counted)
+    text = "; ".join(f"{one.title}: {one.came:,} in, {one.settled:,} settled" for one in counted)
     return Figure(
         name="funnel",
-        alt=f"Bars of items by stage. {told}.",
+        alt=f"Bars of items by stage. {text}.",
         caption="Each bar is what came to a stage: filled what it settled, hatched what it has no answer to, grey what "
         "it left out.",
         png=_stages(counted, canvas.LIGHT),
@@ -55,8 +55,8 @@ def _tally(items: Sequence[ItemState]) -> Figure:
         axis.set_xlabel("claims")
         axis.tick_params(axis="y", length=0)
         png = canvas.png(sheet)
-    told = ", ".join(f"{name}: {found[name]}" for name in names)
-    alt = f"Bars of claims by verdict or state: {told}."
+    text = ", ".join(f"{name}: {found[name]}" for name in names)
+    alt = f"Bars of claims by verdict or state: {text}."
     return Figure("verdicts", alt, "Verdicts; in orange what did not finish.", png)
 
 
@@ -105,8 +105,8 @@ def _bar(axis: Axes, height: int, one: StageCount, palette: Palette) -> None:
     axis.barh(height, one.no_answer, left=one.settled, height=0.62, facecolor="none", edgecolor=palette.quiet,
               linewidth=0, hatch="////")  # fmt: skip
     axis.barh(height, one.left_out, left=one.came - one.left_out, height=0.62, color=palette.quiet, alpha=0.35)
-    told = ((one.left_out, "left out"), (one.no_answer, "no answer"))
-    idle = "".join(f", {number:,} {word}" for number, word in told if number)
+    idle_items = ((one.left_out, "left out"), (one.no_answer, "no answer"))
+    idle = "".join(f", {number:,} {word}" for number, word in idle_items if number)
     text = f"{one.settled:,} of {one.came:,} settled{idle}" if one.came else "nothing came here yet"
     axis.annotate(text, (one.came, height), xytext=(6, 0), textcoords="offset points", va="center", fontsize=9.5)
 

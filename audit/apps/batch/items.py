@@ -161,8 +161,8 @@ def _read(item: Item, notebook_sha256: str) -> Item:
     except BadInput as error:
         sources = ()
         item = replace(item, known=Attempt(stage="notebook", outcome="bad input", reasons=(str(error),)))
-    told = ([one.model_dump(mode="json") for one in sources], item.values, notebook_sha256)
-    digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    depends_on = ([one.model_dump(mode="json") for one in sources], item.values, notebook_sha256)
+    digest = hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()
     return replace(item, sources=sources, sha256=digest)
 
 

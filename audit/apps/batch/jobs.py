@@ -1,4 +1,4 @@
-"""Where jobs run: the interface of a place for them, and the one on this machine."""
+"""Engines for jobs: their interface, the one on this machine, and the choice by the command line."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class LocalJobs:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the command line says about where audits run; None where it says nothing."""
+    """The engine and device that the command line asks for; None for an option left out."""
 
     engine: str
     device: str
@@ -179,7 +179,7 @@ def _agree(todo: list[Item], device: str) -> None:
 
 
 def python_path() -> str:
-    """PYTHONPATH for a child: where it finds this package, then whatever this process was told."""
+    """PYTHONPATH for a child: the folder of this package, then the PYTHONPATH of this process."""
     return os.pathsep.join(filter(None, (str(Path(__file__).resolve().parents[3]), os.environ.get("PYTHONPATH"))))
 
 

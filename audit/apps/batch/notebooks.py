@@ -23,7 +23,7 @@ from audit.model.store import RECORD
 from audit.run import environment
 
 EARLIER = ".earlier"
-"""Where results go that do not hold any more, since the claim or its parameters changed: nothing is thrown away."""
+"""Folder for results of a claim or parameters that have changed since: nothing is thrown away."""
 STATE = "state.json"
 
 
@@ -57,7 +57,7 @@ class Notebooks:
 
     @contextmanager
     def engine(self, _: Setting) -> Iterator[NotebookEngine]:
-        """The engine; whoever opened the jobs closes them."""
+        """The engine; `Wanted.opened` ends its jobs."""
         yield NotebookEngine(self)
 
 
@@ -112,7 +112,7 @@ class NotebookEngine:
 
 
 def finished(item: Item, known: ItemState, out: Path) -> bool:
-    """Whether an item need not run again: it finished with the same files, and its final record is there."""
+    """Return whether an item need not run again: it finished with the same files, and its final record is there."""
     if known.state != "finished":
         return False
     try:

@@ -20,7 +20,7 @@ from audit.model.errors import BadInput
 Values = dict[str, JsonValue]
 TAG, FILE = "parameters", "parameters.yaml"
 OURS = ("claim", "device", "out", "interactive")
-"""What the batch itself sets."""
+"""Parameters that the batch itself sets."""
 WORDS: dict[type, str] = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}
 
 
@@ -41,7 +41,7 @@ def defaults(notebook: Path) -> Values:
 
 
 def content(notebook: Path) -> dict[str, Any]:
-    """What is in a notebook, with `cells` and `metadata`.
+    """The content of a notebook, with `cells` and `metadata`.
 
     Raises:
         BadInput: it cannot be read, or is none.
@@ -57,7 +57,7 @@ def content(notebook: Path) -> dict[str, Any]:
 
 
 def table(path: Path) -> Any:
-    """What a YAML, TOML or JSON file holds.
+    """The content of a YAML, TOML or JSON file.
 
     Raises:
         BadInput: it cannot be read, or is not what its ending says.

@@ -49,8 +49,8 @@ class RayJobs:
         try:
             ray.init(address=address, log_to_driver=False, logging_level="ERROR", **own)
         except (ConnectionError, RuntimeError, ValueError) as error:
-            told = " ".join(str(error).split())[:200]
-            raise BadInput(f"{ADDRESS}={address}: no Ray cluster answers there ({told})") from error
+            text = " ".join(str(error).split())[:200]
+            raise BadInput(f"{ADDRESS}={address}: no Ray cluster answers there ({text})") from error
         there = ray.cluster_resources()
         self.device = device if device != "auto" else "cuda" if there.get("GPU", 0) >= 1 else "emulated"
         if self.device == "cuda" and there.get("GPU", 0) < 1:

@@ -22,7 +22,7 @@ from audit.report.progress import Progress
 
 ITEMS, STATE, LOCK = "items", "run.json", ".lock"
 WAIT_S = 40.0
-"""How long a run waits for the processes of one that was killed a moment ago."""
+"""Seconds that a run waits for the processes of one that was killed a moment ago."""
 LOOK_S = 1.0
 RETRIES = 2
 """Times an item is tried again after a failure outside it."""
@@ -44,7 +44,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class Setting:
-    """What a run gives its stages: the folder it lies in, and the seed of all inputs."""
+    """The folder of a run and the seed of all its inputs, for its stages."""
 
     out: Path
     seed: int
@@ -65,7 +65,7 @@ class Stage(Protocol):
         """Works on items in the body; ends all of its processes behind it."""
 
     def needs(self, item: Item, known: ItemState) -> bool:
-        """Whether the item is to be asked, now or on resuming."""
+        """Return whether the item is to be asked, now or on resuming."""
 
     def where(self) -> str:
         """Names the machine its time passes on."""
@@ -153,17 +153,17 @@ class Run:
         if attempt.disk_full:
             raise OSError(errno.ENOSPC, attempt.reason)
         again = attempt.outcome == "infrastructure" and after.failed_outside() <= RETRIES
-        self._tell(item, attempt, again=again)
+        self._say(item, attempt, again=again)
         return again
 
-    def _tell(self, item: Item, attempt: Attempt, *, again: bool) -> None:
+    def _say(self, item: Item, attempt: Attempt, *, again: bool) -> None:
         if again:
             self._progress.say(f"{item.name}: tried again: {attempt.reason}")
             return
         self._progress.advance()
         if attempt.outcome not in ("passed on", "left out"):
-            told = ": ".join(filter(None, (item.name, attempt.outcome, attempt.verdict, attempt.reason)))
-            self._progress.say(f"{told} ({attempt.seconds:.1f} s); {self._progress.left()}")
+            text = ": ".join(filter(None, (item.name, attempt.outcome, attempt.verdict, attempt.reason)))
+            self._progress.say(f"{text} ({attempt.seconds:.1f} s); {self._progress.left()}")
 
     def _begun(self, resume: bool, seed: int) -> RunState:
         path, new = self._out / STATE, self.collection

@@ -16,7 +16,7 @@ from audit.report.view import Code, Figure, Report, Section, Table
 
 MOST_SHOWN = 400
 LEAST_SECONDS = 1.0
-"""Of less no rate is told."""
+"""The least time that a rate is given for."""
 
 
 @dataclass(frozen=True)
@@ -92,12 +92,12 @@ def build(run: RunState, items: Sequence[ItemState], figures: tuple[Figure, ...]
 
 
 def _machines(run: RunState) -> tuple[str, ...]:
-    """Where each stage's time passed: a line a machine, with its stages."""
-    told: dict[str, list[str]] = {}
+    """A line for each machine, with the stages measured there."""
+    machines: dict[str, list[str]] = {}
     for one in run.runs:
-        told.setdefault(one.machine, []).append(one.stage)
+        machines.setdefault(one.machine, []).append(one.stage)
     return tuple(
-        f"Measured on {machine}: {', '.join(dict.fromkeys(stages))}." for machine, stages in told.items() if machine
+        f"Measured on {machine}: {', '.join(dict.fromkeys(stages))}." for machine, stages in machines.items() if machine
     )
 
 
@@ -169,8 +169,8 @@ def by_verdict(items: Sequence[ItemState]) -> list[tuple[StageName, str, int]]:
     """Stage, verdict and number of what was settled, in the order of stages, the most first."""
     found = Counter((one.settled.stage, one.settled.verdict) for one in items if one.settled)
     order = [stage.name for stage in STAGES]
-    told = [(stage, verdict, number) for (stage, verdict), number in found.items()]
-    return sorted(told, key=lambda one: (order.index(one[0]), -one[2], one[1]))
+    rows = [(stage, verdict, number) for (stage, verdict), number in found.items()]
+    return sorted(rows, key=lambda one: (order.index(one[0]), -one[2], one[1]))
 
 
 def left(items: Sequence[ItemState]) -> list[ItemState]:
@@ -179,7 +179,7 @@ def left(items: Sequence[ItemState]) -> list[ItemState]:
 
 
 def left_out(items: Sequence[ItemState]) -> list[tuple[str, int]]:
-    """Why items were left out, and how many, the most first."""
+    """Reasons to leave items out, with the number of items, the most first."""
     return Counter(one.left_out.verdict for one in items if one.left_out).most_common()
 
 

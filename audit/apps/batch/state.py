@@ -40,7 +40,7 @@ FULL = f"[Errno {errno.ENOSPC}]"
 
 
 class End(Frozen):
-    """How the processes of one attempt ended.
+    """The end of the processes of one attempt.
 
     `returncode` and `signal` are papermill's, `kernel_signal` the kernel's; `trouble` says what went wrong outside.
     """
@@ -79,7 +79,7 @@ class Attempt(Frozen):
 
     @property
     def disk_full(self) -> bool:
-        """Whether it failed because no space was left."""
+        """Return whether it failed because no space was left."""
         return self.outcome == "infrastructure" and FULL in self.reason
 
 
@@ -129,7 +129,7 @@ class ItemState(Frozen):
         return self.last.verdict if self.last else ""
 
     def asked(self, stage: StageName) -> bool:
-        """Whether that stage has had it."""
+        """Return whether that stage was asked about it."""
         return any(one.stage == stage for one in self.attempts)
 
     def after(self, attempt: Attempt) -> ItemState:

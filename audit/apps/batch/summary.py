@@ -28,7 +28,7 @@ ORDERS: dict[str, Callable[[ItemState], Any]] = {
     "state": lambda item: (-SEVERITY.index(item.state), item.item),
     "seconds": lambda item: (-_seconds(item), item.item),
 }
-"""What the table can be sorted by. A page without scripts holds it once for each, and shows the one that is chosen."""
+"""Orders of the table. A page without scripts holds it once for each, and shows the one that is chosen."""
 
 
 class Link(NamedTuple):
@@ -143,8 +143,8 @@ def _data(items: Sequence[ItemState], about: dict[str, str]) -> dict[str, Any]:
 
 def _claim(item: ItemState) -> dict[str, Any]:
     name, _, verdict, *_, reason = row(item)
-    told = {"name": name, "state": item.state, "verdict": verdict or None, "reason": reason}
-    return {**told, **item.model_dump(mode="json", by_alias=True, exclude={"item"})}
+    shown = {"name": name, "state": item.state, "verdict": verdict or None, "reason": reason}
+    return {**shown, **item.model_dump(mode="json", by_alias=True, exclude={"item"})}
 
 
 def _title(items: Sequence[ItemState]) -> str:
@@ -153,6 +153,6 @@ def _title(items: Sequence[ItemState]) -> str:
 
 
 def _meanings(items: Sequence[ItemState]) -> dict[str, str]:
-    """What each state on the page means."""
+    """The meaning of each state on the page."""
     there = {item.state for item in items}
     return {one: text for one, text in MEANINGS.items() if one in there}

@@ -36,11 +36,11 @@ _NAME = re.compile(rf"{_PART}(/{_PART})*")
 
 
 class Unsound(AuditError):
-    """A bundle is not what it says; one sentence tells the first thing that is not."""
+    """A bundle is not what it says; one sentence names the first difference."""
 
 
 def fits(name: str) -> bool:
-    """Whether a file may be called that: relative, plain letters, no hidden part, nothing that leads elsewhere."""
+    """Return whether a file may have that name: relative, plain letters, no hidden part, nothing outside."""
     return _NAME.fullmatch(name) is not None
 
 
@@ -99,7 +99,7 @@ def _check(entries: list[zipfile.ZipInfo]) -> None:
 
 
 class Manifest(Frozen):
-    """What a bundle says it is; `kit` is the version that made it."""
+    """The files, claim and verdict a bundle states; `kit` is the version that made it."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
     kit: str

@@ -60,14 +60,14 @@ def _rows(record: Record) -> Iterator[tuple[object, ...]]:
 def statistics(record: Record) -> bytes:
     """Verdict, ladder, medians and ratios as the judge derives them from findings and raw samples, as JSON."""
     rungs = judge.ladder(record.claim.statement, record.findings, record.measurements)
-    told = {
+    document = {
         "samples_sha256": sha256(samples(record)),
         "verdict": judge.judge(record).model_dump(mode="json"),
         "ladder": [rung.model_dump(mode="json") for rung in rungs],
         "timings": [_timing(one) for one in record.measurements],
         "ratios": _ratios(record, rungs),
     }
-    return encoded(told)
+    return encoded(document)
 
 
 def difference(ours: Any, theirs: Any, place: str = "") -> str | None:
@@ -87,15 +87,15 @@ def difference(ours: Any, theirs: Any, place: str = "") -> str | None:
 
 
 def _timing(one: Measurement) -> dict[str, Any]:
-    told = series(one)
+    samples_of = series(one)
     return {
         "variant": one.variant,
         "protocol": one.protocol,
         "session": one.session,
         "samples": len(one.samples_ms),
         "median_ms": median(one.samples_ms),
-        "interval_ms": interval(told),
-        "order_effect": order_effect(told),
+        "interval_ms": interval(samples_of),
+        "order_effect": order_effect(samples_of),
         "outliers": int(outliers(one.samples_ms)),
     }
 
@@ -103,18 +103,18 @@ def _timing(one: Measurement) -> dict[str, Any]:
 def _ratios(record: Record, rungs: tuple[Rung, ...]) -> list[dict[str, Any]]:
     """Each cleared variant against eager and against the strongest baseline of its precision class."""
     wrong = wrong_baselines(record.findings)
-    told = []
+    ratios = []
     for rung in (one for one in rungs if one.state == "cleared"):
         best = strongest(record.measurements, rung.precision, wrong=wrong)
         for baseline in dict.fromkeys(filter(None, (judge.BASELINE, best))):
             found = compared(record.measurements, rung.variant, baseline)
             if found is not None:
                 ratio = {"value": found.ratio.value, "low": found.ratio.low, "high": found.ratio.high}
-                told.append(
+                ratios.append(
                     {"variant": rung.variant, "baseline": baseline, **ratio, "blocks": found.ratio.blocks,
                      "doubt": found.doubt}
                 )  # fmt: skip
-    return told
+    return ratios
 
 
 def _short(value: Any) -> str:

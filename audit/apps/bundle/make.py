@@ -69,7 +69,7 @@ def sources(record: Record, folder: Path | None) -> dict[str, bytes]:
 
 
 def _reports(folder: Path) -> dict[str, bytes]:
-    """What lies beside the record and is a report, a picture of one, or the notebook that was executed."""
+    """The reports beside the record, their pictures, and the executed notebook."""
     beside = [path for path in folder.iterdir() if path.suffix in REPORTS and not path.name.startswith(".")]
     pictures = [path for pattern in PICTURES for path in folder.glob(pattern)]
     plain = [path for path in (*beside, *pictures) if path.is_file() and not path.is_symlink()]

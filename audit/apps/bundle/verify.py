@@ -19,7 +19,7 @@ from audit.model.store import RECORD
 
 @dataclass(frozen=True)
 class Verified:
-    """What a sound bundle holds; `sha256` is that of the zip, to compare with what its maker told."""
+    """The content of a sound bundle; `sha256` is that of the zip, to compare with the one its maker published."""
 
     manifest: Manifest
     record: Record
@@ -35,17 +35,17 @@ def verify(bundle: Path) -> Verified:
     """
     data = _data(bundle)
     files = unpack(data)
-    told = checked(files)
+    listed_in = checked(files)
     record = _record(files)
     _check_sources(record, files)
     try:
-        _check_judgement(told, record)
+        _check_judgement(listed_in, record)
         _check_derived(record, files)
     except Unsound as error:
-        if told.kit == __version__:
+        if listed_in.kit == __version__:
             raise
-        raise Unsound(f"{error} (made by version {told.kit}, this is {__version__}: try that one)") from error
-    return Verified(told, record, sha256(data))
+        raise Unsound(f"{error} (made by version {listed_in.kit}, this is {__version__}: try that one)") from error
+    return Verified(listed_in, record, sha256(data))
 
 
 def _data(bundle: Path) -> bytes:
@@ -83,7 +83,7 @@ def _check_statement(record: Record, text: bytes) -> None:
         raise Unsound(f"{RECORD} does not state what {SOURCES}/{STATEMENT} does: {found}")
 
 
-def _check_judgement(told: Manifest, record: Record) -> None:
+def _check_judgement(listed_in: Manifest, record: Record) -> None:
     """Verdict and ladder from findings and samples; the manifest's words too.
 
     A record of an older schema holds the verdict of older rules: it is judged again, and nothing there is compared.
@@ -97,8 +97,8 @@ def _check_judgement(told: Manifest, record: Record) -> None:
     }
     if found := derived.difference(here, stated):
         raise Unsound(f"{RECORD} does not follow from its findings and samples: {found}")
-    if (told.claim, told.verdict) != (record.claim.statement.name, record.verdict.name):
-        raise Unsound(f"{archive.NAME} says {told.claim}: {told.verdict}, its record {record.verdict.name}")
+    if (listed_in.claim, listed_in.verdict) != (record.claim.statement.name, record.verdict.name):
+        raise Unsound(f"{archive.NAME} says {listed_in.claim}: {listed_in.verdict}, its record {record.verdict.name}")
 
 
 def _ladder(record: Record) -> list[dict[str, object]]:

@@ -17,7 +17,7 @@ from audit.build.devices import CHOICES
 
 @dataclass(frozen=True)
 class Arg:
-    """What `--help` says of a parameter; `read` makes the value of the text where the parameter's type does not."""
+    """The help of a parameter; `read` makes the value of the text where the parameter's type does not."""
 
     help: str
     metavar: str | None = None

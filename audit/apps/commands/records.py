@@ -20,7 +20,7 @@ Formats = Annotated[str, Arg(f"formats, with commas: of {', '.join(FORMATS)} (de
 
 
 def form(language: str, formats: str) -> Form:
-    """What the options ask for.
+    """The language and formats that the options ask for.
 
     Raises:
         BadInput: a format is unknown, or needs a browser and none is installed.

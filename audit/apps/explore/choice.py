@@ -1,4 +1,4 @@
-"""What can be picked in a record: a variant, a device that answered about it, a shape it was asked at."""
+"""Choices in a record: a variant, a device that answered about it, a shape it was asked at."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Choice:
 
 
 def first(record: Record) -> Choice:
-    """What to show before anybody picks: the claimed kernel on the main device, at its largest shape."""
+    """The first choice: the claimed kernel on the main device, at its largest shape."""
     claimed = record.claim.statement.claimed
     variant = claimed.name if claimed else variants(record)[0]
     return nearest(record, Choice(variant, record.device.kind, ""))
@@ -53,8 +53,8 @@ def variants(record: Record) -> list[str]:
 def devices(record: Record, variant: str) -> list[str]:
     """The kinds of device that were asked about it, the main one first."""
     kinds = [record.device.kind, *(device.kind for device in record.beside)]
-    told = {finding.device or record.device.kind for finding in record.findings if finding.target == variant}
-    return [kind for kind in kinds if kind in told]
+    answered = {finding.device or record.device.kind for finding in record.findings if finding.target == variant}
+    return [kind for kind in kinds if kind in answered]
 
 
 def shapes(record: Record, variant: str, device: str) -> list[str]:
@@ -73,9 +73,9 @@ def found(record: Record, probe: str, variant: str, device: str) -> Finding | No
 
 
 def answers(finding: Finding | None) -> list[dict[str, Any]]:
-    """The answers at every shape and in every order, as the probe writes them; others say nothing to draw."""
-    told = None if finding is None else finding.evidence.get("shapes")
-    known = [entry for entry in told if isinstance(entry, dict)] if isinstance(told, list) else []
+    """The answers at every shape and in every order, as the probe writes them; other entries cannot be drawn."""
+    listed = None if finding is None else finding.evidence.get("shapes")
+    known = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
     return [entry for entry in known if _is_answer(entry)]
 
 
@@ -84,12 +84,12 @@ def _is_answer(entry: dict[str, Any]) -> bool:
     sizes = list(shape.values()) if isinstance(shape, dict) else [None]
     if not all(type(one) is int for one in (*sizes, elements, wrong)) or not isinstance(entry.get("order"), str):
         return False
-    told = entry.get("right") is True or (entry.get("right") is False and _has_worst(entry))
-    return told and bool(0 <= wrong <= elements > 0)
+    clear = entry.get("right") is True or (entry.get("right") is False and _has_worst(entry))
+    return clear and bool(0 <= wrong <= elements > 0)
 
 
 def _has_worst(entry: dict[str, Any]) -> bool:
-    """Whether a wrong answer names its worst element."""
+    """Return whether a wrong answer names its worst element."""
     values = (entry.get("expected"), entry.get("got"))
     return isinstance(entry.get("index"), list) and all(isinstance(one, int | float | str) for one in values)
 

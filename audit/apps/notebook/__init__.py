@@ -1,4 +1,4 @@
-"""What the notebooks call: one function a cell, so that a notebook holds no code worth testing."""
+"""The functions that the notebooks call, one a cell, so that a notebook holds no code worth testing."""
 
 from audit.apps.notebook.batch import BatchForm, batch, summary
 from audit.apps.notebook.claim import ClaimForm, KernelForm, finish, report, start, start_kernel

@@ -119,7 +119,7 @@ class KernelForm(OneAuditForm):
 
 
 def start_kernel(form: KernelForm) -> Audit:
-    """Imports the two files and opens their audit; tells what was found, chosen and is missing.
+    """Imports the two files and opens their audit; prints findings, choices and missing parts.
 
     Raises:
         BadInput: a file is missing, is not what it should be, or lacks something no audit can do without.

@@ -16,7 +16,7 @@ from audit.model.errors import BadInput
 LEAST_ROUNDS, MOST_ROUNDS = 12, 120
 QUOTE = ": in a parameters file quote it, for unquoted 2.10 is read as 2.1 and 12e4567 may be a number"
 INJECTED = "# Parameters"
-"""How the cell begins that papermill puts behind the form."""
+"""First line of the cell that papermill puts behind the form."""
 
 
 class Form(Frozen):
@@ -36,13 +36,13 @@ class Form(Frozen):
             return cls(**fields)
         except ValidationError as error:
             first = error.errors()[0]
-            told = f"parameter {first['loc'][0]}: {first['msg']}; it is {first['input']!r}"
+            text = f"parameter {first['loc'][0]}: {first['msg']}; it is {first['input']!r}"
             number = first["type"] == "string_type" and isinstance(first["input"], int | float)
-            raise BadInput(f"{told}{QUOTE if number else ''}") from error
+            raise BadInput(f"{text}{QUOTE if number else ''}") from error
 
 
 class WritingForm(Form):
-    """What a notebook asks that writes files.
+    """The fields of a notebook that writes files.
 
     An empty `out` means a folder under `out/`; an empty `copy_to` means no copy; without `interactive` nothing is
     offered for download and nothing is asked for.
@@ -54,7 +54,7 @@ class WritingForm(Form):
 
 
 class AuditForm(WritingForm):
-    """What a notebook asks that runs audits; with `network_off` they, and the notebook of one, have no network."""
+    """The fields of a notebook that runs audits; with `network_off` these, and the notebook of one, have no network."""
 
     device: Literal["auto", "cuda", "emulated"] = "auto"
     language: Literal["en", "ja"] = "en"
@@ -62,7 +62,7 @@ class AuditForm(WritingForm):
 
 
 class OneAuditForm(AuditForm):
-    """What a notebook asks that runs one audit.
+    """The fields of a notebook that runs one audit.
 
     `rounds` is the least number of rounds a timing session takes, in each of which every callable is timed in a new
     order; a `seed` of 0 draws one. `NOTEBOOK` is the notebook whose form it is.
@@ -74,7 +74,7 @@ class OneAuditForm(AuditForm):
 
 
 def folder(form: WritingForm, name: str) -> Path:
-    """Where results go; `name` is used where the form leaves it open."""
+    """The folder of the results; `name` is used where the form leaves it open."""
     return Path(form.out or f"out/{name}")
 
 

@@ -1,4 +1,4 @@
-"""What leaves a notebook or comes into it: downloads, copies, uploads, and files named by their web address."""
+"""Files that leave a notebook or come into it: downloads, copies, uploads, and files named by their web address."""
 
 from __future__ import annotations
 

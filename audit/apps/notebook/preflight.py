@@ -22,7 +22,7 @@ from audit.model.gpus import names_in
 GPU = "GPU"
 MARKS = {"ok": "✓", "--": "⚠", "!!": "✗"}
 LEAST_FREE_BYTES = 2 << 30
-"""What builds of every variant with torch's headers take, and room to spare."""
+"""Space for builds of every variant with torch's headers, and some to spare."""
 TENSOR_CORES_OF_TRITON = 80
 """Triton's README: compute capability 8.0 and up; below, `tl.dot` is plain multiply-adds."""
 QUERY = "name,driver_version,compute_cap,clocks.sm,clocks.mem,clocks.max.sm"
@@ -30,7 +30,7 @@ QUERY = "name,driver_version,compute_cap,clocks.sm,clocks.mem,clocks.max.sm"
 
 @dataclass(frozen=True)
 class Gpu:
-    """What nvidia-smi says of the first GPU; clocks in MHz at this moment, `compute_capability` is 75 for 7.5."""
+    """The first GPU as nvidia-smi names it; clocks in MHz at this moment, `compute_capability` is 75 for 7.5."""
 
     name: str
     driver: str
@@ -40,7 +40,7 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Machine:
-    """What the card is made from; None where there is none."""
+    """Facts about this machine; None for an absent part."""
 
     gpu: Gpu | None
     torch_cuda: toolchain.Release | None
@@ -116,7 +116,7 @@ def _clocks(machine: Machine) -> Check:
 
 
 def _triton(machine: Machine, folder: ClaimFolder | None) -> list[Check]:
-    """Whether Triton code can show here what it shows on newer GPUs; nothing for a claim that has none."""
+    """A check of Triton on this GPU against newer ones; none for a claim without Triton code."""
     if folder is None or not any(one.file.endswith(".py") for one in folder.claim.variant):
         return []
     if machine.gpu is None:

@@ -43,11 +43,11 @@ def compare(form: CompareForm) -> tuple[Markdown, list[Picture]]:
         BadInput: a file is no record, or the records are of different claims, of different sources or unfinished.
     """
     records = [_record(path) for path in _files(form)]
-    told, out = several.table(records), forms.folder(form, NAME)
+    compared, out = several.table(records), forms.folder(form, NAME)
     for path in several.write(records, out):
         terminal.say(str(path))
     figure = drawn.draw(records)
-    shown = table(told.columns, told.rows, numeric=told.numeric, file=out / f"{NAME}.csv")
+    shown = table(compared.columns, compared.rows, numeric=compared.numeric, file=out / f"{NAME}.csv")
     return Markdown(f"{shown}\n\n{several.CARRIES_OVER}"), [] if figure is None else [Picture(figure)]
 
 

@@ -26,7 +26,7 @@ PLACES = {
     "comment": ("a GitHub issue or pull request", COMMENT_CHARACTERS),
     "openreview": ("an OpenReview comment", OPENREVIEW_CHARACTERS),
 }
-"""Where each text of the report goes, and the characters it may have there."""
+"""The place that each text of the report is for, and the most characters there."""
 MOST_SHOWN = 200_000
 """Characters of a source in a cell."""
 UNMODIFIED = {
@@ -38,11 +38,15 @@ OURS = ("ablation", "repair")
 
 def card(record: Record) -> Markdown:
     """The verdict with its three answers and its reasons."""
-    verdict, told = record.verdict, markdown.escape
-    lines = [f"## {told(record.claim.statement.title)}", f"**Verdict: {verdict.name}**", told(verdict.root_cause or "")]
-    lines += [f"- **{told(question)}**: {told(answer or '')}" for question, answer in outcome.answers(verdict)]
-    lines += [f"- {told(reason)}" for reason in (*verdict.reasons, *verdict.missing)]
-    lines.append(f"*Speaks for*: {told(verdict.scope)}" if verdict.scope else "")
+    verdict, safe = record.verdict, markdown.escape
+    lines = [
+        f"## {safe(record.claim.statement.title)}",
+        f"**Verdict: {verdict.name}**",
+        safe(verdict.root_cause or ""),
+    ]
+    lines += [f"- **{safe(question)}**: {safe(answer or '')}" for question, answer in outcome.answers(verdict)]
+    lines += [f"- {safe(reason)}" for reason in (*verdict.reasons, *verdict.missing)]
+    lines.append(f"*Speaks for*: {safe(verdict.scope)}" if verdict.scope else "")
     return written("\n\n".join(line for line in lines if line))
 
 
@@ -110,9 +114,9 @@ def _difference(before: str, after: str) -> list[str]:
 def _fenced(text: str, language: str) -> str:
     """A fenced block no text can end; a very long one ends with how much is left."""
     left = len(text) - MOST_SHOWN
-    told = text if left <= 0 else f"{text[:MOST_SHOWN]}\n… and {left:,} more characters in the file"
-    fence = "`" * (3 + max(map(len, re.findall("`+", told)), default=0))
-    return f"{fence}{language}\n{told.rstrip()}\n{fence}"
+    shown = text if left <= 0 else f"{text[:MOST_SHOWN]}\n… and {left:,} more characters in the file"
+    fence = "`" * (3 + max(map(len, re.findall("`+", shown)), default=0))
+    return f"{fence}{language}\n{shown.rstrip()}\n{fence}"
 
 
 def _text(path: Path) -> str:

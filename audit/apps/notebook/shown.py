@@ -1,4 +1,4 @@
-"""What a cell shows: Markdown, tables, and pictures that say in words what is on them."""
+"""Outputs of a cell: Markdown, tables, and pictures with a text for readers without images."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def badge(name: str) -> str:
 
 
 def purpose(path: Path) -> str:
-    """What the first line of a notebook says that it does, without how to start it."""
+    """The purpose of a notebook in its first line, without how to start it."""
     cell = json.loads(path.read_text(encoding="utf-8"))["cells"][1]
     line = "".join(cell["source"]).splitlines()[0]
     return re.sub(r"^\*\*Runtime → Run all\*\* \([^)]*\)\. ", "", line)
@@ -60,13 +60,13 @@ def with_runs(text: str, *, name: str, runs: Iterable[dict[str, Any]]) -> str:
 
 
 def line(name: str, runs: Iterable[dict[str, Any]]) -> str:
-    """What was run, and what was not."""
+    """The runs of a notebook, and the machines without one."""
     own = [one for one in runs if one["notebook"] == name]
-    told = [f"{_seconds(one)} on {_place(one)} ({one['date']})" for one in own]
+    done = [f"{_seconds(one)} on {_place(one)} ({one['date']})" for one in own]
     lacking = [] if name not in AUDITS or any("T4" in one["where"] for one in own) else ["on a T4"]
     lacking += [] if any(one["runtime"] for one in own) else ["in Colab"]
     missing = [f"{' and '.join(lacking)}: NOT MEASURED"] if lacking else []
-    return "; ".join([*told, *missing]) + "."
+    return "; ".join([*done, *missing]) + "."
 
 
 def _seconds(run: dict[str, Any]) -> str:

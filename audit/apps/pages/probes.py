@@ -49,7 +49,7 @@ ELSEWHERE: dict[str, str] = {
     "degenerate task": "trivial candidates must fail the task (`audit/task/`) at some inputs, else it is vacuous",
     "time under the physics floor": "`lint` holds published times against the hardware they name",
 }
-"""What no probe needs to show, and why."""
+"""Mechanisms that no probe needs to show, and the reason."""
 
 
 def page() -> str:
@@ -91,7 +91,7 @@ def _section(name: str, text: ProbeText) -> str:
 
 
 def _effect(name: str, text: ProbeText) -> str:
-    """What its answer does to a verdict."""
+    """The effect of its answer on a verdict."""
     if name in OPTIONAL:
         return "A kernel counts as right only when this probe has answered; a skip of it blocks nothing."
     if name in CORRECTNESS:

@@ -34,12 +34,12 @@ def audits(root: Path) -> str:
 
 def _row(records: dict[Path, Record], root: Path) -> tuple[str, ...]:
     """One claim: the verdict of its GPU record where there is one, and a link to every report."""
-    told = sorted(records.values(), key=lambda record: record.device.kind == "cuda")[-1]
-    claim = told.claim.statement
+    record = sorted(records.values(), key=lambda record: record.device.kind == "cuda")[-1]
+    claim = record.claim.statement
     links = ", ".join(
         f"[{path.name}]({(Path(root.name) / path.relative_to(root) / 'report.md').as_posix()})" for path in records
     )
-    return Code(claim.name), claim.title, claimed(told), told.verdict.name, cause(told), markdown.Safe(links)
+    return Code(claim.name), claim.title, claimed(record), record.verdict.name, cause(record), markdown.Safe(links)
 
 
 def claimed(record: Record) -> str:

@@ -1,4 +1,4 @@
-"""What people wrote for the pages: `probes.toml` and `verdicts.toml`, every key checked."""
+"""Texts written by hand for the pages: `probes.toml` and `verdicts.toml`, every key checked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Text = TypeVar("Text", bound=Frozen)
 
 
 class ProbeText(Frozen):
-    """How a probe asks on each device, what its failure proves at worst, what stays open, what an author can do."""
+    """A probe on each device, the proof of its failure, its open questions, and advice to an author."""
 
     worst: Literal["proved", "hint"]
     gpu: str
@@ -26,7 +26,7 @@ class ProbeText(Frozen):
 
 
 class VerdictText(Frozen):
-    """What a verdict says, on what it is silent, and what an author and a reader can do."""
+    """The meaning of a verdict, its limits, and advice to an author and a reader."""
 
     says: str
     silent: str

@@ -67,18 +67,18 @@ def matrix(record: SelfTest) -> str:
 
 def summary(record: SelfTest) -> list[str]:
     """The checks, the two rates with their counts, and what falls short, one line each."""
-    told = [f"{check.control}: {check.found} (must be {check.expected})" for check in record.checks]
+    lines = [f"{check.control}: {check.found} (must be {check.expected})" for check in record.checks]
     if record.rows:
         known = rates(record.rows)
         skipped = sum(row.result == "skipped" for row in record.rows)
         caught, failed = _of(known.caught, known.known_bad), _of(known.falsely_failed, known.known_good)
-        told += [
+        lines += [
             f"known-bad controls caught by the probe made for them: {caught}: "
             f"{known.proved} proved, {known.flagged} as undefined behaviour or a hint",
             f"known-good controls falsely failed: {failed}: {known.passed} passed, {known.hinted} with a hint",
             f"skipped on {record.device.name}, each for the reason above: {skipped}",
         ]
-    return [*told, f"{record.seconds:.0f} s in all", *shortfalls(record)]
+    return [*lines, f"{record.seconds:.0f} s in all", *shortfalls(record)]
 
 
 def asked(rows: Sequence[Row]) -> list[str]:

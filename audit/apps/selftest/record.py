@@ -78,8 +78,8 @@ class SelfTest(Frozen):
 
 def to_json(record: SelfTest) -> str:
     """The record as text, one line a value; what has its default is left out."""
-    told = {"schema": SCHEMA, **record.model_dump(mode="json", by_alias=True, exclude_defaults=True)}
-    return json.dumps(told, indent=1, allow_nan=False) + "\n"
+    document = {"schema": SCHEMA, **record.model_dump(mode="json", by_alias=True, exclude_defaults=True)}
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 
 def write(record: SelfTest, path: Path) -> None:

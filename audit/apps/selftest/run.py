@@ -42,7 +42,7 @@ def run(
         root: the folder that holds the claim folders.
         blind: ask the blind controls instead of all others.
         entropy: the seed of all inputs; None draws one.
-        progress: where it tells what it does.
+        progress: shows the work.
 
     Raises:
         BadInput: the device cannot be used here, or a folder of controls is broken.

@@ -101,22 +101,22 @@ def upper_bound(events: int, trials: int) -> float:
 
 
 def shortfalls(record: SelfTest) -> list[str]:
-    """Why this machine's answers cannot be relied on, in sentences; empty where they can."""
+    """Reasons why this machine's answers cannot be relied on, in sentences; empty where they can."""
     if not record.blessed:
         failed = [check for check in record.checks if not check.passed]
         what = "; ".join(f"{check.control} must come out {check.expected}, not {check.found}" for check in failed)
         return [f"this machine must not audit anything: {what}"]
     known, aim = rates(record.rows), AIMS[record.device.kind]
     unclear = known.known_good - known.passed - known.falsely_failed
-    told = []
+    reasons = []
     if known.falsely_failed:
-        told.append(f"{known.falsely_failed} of {known.known_good} known-good controls falsely failed")
+        reasons.append(f"{known.falsely_failed} of {known.known_good} known-good controls falsely failed")
     if unclear:
-        told.append(f"{unclear} of {known.known_good} known-good controls without an answer")
+        reasons.append(f"{unclear} of {known.known_good} known-good controls without an answer")
     blind = any(one.probe is None for one in record.rows if one.role == "rogue")
     if not blind and not known.caught >= aim * known.known_bad:
-        told.append(f"{known.caught} of {known.known_bad} known-bad controls caught, at least {aim:.0%} must be")
-    return told
+        reasons.append(f"{known.caught} of {known.known_bad} known-bad controls caught, at least {aim:.0%} must be")
+    return reasons
 
 
 def differences(now: SelfTest, before: SelfTest) -> list[str]:
@@ -128,16 +128,16 @@ def differences(now: SelfTest, before: SelfTest) -> list[str]:
     if now.device.kind != before.device.kind:
         raise BadInput(f"--against: a record of the {before.device.kind} device, this one is {now.device.kind}")
     ours, theirs = _by_place(now), _by_place(before)
-    told = [f"{place}: {theirs[place].result} before, not asked now" for place in theirs.keys() - ours.keys()]
-    told += [f"{place}: {ours[place].result}, not asked before" for place in ours.keys() - theirs.keys()]
+    found = [f"{place}: {theirs[place].result} before, not asked now" for place in theirs.keys() - ours.keys()]
+    found += [f"{place}: {ours[place].result}, not asked before" for place in ours.keys() - theirs.keys()]
     for place in ours.keys() & theirs.keys():
         result, known = ours[place].result, theirs[place].result
         if OPEN in (result, known):
             continue
         if result != known:
-            told.append(f"{place}: {known} before, {result} now {ours[place].reason}".rstrip())
-        told += [f"{place}: {change}" for change in _changed(ours[place], theirs[place])]
-    return sorted(told)
+            found.append(f"{place}: {known} before, {result} now {ours[place].reason}".rstrip())
+        found += [f"{place}: {change}" for change in _changed(ours[place], theirs[place])]
+    return sorted(found)
 
 
 def _changed(now: Row, before: Row) -> list[str]:
@@ -148,9 +148,9 @@ def _changed(now: Row, before: Row) -> list[str]:
     asked = now.answers.keys() & before.answers.keys() & ({now.probe} if now.role == "rogue" else {*now.answers})
     both = [(probe, now.answers[probe], before.answers[probe]) for probe in sorted(asked)]
     return [
-        f"{probe} {known.outcome} before, {told.outcome} now: {told.summary}".rstrip(": ")
-        for probe, told, known in both
-        if (told.outcome, told.grade) != (known.outcome, known.grade) and "skip" not in (told.outcome, known.outcome)
+        f"{probe} {known.outcome} before, {new.outcome} now: {new.summary}".rstrip(": ")
+        for probe, new, known in both
+        if (new.outcome, new.grade) != (known.outcome, known.grade) and "skip" not in (new.outcome, known.outcome)
     ]
 
 
@@ -179,9 +179,9 @@ def _by_any(findings: list[Finding]) -> tuple[Result, str]:
         return "convicted", ""
     if failed:
         worst = min(failed, key=lambda finding: finding.grade == "hint")
-        return "flagged", f"{worst.grade}: {_told(worst)}"
+        return "flagged", f"{worst.grade}: {_text(worst)}"
     errors = [finding for finding in findings if finding.outcome == "error"]
-    return "missed", _told(errors[0]) if errors else "no probe and no rule says anything"
+    return "missed", _text(errors[0]) if errors else "no probe and no rule says anything"
 
 
 def _of_known_good(claim: Claim, variant: Variant, findings: list[Finding]) -> tuple[Result, str]:
@@ -190,10 +190,10 @@ def _of_known_good(claim: Claim, variant: Variant, findings: list[Finding]) -> t
         return "skipped", build.summary
     failures = [finding for finding in findings if finding.grade in ("proved", "undefined")]
     if failures:
-        return "falsely accused", _told(failures[0])
+        return "falsely accused", _text(failures[0])
     errors = [finding for finding in findings if finding.outcome == "error"]
     if errors:
-        return "no answer", _told(errors[0])
+        return "no answer", _text(errors[0])
     (rung,) = (rung for rung in judge.ladder(claim, findings) if rung.variant == variant.name)
     return ("cleared", "") if rung.state == "cleared" else ("no answer", rung.reason)
 
@@ -202,7 +202,7 @@ def _named(findings: list[Finding], probe: str) -> Finding | None:
     return next((finding for finding in findings if finding.probe == probe), None)
 
 
-def _told(finding: Finding) -> str:
+def _text(finding: Finding) -> str:
     return f"{finding.probe}: {finding.summary}"
 
 
