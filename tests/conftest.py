@@ -15,9 +15,10 @@ from audit.run.pool import Workers
 
 Item = TypeVar("Item")
 LONGEST_FIRST = (
-    "probes/test_controls.py", "test_audit_emulated.py", "batch/test_ray.py", "notebook/test_runs.py",
-    "test_bad_kernels.py", "selftest/test_run.py", "batch/test_run.py", "test_inquiry.py", "emulated/test_build.py",
-    "importers/test_end_to_end.py", "funnel/test_stages.py", "run/test_python_session.py", "run/test_pool.py",
+    "emulated/test_conformance.py", "test_audit_emulated.py", "selftest/test_run.py", "notebook/test_runs.py",
+    "test_bad_kernels.py", "test_inquiry.py", "importers/test_end_to_end.py", "batch/test_run.py",
+    "batch/test_ray.py", "emulated/test_build.py", "funnel/test_stages.py", "run/test_python_session.py",
+    "run/test_pool.py",
 )  # fmt: skip
 """Files that keep a worker of pytest-xdist busy for long begin before the others, so that none is left over at the end
 while another worker has nothing to do; `make test` has xdist keep this order."""
