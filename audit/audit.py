@@ -12,19 +12,19 @@ from pathlib import Path
 from audit import judge, measure, report
 from audit.build.device import AuditDevice, BuiltVariant
 from audit.claims import ClaimFolder
-from audit.device_run import Site
+from audit.device_run import DeviceRun
 from audit.lint import floors
 from audit.measure import Session
 from audit.model import Record, Stage, Variant, store
 from audit.model.errors import AuditError
 from audit.model.run_directory import Scratch, room
-from audit.record_writer import Ledger, taken
+from audit.record_writer import RecordWriter, taken
 from audit.report.formats import USUAL, Form
 from audit.report.progress import Progress
 from audit.review.hints import review_python, review_source
 from audit.run import environment, sandbox_check
 from audit.run.pool import Workers
-from audit.scheduler import Inquiry, jobs, places
+from audit.scheduler import Scheduler, jobs, places
 
 STAGES = ("prepare", "lint", "review", "build", "verify", "measure", "confirm", "judge", "report")
 A_TIMING = 20
@@ -73,7 +73,7 @@ class Audit:
                 environment=environment.describe(seeds=(self.seed,)),
             )
             command = f"audit run {folder.claim.name} --device {first.device.kind} --seed {self.seed}"
-            self._ledger = Ledger(first, out / store.RECORD, command=command)
+            self._writer = RecordWriter(first, out / store.RECORD, command=command)
             self._workers = workers or opened.enter_context(Workers(places(1 + len(beside))))
             self._main = self._open(device)
             self._beside = [self._open(other) for other in beside]
@@ -85,7 +85,7 @@ class Audit:
     @property
     def record(self) -> Record:
         """What is known so far; the same is in `<out>/record.json`."""
-        return self._ledger.record
+        return self._writer.record
 
     def __enter__(self) -> Audit:
         return self
@@ -95,8 +95,8 @@ class Audit:
 
     def close(self) -> None:
         """Ends the workers and removes what they left; the record stays."""
-        for inquiry in (self._main, *self._beside):
-            inquiry.close()
+        for scheduler in (self._main, *self._beside):
+            scheduler.close()
         self._opened.close()
 
     def prepare(self) -> None:
@@ -106,14 +106,14 @@ class Audit:
             self._main.cost()
             if self._gives_times:
                 self._timing = self._main.beside(self._prepare_timing)
-            self._ledger.put_walls(sandbox_check.walls(self._workers))
-            self._progress.say(f"float64 results for {', '.join(case.label for case in self._main.site.cases)}")
+            self._writer.put_walls(sandbox_check.walls(self._workers))
+            self._progress.say(f"float64 results for {', '.join(case.label for case in self._main.device_run.cases)}")
 
     def lint(self) -> None:
         """The published numbers against the hardware they name."""
         with self._stage("lint"):
             findings = floors.floors(self.folder.claim, self._main.cost())
-            self._ledger.add(findings)
+            self._writer.add(findings)
             under = ", ".join(finding.target for finding in findings if finding.outcome == "fail")
             self._progress.say(
                 f"GPUs named: {len(findings)}; reported time under the hardware floor: {under or 'none'}"
@@ -127,7 +127,7 @@ class Audit:
                 ask = review_python if variant.file.endswith(".py") else review_source
                 advice = variant.role == "claimed"
                 findings = ask(text, target=variant.name, precision=variant.precision, advice=advice)
-                self._ledger.add(findings)
+                self._writer.add(findings)
                 for hint in (finding for finding in findings if finding.outcome == "fail"):
                     self._progress.say(f"{variant.file}, line {hint.line}: hint: {hint.probe}")
 
@@ -136,8 +136,8 @@ class Audit:
         beside start, which need the processor too."""
         with self._stage("build"):
             self._main.wait_for_builds()
-            for inquiry in self._beside:
-                inquiry.start(entropy=self.seed)
+            for scheduler in self._beside:
+                scheduler.start(entropy=self.seed)
 
     def verify(self) -> None:
         """Waits until every probe has been asked about every variant that was built."""
@@ -160,20 +160,20 @@ class Audit:
                 self._main.confirm(waiting)
                 if waiting and self._gives_times:
                     self._time(waiting, baselines=False)
-                for inquiry in self._beside:
-                    inquiry.wait_for_answers()
+                for scheduler in self._beside:
+                    scheduler.wait_for_answers()
 
     def judge(self) -> None:
         """The ladder and the verdict, from the record alone."""
         self._progress.complete()
         with self._stage("judge"):
-            self._ledger.sort([variant.name for variant in self.folder.claim.variant])
-            self._ledger.put(ladder=judge.ladder(self.folder.claim, self.record.findings, self.record.measurements))
+            self._writer.sort([variant.name for variant in self.folder.claim.variant])
+            self._writer.put(ladder=judge.ladder(self.folder.claim, self.record.findings, self.record.measurements))
             verdict = judge.judge(self.record)
             self._progress.say(f"verdict: {verdict.name}")
         stages = tuple(Stage(name=name, seconds=seconds) for name, seconds in self._progress.stages)
-        self._ledger.put(environment=self.record.environment.model_copy(update={"stages": stages}), verdict=verdict)
-        self._ledger.flush()
+        self._writer.put(environment=self.record.environment.model_copy(update={"stages": stages}), verdict=verdict)
+        self._writer.flush()
 
     def report(self, form: Form = USUAL) -> list[Path]:
         """Renders the record; returns the files written."""
@@ -206,27 +206,27 @@ class Audit:
                 if name != "report":
                     self._report_what_is_known()
                 raise
-        self._ledger.flush()
+        self._writer.flush()
 
     def _report_what_is_known(self) -> None:
         """The record and its report as far as they go; why the audit broke off matters more than why they do not."""
         with suppress(OSError, AuditError):
-            self._ledger.flush()
+            self._writer.flush()
             report.render(self.record, self.out)
 
-    def _open(self, device: AuditDevice) -> Inquiry:
+    def _open(self, device: AuditDevice) -> Scheduler:
         with room(self._scratch):
             scratch = Path(tempfile.mkdtemp(dir=self._scratch))
-        site = Site(self.folder, device, workers=self._workers, scratch=scratch, keep=self._ledger.add_build)
+        device_run = DeviceRun(self.folder, device, workers=self._workers, scratch=scratch, keep=self._writer.add_build)
         order = sorted(self.folder.claim.variant, key=lambda variant: variant.role != "claimed")
-        return Inquiry(site, order, ledger=self._ledger, progress=self._progress, jobs=jobs())
+        return Scheduler(device_run, order, writer=self._writer, progress=self._progress, jobs=jobs())
 
     def _prepare_timing(self) -> Session:
         """The one timing session: its other inputs, and compiled baselines in the process that is timed later."""
         session = Session(
             claim=self.folder.claim,
             reference=self.folder.reference,
-            case=self._main.site.case_of(self.folder.claim.shapes.claimed),
+            case=self._main.device_run.case_of(self.folder.claim.shapes.claimed),
             workers=self._workers,
             say=self._progress.say,
             seed=self.seed,
@@ -241,11 +241,11 @@ class Audit:
     def _time(self, variants: Sequence[Variant], *, baselines: bool) -> None:
         if self._timing is None:
             return
-        site = self._main.site
+        device_run = self._main.device_run
         rungs = judge.ladder(self.folder.claim, self.record.findings)
         cleared = {rung.variant for rung in rungs if rung.state == "cleared"}
-        known = site.timeable()
+        known = device_run.timeable()
         built: dict[str, BuiltVariant] = {one.name: known[one.name] for one in variants if one.name in known}
         times = measure.times(self._timing.result(), built, cleared=cleared, baselines=baselines)
-        self._ledger.add(site.timed(times.findings))
-        self._ledger.add_times(times.measurements)
+        self._writer.add(device_run.timed(times.findings))
+        self._writer.add_times(times.measurements)

@@ -26,7 +26,7 @@ from audit.run import requests
 from audit.run.pool import SharedProcess, Workers
 
 
-class Site:
+class DeviceRun:
     """A device at work for one audit; its methods may be called from several threads, each variant from one.
 
     Args:

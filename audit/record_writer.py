@@ -15,7 +15,7 @@ from audit.model.store import RECORD
 MOMENT_S = 0.5
 
 
-class Ledger:
+class RecordWriter:
     """Changes one record and writes it; safe to use from several threads.
 
     Args:

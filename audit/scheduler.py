@@ -1,4 +1,4 @@
-"""All questions to one device: every variant is built and asked in the background, the claimed kernel first."""
+"""The order of the work on one device: variants are built and asked in the background, the claimed kernel first."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TypeVar
 
 from audit.build.notes import build_finding
 from audit.build.second_compiler import Refusal
-from audit.device_run import Site
+from audit.device_run import DeviceRun
 from audit.model import BuildNote, Finding, Variant
 from audit.probes import PROBES
 from audit.probes.runner import unconfirmed
-from audit.record_writer import Ledger
+from audit.record_writer import RecordWriter
 from audit.report.progress import Progress
 from audit.run import gpu_lock
 
@@ -33,21 +33,23 @@ def places(devices: int) -> int:
     return (jobs() + 3) * devices
 
 
-class Inquiry:
-    """Builds and asks as soon as something can start; what it finds goes into the ledger at once.
+class Scheduler:
+    """Build and ask as soon as something can start; findings go into the record at once.
 
     Args:
-        site: the device with its cases and builds.
+        device_run: the device with its cases and builds.
         order: the variants, in the order they matter.
-        ledger: takes findings.
+        writer: takes findings.
         progress: is told what is done.
         jobs: variants at work at once.
     """
 
-    def __init__(self, site: Site, order: list[Variant], *, ledger: Ledger, progress: Progress, jobs: int) -> None:
-        self.site = site
+    def __init__(
+        self, device_run: DeviceRun, order: list[Variant], *, writer: RecordWriter, progress: Progress, jobs: int
+    ) -> None:
+        self.device_run = device_run
         self._order = order
-        self._ledger = ledger
+        self._writer = writer
         self._progress = progress
         self._jobs = jobs
         self._threads = ThreadPoolExecutor(jobs)
@@ -58,22 +60,22 @@ class Inquiry:
         self._answered: dict[str, Future[None]] = {}
         self._varied: Future[None]
         self._task: Future[None]
-        again = sum(one.role == "claimed" for one in order) if site.device.levels.published else 0
+        again = sum(one.role == "claimed" for one in order) if device_run.device.levels.published else 0
         progress.expect(len(order) * (A_BUILD + len(PROBES)) + again * len(PROBES))
 
     def close(self) -> None:
         """Waits for what runs; starts nothing more."""
         self._threads.shutdown(cancel_futures=True)
         self._long.shutdown(cancel_futures=True)
-        self.site.rest()
+        self.device_run.rest()
 
     def start(self, *, entropy: int) -> None:
         """Starts everything: cases, what builds share, builds, and answers as soon as there is something to ask."""
-        self._prepared = self._long.submit(self.site.device.prepare)
+        self._prepared = self._long.submit(self.device_run.device.prepare)
         self._cases = self._long.submit(self._make_cases, entropy)
         for variant in self._order:
             if variant.role == "claimed":
-                self.site.start_published(variant, self._long)
+                self.device_run.start_published(variant, self._long)
         first, others = self._order[: self._jobs], self._order[self._jobs :]
         self._submit_builds(first)
         self._submit_answers(self._order[:1])  # before the other builds: what the audit is about is known first
@@ -99,17 +101,17 @@ class Inquiry:
         """Until every probe has been asked about every variant that was built."""
         for answered in (*self._answered.values(), self._varied, self._task):
             answered.result()
-        self.site.rest()
+        self.device_run.rest()
 
     def waiting(self) -> list[Variant]:
         """Variants whose published build has not been taken yet."""
-        return [variant for variant in self._order if self.site.awaits_published(variant)]
+        return [variant for variant in self._order if self.device_run.awaits_published(variant)]
 
     def confirm(self, variants: list[Variant]) -> None:
         """Waits for the published builds of those, and asks again about them; what was found before is replaced."""
         for confirmed in [self._threads.submit(self._confirm, variant) for variant in variants]:
             confirmed.result()
-        self.site.rest()
+        self.device_run.rest()
 
     def _submit_builds(self, variants: list[Variant]) -> None:
         for variant in variants:
@@ -123,49 +125,49 @@ class Inquiry:
         """The first build; where that is not for this source, the published build is started and decides."""
         self._prepared.result()
         with self._progress.doing(f"{self._label}building {variant.file}"):
-            note = self.site.build(variant)
+            note = self.device_run.build(variant)
         self._progress.advance(A_BUILD)
-        if note.outcome == "built" or self.site.device.levels.published is None:
+        if note.outcome == "built" or self.device_run.device.levels.published is None:
             self._built(variant, note)
         else:
             self._progress.say(f"{self._label}{variant.file}: {note.log}")
-            self.site.start_published(variant, self._long)
+            self.device_run.start_published(variant, self._long)
         return note
 
     def _answer(self, variant: Variant) -> None:
         self._notes[variant.name].result()
         self._cases.result()
-        if self.site.has_published(variant):
+        if self.device_run.has_published(variant):
             self._take_published(variant)
             self._progress.advance(len(PROBES))
-        if variant.name in self.site.built:
+        if variant.name in self.device_run.built:
             self._verify(variant)
-        elif not self.site.awaits_published(variant):
+        elif not self.device_run.awaits_published(variant):
             self._progress.advance(len(PROBES))
 
     def _make_cases(self, entropy: int) -> dict[str, float]:
         """Everything that uses a device waits for its cases, and so for the audit's turn on it; builds do not."""
-        if self.site.kind == "cuda":
+        if self.device_run.kind == "cuda":
             with self._progress.doing("waiting for the GPU that another audit uses"):
                 gpu_lock.take()
-        return self.site.make_cases(entropy=entropy)
+        return self.device_run.make_cases(entropy=entropy)
 
     def _vary(self) -> None:
         self._cases.result()
-        self.site.vary()
+        self.device_run.vary()
 
     def _ask_the_task(self) -> None:
         """Once for the claim, with the first variant that was built."""
         self._cases.result()
         built = next((one for one in self._order if self._notes[one.name].result().outcome == "built"), None)
         if built is not None:
-            self._ledger.add([self.site.task(built)])
+            self._writer.add([self.device_run.task(built)])
 
     def _verify(self, variant: Variant) -> None:
         failed = []
         with self._progress.doing(f"{self._label}asking about {variant.file}"):
-            for finding in self.site.verify(variant):
-                self._ledger.add([finding])
+            for finding in self.device_run.verify(variant):
+                self._writer.add([finding])
                 self._progress.advance(int(finding.probe in PROBES))
                 failed += [finding.probe] if finding.outcome not in ("pass", "skip") else []
                 if variant.role == "claimed" and finding.outcome == "fail":
@@ -181,10 +183,10 @@ class Inquiry:
             self._verify(variant)
         else:
             self._progress.advance(len(PROBES))
-            self._ledger.add(map(unconfirmed, before))
+            self._writer.add(map(unconfirmed, before))
 
     def _take_published(self, variant: Variant) -> BuildNote:
-        note = self.site.take_published(variant)
+        note = self.device_run.take_published(variant)
         self._built(variant, note)
         return note
 
@@ -192,22 +194,22 @@ class Inquiry:
         how = "from cache" if note.from_cache else f"{note.seconds:.1f} s"
         self._progress.say(f"{self._label}{variant.file}: {note.outcome}, {note.optimisation} ({how})")
         found = build_finding(note, self._refusal(variant, note))
-        self._ledger.add([found.model_copy(update={"device": self.site.kind})])
+        self._writer.add([found.model_copy(update={"device": self.device_run.kind})])
 
     def _refusal(self, variant: Variant, note: BuildNote) -> Refusal | None:
         """What the compiler of the claimed kernel says where it did not build on the device that the audit is for."""
-        if note.outcome != "does not compile" or self.site.kind != self._ledger.record.device.kind:
+        if note.outcome != "does not compile" or self.device_run.kind != self._writer.record.device.kind:
             return None
         with self._progress.doing(f"asking the compiler that {variant.file} is written for"):
-            return self.site.refusal(variant, note)
+            return self.device_run.refusal(variant, note)
 
     def _forget(self, variant: Variant) -> list[Finding]:
         """Takes this device's answers about a variant out of the record, and returns them."""
-        about = [one for one in self._ledger.record.findings if one.target == variant.name]
-        old = [one for one in about if one.device == self.site.kind and one.probe != "build"]
-        self._ledger.take_out(old)
+        about = [one for one in self._writer.record.findings if one.target == variant.name]
+        old = [one for one in about if one.device == self.device_run.kind and one.probe != "build"]
+        self._writer.take_out(old)
         return old
 
     @property
     def _label(self) -> str:
-        return "" if self.site.kind == self._ledger.record.device.kind else f"{self.site.kind}: "
+        return "" if self.device_run.kind == self._writer.record.device.kind else f"{self.device_run.kind}: "

@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 from audit import claims, measure  # noqa: E402
 from audit.build.cuda import gpu  # noqa: E402
 from audit.build.devices import choose  # noqa: E402
-from audit.device_run import Site  # noqa: E402
+from audit.device_run import DeviceRun  # noqa: E402
 from audit.measure import compiled  # noqa: E402
 from audit.model import Finding, store  # noqa: E402
 from audit.model.gpus import names_in, table  # noqa: E402
@@ -102,29 +102,31 @@ def controls(scratch: Path) -> list[dict[str, Any]]:
     place = scratch / "controls"
     place.mkdir()
     with Workers(PROBES_AT_ONCE + 2) as workers:
-        site = Site(folder, device, workers=workers, scratch=place, keep=lambda _: None)
-        site.make_cases(entropy=time.time_ns() % 2**40)
-        site.vary()
+        device_run = DeviceRun(folder, device, workers=workers, scratch=place, keep=lambda _: None)
+        device_run.make_cases(entropy=time.time_ns() % 2**40)
+        device_run.vary()
         for variant in folder.claim.variant:
-            site.build(variant)
+            device_run.build(variant)
         with ThreadPoolExecutor(PROBES_AT_ONCE) as threads:
-            probed = dict(threads.map(lambda variant: (variant.name, _probed(site, variant)), folder.claim.variant))
+            probed = dict(
+                threads.map(lambda variant: (variant.name, _probed(device_run, variant)), folder.claim.variant)
+            )
         session = measure.Session(
             claim=folder.claim,
             reference=folder.reference,
-            case=site.case_of(folder.claim.shapes.claimed),
+            case=device_run.case_of(folder.claim.shapes.claimed),
             workers=workers,
             say=lambda text: print(text, flush=True),
             ready=compiled.Ready(()),
         )
         session.rotate()
-        session.interleaved(LADDER, site.built, baselines=BASELINES)
+        session.interleaved(LADDER, device_run.built, baselines=BASELINES)
         times = session.taken()
     return [_row(variant.name, variant.role, probed[variant.name], times) for variant in folder.claim.variant]
 
 
-def _probed(site: Site, variant: Any) -> Finding:
-    return ask(variant.probe or "fresh_values", site._target(variant, site.built[variant.name]))
+def _probed(device_run: DeviceRun, variant: Any) -> Finding:
+    return ask(variant.probe or "fresh_values", device_run._target(variant, device_run.built[variant.name]))
 
 
 def _row(name: str, role: str, probed: Finding, times: measure.Times) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from audit.run.pool import Workers
 Item = TypeVar("Item")
 LONGEST_FIRST = (
     "emulated/test_conformance.py", "test_audit_emulated.py", "selftest/test_run.py", "notebook/test_runs.py",
-    "test_bad_kernels.py", "test_inquiry.py", "importers/test_end_to_end.py", "batch/test_run.py",
+    "test_bad_kernels.py", "test_scheduler.py", "importers/test_end_to_end.py", "batch/test_run.py",
     "batch/test_ray.py", "emulated/test_build.py", "funnel/test_stages.py", "run/test_python_session.py",
     "run/test_pool.py",
 )  # fmt: skip

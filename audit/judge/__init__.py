@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audit.judge import verdicts
-from audit.judge.ablation import AblationRow, ablation_table
 from audit.judge.answers import BASELINE, MARGIN, Answers, answered
-from audit.judge.ladder import ladder
+from audit.judge.ladder import AblationRow, ablation_table, ladder
 from audit.model import SCHEMA, Record, Verdict, VerdictName, store
 
 __all__ = [

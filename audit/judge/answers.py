@@ -5,9 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from audit.judge import causes
-from audit.judge.clearing import BUILD, ESCAPES, KERNELS, PRECISION, PROVE_WRONG, REPLACED, missing, outside, undefined
+from audit.judge.evidence import (
+    BUILD,
+    ESCAPES,
+    KERNELS,
+    PRECISION,
+    PROVE_WRONG,
+    REPLACED,
+    deciding,
+    missing,
+    outside,
+    undefined,
+)
 from audit.judge.ladder import by_target
-from audit.judge.reconcile import deciding
 from audit.measure import Comparison, compared, strongest, wrong_baselines
 from audit.model import Finding, Place, RatioAnswer, Record, ResultAnswer, Speedup, TaskAnswer, Variant
 from audit.model.gpus import names_in

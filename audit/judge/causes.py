@@ -6,7 +6,7 @@ import re
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
-from audit.judge.reconcile import deciding
+from audit.judge.evidence import deciding
 from audit.model import Device, Finding, Place, Record, Shape
 
 LEAD = ("coverage", "memory_access", "fresh_values", "dead_inputs")

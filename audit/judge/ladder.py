@@ -1,14 +1,25 @@
-"""Every variant's place: cleared, convicted, undefined or undecided, from the findings alone."""
+"""Every variant's place, and the claimed kernel beside its one-change ablations; from the findings alone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import groupby
 
-from audit.judge.clearing import missing, undefined
-from audit.judge.reconcile import deciding
+from audit.judge.evidence import deciding, missing, undefined
 from audit.measure import median_ms
-from audit.model import Claim, Finding, Measurement, Rung, Variant
+from audit.model import Claim, Finding, Measurement, Record, Rung, Variant
+
+
+@dataclass(frozen=True)
+class AblationRow:
+    """One row of the ablation table; the two outcomes are "right", "wrong" or "no answer"."""
+
+    variant: str
+    changes: tuple[str, ...]
+    claim_first: str
+    reference_first: str
+    right: bool
 
 
 def ladder(claim: Claim, findings: Iterable[Finding], measurements: Iterable[Measurement] = ()) -> tuple[Rung, ...]:
@@ -47,3 +58,57 @@ def _rung(variant: Variant, findings: list[Finding]) -> Rung:
             "reason": reason,
         }
     )
+
+
+def ablation_table(record: Record) -> list[AblationRow]:
+    """The claimed kernel and its one-change ablations, each in both execution orders."""
+    claim = record.claim.statement
+    rows = [variant for variant in claim.variant if variant.role in ("claimed", "ablation")]
+    states = {rung.variant: rung.state for rung in ladder(claim, record.findings)}
+    return [_ablation_row(variant, record.findings, states[variant.name] == "cleared") for variant in rows]
+
+
+def cure(record: Record) -> str | None:
+    """The smallest change that makes the claimed kernel right, in one sentence; None where the table cannot tell."""
+    table = ablation_table(record)
+    changed = [row for row in table if row.changes]
+    cures = [row for row in changed if row.right]
+    if not table or table[0].right or not cures:
+        return None
+    least = min(len(row.changes) for row in cures)
+    cure = " or ".join(_named(row.changes) for row in cures if len(row.changes) == least)
+    others = [row for row in changed if not row.right]
+    tail = "".join(f"; {_named(row.changes)} alone {_effect(row, table[0])}" for row in others)
+    return f"Changing only {cure} makes the kernel right{tail}."
+
+
+def _ablation_row(variant: Variant, findings: Iterable[Finding], right: bool) -> AblationRow:
+    about = deciding(finding for finding in findings if finding.target == variant.name)
+    answers = [finding for finding in about if finding.probe == "order" and finding.outcome in ("pass", "fail")]
+    evidence = answers[-1].evidence if answers else {}
+    return AblationRow(
+        variant=variant.name,
+        changes=variant.changes,
+        claim_first=_in_words(evidence.get("claim_first")),
+        reference_first=_in_words(evidence.get("reference_first")),
+        right=right,
+    )
+
+
+def _in_words(side: object) -> str:
+    if not isinstance(side, dict):
+        return "no answer"
+    right = side.get("right")
+    return {True: "right", False: "wrong"}.get(right, "no answer") if isinstance(right, bool) else "no answer"
+
+
+def _named(changes: tuple[str, ...]) -> str:
+    return "the " + " and the ".join(changes)
+
+
+def _effect(row: AblationRow, claimed: AblationRow) -> str:
+    if (row.claim_first, row.reference_first) == (claimed.claim_first, claimed.reference_first):
+        return "changes nothing"
+    if (row.claim_first, row.reference_first) == ("wrong", "wrong"):
+        return "only makes the defect show in both execution orders"
+    return "does not make it right"

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Literal, TypedDict, Unpack
 
-from audit.judge import ablation, causes
+from audit.judge import causes
 from audit.judge.answers import Answers, is_impossible
-from audit.judge.clearing import OWN_REFERENCE
+from audit.judge.evidence import OWN_REFERENCE
+from audit.judge.ladder import cure
 from audit.model import Finding, Record, ResultAnswer, Verdict, VerdictName
 
 DEAD_INPUTS = "dead_inputs"
@@ -48,7 +49,7 @@ def unanswerable(why: str) -> Verdict:
 
 def root_cause(record: Record, findings: Sequence[Finding]) -> str | None:
     """The one cause of a defect: what launch and coverage prove together, the change that cures it, or dead inputs."""
-    proved, cured = causes.geometry_cause(record), ablation.cure(record)
+    proved, cured = causes.geometry_cause(record), cure(record)
     if proved and cured:
         return f"{proved} Ablation confirms it: {cured}"
     return proved or cured or _unread(findings)

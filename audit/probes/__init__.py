@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from audit.model import Finding
 from audit.probes import (
@@ -32,7 +32,7 @@ from audit.probes import (
     threads,
     untouched_process,
 )
-from audit.probes.target import Target
+from audit.probes.target import Need, Target
 
 Probe = Callable[[Target], Finding]
 
@@ -62,6 +62,14 @@ PROBES: dict[str, Probe] = {
     claimed_launches.NAME: claimed_launches.run,
     claimed_blocks.NAME: claimed_blocks.run,
 }
+
+NEEDS: dict[str, Callable[[Target], Iterator[Need]]] = {
+    agreement.NAME: agreement.needs,
+    coverage.NAME: coverage.needs,
+    kernels_ran.NAME: kernels_ran.needs,
+    memory_access.NAME: memory_access.needs,
+}
+"""The plain calls that probes look at, which one session makes for all of them; other calls a probe asks for itself."""
 
 OF_THE_CLAIM: dict[str, Probe] = {sweep.NAME: sweep.run}
 """Asked of the claimed kernel alone, behind all others; what they find never fails a kernel, and no error of theirs

@@ -11,7 +11,7 @@ from audit.model import Finding
 from audit.probes.answer import answer
 from audit.probes.battery import Asked, at_largest, premise
 from audit.probes.called import Call
-from audit.probes.target import Target
+from audit.probes.target import Mode, Target
 
 NAME = "alias"
 MECHANISMS = ("view of an input returned", "static output buffer", "expanded result", "wrong stride of the result")
@@ -50,7 +50,7 @@ def _allowed(target: Target, first: Asked) -> list[int]:
     shared = [index for index in first.call.event["aliases"] if index != target.claim.harness.destination]
     if not shared:
         return list(first.call.event["aliases"])
-    (call,) = target.session(["reference"], cases=[first.case])
+    (call,) = target.session(["reference"], first.case, Mode())
     return [*(set(first.call.event["aliases"]) - set(shared)), *call.event.get("aliases", ())]
 
 

@@ -1,4 +1,4 @@
-"""Two sessions that several probes read: many calls in one process, each right or wrong for its own inputs.
+"""Many calls in one process, which several probes read, each right or wrong for its own inputs.
 
 What a call returns must depend on the values it is given now and on nothing else: not on addresses, shapes, earlier
 calls or their number.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import random
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,10 @@ FREED, WHOLE = "_in_freed_memory", "whole_numbers"
 SAME_BUFFERS = ("moved", "other", "inputs")
 """Groups whose variations are written into the buffers of the first call, each right behind its values."""
 FEWEST_REPEATS, MORE_REPEATS = 24, 17
+LAYOUTS = ("offset", "padded", "transposed")
 Planned = tuple[str, Case, dict[str, Any], str]
-"""A call in words, its case, the options of its step, and the group of its variation."""
+"""A call in words, its case, the options of its step, and the group of its variation. The option `into` is a case here,
+`of` an earlier call in words."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +60,35 @@ def at_middle(target: Target) -> dict[str, Asked]:
     order is drawn, and the first values come again before each: what a cache of one entry holds is then what the
     variation was made from. Distributions have buffers of their own, since that question is about values.
     """
-    return target.once("battery at the middle case", lambda: _at_middle(target))
+    return target.once("middle", lambda: _asked(target, [_middle])[0])
 
 
 def at_largest(target: Target) -> dict[str, Asked]:
     """`first`, `other_values` and `discriminating` in the same buffers, and `held`, the first result looked at again
     after those."""
-    return target.once("battery at the largest case", lambda: _at_largest(target))
+    return target.once("largest", lambda: _asked(target, [_largest])[0])
+
+
+def views(target: Target) -> dict[str, Asked]:
+    """`offset`, `padded`, `transposed`, and `nan` and `inf` where the task has real inputs, at the middle case."""
+    return target.once("views", lambda: _asked(target, [_views])[0])
+
+
+def ask_together(target: Target) -> None:
+    """Make the calls of `at_middle` and `views` in one session, where they would take half of its time limit at most.
+
+    Those of `at_largest` have their own, in which the first call is the first one: the two cases may be the same.
+
+    Raises:
+        AuditError: the session broke or the task has no variations; each is then asked in a session of its own.
+    """
+    plain = target.call(target.largest, target.plain)
+    varied = wanted(target).middle
+    calls = len(varied.variations) + FEWEST_REPEATS + MORE_REPEATS
+    if calls * plain.event["seconds"] < target.built.limit_s / 2:
+        found = _asked(target, [_middle, _views])
+        for question, one in zip(("middle", "views"), found, strict=True):
+            target.once(question, partial(dict, one))
 
 
 def premise(name: str, target: Target, first: Asked) -> Finding | None:
@@ -87,25 +112,29 @@ def repeats(case: Case) -> int:
     return FEWEST_REPEATS + zlib.crc32(case.expected.tobytes()) % MORE_REPEATS
 
 
-def _at_middle(target: Target) -> dict[str, Asked]:
+def _asked(target: Target, plans: Sequence[Callable[[Target, _Planned], None]]) -> list[dict[str, Asked]]:
+    """The calls of those plans in one session, by name for each plan."""
+    planned = _Planned()
+    for plan in plans:
+        planned.begin()
+        plan(target, planned)
+    python = _middle in plans and target.variant.file.endswith(".py")  # an import's changes show in a fresh process
+    return planned.asked(target, fresh=python)
+
+
+def _middle(target: Target, planned: _Planned) -> None:
     varied = wanted(target).middle
     draw = random.Random(zlib.crc32(varied.case.expected.tobytes()))
     good = trusted(target, varied)
-    plan: list[Planned] = [("first", varied.case, {}, ""), *_rewritten(varied, draw), *_elsewhere(varied)]
-    plan += [(one.name, one.case, {"into": 0}, one.group) for one in _whole(good)]
+    planned.add([("first", varied.case, {}, ""), *_rewritten(varied, draw), *_elsewhere(varied)])
+    planned.add((one.name, one.case, {"into": varied.case}, one.group) for one in _whole(good))
     drawn: list[Planned] = [(one.name, one.case, {}, "distributions") for one in good if one.group != WHOLE]
     told = {name for name, *_ in drawn}
-    plan += [
-        *drawn,
-        *((one.name, one.case, {}, one.group) for one in varied.of(DISCRIMINATING) if one.name not in told),
-    ]
-    planned = _Planned()
-    planned.add(plan)
+    planned.add(drawn)
+    planned.add((one.name, one.case, {}, one.group) for one in varied.of(DISCRIMINATING) if one.name not in told)
     taking_turns = _taking_turns(varied, good)
     planned.add_in_turn(REPEAT, taking_turns, draw)
-    planned.add((f"{AFTER}_{place}", one, {"into": 0}, "") for place, one in enumerate(taking_turns))
-    python = target.variant.file.endswith(".py")  # what importing it changes shows in a fresh process only
-    return planned.asked(target, fresh=python)
+    planned.add((f"{AFTER}_{place}", one, {"into": varied.case}, "") for place, one in enumerate(taking_turns))
 
 
 def _rewritten(varied: Varied, draw: random.Random) -> Iterator[Planned]:
@@ -113,7 +142,7 @@ def _rewritten(varied: Varied, draw: random.Random) -> Iterator[Planned]:
     for place, one in enumerate(draw.sample(same, len(same))):
         if place:
             yield f"{AGAIN}_{place}", varied.case, {}, "again"
-        yield one.name, one.case, {"into": 0}, one.group
+        yield one.name, one.case, {"into": varied.case}, one.group
 
 
 def _elsewhere(varied: Varied) -> Iterator[Planned]:
@@ -135,16 +164,18 @@ def _taking_turns(varied: Varied, good: Sequence[Variation]) -> list[Case]:
     return [varied.case, *(one.case for one in varied.of("other")), *third]
 
 
-def _at_largest(target: Target) -> dict[str, Asked]:
+def _largest(target: Target, planned: _Planned) -> None:
     varied = wanted(target).largest
-    look = {"snapshot": True, "hold": True}
-    plan: list[Planned] = [("first", varied.case, look, "")]
+    planned.add([("first", varied.case, {"snapshot": True, "hold": True}, "")])
     later = [*varied.of("other"), *(one for one in trusted(target, varied) if one.group == DISCRIMINATING)]
-    plan += [(one.name, one.case, {"into": 0, "snapshot": True}, one.group) for one in later]
-    plan += [("held", varied.case, {"run": "held", "of": 0}, "")]
-    planned = _Planned()
-    planned.add(plan)
-    return planned.asked(target, fresh=False)
+    planned.add((one.name, one.case, {"into": varied.case, "snapshot": True}, one.group) for one in later)
+    planned.add([("held", varied.case, {"run": "held", "of": "first"}, "")])
+
+
+def _views(target: Target, planned: _Planned) -> None:
+    varied = wanted(target).middle
+    planned.add((layout, varied.case, {"layout": layout}, "") for layout in LAYOUTS)
+    planned.add((one.name, one.case, {}, one.group) for one in varied.of("nonfinite"))
 
 
 def trusted(target: Target, varied: Varied) -> list[Variation]:
@@ -172,12 +203,23 @@ class _Planned:
         self._calls: list[tuple[str, Case, str]] = []
         self._cases: list[Case] = []
         self._steps: list[Step] = []
+        self._begun: list[int] = []
+
+    def begin(self) -> None:
+        """Begin another plan: names of calls are its own."""
+        self._begun.append(len(self._calls))
 
     def add(self, calls: Iterable[Planned]) -> None:
-        """More calls, in this order."""
+        """Add calls, in this order."""
         for what, case, options, group in calls:
+            step = {"run": "claim", "case": self._number(case), **options}
+            if "into" in options:
+                step["into"] = self._number(options["into"])
+            if "of" in options:
+                names = [name for name, *_ in self._calls]
+                step["of"] = names.index(options["of"], self._begun[-1])
             self._calls.append((what, case, group))
-            self._steps.append({"run": "claim", "case": self._number(case), **options})
+            self._steps.append(step)
 
     def add_in_turn(self, what: str, cases: Sequence[Case], draw: random.Random) -> None:
         """One step of many calls: half of them with the contents of the first case, as a plain loop has them, then as a
@@ -187,18 +229,19 @@ class _Planned:
         order = [numbers[0]] * (count // 2)
         while len(order) < count:
             order.append(draw.choice([one for one in numbers if one != order[-1]] or numbers))
-        self.add([(what, cases[0], {"into": 0, "order": order, "flush_from": count // 2}, "")])
+        self.add([(what, cases[0], {"into": cases[0], "order": order, "flush_from": count // 2}, "")])
 
-    def asked(self, target: Target, *, fresh: bool) -> dict[str, Asked]:
-        """What came of every call, by its name."""
-        calls = target.steps(self._steps, cases=self._cases, memory=target.built.nan_memory, fresh=fresh)
-        told: dict[str, Asked] = {}
-        for (what, case, group), call, step in zip(self._calls, calls, self._steps, strict=True):
+    def asked(self, target: Target, *, fresh: bool) -> list[dict[str, Asked]]:
+        """Make every call; what came of each, by its name, plan by plan."""
+        calls = target.steps(self._steps, cases=self._cases, mode=target.plain, fresh=fresh)
+        found: list[dict[str, Asked]] = []
+        for place, ((what, case, group), call, step) in enumerate(zip(self._calls, calls, self._steps, strict=True)):
+            found += [{}] if place in self._begun else []
             kept = case if "order" not in step or call.raised else self._cases[step["order"][call.event["kept"]]]
-            told[what] = Asked(what, kept, call, group)
+            found[-1][what] = Asked(what, kept, call, group)
             for first in call.event.get("firsts", ()):
-                told[f"{what}_{first['of']}"] = self._first(what, call, first)
-        return told
+                found[-1][f"{what}_{first['of']}"] = self._first(what, call, first)
+        return found
 
     def _first(self, what: str, call: Call, first: dict[str, Any]) -> Asked:
         """The first result of a sequence for a case's contents."""

@@ -117,7 +117,7 @@ def _compared(target: Target, call: Call, case: Case, kept: npt.NDArray[np.bool_
 def _of_reference(target: Target) -> Finding:
     """The task's own reference, all of it."""
     case = claimed_shape.case_of(target)
-    (call,) = target.session(["claim"], cases=[case], memory=target.built.nan_memory)
+    call = target.call(case, target.plain)
     compared = target.compared(call, case)
     evidence: dict[str, JsonValue] = {"shape": dict(case.shape), **compared.evidence()}
     text = f"{case.label}, the claimed shape: {compared.sentence()}"

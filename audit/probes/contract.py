@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from audit.model import Finding
 from audit.probes.answer import answer
-from audit.probes.called import Call, Case, SessionBroken, alike
+from audit.probes.called import Call, Case, alike
 from audit.probes.target import Target
 
 NAME = "contract"
@@ -20,15 +20,12 @@ ILLEGAL = "illegal memory access"
 
 
 def run(target: Target) -> Finding:
-    """Calls the claim once for every case: in one process, and each in its own where that one did not reach its end.
+    """Look at the first call at every case: all in one process, or in its own where that one did not come to it.
 
     `answered` in the evidence, where it is there, holds the indices of the cases that further questions may use: whose
     call returned something, and launched blocks.
     """
-    try:
-        calls = target.session(["claim"], cases=target.cases)
-    except SessionBroken:
-        calls = [target.session(["claim"], cases=[case])[0] for case in target.cases]
+    calls = target.calls(target.cases, target.plain)
     pairs = list(zip(target.cases, calls, strict=True))
     useless = [why for case, call in pairs if (why := _unusable(case, call))]
     found = sorted(filter(None, (_defect(target, *pair) for pair in pairs)), key=lambda finding: not finding.convicts)

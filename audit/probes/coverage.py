@@ -1,25 +1,41 @@
 """Is every element of the output written?
 
-Two sessions with two different patterns in fresh memory, a NaN and a number: an element that still holds the pattern in
+Two calls with two different patterns in fresh memory, a NaN and a number: an element that still holds the pattern in
 both was never written.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import JsonValue
 
 from audit.model import Finding
+from audit.probes import agreement
 from audit.probes.answer import answer
 from audit.probes.called import Call, value_calls
-from audit.probes.target import Target
+from audit.probes.target import Mode, Need, Target
 
 NAME = "coverage"
 MECHANISMS = ("under-launch", "output never written", "no-op kernel")
 MAP_SIDE = 64
+
+
+def modes(target: Target) -> dict[Mode, bytes]:
+    """One mode for each pattern of fresh memory, and the pattern; those in which `agreement` asks where it can be."""
+    asked = agreement.modes(target)
+    found = {}
+    for memory, pattern in target.built.poisons.items():
+        found[next((mode for mode in asked if mode.memory == memory), Mode(memory))] = pattern
+    return found
+
+
+def needs(target: Target) -> Iterator[Need]:
+    """The largest case with each pattern."""
+    yield from ((mode, target.largest) for mode in modes(target))
 
 
 def run(target: Target) -> Finding:
@@ -27,8 +43,8 @@ def run(target: Target) -> Finding:
     case = target.largest
     untouched = np.ones(case.expected.size, dtype=bool)
     launches: list[JsonValue] = []
-    for memory, pattern in target.built.poisons.items():
-        (call,) = target.session(["claim"], cases=[case], memory=memory)
+    for mode, pattern in modes(target).items():
+        call = target.call(case, mode)
         value_calls([call], [case.expected])
         untouched &= _holds(call, pattern)
         launches = [{key: launch[key] for key in ("kernel", "line", "grid", "block")} for launch in call.launches]

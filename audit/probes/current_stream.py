@@ -14,7 +14,7 @@ from audit.model import Finding, Grade
 from audit.model.errors import Unsupported
 from audit.probes.answer import answer
 from audit.probes.battery import Asked, at_middle, premise
-from audit.probes.target import Target
+from audit.probes.target import Mode, Target
 from audit.probes.variations import wanted
 
 NAME = "current_stream"
@@ -34,7 +34,7 @@ def run(target: Target) -> Finding:
         {"run": "claim", "case": 1, "into": 0, "stream": "default"},
         {"run": "claim", "case": 1, "into": 0, "stream": "other"},
     ]
-    _, default, own = target.steps(plan, cases=[varied.case, other])
+    _, default, own = target.steps(plan, cases=[varied.case, other], mode=Mode())
     asked = {"the default stream": Asked("default", other, default), "a stream of its own": Asked("own", other, own)}
     results = {name: one.compared(target) for name, one in asked.items()}
     evidence: dict[str, JsonValue] = {

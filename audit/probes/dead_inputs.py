@@ -70,7 +70,8 @@ def _whole_numbers(target: Target, varied: Varied) -> dict[str, Asked]:
         return {}
     cases = [one.case for one in numbers]
     try:
-        calls = target.session(["claim"], cases=cases, memory=target.built.nan_memory, fresh=True)
+        plan = [{"run": "claim", "case": place} for place in range(len(cases))]
+        calls = target.steps(plan, cases=cases, mode=target.plain, fresh=True)
     except (SessionBroken, Unsupported):
         return {}
     return {one.name: Asked(one.name, one.case, call, "inputs") for one, call in zip(numbers, calls, strict=True)}

@@ -100,7 +100,7 @@ class _Drawn:
 
     def _ask_again(self) -> None:
         target, case = self._target, self._one.case
-        (call,) = target.session(["claim"], cases=[case], memory=target.built.nan_memory, fresh=True)
+        (call,) = target.session(["claim"], case, target.plain, fresh=True)
         again = target.compared(call, case, least_scale=self._least)
         if not again.right:
             wider = target.tolerance.model_copy(update={"relative": FAR * target.relative(case)})

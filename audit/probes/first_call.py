@@ -14,7 +14,7 @@ from audit.model.errors import Unsupported
 from audit.probes.answer import answer
 from audit.probes.battery import at_middle
 from audit.probes.called import Call, SessionBroken
-from audit.probes.target import Target
+from audit.probes.target import Mode, Target
 from audit.probes.variations import OTHER, wanted
 
 NAME = "first_call"
@@ -49,7 +49,8 @@ def _calls(target: Target) -> tuple[Call, Call]:
         )
     varied = wanted(target).middle
     cases = [varied.case, varied.of("other")[0].case]
-    first, later = target.session(["claim"], cases=cases, memory=target.built.traced_memory, fresh=True)
+    plan = [{"run": "claim", "case": place} for place in range(len(cases))]
+    first, later = target.steps(plan, cases=cases, mode=Mode(target.built.traced_memory), fresh=True)
     return first, later
 
 

@@ -65,7 +65,7 @@ def run(target: Target) -> Finding:
 
 def _right_alone(target: Target, one: Asked) -> bool:
     """Whether the same inputs come out right as the first call of a process."""
-    (call,) = target.session(["claim"], cases=[one.case], memory=target.built.nan_memory, fresh=True)
+    (call,) = target.session(["claim"], one.case, target.plain, fresh=True)
     return Asked(one.what, one.case, call).compared(target).right
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from audit.model import Finding
+from audit.probes import order
 from audit.probes.answer import answer
 from audit.probes.called import value_calls
 from audit.probes.target import Target
@@ -14,9 +15,9 @@ MECHANISMS = ("stale memory", "no-op kernel")
 
 
 def run(target: Target) -> Finding:
-    """Frees a block of random values, calls the claim, and counts the elements that equal them bit for bit."""
+    """Free a block of random values, call the claim, and count the elements that equal them bit for bit."""
     case = target.largest
-    planted, call = target.session(["plant", "claim"], cases=[case], memory="reuse")
+    *_, planted, call = order.claim_first_session(target)
     value_calls([planted, call], [case.expected] * 2)
     before, after = planted.words(), call.words()
     equal = before == after if before.shape == after.shape else np.zeros(1, dtype=bool)

@@ -37,7 +37,7 @@ def run(target: Target) -> Finding:
 
 def _changed(target: Target, run: Run, case: Case) -> tuple[list[int], list[int]]:
     """The positions of the inputs that one call changes, and of the containers in which it leaves something."""
-    (call,) = target.session([run], cases=[case])
+    call = target.call(case, target.plain) if run == "claim" else target.session([run], case, target.plain)[0]
     if call.raised is not None:
         raise SessionBroken(f"the call raised {call.raised}")
     place = target.claim.harness.destination

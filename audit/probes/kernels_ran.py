@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from audit.probes import claimed_shape
 from audit.probes.answer import answer
 from audit.probes.called import Case, SessionBroken
 from audit.probes.own_kernels import own_kernels, refused_by_torch
-from audit.probes.target import Target
+from audit.probes.target import Mode, Need, Target
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import parse
 
@@ -46,10 +47,30 @@ INTERPRETER_FAILED = "interpreter-failed"
 """A Triton kernel the interpreter cannot run may well run on a GPU: what stands in for it here tells nothing."""
 
 
+def traced(target: Target) -> Mode:
+    """The mode in which a call lists its kernels."""
+    return Mode(target.built.traced_memory)
+
+
+def without_blocks(target: Target) -> Mode | None:
+    """The mode in which a launch runs no block; None where there is none.
+
+    It has a session of its own: what a kernel keeps of an earlier call would be right here.
+    """
+    if target.is_reference or not (target.built.tensor_device == "cpu" and target.built.checks_accesses):
+        return None
+    return Mode(target.built.nan_memory, NO_BLOCKS)
+
+
+def needs(target: Target) -> Iterator[Need]:
+    """The largest case traced."""
+    yield traced(target), target.largest
+
+
 def run(target: Target) -> Finding:
-    """One call at the largest case."""
+    """One call at the largest case, and where the source has kernels one at each without them."""
     case = target.largest
-    (call,) = target.session(["claim"], cases=[case], memory=target.built.traced_memory)
+    call = target.call(case, traced(target))
     if call.raised is not None:
         raise SessionBroken(f"the call raised {call.raised}")
     for report in call.reports:
@@ -92,10 +113,11 @@ def run(target: Target) -> Finding:
 
 def _right_without(target: Target) -> bool:
     """Whether every result is right though no launch runs a block: then no kernel of the source made it."""
-    if target.is_reference or not (target.built.tensor_device == "cpu" and target.built.checks_accesses):
+    mode = without_blocks(target)
+    if mode is None:
         return False
     try:
-        calls = target.session(["claim"], cases=target.cases, memory=target.built.nan_memory, order=NO_BLOCKS)
+        calls = target.calls(target.cases, mode)
         return all(target.compared(call, case).right for call, case in zip(calls, target.cases, strict=True))
     except AuditError:
         return False

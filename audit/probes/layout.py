@@ -8,9 +8,8 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from audit.model import Finding
-from audit.probes import views
 from audit.probes.answer import answer
-from audit.probes.battery import Asked, at_middle, premise
+from audit.probes.battery import LAYOUTS, Asked, at_middle, premise, views
 from audit.probes.target import Target
 
 NAME = "layout"
@@ -21,7 +20,7 @@ def run(target: Target) -> Finding:
     """One call a layout at the middle case."""
     if (skipped := premise(NAME, target, at_middle(target)["first"])) is not None:
         return skipped
-    asked = [one for name, one in views.at_middle(target).items() if name in views.LAYOUTS]
+    asked = [one for name, one in views(target).items() if name in LAYOUTS]
     told: list[JsonValue] = []
     blind: list[str] = []
     refused: list[str] = []

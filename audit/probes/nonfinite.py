@@ -11,9 +11,8 @@ from pydantic import JsonValue
 
 from audit.model import Finding
 from audit.model.errors import Unsupported
-from audit.probes import views
 from audit.probes.answer import answer
-from audit.probes.battery import Asked, at_middle, premise, too_large
+from audit.probes.battery import LAYOUTS, Asked, at_middle, premise, too_large, views
 from audit.probes.called import value_calls
 from audit.probes.target import Target
 from audit.run import correctness
@@ -27,7 +26,7 @@ def run(target: Target) -> Finding:
     first = at_middle(target)["first"]
     if (skipped := premise(NAME, target, first) or too_large(NAME, target, first)) is not None:
         return skipped
-    asked = [one for name, one in views.at_middle(target).items() if name not in views.LAYOUTS]
+    asked = [one for name, one in views(target).items() if name not in LAYOUTS]
     if not asked:
         raise Unsupported("a NaN among inputs that are all integers")
     counts = {one.what: _counts(target, one) for one in asked if not one.call.raised}

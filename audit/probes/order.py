@@ -10,22 +10,31 @@ from pydantic import JsonValue
 
 from audit.model import Finding, Grade
 from audit.probes.answer import answer
-from audit.probes.called import value_calls
+from audit.probes.called import Call, value_calls
 from audit.probes.compare import Comparison
-from audit.probes.target import Target
+from audit.probes.target import Mode, Run, Target
 from audit.probes.undefined import undefined_beside
 
 NAME = "order"
 MECHANISMS = ("stale memory", "right only after the reference", "heap scan for the reference")
 
 
+REUSE = Mode("reuse")
+
+
+def claim_first_session(target: Target) -> list[Call]:
+    """The claim, the reference, random values planted in freed blocks, and the claim again, at the largest case."""
+    runs: list[Run] = ["claim", "reference", "plant", "claim"]
+    return target.once("claim first", lambda: target.session(runs, target.largest, REUSE, fresh=True))
+
+
 def run(target: Target) -> Finding:
     """Two sessions at the largest case."""
     case = target.largest
-    claim, other = target.session(["claim", "reference"], cases=[case], memory="reuse", fresh=True)
+    claim, other, *_ = claim_first_session(target)
     value_calls([claim, other], [case.expected] * 2)
     claim_first = target.compared(claim, case)
-    reference, late = target.session(["reference", "claim"], cases=[case], memory="reuse", fresh=True)
+    reference, late = target.session(["reference", "claim"], case, REUSE, fresh=True)
     value_calls([reference, late], [case.expected] * 2)
     reference_first = target.compared(late, case)
     same = late.same_bits(reference)

@@ -13,7 +13,7 @@ from audit.model.errors import AuditError
 from audit.probes import alias, claimed_launches, contract, inputs_intact, kernels_ran, memory_access
 from audit.probes.called import value_calls
 from audit.probes.compare import compare
-from audit.probes.target import Target
+from audit.probes.target import Mode, Target
 
 NAME = "reference"
 FAILS = "the task as read fails its own reference"
@@ -68,7 +68,7 @@ def _key(own: Finding, reference: Target) -> str:
 
 def _repeats_itself(reference: Target) -> bool:
     case = reference.middle
-    first, again = reference.session(["claim", "claim"], cases=[case])
+    first, again = reference.session(["claim", "claim"], case, Mode())
     value_calls([first, again], [case.expected] * 2)
     if first.same_bits(again):
         return True

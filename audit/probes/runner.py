@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 
 from audit.model import Finding
 from audit.model.errors import AuditError, Unsupported
-from audit.probes import OF_THE_CLAIM, PROBES, contract, own_reference
+from audit.probes import NEEDS, OF_THE_CLAIM, PROBES, battery, contract, own_reference
 from audit.probes.target import Target
 
 AT_ONCE = 3
@@ -23,6 +24,7 @@ def ask_all(target: Target, *, second: Callable[[], Target] | None = None) -> It
     told by `contract` and left out of further questions. If no call came back at all (a crash, a time-out), nothing
     else is asked: every probe would wait for the same end.
     """
+    _ask_ahead(target, NEEDS)
     first = ask(contract.NAME, target, second=second)
     yield first
     others = [probe for probe in PROBES if probe != contract.NAME]
@@ -37,6 +39,8 @@ def ask_all(target: Target, *, second: Callable[[], Target] | None = None) -> It
         cases = tuple(case for index, case in enumerate(target.cases) if index in answered)
         target, whole = replace(target, cases=cases), second
         second = None if whole is None else (lambda: replace(whole(), cases=cases))
+    with suppress(AuditError):  # each probe that looks at one of those calls says why there is none
+        battery.ask_together(target)
     with ThreadPoolExecutor(AT_ONCE if target.shared else 1) as threads:
         yield from threads.map(lambda probe: ask(probe, target, second=second), others)
 
@@ -87,9 +91,18 @@ def unconfirmed(finding: Finding) -> Finding:
     return _not_concluded(finding, why) if finding.convicts else finding
 
 
-def _asked(probe: str, variant: str, target: Callable[[], Target]) -> Finding:
+def _ask_ahead(target: Target, probes: Iterable[str]) -> None:
+    """Make the plain calls that those probes look at; what stops them is said by the probe that comes to it."""
+    with suppress(AuditError):
+        target.ask_ahead(need for probe in probes for need in NEEDS[probe](target))
+
+
+def _asked(probe: str, variant: str, asking: Callable[[], Target]) -> Finding:
     try:
-        return (PROBES.get(probe) or OF_THE_CLAIM[probe])(target())
+        target = asking()
+        if probe in NEEDS:
+            _ask_ahead(target, [probe])
+        return (PROBES.get(probe) or OF_THE_CLAIM[probe])(target)
     except Unsupported as error:
         outcome, summary = "skip", str(error)
     except AuditError as error:

@@ -17,7 +17,7 @@ from audit.model.errors import Unsupported
 from audit.probes import claimed_launches, claimed_shape
 from audit.probes.called import Call, Case, SessionBroken, SessionForged
 from audit.probes.contract import ILLEGAL
-from audit.probes.target import Target
+from audit.probes.target import Mode, Target
 from audit.probes.undefined import PROVED
 from audit.run import requests
 
@@ -127,13 +127,14 @@ def _cases(target: Target, shapes: Sequence[Shape]) -> list[Case | str | None]:
 
 def _calls(target: Target, cases: Sequence[Case], *, check: bool = False) -> list[Call | str]:
     """A call of each case, or why there is none: all in one process, and each in its own where that one broke."""
-    memory = target.built.nan_memory
+    mode = Mode(target.built.nan_memory, check=check)
     calls: list[Call | str] = []
     together, broken = True, 0
     while len(calls) < len(cases) and broken < MOST_BROKEN:
         rest = cases[len(calls) :] if together else cases[len(calls) : len(calls) + 1]
         try:
-            calls += _until_illegal(target.session(["claim"], cases=rest, memory=memory, check=check, fresh=True))
+            plan = [{"run": "claim", "case": place} for place in range(len(rest))]
+            calls += _until_illegal(target.steps(plan, cases=rest, mode=mode, fresh=True))
         except SessionForged:
             raise
         except (SessionBroken, Unsupported) as error:

@@ -6,12 +6,13 @@ import math
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from audit.build.device import BuiltVariant
+from audit.build.settings import EmulatedPythonSettings, EmulatedSettings
 from audit.model import Claim, Finding, Tolerance, Variant
 from audit.model.errors import AuditError, Unsupported
 from audit.probes.called import Call, Case, SessionBroken, SessionForged, item_bytes, value_calls
@@ -22,7 +23,28 @@ from audit.run.pool import Reply, SharedProcess, Workers
 Run = Literal["claim", "reference", "plant"]
 Step = Mapping[str, Any]
 """A run, the index of its case, and options; see `audit.run.requests.Step`."""
+
+
+class Mode(NamedTuple):
+    """How the device behaves in a call.
+
+    Attributes:
+        memory: what fresh device memory holds (see `audit.build.emulated.runtime`).
+        order: the order of threads and blocks.
+        fill: what fresh shared memory holds, one of the build's `fills`; None is the device's own.
+        check: whether every access is recorded and the undefined ones reported.
+    """
+
+    memory: str = "plain"
+    order: str = "forward"
+    fill: str | None = None
+    check: bool = False
+
+
+Need = tuple[Mode, Case]
+"""One plain call of the claim at a case."""
 Answer = TypeVar("Answer")
+EMULATED = (EmulatedSettings, EmulatedPythonSettings)
 INTERPRETER_ERROR = "InterpreterError"
 SHARES = ("repair",)
 """Roles that share a process where one exists: repairs are ours, and their every element is seen to be written. What is
@@ -87,6 +109,7 @@ class Target:
     references: References = field(default_factory=References, compare=False, repr=False)
     is_reference: bool = False
     _answers: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _known: dict[tuple[Mode, Path], Call] = field(default_factory=dict, init=False, compare=False, repr=False)
     _asking: threading.RLock = field(default_factory=threading.RLock, init=False, compare=False, repr=False)
 
     @property
@@ -147,26 +170,72 @@ class Target:
             raise known
         return known
 
-    def session(  # noqa: PLR0913
-        self,
-        runs: Sequence[Run],
-        *,
-        cases: Sequence[Case],
-        memory: str = "plain",
-        order: str = "forward",
-        fill: str | None = None,
-        check: bool = False,
-        fresh: bool = False,
-    ) -> list[Call]:
-        """Runs every case of `cases` through `runs`, in this order, in one process.
+    @property
+    def plain(self) -> Mode:
+        """The mode of the first call: fresh memory holds NaN, so that an element nobody writes cannot look right."""
+        return Mode(self.built.nan_memory)
+
+    def ask_ahead(self, needs: Iterable[Need]) -> None:
+        """Make those plain calls that no earlier session made, in as few sessions as the device allows.
+
+        A session that breaks keeps the calls it came to; the others are made when they are looked at.
+        """
+        todo: dict[object, list[Need]] = {}
+        with self._asking:
+            for (mode, inputs), case in {(mode, case.inputs): case for mode, case in needs}.items():
+                if (mode, inputs) not in self._known:
+                    todo.setdefault(None if self.built.tensor_device == "cpu" else mode, []).append((mode, case))
+            for calls in todo.values():
+                with suppress(SessionBroken):
+                    self._plain_session(calls)
+
+    def call(self, case: Case, mode: Mode) -> Call:
+        """The plain call at that case, made now if no earlier session made it.
+
+        Raises:
+            SessionBroken, SessionForged, Unsupported: as `steps`.
+        """
+        with self._asking:
+            if (mode, case.inputs) not in self._known:
+                self._plain_session([(mode, case)])
+            call = self._known[mode, case.inputs]
+        _refuse_limits([call])
+        return call
+
+    def calls(self, cases: Sequence[Case], mode: Mode) -> list[Call]:
+        """The plain calls at those cases, see `call`."""
+        self.ask_ahead((mode, case) for case in cases)
+        return [self.call(case, mode) for case in cases]
+
+    def _plain_session(self, needs: Sequence[Need]) -> None:
+        """One session of plain calls; those that ended are known then, also where the session breaks."""
+        modes = list(dict.fromkeys(mode for mode, _ in needs))
+        cases = list({case.inputs: case for _, case in needs}.values())
+        places = {case.inputs: place for place, case in enumerate(cases)}
+        steps: list[Step] = []
+        now = modes[0]
+        for mode, case in needs:
+            change = {} if mode == now else {"mode": modes.index(mode)}
+            steps.append({"run": "claim", "case": places[case.inputs], **change})
+            now = mode
+        calls: list[Call] = []
+        try:
+            self._ask(steps, cases=cases, modes=modes, calls=calls)
+        finally:
+            for (mode, case), call in zip(needs, calls, strict=False):
+                self._known[mode, case.inputs] = call
+
+    def session(self, runs: Sequence[Run], case: Case, mode: Mode, *, fresh: bool = False) -> list[Call]:
+        """Calls at one case, one after another in one process; see `steps`."""
+        return self.steps([{"run": run, "case": 0} for run in runs], cases=[case], mode=mode, fresh=fresh)
+
+    def steps(self, steps: Sequence[Step], *, cases: Sequence[Case], mode: Mode, fresh: bool = False) -> list[Call]:
+        """Run steps with options of their own, each about one of `cases`, in one process.
 
         Args:
-            runs: what to call for each case, in order.
+            steps: what to call, in order.
             cases: the problems; inputs are uploaded before the first call.
-            memory: what fresh device memory holds (see `audit.build.emulated.runtime`).
-            order: the order of threads and blocks.
-            fill: what fresh shared memory holds, one of the build's `fills`; None is the device's own.
-            check: record every access and report the undefined ones.
+            mode: how the device behaves.
             fresh: in a process in which nothing ran before, also where others share one; see `SHARES`.
 
         Raises:
@@ -174,29 +243,31 @@ class Target:
             SessionForged: something else than our own code spoke for it.
             Unsupported: the launch needs more than this device has.
         """
-        steps = [{"run": run, "case": k} for k in range(len(cases)) for run in runs]
-        return self.steps(steps, cases=cases, memory=memory, order=order, fill=fill, check=check, fresh=fresh)
+        calls: list[Call] = []
+        self._ask(steps, cases=cases, modes=[mode], fresh=fresh, calls=calls)
+        _refuse_limits(calls)
+        return calls
 
-    def steps(  # noqa: PLR0913
+    def _ask(
         self,
         steps: Sequence[Step],
         *,
         cases: Sequence[Case],
-        memory: str = "plain",
-        order: str = "forward",
-        fill: str | None = None,
-        check: bool = False,
+        modes: Sequence[Mode],
+        calls: list[Call],
         fresh: bool = False,
-    ) -> list[Call]:
-        """Runs steps with options of their own, each about one of `cases`, otherwise as `session`."""
+    ) -> None:
+        """One session; its calls are in `calls` then, also where it raises as `steps` does."""
         if self.is_reference:
             steps = [{**step, "run": "reference"} if step["run"] == "claim" else step for step in steps]
-            check = False  # no access of it is the claim's
+            modes = [mode._replace(check=False) for mode in modes]  # no access of it is the claim's
         alone = fresh and self.variant.role not in SHARES and not self.is_reference
-        shared = None if check or alone else self.shared
+        shared = None if modes[0].check or alone else self.shared
         needs_reference = any(step["run"] in ("reference", "plant") for step in steps)
+        settings = [self.built.settings(**mode._asdict()) for mode in modes]
         request = requests.Session(
-            device=self.built.settings(memory=memory, order=order, fill=fill, check=check),
+            device=settings[0],
+            modes=tuple(one.configuration for one in settings if isinstance(one, EMULATED)),
             entry=None if self.is_reference else self.claim.entry,
             harness=self.claim.harness,
             reference=self.reference if needs_reference else None,
@@ -204,19 +275,17 @@ class Target:
             folder=self.folder,
             output_bytes=tuple(case.expected.size * item_bytes(case.dtype) for case in cases),
             steps=tuple(requests.Step.model_validate(step) for step in steps),
-            count_writes=check,
         )
         reply, folder = self._asked(request, shared=shared)
         if reply.ending == "forged":
             self.forged.append(reply.detail)
             raise SessionForged(f"forged: {reply.detail}")
-        calls = [Call(event, folder / f"{event['step']}.bin", self.forged) for event in reply.events]
-        _refuse_limits(calls)
+        calls += [Call(event, folder / f"{event['step']}.bin", self.forged) for event in reply.events]
         if not reply.finished:
             whose = "reference.py" if self.is_reference else self.variant.file
             done = f"{reply.ending} after {len(calls)} of {len(steps)} calls"
+            _refuse_limits(calls)
             raise SessionBroken(f"{whose}: {done}: {reply.detail}")
-        return calls
 
     def _asked(self, request: requests.Session, *, shared: SharedProcess | None) -> tuple[Reply, Path]:
         """The reply, and where its outputs lie. A session that breaks where others ran before is asked again where none

@@ -34,7 +34,7 @@ from pydantic import JsonValue
 from audit.model import Grade
 from audit.probes.called import Call, Case, SessionBroken, value_calls
 from audit.probes.own_kernels import own_kernels
-from audit.probes.target import Target
+from audit.probes.target import Mode, Target
 from audit.review.cuda_source import parse
 
 PROVED = ("out-of-bounds-read", "out-of-bounds-write", "illegal-address", "misaligned-access")
@@ -100,6 +100,11 @@ def checked(target: Target, case: Case) -> Checked:
     return target.once(f"checked:{case.inputs}", lambda: _checked(target, case))
 
 
+def checking(target: Target) -> Mode:
+    """The mode in which every access is checked."""
+    return Mode(target.built.nan_memory, check=True)
+
+
 def undefined_beside(target: Target, case: Case) -> str | None:
     """The first undefined behaviour at that case that a wrong value can come from; None if there is none.
 
@@ -118,19 +123,21 @@ def wrong_in_every_order(target: Target, case: Case) -> bool:
 
 def _right_ones(target: Target, case: Case) -> Iterator[bool]:
     """Whether it is right, order by order and fill by fill; a session that breaks proves nothing: as if right."""
-    for order in (*target.built.orders, *target.built.more_orders):
-        for fill in target.built.fills or (None,):
+    orders, fills = (*target.built.orders, *target.built.more_orders), target.built.fills or (None,)
+    for order in orders:
+        modes = [Mode(target.built.nan_memory, order, fill) for fill in fills]
+        target.ask_ahead((mode, case) for mode in modes)
+        for mode in modes:
             try:
-                memory = target.built.nan_memory
-                calls = target.session(["claim"], cases=[case], memory=memory, order=order, fill=fill)
-                value_calls(calls, [case.expected])
-                yield target.compared(calls[0], case).right
+                call = target.call(case, mode)
+                value_calls([call], [case.expected])
+                yield target.compared(call, case).right
             except SessionBroken:
                 yield True
 
 
 def _checked(target: Target, case: Case) -> Checked:
-    (call,) = target.session(["claim"], cases=[case], memory=target.built.nan_memory, check=True)
+    call = target.call(case, checking(target))
     reports = [one for one in target.built.located(call.reports) if one["kind"] not in NO_BEHAVIOUR]
     unanswered = tuple(str(one["tool"]) for one in reports if one["kind"] == NO_ANSWER)
     asked = [one for one in reports if one["kind"] != NO_ANSWER]
@@ -173,11 +180,11 @@ def _depends(target: Target, case: Case) -> bool:
     On the emulated device, which repeats itself bit for bit, any bit counts; on a GPU a result out of tolerance.
     """
     built = target.built
-    memories = dict.fromkeys((built.nan_memory, *built.poisons))
-    ways: list[dict[str, Any]] = [{"memory": built.nan_memory, "fill": fill} for fill in built.fills]
-    ways += [{"memory": memory} for memory in memories]
+    modes = [Mode(built.nan_memory, fill=fill) for fill in built.fills]
+    modes += [Mode(memory) for memory in dict.fromkeys((built.nan_memory, *built.poisons))]
     try:
-        calls = [target.session(["claim"], cases=[case], **way)[0] for way in ways]
+        target.ask_ahead((mode, case) for mode in modes)
+        calls = [target.call(case, mode) for mode in modes]
         value_calls(calls, [case.expected] * len(calls))
     except SessionBroken:
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from audit.judge.causes import shape_of
-from audit.judge.reconcile import deciding
+from audit.judge.evidence import deciding
 from audit.model import Finding, Record, Shape
 from audit.report import quantities
 from audit.report.messages import Recorded, joined, message, wordings

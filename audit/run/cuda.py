@@ -17,7 +17,7 @@ from torch.autograd.profiler import profile
 
 from audit.build.cuda import fast_load
 from audit.build.python.load import function_of, stand_in
-from audit.build.settings import CudaLibrary, CudaPython, CudaPythonSettings, CudaSettings
+from audit.build.settings import Configuration, CudaLibrary, CudaPython, CudaPythonSettings, CudaSettings
 from audit.model import Harness
 from audit.run import raw_memory
 
@@ -25,6 +25,7 @@ POISONED_BLOCKS = 4
 """Freed blocks of the output's size that are filled: the claim may take scratch memory before its output."""
 MEMORY = ("plain", "traced", "reuse", "filled_nan", "poison_nan", "poison_number")
 WORD_BYTES = 4
+ONE_MODE = "a session on a GPU keeps to one configuration"
 MOST_LAUNCHES = 200
 """Launches listed one by one; of a call with more, the first ones are."""
 
@@ -57,6 +58,10 @@ class Cuda:
         filled = self._memory == "filled_nan"
         torch._C._set_deterministic_algorithms(filled, warn_only=filled)  # the public one imports a compiler: seconds
         torch.utils.deterministic.fill_uninitialized_memory = filled  # type: ignore[attr-defined]
+
+    def behave(self, configuration: Configuration) -> None:  # noqa: ARG002
+        """See `SessionDevice`."""
+        raise LookupError(ONE_MODE)
 
     def upload(self, tensor: torch.Tensor) -> torch.Tensor:
         """See `SessionDevice`."""

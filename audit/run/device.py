@@ -7,7 +7,13 @@ from typing import Any, Protocol
 
 import torch
 
-from audit.build.settings import CheckedSettings, DeviceSettings, EmulatedPythonSettings, EmulatedSettings
+from audit.build.settings import (
+    CheckedSettings,
+    Configuration,
+    DeviceSettings,
+    EmulatedPythonSettings,
+    EmulatedSettings,
+)
 from audit.model import Harness
 
 
@@ -20,6 +26,9 @@ class SessionDevice(Protocol):
     def begin(self) -> None:
         """From here on memory behaves as the session asked for."""
 
+    def behave(self, configuration: Configuration) -> None:
+        """Behave as that configuration of the emulated device says. Raises LookupError on a GPU, which has one."""
+
     def upload(self, tensor: torch.Tensor) -> torch.Tensor:
         """A copy of the tensor in device memory."""
 
@@ -30,7 +39,7 @@ class SessionDevice(Protocol):
         """Called right after each call: waits for its kernels; raises what they raised."""
 
     def write_counts(self, tensor: torch.Tensor) -> bytes:
-        """Writes by kernels into each 4-byte word of the tensor, one saturating byte each; needs the checker."""
+        """Writes by kernels into each 4-byte word of the tensor, a saturating byte each; empty without the checker."""
 
     def trace(self) -> dict[str, Any]:
         """Return `launches` and `reports` since the last call, and forget them."""

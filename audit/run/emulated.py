@@ -16,7 +16,7 @@ import torch
 from audit.build.emulated.library import load
 from audit.build.emulated.runtime import Runtime
 from audit.build.python.load import function_of, stand_in
-from audit.build.settings import EmulatedPythonSettings, EmulatedSettings
+from audit.build.settings import Configuration, EmulatedPythonSettings, EmulatedSettings
 from audit.model import Harness
 from audit.run.fake_cuda_tensors import FakeCuda, fake_cuda
 
@@ -27,7 +27,7 @@ class Emulated:
     def __init__(self, settings: EmulatedSettings) -> None:
         self._library, self._header_set = settings.library, settings.header_set
         self._runtime = Runtime(settings.runtime)
-        self._configuration = settings.configuration.model_dump()
+        self._configuration = settings.configuration
 
     def load(self, entry: str, harness: Harness) -> Callable[..., Any]:  # noqa: ARG002
         """See `SessionDevice`. Raises LookupError naming the functions the library has."""
@@ -38,7 +38,12 @@ class Emulated:
 
     def begin(self) -> None:
         """See `SessionDevice`."""
-        self._runtime.configure(**self._configuration)
+        self.behave(self._configuration)
+
+    def behave(self, configuration: Configuration) -> None:
+        """See `SessionDevice`."""
+        self._checks = configuration.checker
+        self._runtime.configure(**configuration.model_dump())
 
     def upload(self, tensor: torch.Tensor) -> torch.Tensor:
         """See `SessionDevice`. The copy lies in the emulated device's own memory region."""
@@ -52,7 +57,7 @@ class Emulated:
 
     def write_counts(self, tensor: torch.Tensor) -> bytes:
         """See `SessionDevice`."""
-        return self._runtime.write_counts(tensor)
+        return self._runtime.write_counts(tensor) if self._checks else b""
 
     def blank_unwritten(self, result: torch.Tensor) -> bool:
         """Puts the pattern of fresh memory over what the last launch did not write, if only a part of it was run."""
@@ -71,7 +76,7 @@ class EmulatedPython(Emulated):
 
     def __init__(self, settings: EmulatedPythonSettings) -> None:
         self._runtime = Runtime(settings.runtime)
-        self._configuration = settings.configuration.model_dump()
+        self._configuration = settings.configuration
         self._settings = settings
         self._triton = Interpreted(str(settings.python)) if settings.triton else None
         fake_cuda(settings.configuration.compute_capability)

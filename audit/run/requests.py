@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from audit.build.settings import DeviceSettings, EmulatedPythonSettings, EmulatedSettings, TensorDevice
+from audit.build.settings import Configuration, DeviceSettings, EmulatedPythonSettings, EmulatedSettings, TensorDevice
 from audit.model import Harness
 from audit.model.base import Frozen
 from audit.sandbox.attempts import Targets
@@ -77,6 +77,7 @@ class Step(Frozen):
         run: the claimed function, the reference, `plant` (a call that leaves its values in blocks of the result's
             size), or `held` (the result that an earlier step kept).
         case: the index of its arguments.
+        mode: the index of the configuration that holds from this step on; at first the device's own holds.
         into: the case whose buffers take the values: the same addresses, other values.
         fresh: buffers of their own, at addresses where no case's buffers lie; where those of an earlier such step are
             free again, at those, which the event counts as `same_address`.
@@ -91,6 +92,7 @@ class Step(Frozen):
 
     run: Literal["claim", "reference", "plant", "held"]
     case: int
+    mode: int | None = None
     into: int | None = None
     fresh: bool | None = None
     layout: str | None = None
@@ -111,7 +113,7 @@ class Session(Request):
         harness: the claim's.
         output_bytes: the size of the right output, one a case.
         steps: the calls.
-        count_writes: add `most_writes`, the most writes into one 4-byte word of the output.
+        modes: configurations of an emulated device between which steps change.
     """
 
     kind: Literal["session"] = "session"
@@ -121,7 +123,7 @@ class Session(Request):
     folder: Path
     output_bytes: tuple[int, ...]
     steps: tuple[Step, ...]
-    count_writes: bool = False
+    modes: tuple[Configuration, ...] = ()
 
     @property
     def devices(self) -> tuple[DeviceSettings, ...]:

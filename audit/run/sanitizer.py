@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 
-from audit.build.settings import CheckedSettings, CudaLibrary
+from audit.build.settings import CheckedSettings, Configuration, CudaLibrary
 from audit.model import Harness
 from audit.run.harness import placed
 from audit.run.sanitizer_log import finished, reports_in
@@ -86,6 +86,10 @@ class Sanitized:
 
     def begin(self) -> None:
         """See `SessionDevice`. Nothing: memory is the driver's."""
+
+    def behave(self, configuration: Configuration) -> None:  # noqa: ARG002
+        """See `SessionDevice`."""
+        raise LookupError("a checked session keeps to one configuration")
 
     def upload(self, tensor: torch.Tensor) -> torch.Tensor:
         """See `SessionDevice`. The tensor stays here; the checked process uploads it."""

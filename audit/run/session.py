@@ -45,6 +45,8 @@ def run(request: Session, writer: EventWriter) -> Iterator[dict[str, Any]]:
     held: dict[int, object] = {}
     vacated: list[int] = []
     for index, step in enumerate(steps):
+        if "mode" in step:
+            device.behave(request.modes[step["mode"]])
         call = (lambda *_, of=step["of"]: held[of]) if step["run"] == "held" else calls[step["run"]]
         one = _Step(device, call, step, start=start, cases=cases)
         one.vacated = vacated
@@ -56,8 +58,7 @@ def run(request: Session, writer: EventWriter) -> Iterator[dict[str, Any]]:
         if isinstance(result, torch.Tensor) and not result.is_meta:
             output = result if one.seen is None else one.seen
             event["digest"] = keep(folder / f"{index}.bin", as_bytes(output))
-            if request.count_writes:
-                event["most_writes"] = max(device.write_counts(spanned(result)), default=0)
+            event["most_writes"] = max(device.write_counts(spanned(result)), default=0)
             del output
         if step.get("hold"):
             held[index] = result

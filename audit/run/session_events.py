@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-OPTIONS = ("into", "fresh", "layout", "stream", "snapshot", "order", "flush_from", "hold", "of")
+OPTIONS = ("mode", "into", "fresh", "layout", "stream", "snapshot", "order", "flush_from", "hold", "of")
 MOST = 2**53
 MOST_LISTED = 500_000
 Text = Annotated[str, Field(max_length=100_000)]
@@ -88,6 +88,7 @@ class Step(Event):
     step: Count
     run: Literal["claim", "reference", "plant", "held"]
     case: Count
+    mode: Count | None = None
     into: Count | None = None
     fresh: bool | None = None
     layout: Name | None = None

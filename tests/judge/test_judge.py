@@ -3,13 +3,14 @@
 import pytest
 
 from audit import judge
-from audit.judge import ablation, clearing
+from audit.judge import evidence
+from audit.judge.ladder import cure
 from audit.measure import OURS
 from audit.model import Finding, Measurement, Record
 from audit.probes import channel
 from tests.conftest import finding, order_finding
 
-RIGHT = [finding(probe) for probe in clearing.CORRECTNESS]
+RIGHT = [finding(probe) for probe in evidence.CORRECTNESS]
 
 
 def judged(record: Record, findings: list[Finding]) -> Record:
@@ -158,7 +159,7 @@ def test_only_a_cleared_variant_has_a_time(record: Record) -> None:
 def ablations(record: Record, outcomes: dict[str, tuple[bool, bool]]) -> Record:
     findings = []
     for variant, (claim_first, reference_first) in outcomes.items():
-        others = [finding(probe, target=variant) for probe in clearing.CORRECTNESS if probe != "order"]
+        others = [finding(probe, target=variant) for probe in evidence.CORRECTNESS if probe != "order"]
         findings += [order_finding(variant, claim_first, reference_first), *others]
     return record.model_copy(update={"findings": tuple(findings)})
 
@@ -173,7 +174,7 @@ def test_root_cause_is_the_smallest_change_that_cures(record: Record) -> None:
             "ablation_grid2d": (True, True),
         },
     )
-    assert ablation.cure(told) == (
+    assert cure(told) == (
         "Changing only the 2-D grid makes the kernel right; the zero-initialised output alone only makes the defect "
         "show in both execution orders; the device synchronisation alone changes nothing."
     )
@@ -181,7 +182,7 @@ def test_root_cause_is_the_smallest_change_that_cures(record: Record) -> None:
 
 @pytest.mark.parametrize("claimed", [(True, True), (False, False)])
 def test_no_cause_without_a_cure_or_without_a_defect(record: Record, claimed: tuple[bool, bool]) -> None:
-    assert ablation.cure(ablations(record, {"claimed": claimed, "ablation_grid2d": claimed})) is None
+    assert cure(ablations(record, {"claimed": claimed, "ablation_grid2d": claimed})) is None
 
 
 def test_ladder_keeps_the_order_of_the_claim_and_clears_nobody_by_silence(record: Record) -> None:

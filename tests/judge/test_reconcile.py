@@ -2,7 +2,7 @@
 
 import pytest
 
-from audit.judge.reconcile import deciding
+from audit.judge.evidence import deciding
 from audit.model import Finding
 from tests.conftest import finding
 

@@ -13,7 +13,7 @@ import pytest
 
 from audit import judge
 from audit.apps.pages import verdicts as pages
-from audit.judge import answers, clearing
+from audit.judge import answers, evidence
 from audit.model import Finding, Record
 from audit.probes import PROBES
 from audit.probes.answer import answer
@@ -21,7 +21,7 @@ from audit.probes.target import Target
 from tests.conftest import finding
 
 DOCS = (Path(__file__).resolve().parents[2] / "docs/verdicts.md").read_text(encoding="utf-8")
-RIGHT = [finding(probe) for probe in clearing.CORRECTNESS]
+RIGHT = [finding(probe) for probe in evidence.CORRECTNESS]
 
 TASK = finding("task", "fail", target="triangular_mm")
 IDLE = finding("kernels_ran", "fail")
@@ -32,7 +32,7 @@ RACE = finding("memory_access", "fail", grade="undefined")
 UNBUILT = finding("build", "fail")
 FLOOR = finding("floor", "fail", target="H100")
 ELSEWHERE = finding("agreement", "fail", claimed=False, shape={"N": 3})
-NO_REFERENCE = finding("agreement", "error", summary=f"wrong - {clearing.OWN_REFERENCE} in agreement: off by 2")
+NO_REFERENCE = finding("agreement", "error", summary=f"wrong - {evidence.OWN_REFERENCE} in agreement: off by 2")
 
 ROWS: list[tuple[str, list[Finding], str]] = [
     # rule, findings, verdict; each row also holds what every later rule would speak to, so that the order is tested
@@ -100,7 +100,7 @@ def test_a_hint_that_waits_for_another_device_leaves_the_ratio_open(record: Reco
     assert verdict.missing[0].startswith("current_stream, skipped here, on line 3")
 
 
-OF_THEIR_OWN = (clearing.KERNELS, clearing.PRECISION, clearing.REPLACED, *clearing.ESCAPES)
+OF_THEIR_OWN = (evidence.KERNELS, evidence.PRECISION, evidence.REPLACED, *evidence.ESCAPES)
 """Probes that rules of their own speak to."""
 
 
@@ -118,7 +118,7 @@ def test_any_probe_convicts_by_proof_alone_and_blocks_by_an_error(record: Record
     assert any(probe in text for text in broken.missing)
 
 
-@pytest.mark.parametrize("probe", clearing.ESCAPES)
+@pytest.mark.parametrize("probe", evidence.ESCAPES)
 def test_unfinished_work_beside_undefined_behaviour_is_that_and_an_error_blocks(record: Record, probe: str) -> None:
     for told, name in (
         (finding(probe, "error"), "undecided"),
@@ -131,8 +131,8 @@ def test_a_task_that_fails_its_own_reference_is_told_first(record: Record) -> No
     findings = (finding("coverage", "error"), *RIGHT[2:], NO_REFERENCE)
     verdict = judge.judge(record.model_copy(update={"findings": findings}))
     assert verdict.name == "undecided"
-    assert clearing.OWN_REFERENCE in verdict.missing[0]
-    assert verdict.reasons == (clearing.OWN_REFERENCE,)
+    assert evidence.OWN_REFERENCE in verdict.missing[0]
+    assert verdict.reasons == (evidence.OWN_REFERENCE,)
 
 
 def test_what_the_claim_does_not_speak_of_is_told_and_never_fails_it(record: Record) -> None:
@@ -140,7 +140,7 @@ def test_what_the_claim_does_not_speak_of_is_told_and_never_fails_it(record: Rec
     assert verdict.result is not None
     assert verdict.result.state == "right"
     assert "not claimed: agreement: agreement fail" in verdict.reasons
-    unasked = finding("agreement", "fail", claimed=False, summary=f"N=3: wrong, and {clearing.NONE_CLAIMED}")
+    unasked = finding("agreement", "fail", claimed=False, summary=f"N=3: wrong, and {evidence.NONE_CLAIMED}")
     alone = [one for one in RIGHT if one.probe != "agreement"]
     assert judge.judge(record.model_copy(update={"findings": (*alone, unasked)})).name == "undecided"
 
@@ -149,9 +149,9 @@ def test_a_probe_that_asked_nothing_the_claim_speaks_of_says_so_in_the_words_the
     case = SimpleNamespace(shape={"N": 3}, counts=False)
     target = cast(Target, SimpleNamespace(cases=(case,), variant=SimpleNamespace(name="claimed")))
     alone = answer("agreement", target, "fail", "N=3: wrong", shape={"N": 3})
-    assert (alone.claimed, clearing.NONE_CLAIMED in alone.summary) == (False, True)
+    assert (alone.claimed, evidence.NONE_CLAIMED in alone.summary) == (False, True)
     target.cases = (case, SimpleNamespace(shape={"N": 4}, counts=True))  # type: ignore[misc, assignment]
-    assert clearing.NONE_CLAIMED not in answer("agreement", target, "fail", "N=3: wrong", shape={"N": 3}).summary
+    assert evidence.NONE_CLAIMED not in answer("agreement", target, "fail", "N=3: wrong", shape={"N": 3}).summary
 
 
 def test_a_vacuous_task_and_a_wrong_kernel_are_both_answers(record: Record) -> None:
@@ -209,4 +209,4 @@ def test_the_docs_print_the_rules() -> None:
 
 
 def test_the_docs_name_the_probes_that_must_answer() -> None:
-    assert ", ".join(f"`{probe}`" for probe in clearing.CORRECTNESS) in " ".join(DOCS.split())
+    assert ", ".join(f"`{probe}`" for probe in evidence.CORRECTNESS) in " ".join(DOCS.split())

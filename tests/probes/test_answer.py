@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -14,7 +15,7 @@ from audit.probes import contract
 from audit.probes.answer import answer
 from audit.probes.called import Call, Case
 from audit.probes.memory_access import smaller
-from audit.probes.target import Target, middle_of
+from audit.probes.target import Mode, Target, middle_of
 
 
 def case(size: int, scope: Scope) -> Case:
@@ -69,13 +70,16 @@ class Answering:
 
     def __init__(self, *told: tuple[Case, dict[str, object]]) -> None:
         self.cases = tuple(case for case, _ in told)
-        self.calls = [Call(event, Path("x")) for _, event in told]
+        self.made = [Call(event, Path("x")) for _, event in told]
         self.variant = SimpleNamespace(name="claimed")
         self.built = SimpleNamespace(tensor_device="cpu")
         self.claim = SimpleNamespace(harness=SimpleNamespace(destination=None))
 
-    def session(self, *_: object, **__: object) -> list[Call]:
-        return self.calls
+    plain = Mode("poison_nan")
+
+    def calls(self, cases: Sequence[Case], mode: Mode) -> list[Call]:
+        assert (tuple(cases), mode) == (self.cases, self.plain)
+        return self.made
 
 
 LAUNCH = {"kernel": "k", "line": 7, "grid": [0, 1, 1], "refused": "grid (0, 1, 1) has no blocks"}

@@ -8,7 +8,7 @@ import pytest
 
 from audit import claims
 from audit.build.emulated.device import EmulatedDevice
-from audit.device_run import Site
+from audit.device_run import DeviceRun
 from audit.model import Finding, Variant
 from audit.probes.runner import ask
 from audit.run.pool import Workers
@@ -21,19 +21,19 @@ RIGHT = ("by_hash_honest", "by_ends_honest", "in_the_callers_dict_honest")
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, workers: Workers) -> Iterator[Site]:
+def device_run(tmp_path_factory: pytest.TempPathFactory, workers: Workers) -> Iterator[DeviceRun]:
     device = EmulatedDevice()
     device.prepare()
     scratch = tmp_path_factory.mktemp("caches")
-    opened = Site(FOLDER, device, workers=workers, scratch=scratch, keep=lambda _: None)
+    opened = DeviceRun(FOLDER, device, workers=workers, scratch=scratch, keep=lambda _: None)
     opened.make_cases(entropy=5)
     yield opened
 
 
-def findings(site: Site, variant: Variant, probes: tuple[str, ...] = ASKED) -> dict[str, Finding]:
-    note = site.build(variant)
+def findings(device_run: DeviceRun, variant: Variant, probes: tuple[str, ...] = ASKED) -> dict[str, Finding]:
+    note = device_run.build(variant)
     assert note.outcome == "built", note.log
-    target = site._target(variant, site.built[variant.name])
+    target = device_run._target(variant, device_run.built[variant.name])
     return {probe: ask(probe, target) for probe in probes}
 
 
@@ -45,21 +45,21 @@ def test_every_rogue_has_a_twin_and_one_of_the_probes_about_later_calls() -> Non
 
 
 @pytest.mark.parametrize("variant", ROGUES, ids=lambda variant: variant.name)
-def test_a_kept_result_is_proved_wrong(site: Site, variant: Variant) -> None:
+def test_a_kept_result_is_proved_wrong(device_run: DeviceRun, variant: Variant) -> None:
     assert variant.probe is not None
-    finding = findings(site, variant, (variant.probe,))[variant.probe]
+    finding = findings(device_run, variant, (variant.probe,))[variant.probe]
     assert (finding.outcome, finding.grade) == ("fail", "proved"), finding.summary
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_what_looks_alike_and_computes_is_right(site: Site, name: str) -> None:
-    found = findings(site, VARIANTS[name])
+def test_what_looks_alike_and_computes_is_right(device_run: DeviceRun, name: str) -> None:
+    found = findings(device_run, VARIANTS[name])
     assert {probe: one.outcome for probe, one in found.items()} == dict.fromkeys(ASKED, "pass")
 
 
-def test_freed_memory_came_back_with_other_values(site: Site) -> None:
+def test_freed_memory_came_back_with_other_values(device_run: DeviceRun) -> None:
     """What `by_version` and `by_address` are asked with rests on an allocator that hands out freed blocks."""
-    finding = findings(site, VARIANTS["by_hash_honest"], ("fresh_values",))["fresh_values"]
+    finding = findings(device_run, VARIANTS["by_hash_honest"], ("fresh_values",))["fresh_values"]
     told = finding.evidence["shapes"]
     assert isinstance(told, list)
     changes = [one["change"] for one in told if isinstance(one, dict)]
@@ -67,6 +67,6 @@ def test_freed_memory_came_back_with_other_values(site: Site) -> None:
     assert "two elements exchanged at the same address" in changes
 
 
-def test_something_left_in_the_callers_dict_is_a_hint(site: Site) -> None:
-    finding = findings(site, VARIANTS["in_the_callers_dict_rogue"], ("inputs_intact",))["inputs_intact"]
+def test_something_left_in_the_callers_dict_is_a_hint(device_run: DeviceRun) -> None:
+    finding = findings(device_run, VARIANTS["in_the_callers_dict_rogue"], ("inputs_intact",))["inputs_intact"]
     assert (finding.outcome, finding.grade, finding.evidence["left_in"]) == ("fail", "hint", [1])

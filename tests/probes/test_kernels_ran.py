@@ -50,7 +50,8 @@ def asked(
         claim=SimpleNamespace(shapes=SimpleNamespace(claimed={"N": claimed})),
         reference=folder / "reference.py",
         variant=SimpleNamespace(file="claimed.cu", name="claimed"),
-        session=lambda runs, **_: [call],  # noqa: ARG005
+        call=lambda case, mode: call,  # noqa: ARG005
+        calls=lambda cases, mode: [call for _ in cases],  # noqa: ARG005
     )
     return kernels_ran.run(cast(Target, target))
 

@@ -41,7 +41,7 @@ def asked(folder: Path, source: str, *kernels: str, claimed: int = 8, counts: bo
         claim=SimpleNamespace(shapes=SimpleNamespace(claimed={"N": claimed})),
         reference=folder / "reference.py",
         variant=SimpleNamespace(file="claimed.py", name="claimed"),
-        session=lambda runs, *, cases, memory: [call],  # noqa: ARG005
+        call=lambda case, mode: call,  # noqa: ARG005
     )
     return kernels_ran.run(cast(Target, target))
 

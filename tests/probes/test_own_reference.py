@@ -12,7 +12,7 @@ from audit.build.emulated.build import EmulatedBuild
 from audit.build.emulated.device import EmulatedDevice, EmulatedVariant
 from audit.build.emulated.prepared import runtime
 from audit.claims import ClaimFolder
-from audit.device_run import Site
+from audit.device_run import DeviceRun
 from audit.model import Variant
 from audit.probes import PROBES, runner
 from audit.probes.target import Target
@@ -37,11 +37,11 @@ def built(variant: Variant) -> EmulatedVariant:
 
 def targets(folder: ClaimFolder, workers: Workers, scratch: Path) -> list[Target]:
     """One target for each tolerance and precision that a variant of the folder is held to."""
-    site = Site(folder, EmulatedDevice(), workers=workers, scratch=scratch, keep=lambda _: None)
-    site.make_cases(entropy=11)
+    device_run = DeviceRun(folder, EmulatedDevice(), workers=workers, scratch=scratch, keep=lambda _: None)
+    device_run.make_cases(entropy=11)
     claim, found = folder.claim, {}
     for variant in claim.variant:
-        held = Target(claim, variant, built(variant), tuple(site.cases), workers, folder.reference, scratch)
+        held = Target(claim, variant, built(variant), tuple(device_run.cases), workers, folder.reference, scratch)
         found[held.tolerance.relative, variant.precision] = held
     return [*found.values()]
 

@@ -23,13 +23,22 @@ from tests.conftest import finding
 CLAIM = claims.load("triangular_mm").claim
 CLAIMED = CLAIM.claimed
 assert CLAIMED is not None
-BUILT = cast(BuiltVariant, SimpleNamespace(orders=("forward", "reverse")))
+FACTS = {
+    "checks_accesses": True,
+    "limit_s": 60.0,
+    "nan_memory": "poison_nan",
+    "orders": ("forward", "reverse"),
+    "poisons": {"poison_nan": b"nan!", "poison_number": b"big!"},
+    "tensor_device": "cpu",
+    "traced_memory": "poison_nan",
+}
+BUILT = cast(BuiltVariant, SimpleNamespace(**FACTS))
 
 
 class Asked(Target):
     """A target without processes."""
 
-    def session(self, *_: Any, **__: Any) -> Any:
+    def _ask(self, *_: Any, **__: Any) -> Any:
         raise SessionBroken("no process")
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from audit import claims
 from audit.build.emulated.device import EmulatedDevice
-from audit.device_run import Site
+from audit.device_run import DeviceRun
 from audit.model import Finding
 from audit.probes import OF_THE_CLAIM, PROBES, sized, sweep
 from audit.probes.called import Call, Case, SessionBroken, SessionForged
@@ -84,12 +84,14 @@ def answered(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     for name, text in VARIANTS[request.param].items():
         source = source.replace(name, text)
     (folder / "claimed.cu").write_text(source, encoding="utf-8")
-    site = Site(claims.load(str(folder)), EmulatedDevice(), workers=workers, scratch=scratch, keep=lambda _: None)
-    site.device.prepare()
-    site.make_cases(entropy=7)
+    device_run = DeviceRun(
+        claims.load(str(folder)), EmulatedDevice(), workers=workers, scratch=scratch, keep=lambda _: None
+    )
+    device_run.device.prepare()
+    device_run.make_cases(entropy=7)
     (variant,) = claims.load(str(folder)).claim.variant
-    site.build(variant)
-    return ask("sweep", site._target(variant, site.built["claimed"]))
+    device_run.build(variant)
+    return ask("sweep", device_run._target(variant, device_run.built["claimed"]))
 
 
 def results(found: Finding, name: str) -> dict[int, str]:
@@ -179,7 +181,7 @@ class Fake:
     def __init__(self, breaks: Sequence[int] = (), illegal: Sequence[int] = ()) -> None:
         self.breaks, self.illegal, self.asked = breaks, illegal, list[list[int]]()
 
-    def session(self, _: object, *, cases: Sequence[Case], **__: object) -> list[Call]:
+    def steps(self, _: object, *, cases: Sequence[Case], **__: object) -> list[Call]:
         sizes = [case.shape["N"] for case in cases]
         self.asked.append(sizes)
         if any(size in self.breaks for size in sizes):
@@ -195,7 +197,7 @@ class Fake:
 
 
 def calls(fake: Fake, sizes: Sequence[int]) -> list[Call | str]:
-    target = cast(Target, SimpleNamespace(session=fake.session, built=fake))
+    target = cast(Target, SimpleNamespace(steps=fake.steps, built=fake))
     return sized._calls(target, [cast(Case, at(size, "right").case) for size in sizes])
 
 
@@ -220,7 +222,7 @@ def test_a_forged_session_is_no_answer_of_a_size(monkeypatch: pytest.MonkeyPatch
         raise SessionForged("forged: a key")
 
     fake = Fake()
-    monkeypatch.setattr(fake, "session", forged)
+    monkeypatch.setattr(fake, "steps", forged)
     with pytest.raises(SessionForged):
         calls(fake, (1, 2))
 

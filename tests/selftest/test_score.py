@@ -12,7 +12,7 @@ from audit.apps.selftest import rates, write
 from audit.apps.selftest.command import matrix
 from audit.apps.selftest.record import Check, Row, SelfTest
 from audit.apps.selftest.score import row, shortfalls, upper_bound
-from audit.judge import clearing
+from audit.judge import evidence
 from audit.model import Device, Environment, Finding, Wall
 from tests.conftest import finding
 
@@ -24,7 +24,7 @@ BUILT = finding("build")
 
 def of(control: str, *findings: Finding) -> Row:
     """The row of that control, with these answers before those of every other probe that must answer."""
-    told = {one.probe: one for one in (*(finding(probe) for probe in clearing.CORRECTNESS), BUILT, *findings)}
+    told = {one.probe: one for one in (*(finding(probe) for probe in evidence.CORRECTNESS), BUILT, *findings)}
     own = [one.model_copy(update={"target": control}) for one in told.values()]
     return row("controls", FOLDER, VARIANTS[control], findings=[*own, finding("order", "fail", target="another")])
 
@@ -69,7 +69,7 @@ def test_a_known_bad_control_that_no_probe_was_asked_about_is_missed() -> None:
 def test_a_known_bad_control_without_its_own_probe_is_for_all_of_them(
     answer: Finding, result: str, reason: str
 ) -> None:
-    told = {one.probe: one for one in (*(finding(probe) for probe in clearing.CORRECTNESS), BUILT, answer)}
+    told = {one.probe: one for one in (*(finding(probe) for probe in evidence.CORRECTNESS), BUILT, answer)}
     own = [one.model_copy(update={"target": ROGUE}) for one in told.values()]
     made = row("controls_blind/a", FOLDER, VARIANTS[ROGUE].model_copy(update={"probe": None}), findings=own)
     assert made.result == result

@@ -8,7 +8,7 @@ from types import ModuleType
 
 from audit import claims
 from audit.apps.pages.texts import ProbeText, read
-from audit.judge.clearing import CORRECTNESS, ESCAPES, KERNELS, OPTIONAL, PRECISION, REPLACED
+from audit.judge.evidence import CORRECTNESS, ESCAPES, KERNELS, OPTIONAL, PRECISION, REPLACED
 from audit.probes import OF_THE_CLAIM, PROBES
 
 CONTROLS = ("controls", "controls_python", "controls_caches")

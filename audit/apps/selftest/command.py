@@ -11,7 +11,7 @@ from audit.apps.commands.declare import Arg, Device
 from audit.apps.selftest.record import Answer, Row, SelfTest, read, to_json, write
 from audit.apps.selftest.run import run
 from audit.apps.selftest.score import differences, rates, shortfalls
-from audit.judge import clearing
+from audit.judge import evidence
 from audit.model import sanitizer
 from audit.report import terminal
 from audit.report.progress import Progress
@@ -87,7 +87,7 @@ def asked(rows: Sequence[Row]) -> list[str]:
     Rules are named `family.rule` and answer only where they hint, so a column each would be mostly blank.
     """
     names = dict.fromkeys(_column(name) for row in rows for name in row.answers)
-    return [name for name in names if name != clearing.BUILD]
+    return [name for name in names if name != evidence.BUILD]
 
 
 def _column(name: str) -> str:

@@ -10,7 +10,7 @@ from audit import judge
 from audit.apps.selftest.controls import mechanism
 from audit.apps.selftest.record import Answer, Result, Row, SelfTest
 from audit.claims import ClaimFolder
-from audit.judge import clearing
+from audit.judge import evidence
 from audit.model import Claim, Finding, Variant
 from audit.model.errors import BadInput
 
@@ -159,7 +159,7 @@ def _by_place(record: SelfTest) -> dict[str, Row]:
 
 
 def _of_known_bad(variant: Variant, findings: list[Finding]) -> tuple[Result, str]:
-    build = _named(findings, clearing.BUILD)
+    build = _named(findings, evidence.BUILD)
     if build is not None and build.outcome != "pass":
         return ("skipped" if build.outcome == "skip" else "missed"), build.summary
     if variant.probe is None:
@@ -185,7 +185,7 @@ def _by_any(findings: list[Finding]) -> tuple[Result, str]:
 
 
 def _of_known_good(claim: Claim, variant: Variant, findings: list[Finding]) -> tuple[Result, str]:
-    build = _named(findings, clearing.BUILD)
+    build = _named(findings, evidence.BUILD)
     if build is not None and build.outcome == "skip":
         return "skipped", build.summary
     failures = [finding for finding in findings if finding.grade in ("proved", "undefined")]

@@ -34,7 +34,7 @@ class EmulatedVariant:
     more_orders: tuple[str, ...] = MORE_ORDERS
     fills: tuple[str, ...] = tuple(FILLS)
     nan_memory: str = "poison_nan"
-    traced_memory: str = "plain"
+    traced_memory: str = "poison_nan"
     tensor_device: TensorDevice = "cpu"
     checks_accesses: bool = True
 

@@ -57,7 +57,7 @@ class EmulatedPython:
     limit_s: float
     kernel_limit_s: float
     nan_memory: str = "poison_nan"
-    traced_memory: str = "plain"
+    traced_memory: str = "poison_nan"
     tensor_device: TensorDevice = "cpu"
 
     @property
