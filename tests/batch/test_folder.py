@@ -91,6 +91,12 @@ def test_results_of_a_claim_that_changed_are_moved_and_kept(out: Path, tmp_path:
     assert before.attempts
 
 
+def test_a_record_without_a_state_is_moved_and_kept(out: Path, tmp_path: Path) -> None:
+    (out / "items" / "one.json").unlink()
+    notebooks.clear(item(run_of(tmp_path)), out)
+    assert store.read(out / ".earlier" / "one-1" / "record.json").verdict.name == "wrong"
+
+
 @pytest.mark.usefixtures("out")
 def test_a_folder_that_holds_a_batch_is_not_begun_again(tmp_path: Path) -> None:
     found = for_notebook([str(tmp_path / "one")], tmp_path / "n.ipynb", common={})

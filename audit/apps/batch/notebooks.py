@@ -128,10 +128,11 @@ def clear(item: Item, out: Path) -> None:
     Results of other files or parameters are moved to `EARLIER`, their state with them.
     """
     place, kept = out / item.name, out / ITEMS / f"{item.name}.json"
-    if place.exists() and kept.exists() and state.read(ItemState, kept).sha256 != item.sha256:
+    if _of_others(item, place, kept):
         (out / EARLIER).mkdir(exist_ok=True)
         number = sum(1 for one in (out / EARLIER).iterdir() if one.name.startswith(f"{item.name}-")) + 1
-        kept.rename(place / STATE)
+        if kept.exists():
+            kept.rename(place / STATE)
         place.rename(out / EARLIER / f"{item.name}-{number}")
     place.mkdir(parents=True, exist_ok=True)
     logs = len(list(place.glob(f"*{LOG}")))
@@ -142,3 +143,10 @@ def clear(item: Item, out: Path) -> None:
             shutil.rmtree(one)
         elif not one.name.endswith(LOG):
             one.unlink()
+
+
+def _of_others(item: Item, place: Path, kept: Path) -> bool:
+    """Return whether the folder holds results of other files or parameters, or a record that no state speaks of."""
+    if not place.exists() or not kept.exists():
+        return (place / RECORD).exists()
+    return state.read(ItemState, kept).sha256 != item.sha256

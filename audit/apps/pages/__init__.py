@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from audit import claims
-from audit.apps.pages import notebooks, probes, review_rules, self_test, tables, verdicts
+from audit.apps.pages import notebooks, probes, self_test, tables, verdicts
 from audit.model.errors import BadInput
 
 ROOT = claims.KERNELS.parent
 WHOLE: Mapping[str, Callable[[], str]] = {
     "docs/probes.md": probes.page,
-    "docs/review_rules.md": review_rules.page,
+    "docs/review_rules.md": tables.review_rules,
     "docs/self_test.md": lambda: self_test.page(ROOT / "reports/self_test"),
 }
 """Files that are made whole."""

@@ -1,10 +1,11 @@
-"""Made tables: published audits in the README, formats of importers, states and exit codes of a batch."""
+"""Made tables: published audits, formats of importers, states of a batch, rules of source review."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from audit import judge
 from audit.apps.batch.state import EXIT_CODES, MEANINGS, SEVERITY
@@ -14,11 +15,25 @@ from audit.model.sanitizer import line
 from audit.report import markdown
 from audit.report.quantities import number
 from audit.report.view import Code, Table
+from audit.review import rules
+from audit.review.rule import Rule
 
 COLUMNS = ("Claim", "What was claimed", "Published ratio", "Verdict", "Root cause", "Reports")
 CAUSE_CHARACTERS = 200
 WHERE = re.compile(r"^(\w+: )?(\w+=\d+(, )?)+: ")
 """The probe and the shape that a reason begins with."""
+RULES_HEAD = """# Rules of source review
+
+`audit review FILE...` asks these rules about CUDA C++ and Python sources without building or running anything. CUDA in
+string constants of a Python file is read too. A rule points at lines; it fails no kernel. The last column names the
+probe that can confirm it on a device.
+
+A *hint* goes into the record of every audit as `review.<rule>`, launch geometry as `launch_geometry`. *Advice* is about
+care that a sound kernel may do without under the conditions it was measured in; `audit review` tells it, and the record
+tells it of the claimed kernel. Rules about rounding keep quiet about variants that declare a lower precision than fp32.
+
+This page is printed by `python -m audit.apps.pages`.
+"""
 
 
 def audits(root: Path) -> str:
@@ -70,3 +85,17 @@ def states() -> str:
     """Markdown, from best to worst."""
     rows = [f"| {state} | {EXIT_CODES[state]} | {MEANINGS[state]} |" for state in SEVERITY]
     return "\n".join(["| state | exit code | meaning |", "|---|---:|---|", *rows]) + "\n"
+
+
+def review_rules() -> str:
+    """The whole page."""
+    return "\n".join([RULES_HEAD, *_rules("CUDA C++", rules.CUDA), *_rules("Python", rules.PYTHON)])
+
+
+def _rules(title: str, listed: Iterable[Rule[Any]]) -> list[str]:
+    rows = [
+        f"| `{rule.name}` | {rule.question} | {rule.silent_on} | {rule.standing} | `{rule.confirm_with}` |"
+        for rule in listed
+    ]
+    head = ["| rule | asks | keeps quiet | standing | probe |", "|---|---|---|---|---|"]
+    return [f"## {title}", "", *head, *(row.replace("||", "\\|\\|") for row in rows), ""]
