@@ -19,12 +19,12 @@ Evidence = Annotated[dict[str, JsonValue], BeforeValidator(bounded)]
 class Finding(Frozen):
     """One answer to one question.
 
-    `outcome` skip and error never clear anyone. `grade` belongs to a failure: only *proved* convicts; *undefined* is
-    undefined behaviour that happened to work; *hint* comes from the source alone. `evidence` holds the numbers the
-    summary speaks of, NaN and infinities as text. `confirmed` tells whether a second build at another optimisation
-    level showed the same (None: not applicable). `device` is what gave the answer, where something ran.
-    `shape` is the one that shows a failure. `claimed` is False for a failure outside the claim: at a shape, or for
-    inputs, that the claim does not speak of; it never fails the claim.
+    `outcome` skip and error pass no variant. `grade` belongs to a failure: only *proved* fails a variant; *undefined*
+    is undefined behaviour that happened to work; *hint* is a reading of the source or an observation that good kernels
+    share. `evidence` holds the numbers of the summary, NaN and infinities as text. `confirmed` tells whether a second
+    build at another optimisation level showed the same (None: not applicable). `device` is what gave the answer, where
+    something ran. `shape` is the one that shows a failure. `claimed` is False for a failure outside the claim: at a
+    shape, or for inputs, that the claim does not speak of; it never fails the claim.
     """
 
     probe: str
