@@ -24,6 +24,7 @@ from audit.report.progress import Progress
 from audit.review.hints import review_python, review_source
 from audit.run import environment, sandbox_check
 from audit.run.pool import Workers
+from audit.sandbox import command as sandboxed
 from audit.scheduler import Scheduler, jobs, places
 
 STAGES = ("prepare", "lint", "review", "build", "verify", "measure", "confirm", "judge", "report")
@@ -202,7 +203,11 @@ class Audit:
             try:
                 with self._progress.stage(name):
                     yield
-            except BaseException:
+            except BaseException as error:
+                if isinstance(error, KeyboardInterrupt):
+                    self._writer.close()
+                    self._workers.interrupt()
+                    sandboxed.end_all()
                 if name != "report":
                     self._report_what_is_known()
                 raise

@@ -30,7 +30,14 @@ class RecordWriter:
         self._command = command
         self._lock = threading.RLock()
         self._written = 0.0
+        self._closed = False
         self.flush()
+
+    def close(self) -> None:
+        """Write the record once more; later changes are left out, since what an interruption breaks is no finding."""
+        with self._lock:
+            self.flush()
+            self._closed = True
 
     def flush(self) -> None:
         """Writes the record."""
@@ -41,6 +48,8 @@ class RecordWriter:
     def put(self, **fields: object) -> None:
         """Sets fields of the record, and writes it unless that was done a moment ago."""
         with self._lock:
+            if self._closed:
+                return
             self.record = self.record.model_copy(update=fields)
             if time.monotonic() - self._written > MOMENT_S:
                 self.flush()

@@ -1,6 +1,6 @@
 """The command line: `audit COMMAND`, with the table of `audit/apps/commands/`.
 
-Exit codes: 0 the audit ended, whatever its verdict; 1 the audit itself failed; 2 bad input.
+Exit codes: 0 the audit ended, whatever its verdict; 1 the audit itself failed; 2 bad input; 130 it was interrupted.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from audit.apps.commands import COMMANDS
 from audit.model.errors import AuditError, BadInput
 from audit.report import terminal
 
+INTERRUPTED = 130
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns the exit code."""
@@ -30,6 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except AuditError as error:
         terminal.warn(f"the audit itself failed: {error}")
         return 1
+    except KeyboardInterrupt:
+        terminal.warn("interrupted; a report written so far says incomplete")
+        return INTERRUPTED
 
 
 def _parser(chosen: str) -> argparse.ArgumentParser:

@@ -63,6 +63,10 @@ class Reply:
         return tuple(self.results.at(start, event["expected_shape"]) for start in event.get("also_at", ()))
 
 
+class Interrupted(KeyboardInterrupt):
+    """The audit was interrupted while a session ran or was due: nothing is concluded from that."""
+
+
 class Workers:
     """A pool of supervisors, one session at a time in each; a context manager, safe to call from several threads.
 
@@ -74,6 +78,7 @@ class Workers:
     def __init__(self, size: int, *, sandboxed: bool = True) -> None:
         self._idle: queue.SimpleQueue[Supervisor] = queue.SimpleQueue()
         self._sandboxed = sandboxed
+        self._interrupted = False
         self._fork_server = ForkServer(sandboxed=sandboxed)
         self._replacing = threading.Lock()
         self._all = [self._fork_server.supervisor() for _ in range(size)]
@@ -86,6 +91,11 @@ class Workers:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def interrupt(self) -> None:
+        """End every session at once; those who wait for one get `Interrupted`, and so does whoever asks for another."""
+        self._interrupted = True
+        self._fork_server.kill()
+
     def close(self) -> None:
         """End the supervisors; no session may be running."""
         for supervisor in self._all:
@@ -94,6 +104,7 @@ class Workers:
 
     def call(self, request: AnyRequest, *, limit_s: float) -> Reply:
         """Run one session in a fresh process, which is killed with all it started after so many wall-clock seconds."""
+        self._stop_if_interrupted()
         supervisor = self._idle.get()
         try:
             return _asked(supervisor, request.model_copy(update={"limit_s": limit_s}))
@@ -105,6 +116,7 @@ class Workers:
 
     def another(self, dead: Supervisor) -> Supervisor:
         """Return a supervisor in place of one that was ended or stopped, as a session can do in a partial sandbox."""
+        self._stop_if_interrupted()
         dead.close()
         with self._replacing:
             if self._fork_server.is_over():
@@ -113,6 +125,10 @@ class Workers:
             supervisor = self._fork_server.supervisor()
             self._all = [one for one in self._all if one is not dead] + [supervisor]
         return supervisor
+
+    def _stop_if_interrupted(self) -> None:
+        if self._interrupted:
+            raise Interrupted
 
     @contextmanager
     def shared(self, scratch: Path, *, reads: Iterable[Path]) -> Iterator[SharedProcess]:

@@ -38,6 +38,7 @@ class ForkServer:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
+                process_group=0,  # Ctrl-C is for the audit, which ends it
                 cwd=Path(__file__).resolve().parents[2],
                 env={**scrubbed(os.environ), "OMP_NUM_THREADS": "1", "AUDIT_CACHE": str(cache_folder())},
             )
@@ -54,6 +55,10 @@ class ForkServer:
     def is_over(self) -> bool:
         """Whether the process has ended."""
         return self._process.poll() is not None
+
+    def kill(self) -> None:
+        """End it with all its processes at once."""
+        self._process.kill()
 
     def close(self) -> None:
         """End it, once its supervisors are closed. Where it was stopped it is killed, and its processes end with it."""

@@ -21,6 +21,7 @@ LAUNCHER = "audit.sandbox.launch"
 NEVER_ENDED = -1
 _LONGEST_REASON = 1000
 _GRACE_S = 30.0
+_running: set[subprocess.Popen[bytes]] = set()
 """How long after its own limit a launcher that does not answer is ended from here."""
 
 
@@ -95,16 +96,25 @@ def _launched(
                 stdout=out,
                 stderr=err,
                 pass_fds=[writing],
+                process_group=0,  # Ctrl-C is for the audit, which ends it
                 cwd=surroundings.KIT.parent,
                 env=dict(environment),
             )
+        _running.add(launcher)
         try:
             return launcher.wait(limit_s + _GRACE_S), reasons.read(_LONGEST_REASON).decode()
         except subprocess.TimeoutExpired:
             return NEVER_ENDED, LATE
         finally:
+            _running.discard(launcher)
             launcher.kill()
             launcher.wait()
+
+
+def end_all() -> None:
+    """End every command that runs, as an interrupted audit does."""
+    for launcher in list(_running):
+        launcher.kill()
 
 
 def _stopped(reason: str, limit_s: float) -> str:
