@@ -33,7 +33,7 @@ class DeviceRun:
         folder: the claim.
         device: where it runs.
         workers: the processes sessions run in.
-        scratch: a folder for inputs and outputs, empty and nobody else's.
+        scratch: a folder for inputs and outputs, empty and used by this run alone.
         keep: takes the note of every build.
     """
 
@@ -122,7 +122,7 @@ class DeviceRun:
 
     def vary(self) -> None:
         """Makes the other inputs that probes ask with, so that no variant has to wait for them."""
-        with suppress(AuditError):  # whoever asks with them says what went wrong
+        with suppress(AuditError):  # each probe that asks with them reports what went wrong
             variations.ahead(
                 self.cases,
                 workers=self._workers,
@@ -155,11 +155,11 @@ class DeviceRun:
             self._published[variant.name] = threads.submit(self._built, variant, level)
 
     def has_published(self, variant: Variant) -> bool:
-        """Whether a published build has ended that nobody has taken yet."""
+        """Whether a published build has ended and was not taken yet."""
         return self.awaits_published(variant) and self._published[variant.name].done()
 
     def awaits_published(self, variant: Variant) -> bool:
-        """Whether a published build was started that nobody has taken yet."""
+        """Whether a published build was started and was not taken yet."""
         return variant.name in self._published and variant.name not in self._taken_up
 
     def take_published(self, variant: Variant) -> BuildNote:
@@ -200,7 +200,7 @@ class DeviceRun:
         """Findings about timed calls: wrong outputs of a variant count where the reference agrees with the oracle."""
         variants = {variant.name: variant for variant in self._folder.claim.variant}
         for found in findings:
-            if found.convicts and found.target in variants and found.target in self.built:
+            if found.fails_kernel and found.target in variants and found.target in self.built:
                 target = self._target(variants[found.target], self.built[found.target])
                 found = against_reference(found, target, probe=agreement.NAME)  # noqa: PLW2901
             yield found.model_copy(update={"device": self.kind})

@@ -86,7 +86,7 @@ def audited(folder: Path, scratch: Path) -> dict[str, Any]:
         name = next(one.name for one in record.claim.statement.variant if one.role == "claimed")
         told["verdict"] = record.verdict.name
         told["reasons"] = [reason[:300] for reason in (*record.verdict.reasons, *record.verdict.missing)]
-        told["caught_by"] = [one.probe for one in record.findings if one.target == name and one.convicts]
+        told["caught_by"] = [one.probe for one in record.findings if one.target == name and one.fails_kernel]
         told["not_passed"] = {one.probe: f"{one.outcome}: {one.summary[:200]}" for one in record.findings
                               if one.target == name and one.outcome not in ("pass", "skip")}  # fmt: skip
         ratio = measure.compared(record.measurements, name, "baseline:eager")

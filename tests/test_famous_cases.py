@@ -66,7 +66,7 @@ def test_the_record_concludes_what_is_known(name: str) -> None:
     record, case = RECORDS[name], EXPECTED[name.partition("/")[0]]
     verdict = judge.judge(record)
     assert verdict.name == (case.cuda if record.device.kind == "cuda" else case.emulated)
-    told = {finding.probe for finding in record.findings if finding.convicts}
+    told = {finding.probe for finding in record.findings if finding.fails_kernel}
     assert set(case.proved_by) <= told
     if case.cure is not None:
         assert verdict.root_cause is not None
@@ -175,6 +175,6 @@ def test_a_fresh_audit_concludes_it_again(name: str, kept: tuple[str, ...], tmp_
     assert cli.main(["run", str(folder), "--device", "emulated", "--out", str(tmp_path / "out")]) == 0
     record, case = store.read(tmp_path / "out/record.json"), EXPECTED[name]
     assert record.verdict.name == case.emulated
-    assert set(case.proved_by) <= {finding.probe for finding in record.findings if finding.convicts}
+    assert set(case.proved_by) <= {finding.probe for finding in record.findings if finding.fails_kernel}
     if case.cure is not None:
         assert case.cure in (record.verdict.root_cause or "")

@@ -29,7 +29,7 @@ def test_a_time_of_the_authors_is_held_against_the_claim() -> None:
     for by, held in ((None, True), (claim.source.authors, True), ("a public re-run", False)):
         own = claim.observation[0].model_copy(update={"by": by})
         found = floors.floors(claim.model_copy(update={"observation": (own,)}), COST)
-        assert next(one for one in found if one.target == "T4").convicts is held
+        assert next(one for one in found if one.target == "T4").fails_kernel is held
 
 
 def test_a_time_over_the_floor_passes_and_an_unknown_gpu_has_no_floor() -> None:

@@ -99,13 +99,13 @@ def test_a_kernel_is_wrong_by_the_probes_that_its_reference_stands(tmp_path: Pat
     record = audited(tmp_path, workers, reference=ROUNDING, claimed=claimed)
     assert record.verdict.name == "wrong"
     assert about(record)["agreement"].outcome == "error"
-    assert about(record)["dead_inputs"].convicts
+    assert about(record)["dead_inputs"].fails_kernel
 
 
 def test_a_wrong_kernel_of_a_sound_task_is_wrong(tmp_path: Path, workers: Workers) -> None:
     record = audited(tmp_path, workers, reference=SOUND, claimed="def forward(a, b): return a @ b + 0.1")
     assert record.verdict.name == "wrong"
-    assert about(record)["agreement"].convicts
+    assert about(record)["agreement"].fails_kernel
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_result_in_an_input_that_is_no_destination_is_wrong(tmp_path: Path, wo
     claimed = "def forward(a, b, into):\n    into.copy_(a @ b)\n    return into.float()"
     record = audited(tmp_path, workers, reference=INTO, claimed=claimed)
     assert record.verdict.name == "wrong"
-    assert about(record)["inputs_intact"].convicts
+    assert about(record)["inputs_intact"].fails_kernel
 
 
 def test_another_input_is_no_destination(tmp_path: Path, workers: Workers) -> None:

@@ -95,7 +95,7 @@ def record(tmp_path_factory: pytest.TempPathFactory, workers: Workers) -> Record
 def test_the_published_build_is_what_counts_and_confirms_the_first(record: Record) -> None:
     claimed = about(record, "claimed")
     assert record.verdict.name == "wrong"
-    assert claimed["coverage"].convicts
+    assert claimed["coverage"].fails_kernel
     assert claimed["coverage"].confirmed
     assert [one.probe for one in record.findings if one.target == "claimed"].count("coverage") == 1
 
@@ -123,7 +123,7 @@ def test_the_code_for_the_oldest_gpu_is_compared_and_accuses_nobody(tmp_path: Pa
     }  # fmt: skip
     assert "right at 1 of 3 shapes, as that for this GPU is; the same bytes at 3" in older["claimed"].summary
     assert "is right at 0 of 3 shapes, that for this GPU at 3" in older["fixed_grid2d"].summary
-    assert not any(one.convicts for one in older.values())
+    assert not any(one.fails_kernel for one in older.values())
 
 
 def test_every_finding_names_its_device(record: Record) -> None:
@@ -144,7 +144,7 @@ def test_a_published_build_that_fails_leaves_nothing_proved_and_keeps_what_was_s
     assert "1 of 255 rows written" in claimed["coverage"].summary
     assert record.verdict.name == "undecided"
     assert any("refused" in text for text in record.verdict.missing)
-    assert not any(one.convicts for one in claimed.values())
+    assert not any(one.fails_kernel for one in claimed.values())
 
 
 def test_a_published_build_that_is_there_already_is_asked_at_once(tmp_path: Path, workers: Workers) -> None:

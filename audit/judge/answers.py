@@ -38,7 +38,7 @@ class Evidence:
 
     def proved(self, *probes: str) -> list[Finding]:
         """Proved failures of those probes at what the claim speaks of."""
-        return [one for one in self.findings if one.convicts and one.probe in probes]
+        return [one for one in self.findings if one.fails_kernel and one.probe in probes]
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _failed(evidence: Evidence, state: str, found: list[Finding]) -> ResultAnswe
 def task_answer(record: Record) -> TaskAnswer:
     """Can the task tell a right kernel from one that computes nothing, at its own inputs or at others?"""
     asked = deciding(finding for finding in record.findings if finding.probe == TASK)
-    blind = [one for one in asked if one.convicts]
+    blind = [one for one in asked if one.fails_kernel]
     partly = [one for one in asked if one.outcome == "fail" and one.grade == "hint"]
     passed = [one for one in asked if one.outcome == "pass"]
     told = blind or partly or passed or asked
@@ -127,7 +127,7 @@ def is_impossible(record: Record, finding: Finding) -> bool:
     """Whether the authors' own time is under the floor; a time that others took says nothing against the claim."""
     claim = record.claim.statement
     others = {one.gpu for one in claim.observation if not claim.stated_by_authors(one)}
-    return finding.probe == FLOOR and finding.convicts and finding.target not in others
+    return finding.probe == FLOOR and finding.fails_kernel and finding.target not in others
 
 
 def _measured(evidence: Evidence) -> RatioAnswer:

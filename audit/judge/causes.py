@@ -25,7 +25,7 @@ FIRST_BITS = "bit for bit the result of the first call"
 def causes(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Findings of one cause together, in the order of the first of each.
 
-    Two findings have one cause where their evidence shows the same elements: elements that nobody writes, as many wrong
+    Two findings have one cause where their evidence shows the same elements: unwritten elements, as many wrong
     elements at one shape or the same worst one, or a result that keeps the bits of an earlier call. Undefined behaviour
     and the values that depend on it are one.
     """
@@ -91,7 +91,7 @@ def geometry_cause(record: Record) -> str | None:
     claimed = record.claim.statement.claimed
     about = deciding(one for one in record.findings if claimed and one.target == claimed.name)
     hints = [one for one in about if one.probe == GEOMETRY and one.outcome == "fail"]
-    written = [one for one in about if one.probe == "coverage" and one.convicts]
+    written = [one for one in about if one.probe == "coverage" and one.fails_kernel]
     pairs = ((found, one) for hint in hints if (found := SPANS_ONE.search(hint.summary)) for one in written)
     return next((text for found, one in pairs if (text := _agreed(found, one))), None)
 

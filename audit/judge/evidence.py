@@ -61,11 +61,11 @@ def _beside(other: Finding, gpu: Finding | None) -> list[Finding]:
     """What an answer of the other device adds to that of the GPU."""
     if other.outcome not in ("pass", "fail"):
         return []
-    if gpu is None or other.grade == "undefined" or (other.convicts and other.probe in SEES_MORE):
+    if gpu is None or other.grade == "undefined" or (other.fails_kernel and other.probe in SEES_MORE):
         return [other]
     if other.outcome == "fail" and not other.claimed:
         return [] if other.shape in _asked(gpu) else [other]
-    if other.convicts and (gpu.outcome == "pass" or not gpu.claimed):
+    if other.fails_kernel and (gpu.outcome == "pass" or not gpu.claimed):
         text = f"{other.summary} - on the emulated device, while the GPU passed; one of them errs, nothing is concluded"
         return [other.model_copy(update={"outcome": "error", "grade": None, "summary": text})]
     return []

@@ -39,7 +39,7 @@ def by_target(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
 
 
 def _rung(variant: Variant, findings: list[Finding]) -> Rung:
-    convictions = [finding for finding in findings if finding.convicts]
+    convictions = [finding for finding in findings if finding.fails_kernel]
     lacking, unsound = missing(findings), undefined(findings)
     state, reason = "cleared", "every probe passed"
     if convictions:

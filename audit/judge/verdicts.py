@@ -123,7 +123,7 @@ def _undecided(name: VerdictName, answers: Answers) -> Verdict:
 def _mistimed(name: VerdictName, answers: Answers) -> Verdict:
     """A right result beside a time that is not the time of its work."""
     found = answers.evidence.findings
-    proved = {one.probe for one in found if one.convicts}
+    proved = {one.probe for one in found if one.fails_kernel}
     kind = next((probe for probe in MISTIMED if probe in proved), "floor")
     why, scope = MISTIMED[kind]
     record = answers.evidence.record
@@ -170,7 +170,7 @@ def _no_defect(name: VerdictName, answers: Answers) -> Verdict:
 
 def _unread(findings: Sequence[Finding]) -> str | None:
     """Inputs that the result does not follow, as the cause where nothing else shows one."""
-    dead = next((one for one in findings if one.probe == DEAD_INPUTS and one.convicts), None)
+    dead = next((one for one in findings if one.probe == DEAD_INPUTS and one.fails_kernel), None)
     told = dead.evidence.get("inputs") if dead else None
     inputs = [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
     names = [NAMED.sub(r"input \1 (\2)", str(one["input"])) for one in inputs if one.get("right") is False]

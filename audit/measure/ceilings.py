@@ -15,7 +15,7 @@ PRODUCTS = {"fp32": "matmul_fp32", "tf32": "matmul_tf32", "fp16": "matmul_fp16",
 
 
 def rate(measurements: Iterable[Measurement], name: str) -> float | None:
-    """Bytes moved or operations done in a millisecond; None where nobody measured it."""
+    """Bytes moved or operations done in a millisecond; None where it was not measured."""
     known = tuple(measurements)
     timings, ms = found(known, name, ALONE), median_ms(known, name, ALONE)
     if not timings or not ms:

@@ -2,7 +2,7 @@
 
 A session that loads claimed code never writes to the user's cache. torch.compile's results are stored from a process
 that has loaded no claimed code by then, one folder for each reference, shape, torch and GPU; what a `.py` variant keeps
-is its own and nobody else's.
+belongs to that session alone.
 """
 
 from __future__ import annotations

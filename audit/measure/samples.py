@@ -28,7 +28,7 @@ def found(measurements: Iterable[Measurement], variant: str, protocol: str = OUR
 
 
 def median_ms(measurements: Iterable[Measurement], variant: str, protocol: str = OURS) -> float | None:
-    """The median of the last timing in milliseconds; None where nobody measured it."""
+    """The median of the last timing in milliseconds; None where it was not measured."""
     timings = found(measurements, variant, protocol)
     return median(timings[-1].samples_ms) if timings else None
 

@@ -36,7 +36,7 @@ def watched_blocks(what: str, rows: Sequence[dict[str, Any]]) -> list[Watched]:
 def clocks(watched: Sequence[Watched], *, target: str) -> Finding:
     """One finding for all timings: a pass if the clock was steady and the driver named nothing that slowed the GPU.
 
-    A slowed GPU accuses nobody: it is a hint that the times are longer than this card needs. Ratios within a block
+    A slowed GPU fails no kernel: it is a hint that the times are longer than this card needs. Ratios within a block
     share its clock.
     """
     states = [one.state for one in watched if one.state is not None]

@@ -48,6 +48,6 @@ class Finding(Frozen):
         return self
 
     @property
-    def convicts(self) -> bool:
+    def fails_kernel(self) -> bool:
         """True for a proved failure at what the claim speaks of."""
         return self.outcome == "fail" and self.grade == "proved" and self.claimed

@@ -1,6 +1,6 @@
 """Is every element what a float64 oracle says, on fresh inputs, at every shape, in every thread order?
 
-Fresh memory holds a NaN or a huge number, so an element nobody writes cannot look right. A case wrong in every order
+Fresh memory holds a NaN or a huge number, so an unwritten element cannot look right. A case wrong in every order
 is proved wrong. Wrong only in some orders, or beside undefined behaviour and right in a further order or with another
 value in what nothing has written, is undefined behaviour that hardware may hide.
 """

@@ -108,7 +108,7 @@ def too_large(name: str, target: Target, first: Asked) -> Finding | None:
 
 
 def repeats(case: Case) -> int:
-    """How often the repeated call runs: a number nobody can know before the audit, the same for the same inputs."""
+    """How often the repeated call runs: a number unknown before the audit, the same for the same inputs."""
     return FEWEST_REPEATS + zlib.crc32(case.expected.tobytes()) % MORE_REPEATS
 
 

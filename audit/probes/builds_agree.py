@@ -1,6 +1,6 @@
 """Do the fast build and the published build of one source return the same bytes and the same answers?
 
-Not asked of every variant: the pipeline asks it where both builds exist. A difference accuses nobody, since it may be
+Not asked of every variant: the pipeline asks it where both builds exist. A difference fails no kernel, since it may be
 the fast build's: the published one is what counts.
 """
 

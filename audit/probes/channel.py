@@ -1,6 +1,6 @@
 """What was seen of messages that the kit's own code in a session's process did not send.
 
-It clears nobody and convicts nobody: a crash may write garbage as well as a purpose. But nothing of such a session
+It passes no kernel and fails none: a crash may write garbage as well as a purpose. But nothing of such a session
 counts, and a variant about which one was seen stays undecided.
 """
 

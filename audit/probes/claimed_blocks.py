@@ -2,7 +2,7 @@
 
 The corners of the grid and drawn blocks run on inputs of the claimed shape, twice, over two patterns of fresh memory;
 elements that they did not write, or whose bits depend on fresh memory, are left out. Blocks that add into memory
-together, or whose results later launches read, cannot be asked so. Which blocks are drawn nobody knows before.
+together, or whose results later launches read, cannot be asked so. The draw of the blocks is unknown before the audit.
 """
 
 from __future__ import annotations

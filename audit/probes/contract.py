@@ -28,7 +28,9 @@ def run(target: Target) -> Finding:
     calls = target.calls(target.cases, target.plain)
     pairs = list(zip(target.cases, calls, strict=True))
     useless = [why for case, call in pairs if (why := _unusable(case, call))]
-    found = sorted(filter(None, (_defect(target, *pair) for pair in pairs)), key=lambda finding: not finding.convicts)
+    found = sorted(
+        filter(None, (_defect(target, *pair) for pair in pairs)), key=lambda finding: not finding.fails_kernel
+    )
     told = found[0] if found else _passed(target, [pair for pair in pairs if not _unusable(*pair)], useless)
     if found or useless:
         answered: list[JsonValue] = [

@@ -1,9 +1,9 @@
 """Does the claim keep to the stream it is called on: does it wait for its inputs, is its result there in time?
 
 The inputs are still being written when the call starts, and the result is read right behind it on the same stream.
-Stale on the default stream, as with a side stream that nobody waits for, is proved; the verdict is then `mistimed` if
+Stale on the default stream, as with a side stream without a wait, is proved; the verdict is then `mistimed` if
 the result is right once the device has come to rest. Stale only on a stream of the caller's own, as with every plain
-launch to the legacy default stream, is a hint: it works as long as nobody uses one.
+launch to the legacy default stream, is a hint: it works as long as no caller uses one.
 """
 
 from __future__ import annotations

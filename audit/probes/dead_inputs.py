@@ -116,7 +116,7 @@ def _counts(target: Target, first: Asked, changed: Asked) -> tuple[int, int]:
         return 0, 0
     size = max(first.case.size, changed.case.size)
     moved = correctness.moved(was, now, relative=target.relative(first.case), least_scale=size).reshape(-1)
-    written = np.isfinite(first.call.values()).reshape(-1)  # fresh memory holds NaN; what nobody writes is not dead
+    written = np.isfinite(first.call.values()).reshape(-1)  # fresh memory holds NaN; an unwritten element is not dead
     same = written & (first.call.raw() == changed.call.raw()).all(axis=1)
     return int(np.count_nonzero(moved)), int(np.count_nonzero(moved & same))
 

@@ -1,4 +1,4 @@
-"""Is the result complete when the call returns, for whoever reads it next on the same stream?
+"""Is the result complete when the call returns, for the next reader on the same stream?
 
 A copy is put right behind the call; the bytes of the result must still be the same once the whole device has come to
 rest, and once threads that outlive the call had time to write. On the emulated device only such threads can be late;

@@ -1,4 +1,4 @@
-"""Does a kernel read what nobody wrote, touch what is not its own, race with itself, or misuse barriers and lanes?
+"""Does a kernel read unwritten memory, touch memory outside its tensors, race, or misuse barriers and lanes?
 
 Every access is checked. Out of bounds is proved. A race, a misuse of barriers and lanes, and a read of what nothing has
 written are undefined behaviour, also where the values came out right; `undefined` says what counts.

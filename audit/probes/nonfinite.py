@@ -1,7 +1,7 @@
 """Do a NaN and an infinity among the inputs reach the result where the reference's result has them, and only there?
 
 A difference is a hint only: a kernel may skip products with zeros, and a NaN times zero is lost with them; in a sort a
-NaN has no place that everybody agrees on.
+NaN has no agreed place.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Asked where a newer GPU is at hand: the driver compiles the older code, as PTX, for it. That answers for branches by
 `__CUDA_ARCH__` and for the compiler; not for the older GPU's limits (shared memory, registers) nor for its time. A
-difference accuses nobody, since a published kernel need not say which GPUs it is for.
+difference fails no kernel, since a published kernel need not say which GPUs it is for.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ KEYS = {alias.NAME: DESTINATION, inputs_intact.NAME: DESTINATION, contract.NAME:
 
 def stands(own: Finding) -> bool:
     """Whether the reference stood the probe by its finding: it passed, or failed with a grade that fails no kernel."""
-    return own.outcome == "pass" or (own.outcome == "fail" and not own.convicts)
+    return own.outcome == "pass" or (own.outcome == "fail" and not own.fails_kernel)
 
 
 def with_key(own: Finding, reference: Target) -> Finding:

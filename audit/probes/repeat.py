@@ -2,7 +2,7 @@
 
 How many is not known before the audit. In the second half their inputs' contents take turns at one address and much
 memory is overwritten before each, as a timer does. Results that differ in their last bits, as sums in the order of
-arrival do, are told and held against nobody; a result outside the tolerance is wrong. Contents that came out wrong
+arrival do, are reported and fail no kernel; a result outside the tolerance is wrong. Contents that came out wrong
 when they were first asked are left to `distributions`, which knows what rounding explains.
 """
 

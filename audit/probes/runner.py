@@ -56,9 +56,9 @@ def ask(probe: str, target: Target, *, second: Callable[[], Target] | None = Non
     """
     started = time.monotonic()
     finding = _asked(probe, target.variant.name, lambda: target)
-    if finding.convicts:
+    if finding.fails_kernel:
         finding = against_reference(finding, target)
-    if finding.convicts and second is not None:
+    if finding.fails_kernel and second is not None:
         finding = _confirmed(finding, _asked(probe, target.variant.name, second))
     return finding.model_copy(update={"seconds": round(time.monotonic() - started, 3)})
 
@@ -79,16 +79,16 @@ def against_reference(finding: Finding, target: Target, *, probe: str | None = N
 
 
 def seen_again(again: Finding, *, by: Iterable[Finding]) -> Finding:
-    """A finding of a second build; a failure that convicts is marked with whether the first build's convicted too."""
-    if not again.convicts:
+    """A finding of a second build; a proved failure is marked with whether the first build proved it too."""
+    if not again.fails_kernel:
         return again
-    return again.model_copy(update={"confirmed": any(one.probe == again.probe and one.convicts for one in by)})
+    return again.model_copy(update={"confirmed": any(one.probe == again.probe and one.fails_kernel for one in by)})
 
 
 def unconfirmed(finding: Finding) -> Finding:
     """A finding of a first build whose published build failed: what would convict becomes an error."""
     why = "the published build that had to confirm it does not exist"
-    return _not_concluded(finding, why) if finding.convicts else finding
+    return _not_concluded(finding, why) if finding.fails_kernel else finding
 
 
 def _ask_ahead(target: Target, probes: Iterable[str]) -> None:
@@ -122,7 +122,7 @@ def _unanswered(probe: str, variant: str, outcome: str, summary: str) -> Finding
 
 
 def _confirmed(first: Finding, again: Finding) -> Finding:
-    if again.convicts:
+    if again.fails_kernel:
         return first.model_copy(update={"confirmed": True})
     return _not_concluded(first, f"not seen in a second build ({again.outcome}: {again.summary})")
 

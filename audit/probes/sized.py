@@ -1,4 +1,4 @@
-"""One call at each of several shapes that nobody has to take: right, wrong, refused, or none of the task's."""
+"""One call at each of several shapes that a kernel need not take: right, wrong, refused, or none of the task's."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class At:
         return ", ".join(f"{name}={size}" for name, size in self.shape.items())
 
     def evidence(self) -> JsonValue:
-        """For the record; not under `shape`, since nobody was asked to be right there."""
+        """For the record; not under `shape`, since no kernel has to be right there."""
         told: dict[str, JsonValue] = {"sizes": dict(self.shape), "result": self.result}
         return told | ({"why": self.said} if self.why else {}) | ({"line": self.line} if self.line else {})
 

@@ -172,7 +172,7 @@ class Target:
 
     @property
     def plain(self) -> Mode:
-        """The mode of the first call: fresh memory holds NaN, so that an element nobody writes cannot look right."""
+        """The mode of the first call: fresh memory holds NaN, so that an unwritten element cannot look right."""
         return Mode(self.built.nan_memory)
 
     def ask_ahead(self, needs: Iterable[Need]) -> None:

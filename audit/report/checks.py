@@ -81,7 +81,7 @@ def _again(record: Record) -> list[Row]:
         _check("checklists.seed", bool(env.seeds)),
         _check("checklists.compiler", bool(env.compiler)),
     ]
-    proved = [one for one in evidence.of_claim(record) if one.convicts and one.confirmed is not None]
+    proved = [one for one in evidence.of_claim(record) if one.fails_kernel and one.confirmed is not None]
     if proved:
         seen = sum(one.confirmed is True for one in proved)
         observed = count_of(seen, len(proved), form="checklists.of_failures")
@@ -112,7 +112,7 @@ def _answer(finding: Finding) -> str:
         return HOLDS
     if finding.outcome != "fail":
         return OPEN
-    return BROKEN if finding.convicts else DOUBTED
+    return BROKEN if finding.fails_kernel else DOUBTED
 
 
 def _counts(rows: Iterable[Row]) -> str:

@@ -22,7 +22,7 @@ def test_a_compile_error_is_an_error_in_the_compilers_words_and_accuses_nobody()
 def test_a_refusal_of_the_compiler_it_is_written_for_is_proved() -> None:
     note = failed_note(VARIANT, "O2", CompileError("a.cu:3:1: error: expected ';'\n", rung="micro"))
     finding = build_finding(note, Refusal("nvcc 13.0.88", "a.cu(3): error: expected a ';'"))
-    assert finding.convicts
+    assert finding.fails_kernel
     assert finding.summary == "nvcc 13.0.88 refuses it: a.cu(3): error: expected a ';'"
     assert finding.evidence["log"] == note.log
 

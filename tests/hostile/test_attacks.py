@@ -61,7 +61,7 @@ def check_outcome(record: Record, want: Outcome, name: str) -> None:
     about, told = [one for one in record.findings if one.target == name], against(record, name)
     assert not [one for one in told if LET_THROUGH in one]
     assert (states["claimed"] == "cleared") == (want.probe is None), told
-    assert want.outcome == "fail" or not [one for one in about if one.convicts], told
+    assert want.outcome == "fail" or not [one for one in about if one.fails_kernel], told
     if want.probe is not None:
         (finding,) = [one for one in about if one.probe == want.probe]
         assert (finding.outcome, want.words in finding.summary) == (want.outcome, True), finding.summary

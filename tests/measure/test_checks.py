@@ -129,7 +129,7 @@ def test_a_kept_output_that_does_not_fit_what_was_told_ends_nothing(name: str, t
     data = EXPECTED[:3, :3] if name == "fewer rows than told" else EXPECTED
     (found,) = verified([kept(tmp_path, "claimed", data) | told], [case(tmp_path)], CLAIM, tmp_path)
     assert (found.probe, words in found.summary) == (probe, True), found.summary
-    assert found.convicts == (probe == "timed_outputs")
+    assert found.fails_kernel == (probe == "timed_outputs")
 
 
 def test_outputs_of_timed_calls_are_compared_with_the_oracle(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_outputs_of_timed_calls_are_compared_with_the_oracle(tmp_path: Path) -> 
               kept(tmp_path, "rewritten", wrong) | {"digest": "0" * 64}]  # fmt: skip
     told = {one.target: one for one in verified(events, [case(tmp_path)], CLAIM, tmp_path)}
     assert told["shared_tiled"].outcome == "pass"
-    assert told["claimed"].convicts
+    assert told["claimed"].fails_kernel
     assert "in block 7: 1 of 16 elements wrong; at [2, 1] expected 9, got nan" in told["claimed"].summary
     assert "returned no tensor but int" in told["thief"].summary
     assert (told["rewritten"].probe, told["rewritten"].outcome) == ("channel", "error"), "neither right nor wrong"

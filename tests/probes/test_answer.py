@@ -29,12 +29,12 @@ def target(*cases: Case) -> Target:
 @pytest.mark.parametrize("scope", ["claimed", "stated", "kept"])
 def test_a_failure_at_a_shape_that_counts_is_one_of_the_claim(scope: Scope) -> None:
     found = answer("order", target(case(4, scope)), "fail", "wrong", evidence={"shape": {"N": 4}})
-    assert (found.shape, found.claimed, found.convicts, found.summary) == ({"N": 4}, True, True, "wrong")
+    assert (found.shape, found.claimed, found.fails_kernel, found.summary) == ({"N": 4}, True, True, "wrong")
 
 
 def test_a_failure_at_another_shape_is_none_of_the_claim_and_says_so() -> None:
     found = answer("order", target(case(4, "other")), "fail", "N=4: wrong", evidence={"shape": {"N": 4}})
-    assert (found.shape, found.grade, found.claimed, found.convicts) == ({"N": 4}, "proved", False, False)
+    assert (found.shape, found.grade, found.claimed, found.fails_kernel) == ({"N": 4}, "proved", False, False)
     assert found.summary == "N=4: wrong; the claim does not speak of this shape, and none that it speaks of was asked"
 
 
@@ -45,7 +45,7 @@ def test_beside_shapes_that_count_the_others_are_told_apart() -> None:
     assert found.summary == (
         "right at the claimed shapes as far as asked; wrong at N=4: 3 of 4 elements wrong; that shape is not claimed"
     )
-    assert answer("agreement", both, "fail", "wrong", shape={"N": 8}).convicts
+    assert answer("agreement", both, "fail", "wrong", shape={"N": 8}).fails_kernel
 
 
 def test_one_call_is_asked_at_a_shape_that_counts_where_there_is_one() -> None:
@@ -100,7 +100,7 @@ def test_a_launch_without_blocks_makes_a_shape_that_nobody_named_unusable(scope:
 @pytest.mark.parametrize("scope", ["claimed", "stated"])
 def test_a_launch_without_blocks_is_a_failure_where_the_claim_names_the_shape(scope: Scope) -> None:
     found = contract.run(cast(Target, Answering((case(4, scope), EMPTY))))
-    assert (found.outcome, found.convicts, found.shape, found.line) == ("fail", True, {"N": 4}, 7)
+    assert (found.outcome, found.fails_kernel, found.shape, found.line) == ("fail", True, {"N": 4}, 7)
 
 
 def test_a_refusal_is_an_error_where_the_shape_counts_and_no_use_elsewhere() -> None:

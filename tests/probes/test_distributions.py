@@ -37,7 +37,7 @@ def test_a_sum_that_rounds_more_than_the_reference_is_not_accused(tmp_path: Path
     assert found["agreement"].outcome == "pass"
     assert (found["distributions"].outcome, found["distributions"].grade) == ("fail", "hint")
     assert "all within 10 times what they may be off, which rounding can explain" in found["distributions"].summary
-    assert not any(one.convicts for one in found.values())
+    assert not any(one.fails_kernel for one in found.values())
 
 
 def test_a_case_of_gigabytes_is_not_asked_by_value(tmp_path: Path) -> None:

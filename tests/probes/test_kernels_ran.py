@@ -72,7 +72,7 @@ def test_own_kernels_that_take_a_small_part_of_the_time_are_a_hint(tmp_path: Pat
 @pytest.mark.parametrize("kernel", ["void cub::DeviceReduceKernel<float>(float*)", "made_by_a_macro(float*)"])
 def test_what_the_library_of_the_source_defines_is_its_own(tmp_path: Path, kernel: str) -> None:
     assert asked(tmp_path, launch(kernel), compiled=(kernel,)).outcome == "pass"
-    assert asked(tmp_path, launch(kernel)).convicts
+    assert asked(tmp_path, launch(kernel)).fails_kernel
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_smaller_shape_proves_nothing_where_sizes_are_compared(tmp_path: Path,
 
 def test_a_source_whose_kernels_never_ran_is_convicted(tmp_path: Path) -> None:
     found = asked(tmp_path, launch(LIBRARY))
-    assert found.convicts
+    assert found.fails_kernel
     assert "none of the source's kernels ran (scale); 1 launches of others did" in found.summary
 
 
@@ -109,17 +109,17 @@ def test_launches_at_the_claimed_shape_decide_where_a_smaller_one_ran_none(
     monkeypatch.setattr(claimed_shape, "needed", lambda _: there.shape)
     monkeypatch.setattr(claimed_shape, "launched", lambda *_: [there])
     found = asked(tmp_path, claimed=8192)
-    assert (found.outcome, found.claimed, found.convicts) == (outcome, True, outcome == "fail")
+    assert (found.outcome, found.claimed, found.fails_kernel) == (outcome, True, outcome == "fail")
     assert words in found.summary
 
 
 def test_a_refused_launch_did_not_run(tmp_path: Path) -> None:
-    assert asked(tmp_path, launch("scale(float*)") | {"refused": "invalid argument"}).convicts
+    assert asked(tmp_path, launch("scale(float*)") | {"refused": "invalid argument"}).fails_kernel
 
 
 def test_a_source_that_launches_nothing_is_convicted(tmp_path: Path) -> None:
     found = asked(tmp_path, launch(LIBRARY), source="at::Tensor forward(at::Tensor x) { return at::relu(x); }\n")
-    assert found.convicts
+    assert found.fails_kernel
     assert "the source has no kernel of its own; 1 launches of a library's did the work" in found.summary
 
 
@@ -160,6 +160,6 @@ def test_a_result_that_is_right_without_its_kernels_is_the_librarys(tmp_path: Pa
     def found(right: bool) -> Finding:
         return asked(tmp_path, launch("scale", None), without=right)
 
-    assert found(right=True).convicts
+    assert found(right=True).fails_kernel
     assert "right at every shape without any of its 1 launches" in found(right=True).summary
     assert found(right=False).outcome == "pass"

@@ -77,7 +77,7 @@ def answers(monkeypatch: Any, first: str, second: str) -> Finding:
 
 def test_a_proved_failure_seen_again_is_confirmed(monkeypatch: Any) -> None:
     got = answers(monkeypatch, "fail", "fail")
-    assert got.convicts
+    assert got.fails_kernel
     assert got.confirmed
 
 
@@ -136,8 +136,8 @@ def test_a_failure_counts_only_where_the_reference_stands_the_probe(monkeypatch:
     target = replace(TARGET, references=References())
     monkeypatch.setitem(PROBES, "order", lambda one: OWN[own] if one.is_reference else finding("order", "fail"))
     got = runner.ask("order", target)
-    assert got.convicts == (own in ("pass", "hint"))
-    if not got.convicts:
+    assert got.fails_kernel == (own in ("pass", "hint"))
+    if not got.fails_kernel:
         assert (got.outcome, got.grade) == ("error", None)
         assert f"order fail - {own_reference.FAILS} in order: " in got.summary
         assert f"order {own}" in got.summary
@@ -167,7 +167,7 @@ def test_the_reference_answers_once_for_all_that_are_held_to_the_same(monkeypatc
     references = References()
     wide = CLAIMED.model_copy(update={"tolerance": Tolerance(relative=0.5, reason="another precision")})
     for variant in (CLAIMED, CLAIMED.model_copy(update={"file": "other.cu"}), wide, wide):
-        assert runner.ask("order", replace(TARGET, variant=variant, references=references)).convicts
+        assert runner.ask("order", replace(TARGET, variant=variant, references=references)).fails_kernel
     assert asked == [CLAIM.tolerance.relative, 0.5]
 
 
@@ -178,7 +178,7 @@ def test_what_stands_in_the_kernels_source_needs_no_reference(monkeypatch: Any, 
         return finding(probe, "fail")
 
     monkeypatch.setitem(PROBES, probe, only_about_the_kernel)
-    assert runner.ask(probe, replace(TARGET, references=References())).convicts
+    assert runner.ask(probe, replace(TARGET, references=References())).fails_kernel
 
 
 def test_a_probe_that_breaks_on_the_reference_concludes_nothing(monkeypatch: Any) -> None:

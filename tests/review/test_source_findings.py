@@ -14,7 +14,7 @@ def test_a_hint_is_a_failure_that_does_not_convict() -> None:
         "fail",
         "hint",
     )
-    assert geometry.line == 2 and not geometry.convicts
+    assert geometry.line == 2 and not geometry.fails_kernel
     hint = {"line": 2, "message": geometry.summary}
     assert geometry.evidence == {"confirm_with": "coverage", "standing": "hint", "hints": [hint]}
     assert (others.probe, others.outcome) == ("review", "pass")

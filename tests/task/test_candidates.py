@@ -100,7 +100,7 @@ def test_a_task_that_cannot_tell_at_any_inputs_names_what_passes(
     tmp_path: Path, workers: Workers, result: str, right: str
 ) -> None:
     found = asked(tmp_path, workers, of(result))
-    assert found.convicts
+    assert found.fails_kernel
     told, _, more = found.summary.partition(";")
     assert told.endswith(right)
     assert ("everywhere" in more) == ("constant" in right)

@@ -160,7 +160,7 @@ def lint(asked: Asked) -> Attempt:
     if not reply.finished:
         text = f"reference.py gave no least work: {reply.ending}: {reply.detail}"
         return Attempt(stage="lint", outcome="no answer", reasons=(text,))
-    proved = [finding for finding in floors.floors(folder.claim, reply.events[0]["cost"]) if finding.convicts]
+    proved = [finding for finding in floors.floors(folder.claim, reply.events[0]["cost"]) if finding.fails_kernel]
     if not proved:
         return passed_on(reasons=("no published time is under a proved floor",))
     reasons = tuple(finding.summary for finding in proved)

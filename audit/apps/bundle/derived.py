@@ -155,8 +155,8 @@ def statement(record: Record, files: Mapping[str, bytes]) -> bytes:
         "result": RESULTS.get(record.verdict.name, "WARNED"),
         "configuration": [configuration],
         "passedTests": _tests(record, lambda one: one.outcome == "pass"),
-        "warnedTests": _tests(record, lambda one: one.outcome != "pass" and not one.convicts),
-        "failedTests": _tests(record, lambda one: one.convicts),
+        "warnedTests": _tests(record, lambda one: one.outcome != "pass" and not one.fails_kernel),
+        "failedTests": _tests(record, lambda one: one.fails_kernel),
     }
     return encoded(
         {

@@ -168,14 +168,14 @@ def _of_known_bad(variant: Variant, findings: list[Finding]) -> tuple[Result, st
     if made_for is None:
         return "missed", f"{variant.probe}: not asked"
     if made_for.outcome == "fail":
-        return ("convicted", "") if made_for.convicts else ("flagged", f"{made_for.grade}: {made_for.summary}")
+        return ("convicted", "") if made_for.fails_kernel else ("flagged", f"{made_for.grade}: {made_for.summary}")
     return ("skipped" if made_for.outcome == "skip" else "missed"), made_for.summary
 
 
 def _by_any(findings: list[Finding]) -> tuple[Result, str]:
     """Of a control that no probe was made for: its strongest failure."""
     failed = [finding for finding in findings if finding.outcome == "fail" and finding.claimed]
-    if any(finding.convicts for finding in failed):
+    if any(finding.fails_kernel for finding in failed):
         return "convicted", ""
     if failed:
         worst = min(failed, key=lambda finding: finding.grade == "hint")
