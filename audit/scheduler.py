@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
@@ -31,6 +31,19 @@ def jobs() -> int:
 def places(devices: int) -> int:
     """Worker processes that audits on so many devices need at once, so that none waits for another for ever."""
     return (jobs() + 3) * devices
+
+
+def outcome(findings: Sequence[Finding]) -> str:
+    """Say what the probes found about a variant, the failures that count first."""
+    kinds = {
+        "failed": [one for one in findings if one.fails_kernel],
+        "undefined behaviour": [one for one in findings if one.grade == "undefined" and one.claimed],
+        "no answer": [one for one in findings if one.outcome == "error"],
+    }
+    named = {one.probe for group in kinds.values() for one in group}
+    kinds["only noted"] = [one for one in findings if one.outcome == "fail" and one.probe not in named]
+    parts = [f"{kind}: {', '.join(one.probe for one in group)}" for kind, group in kinds.items() if group]
+    return "; ".join([*parts] if named else ["passed every probe", *parts])
 
 
 class Scheduler:
@@ -164,16 +177,15 @@ class Scheduler:
             self._writer.add([self.device_run.task(built)])
 
     def _verify(self, variant: Variant) -> None:
-        failed = []
+        found: list[Finding] = []
         with self._progress.doing(f"{self._label}asking about {variant.file}"):
             for finding in self.device_run.verify(variant):
                 self._writer.add([finding])
                 self._progress.advance(int(finding.probe in PROBES))
-                failed += [finding.probe] if finding.outcome not in ("pass", "skip") else []
+                found.append(finding)
                 if variant.role == "claimed" and finding.outcome == "fail":
                     self._progress.say(f"{self._label}{variant.file}: {finding.probe}: {finding.summary}")
-        told = f"not passed: {', '.join(failed)}" if failed else "passed every probe"
-        self._progress.say(f"{self._label}{variant.file}: {told}")
+        self._progress.say(f"{self._label}{variant.file}: {outcome(found)}")
 
     def _confirm(self, variant: Variant) -> None:
         with self._progress.doing(f"building {variant.file} as published"):

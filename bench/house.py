@@ -1,6 +1,6 @@
 """What living in `audit/` costs: its size, the way from the command to a kernel, and the sessions of one audit.
 
-    python bench/house.py [CLAIM]        prints one line a figure; needs no GPU
+    python bench/house.py [CLAIM]        needs no GPU; adds an entry to bench/results/house.json
 
 Frames are those between the command line's `main` and the pipe to the process that runs the kernel, threads included.
 """
@@ -10,6 +10,9 @@ from __future__ import annotations
 import collections
 import contextlib
 import io
+import json
+import os
+import platform
 import subprocess
 import sys
 import tempfile
@@ -26,6 +29,7 @@ from audit.run.pool import SharedProcess, Workers
 
 ROOT = Path(audit.__file__).parent
 AUDITS = ROOT.parent
+RESULTS = Path(__file__).with_name("results") / "house.json"
 
 
 class Sessions:
@@ -35,24 +39,20 @@ class Sessions:
         self.counts: collections.Counter[str] = collections.Counter()
         self.kinds: collections.Counter[str] = collections.Counter()
         self.frames = 0
-        self.asked: dict[str, list[str]] = collections.defaultdict(list)
         self._lock = threading.Lock()
 
     def watch(self, of: type[Workers] | type[SharedProcess]) -> None:
         """Count every call of that class's `call`."""
         original: Any = of.call
 
-        def call(pool: Any, kind: str, request: Any, *, limit_s: float) -> Any:
+        def call(pool: Any, request: Any, *, limit_s: float) -> Any:
             own = [frame for frame in traceback.extract_stack() if str(ROOT) in frame.filename]
             with self._lock:
-                self.kinds[kind] += 1
+                self.kinds[request.kind] += 1
                 self.frames = max(self.frames, len(own))
-                if kind == "session":
-                    name = Path(request["folder"]).name.rpartition("-")[0]
-                    self.counts[name] += 1
-                    stack = [Path(frame.filename).stem for frame in own if "/probes/" in frame.filename]
-                    self.asked[name].append(stack[0] if stack[:1] != ["runner"] else " ".join(dict.fromkeys(stack[1:])))
-            return original(pool, kind, request, limit_s=limit_s)
+                if request.kind == "session":
+                    self.counts[request.folder.name.rpartition("-")[0]] += 1
+            return original(pool, request, limit_s=limit_s)
 
         of.call = call  # type: ignore[method-assign]
 
@@ -73,29 +73,39 @@ def seconds_of_version() -> float:
     return min(spent)
 
 
-def main(name: str) -> None:
-    """Print every figure."""
+def figures(name: str) -> dict[str, object]:
+    """Every figure, by its name."""
     lines, files = size()
-    print(f"Python under audit/: {lines:,} lines in {files} files")
-    print(f"audit --version: {seconds_of_version():.2f} s")
     sessions = Sessions()
     sessions.watch(Workers)
     sessions.watch(SharedProcess)
     roles = {variant.name: variant.role for variant in claims.load(name).claim.variant}
     with tempfile.TemporaryDirectory() as out, contextlib.redirect_stdout(io.StringIO()):
         cli.main(["run", name, "--device", "emulated", "--seed", "20261122", "--out", out])
-    print(f"modules of audit/ imported by one audit: {sum(one.startswith('audit') for one in sys.modules)}")
-    print(f"frames of audit/ from a thread's start to a session: {sessions.frames} at most")
-    for role in dict.fromkeys(roles.values()):
-        counts = [sessions.counts[variant] for variant, own in roles.items() if own == role]
-        print(f"sessions of a variant, {role}: {min(counts)} to {max(counts)} ({len(counts)} variants)")
-    for variant in list(roles)[:1] if "-v" in sys.argv else []:
-        for question, count in collections.Counter(sessions.asked[variant]).items():
-            print(f"    {variant}: {count} x {question}")
-    print(
-        f"other sessions: {', '.join(f'{count} {kind}' for kind, count in sessions.kinds.items() if kind != 'session')}"
-    )
+    most = {
+        role: max(sessions.counts[one] for one in roles if roles[one] == role) for role in dict.fromkeys(roles.values())
+    }
+    return {
+        "measured": time.strftime("%Y-%m-%d %H:%M", time.gmtime()),
+        "claim": name,
+        "lines": lines,
+        "files": files,
+        "version_seconds": round(seconds_of_version(), 2),
+        "modules_of_one_audit": sum(one.startswith("audit") for one in sys.modules),
+        "frames_to_a_session": sessions.frames,
+        "sessions_of_a_variant": most,
+        "other_sessions": {kind: count for kind, count in sessions.kinds.items() if kind != "session"},
+        "processor": f"{os.cpu_count()} cores, {platform.machine()}",
+    }
+
+
+def main(name: str) -> None:
+    """Print the figures of one claim, and add them to those kept."""
+    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
+    kept.append(figures(name))
+    print(json.dumps(kept[-1], indent=1))
+    RESULTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(next((one for one in sys.argv[1:] if not one.startswith("-")), "triangular_mm"))
+    main(sys.argv[1] if sys.argv[1:] else "triangular_mm")

@@ -1,4 +1,4 @@
-"""How many published kernels the emulated device builds and runs, and whom the audit accuses.
+"""How many published kernels the emulated device builds and runs, and which of them the audit fails.
 
     python bench/real_kernels.py FOLDER
 

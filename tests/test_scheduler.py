@@ -19,6 +19,8 @@ from audit.model import Finding, Record, Variant
 from audit.model.errors import CompileError, Unsupported
 from audit.report.progress import Progress
 from audit.run.pool import Workers
+from audit.scheduler import outcome
+from tests.conftest import finding
 
 FOLDER = claims.load("triangular_mm")
 NAMES = ("claimed", "fixed_grid2d")
@@ -171,3 +173,11 @@ def test_progress_names_what_takes_long() -> None:
     with progress.doing("building claimed.cu"), progress.doing("asking about thief.cu"):
         assert re.fullmatch(r"building claimed\.cu \(0 s\), asking about thief\.cu \(0 s\)", progress.under_way())
     assert progress.under_way() == ""
+
+
+def test_progress_names_what_counts_before_what_is_only_noted() -> None:
+    hint = finding("layout", "fail", grade="hint")
+    assert outcome([finding("order"), hint]) == "passed every probe; only noted: layout"
+    wrong = [finding("order", "fail"), finding("repeat", "error"), finding("alias", "fail", grade="undefined")]
+    assert outcome([*wrong, hint]) == "failed: order; undefined behaviour: alias; no answer: repeat; only noted: layout"
+    assert outcome([finding("order"), finding("layout", "skip")]) == "passed every probe"

@@ -36,7 +36,7 @@ def failed_note(variant: Variant, optimisation: str, error: CompileError | Unsup
 
 
 def build_finding(note: BuildNote, refusal: Refusal | None = None) -> Finding:
-    """What came of a build. One that failed accuses nobody, as our headers may be at fault: it is an error or a skip,
+    """What came of a build. One that failed fails no kernel, as our headers may be at fault: it is an error or a skip,
     unless the compiler that the source is written for refuses it too, by `refusal`.
     """
     if note.outcome == "built":

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from audit.build.cuda import gpu
 from audit.build.device import BuiltVariant
-from audit.measure import checks, compiled, compiler_caches, protocols, witness
+from audit.measure import checks, compiled, compiler_caches, independent_clock, protocols
 from audit.measure.answers import every_call
 from audit.measure.comparison import PREFIX, RANKS, strongest
+from audit.measure.measurements import measurements_of
 from audit.measure.outputs import tolerances, verified
 from audit.measure.rotation import second_case
 from audit.measure.state import Watched, clocks, not_timed, watched_blocks
-from audit.measure.told import measurements_of
 from audit.model import Claim, Finding, Measurement
 from audit.probes import channel
 from audit.probes.called import Case
@@ -173,8 +173,8 @@ class Session:
     def _keep(self, reply: Reply, session: str, *, what: str) -> None:
         """Samples, and what failed or speaks against them; says one line."""
         reported = measurements_of(reply.events, session=session, shape=self.case.shape)
-        against = witness.about(reply, reported, target=self.claim.name)
-        self._measurements += witness.counted(reported, against)
+        against = independent_clock.about(reply, reported, target=self.claim.name)
+        self._measurements += independent_clock.counted(reported, against)
         self._findings += against
         if reply.ending == "forged":
             self._findings.append(channel.finding(self._suspect(what), [reply.detail]))
@@ -185,7 +185,7 @@ class Session:
         self.say(f"{what}: {len(timed)} callables timed" + ("" if reply.finished else f", then {reply.ending}"))
 
     def _suspect(self, what: str) -> str:
-        """Whom a session tells of whose messages were forged: the claimed kernel, the only stranger there."""
+        """The variant that a protocol violation is reported about: the claimed kernel, the only untrusted code."""
         claimed = self.claim.claimed
         return claimed.name if claimed is not None else what
 

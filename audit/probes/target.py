@@ -47,8 +47,8 @@ Answer = TypeVar("Answer")
 EMULATED = (EmulatedSettings, EmulatedPythonSettings)
 INTERPRETER_ERROR = "InterpreterError"
 SHARES = ("repair",)
-"""Roles that share a process where one exists: repairs are ours, and their every element is seen to be written. What is
-accused, and what must show its defect, gets the fresh process it asks for."""
+"""Roles that share a process where one exists: repairs are ours, and their every element is seen to be written. The
+claimed kernel, and a variant that must show its defect, get the fresh processes they ask for."""
 
 
 class References:

@@ -19,6 +19,7 @@ from audit.build.python.load import function_of, stand_in
 from audit.build.settings import Configuration, EmulatedPythonSettings, EmulatedSettings
 from audit.model import Harness
 from audit.run.fake_cuda_tensors import FakeCuda, fake_cuda
+from audit.run.outputs import spanned
 
 
 class Emulated:
@@ -57,7 +58,7 @@ class Emulated:
 
     def write_counts(self, tensor: torch.Tensor) -> bytes:
         """See `SessionDevice`."""
-        return self._runtime.write_counts(tensor) if self._checks else b""
+        return self._runtime.write_counts(spanned(tensor)) if self._checks else b""
 
     def blank_unwritten(self, result: torch.Tensor) -> bool:
         """Puts the pattern of fresh memory over what the last launch did not write, if only a part of it was run."""

@@ -17,7 +17,7 @@ from audit.run.device import SessionDevice, open_device
 from audit.run.event_writer import EventWriter
 from audit.run.harness import returning
 from audit.run.oracle import load_reference
-from audit.run.outputs import own, spanned
+from audit.run.outputs import own
 from audit.run.requests import Session
 
 Function = Callable[..., Any]
@@ -58,7 +58,7 @@ def run(request: Session, writer: EventWriter) -> Iterator[dict[str, Any]]:
         if isinstance(result, torch.Tensor) and not result.is_meta:
             output = result if one.seen is None else one.seen
             event["digest"] = keep(folder / f"{index}.bin", as_bytes(output))
-            event["most_writes"] = max(device.write_counts(spanned(result)), default=0)
+            event["most_writes"] = max(device.write_counts(result), default=0)
             del output
         if step.get("hold"):
             held[index] = result

@@ -11,12 +11,12 @@ import pytest
 
 from audit import claims
 from audit.measure import checks
+from audit.measure.measurements import measurements_of
 from audit.measure.outputs import tolerances, verified
 from audit.measure.protocols import ALONE, ALONE_HOT, BUSY, HOST_CLOCK, OURS, SPAN
 from audit.measure.state import clocks, watched_blocks
-from audit.measure.told import measurements_of
 from audit.model import Measurement
-from tests.measure.told import EXPECTED, GPU, case, samples, state
+from tests.measure.stand_in import EXPECTED, GPU, case, samples, state
 
 CLAIM = claims.load("triangular_mm").claim
 

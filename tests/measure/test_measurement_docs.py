@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from audit.measure import checks, samples, state, statistics, timing, witness
+from audit.measure import checks, independent_clock, samples, state, statistics, timing
 from audit.run import blocks, other_clocks, stopwatch
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,8 +36,8 @@ def test_the_figures_are_those_of_the_bench() -> None:
 def test_the_rules_are_those_of_the_code() -> None:
     for told in (
         f"{other_clocks.SPAN_MS:g} ms of each callable or {other_clocks.MOST} calls",
-        f"over {witness.FACTOR:g} times the reported time, {witness.SLACK_MS:g} ms more a call",
-        f"{witness.LATE_MS:g} ms more together",
+        f"over {independent_clock.FACTOR:g} times the reported time, {independent_clock.SLACK_MS:g} ms more a call",
+        f"{independent_clock.LATE_MS:g} ms more together",
         f"for {blocks.WARM_MOST_S:g} s or {blocks.WARM_MOST_CALLS} calls",
         f"over {samples.DISAGREEMENT:g} times the events and {samples.SLACK_MS:g} ms",
         f"{100 * samples.OUTSIDE_PROFILE:.0f} % and {samples.PROFILE_SLACK_MS:g} ms either way",

@@ -13,7 +13,7 @@ from audit.measure import compiled, timing
 from audit.measure.protocols import BUSY, DO_BENCH, DO_BENCH_OF_MEAN, OURS
 from audit.run.pool import Reply, Workers
 from audit.run.requests import Compiled, Interleaved, Published
-from tests.measure.told import StandIn, case, session
+from tests.measure.stand_in import StandIn, case, session
 
 FOLDER = claims.load("triangular_mm")
 EAGER, BLOCKED, AGAIN = "baseline:eager", "baseline:blocked", "control:again:wmma_split"

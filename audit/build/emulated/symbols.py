@@ -27,7 +27,7 @@ def resolve(library: Path, offsets: Sequence[int]) -> list[int | None]:
     """The line of the .cu file for each offset; None where it is not known.
 
     An instruction that was inlined from one of our headers counts for the line of the source that called it. The
-    library is a stranger's: what reads it runs inside the walls.
+    library is untrusted: its reader runs in the sandbox.
     """
     tool = shutil.which("addr2line")
     if tool is None or not offsets:

@@ -58,7 +58,7 @@ def of_tasks(frame: pd.DataFrame, column: str) -> dict[str, pd.Series]:
 def of_task(text: str) -> Work | None:
     """Return the least work of a KernelBench task; None where its text does not say it plainly."""
     try:
-        with warnings.catch_warnings(action="ignore"):  # a stranger's "0if" is no concern of the terminal
+        with warnings.catch_warnings(action="ignore"):  # an odd "0if" in a text is no concern of the terminal
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

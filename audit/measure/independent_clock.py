@@ -1,4 +1,4 @@
-"""Reported times against the clock of another process: the trusted parent's, which stamps what a session tells."""
+"""Reported times against the clock of another process: the supervisor stamps the events of a session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a timing process told, as measurements of the record."""
+"""The events of a timing process as measurements of the record."""
 
 from __future__ import annotations
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from audit.measure import witness
+from audit.measure import independent_clock
+from audit.measure.measurements import measurements_of
 from audit.measure.protocols import CONTRADICTED, OURS
-from audit.measure.told import measurements_of
 from audit.run.other_clocks import FEWEST, MOST, between_messages
 from audit.run.pool import Reply
 
@@ -22,7 +22,7 @@ def reply(each_ms: float, wall_ms: float, *, calls: int = 10, name: str = "claim
 
 
 def about(one: Reply) -> list[Any]:
-    return witness.about(one, measurements_of(one.events, session="ladder", shape=SHAPE), target="claim")
+    return independent_clock.about(one, measurements_of(one.events, session="ladder", shape=SHAPE), target="claim")
 
 
 @pytest.mark.parametrize(("each_ms", "wall_ms"), [(2.0, 20.5), (2.0, 39.0), (0.01, 5.0), (2.0, 1.0)])
@@ -35,10 +35,10 @@ def test_a_time_within_the_slack_is_not_contradicted(each_ms: float, wall_ms: fl
 def test_a_time_far_too_short_is_an_exhibit_only(each_ms: float, wall_ms: float) -> None:
     one = reply(each_ms, wall_ms)
     reported = measurements_of(one.events, session="ladder", shape=SHAPE)
-    (found,) = witness.about(one, reported, target="claim")
+    (found,) = independent_clock.about(one, reported, target="claim")
     assert (found.target, found.outcome, found.grade) == ("claimed", "fail", "hint")
-    assert [kept.protocol for kept in witness.counted(reported, [found])] == [CONTRADICTED + OURS]
-    assert witness.counted(reported, []) == reported
+    assert [kept.protocol for kept in independent_clock.counted(reported, [found])] == [CONTRADICTED + OURS]
+    assert independent_clock.counted(reported, []) == reported
 
 
 def test_half_a_witness_says_nothing() -> None:
