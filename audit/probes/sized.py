@@ -67,6 +67,8 @@ class At:
 def called(target: Target, shapes: Sequence[Shape]) -> list[At]:
     """What came of each shape, in order; shapes that are too much work are left out.
 
+    On the emulated device every access is checked.
+
     Raises:
         SessionBroken: no inputs could be made.
         SessionForged: something else than our own code spoke for a session.
@@ -79,7 +81,7 @@ def called(target: Target, shapes: Sequence[Shape]) -> list[At]:
             found.append(_at(target, case, next(calls)))
         elif case is not None:
             found.append(At(shape, "not_taken", case))
-    return _checked(target, found)
+    return found
 
 
 def launched(target: Target, base: At, found: Sequence[At]) -> list[At]:
@@ -125,9 +127,10 @@ def _cases(target: Target, shapes: Sequence[Shape]) -> list[Case | str | None]:
     return made
 
 
-def _calls(target: Target, cases: Sequence[Case], *, check: bool = False) -> list[Call | str]:
+def _calls(target: Target, cases: Sequence[Case]) -> list[Call | str]:
     """A call of each case, or why there is none: all in one process, and each in its own where that one broke."""
-    mode = Mode(target.built.nan_memory, check=check)
+    emulated = target.built.tensor_device == "cpu"  # checked calls take a GPU a minute
+    mode = Mode(target.built.nan_memory, check=emulated and target.built.checks_accesses)
     calls: list[Call | str] = []
     together, broken = True, 0
     while len(calls) < len(cases) and broken < MOST_BROKEN:
@@ -149,20 +152,6 @@ def _until_illegal(calls: list[Call]) -> list[Call]:
     """The calls up to the first that a GPU ended: it takes no further one in that process."""
     ended = next((place for place, call in enumerate(calls) if ILLEGAL in (call.raised or "")), len(calls))
     return calls[: ended + 1]
-
-
-def _checked(target: Target, found: Sequence[At]) -> list[At]:
-    """The same with every access checked, on the emulated device, where values are right and at the first wrong one."""
-    if target.built.tensor_device == "cuda" or not target.built.checks_accesses:
-        return list(found)
-    wrong = next((at for at in found if at.result == "wrong"), None)
-    places = [place for place, at in enumerate(found) if at.case and (at.result == "right" or at is wrong)]
-    told = list(found)
-    cases = [case for place in places if (case := found[place].case)]
-    for place, case, call in zip(places, cases, _calls(target, cases, check=True), strict=True):
-        checked = _at(target, case, call)
-        told[place] = checked if checked.line and checked.result == "wrong" else found[place]
-    return told
 
 
 def _at(target: Target, case: Case, call: Call | str) -> At:

@@ -185,8 +185,8 @@ class Target:
             for (mode, inputs), case in {(mode, case.inputs): case for mode, case in needs}.items():
                 if (mode, inputs) not in self._known:
                     todo.setdefault(None if self.built.tensor_device == "cpu" else mode, []).append((mode, case))
-            for calls in todo.values():
-                with suppress(SessionBroken):
+            with suppress(SessionBroken):  # others would wait for the same end
+                for calls in todo.values():
                     self._plain_session(calls)
 
     def call(self, case: Case, mode: Mode) -> Call:

@@ -92,6 +92,12 @@ def test_a_session_that_breaks_keeps_the_calls_it_came_to() -> None:
     assert made.sessions[1:] == [[("poison_nan", 8)], [("poison_nan", 4)]]
 
 
+def test_a_session_that_breaks_is_the_last_one_asked_ahead() -> None:
+    made = target("cuda", ends=CRASHES)
+    made.ask_ahead([(NAN, CASES[1]), (NUMBER, CASES[0])])
+    assert made.sessions == [[("poison_nan", 8)]]
+
+
 def test_a_limit_of_one_call_is_no_limit_of_the_others() -> None:
     made = target(ends=NEEDS_NEWER_GPU)
     made.ask_ahead((NAN, case) for case in CASES)
