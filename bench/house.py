@@ -51,7 +51,8 @@ class Sessions:
                 self.kinds[request.kind] += 1
                 self.frames = max(self.frames, len(own))
                 if request.kind == "session":
-                    self.counts[request.folder.name.rpartition("-")[0]] += 1
+                    of = "reference" if request.entry is None else request.folder.name.rpartition("-")[0]
+                    self.counts[of] += 1
             return original(pool, request, limit_s=limit_s)
 
         of.call = call  # type: ignore[method-assign]
@@ -94,6 +95,7 @@ def figures(name: str) -> dict[str, object]:
         "modules_of_one_audit": sum(one.startswith("audit") for one in sys.modules),
         "frames_to_a_session": sessions.frames,
         "sessions_of_a_variant": most,
+        "sessions_of_the_reference": sessions.counts["reference"],
         "other_sessions": {kind: count for kind, count in sessions.kinds.items() if kind != "session"},
         "processor": f"{os.cpu_count()} cores, {platform.machine()}",
     }
