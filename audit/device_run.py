@@ -20,8 +20,9 @@ from audit.model import BuildNote, Finding, Shape, Variant
 from audit.model.errors import AuditError, BadInput, CompileError, Unsupported
 from audit.probes import agreement, builds_agree, channel, oldest_code, trivial_candidates, variations
 from audit.probes.called import Case
+from audit.probes.references import References
 from audit.probes.runner import against_reference, ask_all, seen_again, unconfirmed
-from audit.probes.target import References, Target
+from audit.probes.target import Target
 from audit.run import requests
 from audit.run.pool import SharedProcess, Workers
 

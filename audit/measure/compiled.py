@@ -14,7 +14,7 @@ from audit.measure.state import not_timed
 from audit.model import Finding, Shape
 from audit.model.errors import BadInput
 from audit.run.pool import SharedProcess, Workers
-from audit.run.requests import Compiled
+from audit.run.timing_requests import Compiled
 
 AHEAD = ("compile", "compile_max_autotune")
 LIMIT_S = 180.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit.run.requests import Protocol
+from audit.run.timing_requests import Protocol
 
 PUBLISHED_REP_MS = 10_000
 REP_MS = 300

@@ -19,7 +19,7 @@ from audit.measure.state import Watched, clocks, not_timed, watched_blocks
 from audit.model import Claim, Finding, Measurement
 from audit.probes import channel
 from audit.probes.called import Case
-from audit.run import requests
+from audit.run import timing_requests
 from audit.run.pool import Reply, SharedProcess, Workers
 
 TIMING_LIMIT_S = 240.0
@@ -104,7 +104,7 @@ class Session:
     def exhibit(self, name: str, built: BuiltVariant) -> None:
         """A kernel under the published protocol alone, in a process of its own."""
         with compiler_caches.place(self.workers, scratch=self.case.inputs.parent) as (results, caches):
-            request = requests.Published(
+            request = timing_requests.Published(
                 reference=self.reference,
                 entry=self.claim.entry,
                 variants=(_loadable(name, built, caches),),
@@ -137,7 +137,7 @@ class Session:
         with compiler_caches.place(process, scratch=self.case.inputs.parent) as (folder, caches):
             store, held = self.ready.store if self.ready else None, tolerances(self.claim)
             cases = [self.case, *self.others]
-            request = requests.Interleaved(
+            request = timing_requests.Interleaved(
                 reference=self.reference,
                 entry=self.claim.entry,
                 variants=tuple(
@@ -233,6 +233,6 @@ def _rivals(session: Session, sound: Collection[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([EAGER, *(one.removeprefix(PREFIX) for one in best if one)]))
 
 
-def _loadable(name: str, built: BuiltVariant, caches: Path, *, relative: float | None = None) -> requests.Timed:
+def _loadable(name: str, built: BuiltVariant, caches: Path, *, relative: float | None = None) -> timing_requests.Timed:
     settings = built.settings(memory="plain", order=built.orders[0], check=False)
-    return requests.Timed(name=name, device=compiler_caches.private(name, settings, caches), relative=relative)
+    return timing_requests.Timed(name=name, device=compiler_caches.private(name, settings, caches), relative=relative)

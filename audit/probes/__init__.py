@@ -32,7 +32,8 @@ from audit.probes import (
     threads,
     untouched_process,
 )
-from audit.probes.target import Need, Target
+from audit.probes.called import Need
+from audit.probes.target import Target
 
 Probe = Callable[[Target], Finding]
 

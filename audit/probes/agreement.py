@@ -13,9 +13,9 @@ from pydantic import JsonValue
 
 from audit.model import Finding
 from audit.probes.answer import answer
-from audit.probes.called import Case, SessionBroken, value_calls
+from audit.probes.called import Case, Mode, Need, SessionBroken, value_calls
 from audit.probes.compare import Comparison
-from audit.probes.target import Mode, Need, Target
+from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside, wrong_in_every_order
 
 NAME = "agreement"

@@ -10,8 +10,8 @@ from pydantic import JsonValue
 from audit.model import Finding
 from audit.probes.answer import answer
 from audit.probes.battery import Asked, at_largest, premise
-from audit.probes.called import Call
-from audit.probes.target import Mode, Target
+from audit.probes.called import Call, Mode
+from audit.probes.target import Target
 
 NAME = "alias"
 MECHANISMS = ("view of an input returned", "static output buffer", "expanded result", "wrong stride of the result")

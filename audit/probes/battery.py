@@ -17,9 +17,9 @@ import numpy as np
 
 from audit.model import Finding
 from audit.probes.answer import answer
-from audit.probes.called import Call, Case
+from audit.probes.called import Call, Case, Step
 from audit.probes.compare import Comparison
-from audit.probes.target import Step, Target
+from audit.probes.target import Target
 from audit.probes.variations import DISCRIMINATING, TIES, WHOLE_NUMBER, Variation, Varied, wanted
 
 AGAIN, REPEAT, AFTER = "first_again", "repeat", "after_repeat"

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from audit.claims.shapes.counting import Scope
 from audit.model import Shape
-from audit.model.errors import AuditError
+from audit.model.errors import AuditError, Unsupported
 from audit.probes.compare import Array
 from audit.run import results
 from audit.run.pool import Reply
 from audit.run.transcript import ProtocolViolation
 
+Run = Literal["claim", "reference", "plant"]
+Step = Mapping[str, Any]
+"""A run, the index of its case, and options; see `audit.run.requests.Step`."""
+INTERPRETER_ERROR = "InterpreterError"
 LARGEST_ITEM_BYTES = 16
 """An element of complex128: no output has larger ones."""
 
@@ -64,6 +68,26 @@ class Case:
     def label(self) -> str:
         """For people: `N=33`."""
         return ", ".join(f"{name}={size}" for name, size in self.shape.items())
+
+
+class Mode(NamedTuple):
+    """How the device behaves in a call.
+
+    Attributes:
+        memory: what fresh device memory holds (see `audit.build.emulated.runtime`).
+        order: the order of threads and blocks.
+        fill: what fresh shared memory holds, one of the build's `fills`; None is the device's own.
+        check: whether every access is recorded and the undefined ones reported.
+    """
+
+    memory: str = "plain"
+    order: str = "forward"
+    fill: str | None = None
+    check: bool = False
+
+
+Need = tuple[Mode, Case]
+"""One plain call of the claim at a case."""
 
 
 @dataclass(frozen=True)
@@ -160,3 +184,36 @@ def item_bytes(dtype: str) -> int:
         return 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
     except TypeError:
         raise SessionBroken(f"elements of type {dtype} cannot be compared; see contract") from None
+
+
+def largest_of(cases: Sequence[Case]) -> Case:
+    """The case with the most elements."""
+    return max(cases, key=_size)
+
+
+def middle_of(cases: Sequence[Case]) -> Case:
+    """A case of middle size."""
+    by_size = counting(cases)
+    return by_size[len(by_size) // 2]
+
+
+def counting(cases: Sequence[Case]) -> list[Case]:
+    """The cases whose failures are the claim's, the smallest first; where there is none, all."""
+    return sorted([case for case in cases if case.counts] or cases, key=_size)
+
+
+def _size(case: Case) -> tuple[int, int]:
+    """Elements of the result; where that is the same for all, as one number is, the sizes of the problem."""
+    return case.expected.size, math.prod(case.shape.values())
+
+
+def refuse_limits(calls: Iterable[Call]) -> None:
+    """Raise Unsupported or SessionBroken where the device could not run a call, or had to stop it."""
+    for call in calls:
+        if (call.raised or "").startswith(INTERPRETER_ERROR):  # a GPU compiles what Triton's interpreter cannot run
+            raise Unsupported(f"a kernel that Triton's interpreter cannot run: {call.raised}")
+        for report in call.reports:
+            if report["kind"] == "needs-newer-gpu":
+                raise Unsupported(f"a launch of this size: {report['message']}", line=report["line"] or 0)
+            if report["kind"] in ("time-limit", "too-many-threads", "deadlock"):
+                raise SessionBroken(f"the emulated device stopped the kernel: {report['message']}")

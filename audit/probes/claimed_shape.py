@@ -20,7 +20,8 @@ from audit.model import Shape
 from audit.model.errors import Unsupported
 from audit.probes.called import Call, Case, SessionBroken, SessionForged
 from audit.probes.own_kernels import own_kernels, refused_by_torch
-from audit.probes.target import References, Target
+from audit.probes.references import References
+from audit.probes.target import Target
 from audit.run import requests
 
 DESCRIBED_S = 60.0

@@ -16,8 +16,8 @@ from pydantic import JsonValue
 from audit.model import Finding
 from audit.probes import agreement
 from audit.probes.answer import answer
-from audit.probes.called import Call, value_calls
-from audit.probes.target import Mode, Need, Target
+from audit.probes.called import Call, Mode, Need, value_calls
+from audit.probes.target import Target
 
 NAME = "coverage"
 MECHANISMS = ("under-launch", "output never written", "no-op kernel")

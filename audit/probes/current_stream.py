@@ -14,7 +14,8 @@ from audit.model import Finding, Grade
 from audit.model.errors import Unsupported
 from audit.probes.answer import answer
 from audit.probes.battery import Asked, at_middle, premise
-from audit.probes.target import Mode, Target
+from audit.probes.called import Mode
+from audit.probes.target import Target
 from audit.probes.variations import wanted
 
 NAME = "current_stream"

@@ -13,8 +13,8 @@ from audit.model import Finding
 from audit.model.errors import Unsupported
 from audit.probes.answer import answer
 from audit.probes.battery import at_middle
-from audit.probes.called import Call, SessionBroken
-from audit.probes.target import Mode, Target
+from audit.probes.called import Call, Mode, SessionBroken
+from audit.probes.target import Target
 from audit.probes.variations import OTHER, wanted
 
 NAME = "first_call"

@@ -10,8 +10,8 @@ from pydantic import JsonValue
 
 from audit.model import Finding
 from audit.probes.answer import answer
-from audit.probes.called import Case, SessionBroken
-from audit.probes.target import Run, Target
+from audit.probes.called import Case, Run, SessionBroken
+from audit.probes.target import Target
 
 NAME = "inputs_intact"
 MECHANISMS = ("input mutation", "packed weights kept in the caller's container")

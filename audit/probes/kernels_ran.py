@@ -28,9 +28,9 @@ from audit.model import Finding, Grade
 from audit.model.errors import AuditError, Unsupported
 from audit.probes import claimed_shape
 from audit.probes.answer import answer
-from audit.probes.called import Case, SessionBroken
+from audit.probes.called import Case, Mode, Need, SessionBroken
 from audit.probes.own_kernels import own_kernels, refused_by_torch
-from audit.probes.target import Mode, Need, Target
+from audit.probes.target import Target
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import parse
 

@@ -14,8 +14,8 @@ from audit.model import Finding
 from audit.model.errors import Unsupported
 from audit.probes import second_prover
 from audit.probes.answer import answer
-from audit.probes.called import Case
-from audit.probes.target import Need, Target, counting
+from audit.probes.called import Case, Need, counting
+from audit.probes.target import Target
 from audit.probes.undefined import Checked, checked, checking
 
 NAME = "memory_access"

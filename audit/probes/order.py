@@ -10,9 +10,9 @@ from pydantic import JsonValue
 
 from audit.model import Finding, Grade
 from audit.probes.answer import answer
-from audit.probes.called import Call, value_calls
+from audit.probes.called import Call, Mode, Run, value_calls
 from audit.probes.compare import Comparison
-from audit.probes.target import Mode, Run, Target
+from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 
 NAME = "order"

@@ -15,9 +15,9 @@ from pydantic import JsonValue
 from audit.model import Shape, sanitizer
 from audit.model.errors import Unsupported
 from audit.probes import claimed_launches, claimed_shape
-from audit.probes.called import Call, Case, SessionBroken, SessionForged
+from audit.probes.called import Call, Case, Mode, SessionBroken, SessionForged
 from audit.probes.contract import ILLEGAL
-from audit.probes.target import Mode, Target
+from audit.probes.target import Target
 from audit.probes.undefined import PROVED
 from audit.run import requests
 

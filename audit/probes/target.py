@@ -2,100 +2,53 @@
 
 from __future__ import annotations
 
-import math
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from audit.build.device import BuiltVariant
 from audit.build.settings import EmulatedPythonSettings, EmulatedSettings
-from audit.model import Claim, Finding, Tolerance, Variant
-from audit.model.errors import AuditError, Unsupported
-from audit.probes.called import Call, Case, SessionBroken, SessionForged, item_bytes, value_calls
+from audit.model import Claim, Tolerance, Variant
+from audit.model.errors import AuditError
+from audit.probes.called import (
+    Call,
+    Case,
+    Mode,
+    Need,
+    Run,
+    SessionBroken,
+    SessionForged,
+    Step,
+    item_bytes,
+    largest_of,
+    middle_of,
+    refuse_limits,
+    value_calls,
+)
 from audit.probes.compare import Comparison, compare
+from audit.probes.references import References
 from audit.run import correctness, requests
 from audit.run.pool import Reply, SharedProcess, Workers
 
-Run = Literal["claim", "reference", "plant"]
-Step = Mapping[str, Any]
-"""A run, the index of its case, and options; see `audit.run.requests.Step`."""
-
-
-class Mode(NamedTuple):
-    """How the device behaves in a call.
-
-    Attributes:
-        memory: what fresh device memory holds (see `audit.build.emulated.runtime`).
-        order: the order of threads and blocks.
-        fill: what fresh shared memory holds, one of the build's `fills`; None is the device's own.
-        check: whether every access is recorded and the undefined ones reported.
-    """
-
-    memory: str = "plain"
-    order: str = "forward"
-    fill: str | None = None
-    check: bool = False
-
-
-Need = tuple[Mode, Case]
-"""One plain call of the claim at a case."""
 Answer = TypeVar("Answer")
 EMULATED = (EmulatedSettings, EmulatedPythonSettings)
-INTERPRETER_ERROR = "InterpreterError"
 SHARES = ("repair",)
 """Roles that share a process where one exists: repairs are ours, and their every element is seen to be written. The
 claimed kernel, and a variant that must show its defect, get the fresh processes they ask for."""
 
 
-class References:
-    """The task's own reference in the place of a kernel, asked each question once for all variants of a device that are
-    held to the same. Safe to use from several threads.
-
-    Args:
-        process: opens one for its sessions where starting one is slow; it never loads claimed code.
-    """
-
-    def __init__(self, process: Callable[[], AbstractContextManager[SharedProcess]] | None = None) -> None:
-        self._open = process
-        self._opened = ExitStack()
-        self._process: SharedProcess | None = None
-        self._targets: dict[tuple[object, ...], Target] = {}
-        self._answers: dict[tuple[object, ...], Finding] = {}
-        self._lock = threading.Lock()
-
-    def answer(self, question: str, target: Target, ask: Callable[[Target], Finding]) -> Finding:
-        """What `ask` says of the reference at the cases of that target and held to what it is held to."""
-        held_to = (target.tolerance.relative, target.variant.precision, *(case.inputs for case in target.cases))
-        with self._lock:
-            if (question, held_to) not in self._answers:
-                self._answers[question, held_to] = ask(self._like(target, held_to))
-            return self._answers[question, held_to]
-
-    def rest(self) -> None:
-        """Ends the process; the next new question starts another."""
-        with self._lock:
-            self._opened.close()
-            self._process = None
-            self._targets.clear()
-
-    def _like(self, target: Target, held_to: tuple[object, ...]) -> Target:
-        if self._open is not None and self._process is None:
-            self._process = self._opened.enter_context(self._open())
-        if held_to not in self._targets:
-            self._targets[held_to] = replace(target, is_reference=True, shared=self._process, forged=[])
-        return self._targets[held_to]
-
-
 @dataclass(frozen=True)
 class Target:
-    """One build of one variant, ready to be asked; `reference` is the claim's
-    reference.py, `folder` takes the outputs of its sessions, `shared` the process for those that need no fresh one,
-    `forged` what is seen of sessions that something else than our own code spoke for. `references` gives the task's
-    own reference held to the same; where `is_reference`, a step `claim` calls that, and the variant is not loaded."""
+    """One build of one variant, ready to be asked.
+
+    `reference` is the claim's reference.py, `folder` takes the outputs of sessions, `shared` is the process for those
+    that need no fresh one, `forged` lists protocol violations. `references` gives the task's own reference held to the
+    same; where `is_reference`, a step `claim` calls that, and the variant is not loaded.
+    """
 
     claim: Claim
     variant: Variant
@@ -199,7 +152,7 @@ class Target:
             if (mode, case.inputs) not in self._known:
                 self._plain_session([(mode, case)])
             call = self._known[mode, case.inputs]
-        _refuse_limits([call])
+        refuse_limits([call])
         return call
 
     def calls(self, cases: Sequence[Case], mode: Mode) -> list[Call]:
@@ -245,7 +198,7 @@ class Target:
         """
         calls: list[Call] = []
         self._ask(steps, cases=cases, modes=[mode], fresh=fresh, calls=calls)
-        _refuse_limits(calls)
+        refuse_limits(calls)
         return calls
 
     def _ask(
@@ -284,7 +237,7 @@ class Target:
         if not reply.finished:
             whose = "reference.py" if self.is_reference else self.variant.file
             done = f"{reply.ending} after {len(calls)} of {len(steps)} calls"
-            _refuse_limits(calls)
+            refuse_limits(calls)
             raise SessionBroken(f"{whose}: {done}: {reply.detail}")
 
     def _asked(self, request: requests.Session, *, shared: SharedProcess | None) -> tuple[Reply, Path]:
@@ -301,35 +254,3 @@ class Target:
     ) -> tuple[Reply, Path]:
         folder = Path(tempfile.mkdtemp(prefix=f"{self.variant.name}-", dir=above))
         return process.call(request.model_copy(update={"folder": folder}), limit_s=self.built.limit_s), folder
-
-
-def largest_of(cases: Sequence[Case]) -> Case:
-    """The case with the most elements."""
-    return max(cases, key=_size)
-
-
-def middle_of(cases: Sequence[Case]) -> Case:
-    """A case of middle size."""
-    by_size = counting(cases)
-    return by_size[len(by_size) // 2]
-
-
-def counting(cases: Sequence[Case]) -> list[Case]:
-    """The cases whose failures are the claim's, the smallest first; where there is none, all."""
-    return sorted([case for case in cases if case.counts] or cases, key=_size)
-
-
-def _size(case: Case) -> tuple[int, int]:
-    """Elements of the result; where that is the same for all, as one number is, the sizes of the problem."""
-    return case.expected.size, math.prod(case.shape.values())
-
-
-def _refuse_limits(calls: Iterable[Call]) -> None:
-    for call in calls:
-        if (call.raised or "").startswith(INTERPRETER_ERROR):  # a GPU compiles what Triton's interpreter cannot run
-            raise Unsupported(f"a kernel that Triton's interpreter cannot run: {call.raised}")
-        for report in call.reports:
-            if report["kind"] == "needs-newer-gpu":
-                raise Unsupported(f"a launch of this size: {report['message']}", line=report["line"] or 0)
-            if report["kind"] in ("time-limit", "too-many-threads", "deadlock"):
-                raise SessionBroken(f"the emulated device stopped the kernel: {report['message']}")

@@ -32,9 +32,9 @@ from typing import Any
 from pydantic import JsonValue
 
 from audit.model import Grade
-from audit.probes.called import Call, Case, SessionBroken, value_calls
+from audit.probes.called import Call, Case, Mode, SessionBroken, value_calls
 from audit.probes.own_kernels import own_kernels
-from audit.probes.target import Mode, Target
+from audit.probes.target import Target
 from audit.review.cuda_source import parse
 
 PROVED = ("out-of-bounds-read", "out-of-bounds-write", "illegal-address", "misaligned-access")

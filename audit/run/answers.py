@@ -24,9 +24,9 @@ from audit.run import correctness
 from audit.run.callables import on_gpu
 from audit.run.contents import Content, Contents
 from audit.run.outputs import own
-from audit.run.requests import Interleaved
 from audit.run.stopwatch import synchronize
 from audit.run.ties import REFUSED
+from audit.run.timing_requests import Interleaved
 
 SLACK = 4.0
 """How many tolerances apart the two results may be. A kept result is off by hundreds."""

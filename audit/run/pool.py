@@ -18,10 +18,11 @@ import numpy.typing as npt
 from audit.build.emulated.cache import cache_folder
 from audit.model.errors import WorkerFailed
 from audit.run import protocol, wire
-from audit.run.requests import AnyRequest, OracleRequest, Place, Release
+from audit.run.requests import OracleRequest, Place, Release
 from audit.run.results import Results
 from audit.run.supervisors import ForkServer, Supervisor
 from audit.run.transcript import ProtocolViolation
+from audit.run.wire import AnyRequest
 
 Ending = Literal["finished", "raised", "ended", "crashed", "timed out", "stopped", "forged"]
 """`raised` is an exception; `ended` a process that left by itself, as `sys.exit` and `os._exit` have it."""

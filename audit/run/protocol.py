@@ -12,14 +12,14 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from audit.run import requests, session_events, timing_events
+from audit.run import requests, session_events, timing_events, timing_requests, wire
 from audit.run.transcript import ProtocolViolation
 
 Event = dict[str, Any]
 MOST_EVENTS = 20_000
 
 
-def checked(request: requests.AnyRequest, lines: Sequence[str], *, finished: bool) -> tuple[Event, ...]:
+def checked(request: wire.AnyRequest, lines: Sequence[str], *, finished: bool) -> tuple[Event, ...]:
     """The events of those lines of JSON.
 
     Args:
@@ -140,7 +140,7 @@ def _variation(event: Event, asked: requests.Vary, names: set[str]) -> None:
     names.add(event["variation"])
 
 
-def _timings(request: requests.Timing, events: Sequence[Event], finished: bool) -> None:  # noqa: ARG001
+def _timings(request: timing_requests.Timing, events: Sequence[Event], finished: bool) -> None:  # noqa: ARG001
     """Only callables of the request and our own names are spoken of, and sets of inputs there are."""
     known = {*(one.name for one in request.variants), *request.compiled}
     for place, event in enumerate(events):

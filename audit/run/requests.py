@@ -1,12 +1,10 @@
-"""The requests that a session answers, one model each."""
+"""The requests that a session answers, one model each; those of timing sessions stand in `timing_requests`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
-
-from pydantic import Field, TypeAdapter
+from typing import Literal
 
 from audit.build.settings import Configuration, DeviceSettings, EmulatedPythonSettings, EmulatedSettings, TensorDevice
 from audit.model import Harness
@@ -216,107 +214,3 @@ class Sized(OracleRequest):
     most: int
     relative: float
     folder: Path
-
-
-class Timed(Frozen):
-    """A compiled variant in a timing session; `relative` is its tolerance where its results are compared."""
-
-    name: str
-    device: DeviceSettings
-    relative: float | None = None
-
-
-class Protocol(Frozen):
-    """One timing by triton's do_bench; `of_mean` times `call().mean()` instead of `call()`."""
-
-    name: str
-    of_mean: bool
-    warmup_ms: int
-    rep_ms: int
-
-
-class Timing(Request):
-    """A timing session alone on the GPU; see `timing`. Each of `inputs` is one set of arguments."""
-
-    reference: Path
-    entry: str = ""
-    variants: tuple[Timed, ...] = ()
-    compiled: tuple[str, ...] = ()
-    folder: Path
-
-    @property
-    def devices(self) -> tuple[DeviceSettings, ...]:
-        """See `Request`."""
-        return tuple(one.device for one in self.variants)
-
-
-class Interleaved(Timing):
-    """Every cleared variant side by side with the baselines.
-
-    Attributes:
-        compiled: modes of torch.compile.
-        relative: the tolerance of baselines, by their precision.
-        baselines: names; None for all.
-        budget_s: for the blocks.
-        half_width: of the ratio's interval, at which to stop.
-        rounds: the least number of blocks; None for the session's own.
-        seed: of the orders and of the calls that are kept.
-        kept_calls: timed calls of each callable whose outputs are kept in `folder`.
-        inductor: the folder of torch.compile, below `caches`.
-        shape: whose cost is reported.
-        profile: calls of each that the profiler watches.
-        published: protocols for the eager baseline.
-        ceilings: measure this GPU's own.
-    """
-
-    kind: Literal["interleaved"] = "interleaved"
-    relative: dict[str, float]
-    baselines: tuple[str, ...] | None
-    budget_s: float
-    half_width: float
-    rounds: int | None = None
-    seed: int
-    kept_calls: int
-    inductor: Path
-    shape: Sizes
-    profile: int
-    published: tuple[Protocol, ...] = ()
-    ceilings: bool
-
-
-class Published(Timing):
-    """Each variant under each published protocol."""
-
-    kind: Literal["published"] = "published"
-    protocols: tuple[Protocol, ...]
-
-
-class Compiled(Timing):
-    """The baselines `compiled` made ahead by so many processes, so that torch.compile finds them in `inductor`."""
-
-    kind: Literal["compiled"] = "compiled"
-    compile_workers: int
-    inductor: Path
-
-
-AnyRequest = Annotated[
-    Release
-    | SandboxCheck
-    | Session
-    | Launches
-    | Cases
-    | Variations
-    | Work
-    | Described
-    | Sized
-    | Interleaved
-    | Published
-    | Compiled,
-    Field(discriminator="kind"),
-]
-_PARSED: TypeAdapter[AnyRequest] = TypeAdapter(AnyRequest)
-
-
-def parsed(text: str | bytes) -> AnyRequest:
-    """The request of a JSON text. Raises ValidationError, which names the key at fault."""
-    return _PARSED.validate_json(text)

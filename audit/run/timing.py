@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from audit.model import Harness
-from audit.run import callables, other_clocks, requests
+from audit.run import callables, other_clocks, timing_requests
 from audit.run.answers import contents_of
 from audit.run.blocks import LEAST_BLOCKS, Blocks, Plan
 from audit.run.callables import PREFIX, Indexed
@@ -22,8 +22,8 @@ from audit.run.harness import stated
 from audit.run.nvml import watch
 from audit.run.oracle import load_reference
 from audit.run.outputs import KeptOutputs
-from audit.run.requests import Protocol
 from audit.run.stopwatch import Stopwatch, Timed, ceilings
+from audit.run.timing_requests import Protocol
 
 Events = Iterator[dict[str, Any]]
 AGAIN = "control:again:"
@@ -32,7 +32,7 @@ EMPTY = "control:empty kernel"
 EMPTY_SAMPLES = 20
 
 
-def _interleaved(request: requests.Interleaved, writer: EventWriter) -> Events:
+def _interleaved(request: timing_requests.Interleaved, writer: EventWriter) -> Events:
     """Everything cleared side by side, and what is measured beside it."""
     require_cuda()
     mark = _Mark()
@@ -66,7 +66,7 @@ def _interleaved(request: requests.Interleaved, writer: EventWriter) -> Events:
     yield mark("around")
 
 
-def _around(calls: dict[str, Indexed], request: requests.Interleaved, stopwatch: Stopwatch) -> Events:
+def _around(calls: dict[str, Indexed], request: timing_requests.Interleaved, stopwatch: Stopwatch) -> Events:
     """Measure what comes after the blocks: the published protocol, this GPU's ceilings, then the profiler."""
     if request.published and EAGER in calls:
         yield from exhibit(EAGER, calls[EAGER], request.published)
@@ -91,7 +91,7 @@ class _Mark:
         return {"part": part, "seconds": round(self._last - before, 3)}
 
 
-def _session(blocks: Blocks, request: requests.Interleaved) -> Events:
+def _session(blocks: Blocks, request: timing_requests.Interleaved) -> Events:
     """Runs the blocks; gives the driver's view of each and the samples, also of a session that broke off."""
     driver = watch(str(torch.cuda.get_device_properties(0).uuid))
     states: list[dict[str, Any]] = []
@@ -127,7 +127,7 @@ def _profile(calls: dict[str, Indexed], times: int, stopwatch: Stopwatch) -> Eve
                "kernels": len(own[0]) if own else 0}  # fmt: skip
 
 
-def _published(request: requests.Published, _: EventWriter) -> Events:
+def _published(request: timing_requests.Published, _: EventWriter) -> Events:
     """Each variant under each of the published protocols."""
     require_cuda()
     sets = callables.load_inputs(request.inputs, _harness(request))
@@ -140,7 +140,7 @@ def _published(request: requests.Published, _: EventWriter) -> Events:
             yield from other_clocks.between_messages(name, function, each_ms=median(exhibits[0]["samples_ms"]))
 
 
-def _compiled(request: requests.Compiled, _: EventWriter) -> Events:
+def _compiled(request: timing_requests.Compiled, _: EventWriter) -> Events:
     """The compiled baselines, made so that torch.compile finds them in its cache later."""
     require_cuda()
     callables.use_disk_cache(request.inductor, workers=request.compile_workers)
@@ -150,7 +150,7 @@ def _compiled(request: requests.Compiled, _: EventWriter) -> Events:
     yield from _loaded(ahead, {})
 
 
-def makers(request: requests.Interleaved, sets: list[Any]) -> Iterable[tuple[str, Callable[[], Indexed]]]:
+def makers(request: timing_requests.Interleaved, sets: list[Any]) -> Iterable[tuple[str, Callable[[], Indexed]]]:
     """Give the function that makes each callable of a request, the compiled baselines first.
 
     One that allows TF32 while it runs leaves PyTorch's precision at "ieee" where it was "none". That does the same, but
@@ -163,13 +163,13 @@ def makers(request: requests.Interleaved, sets: list[Any]) -> Iterable[tuple[str
     yield from _variants(request, sets)
 
 
-def _variants(request: requests.Timing, sets: list[Any]) -> Iterable[tuple[str, Callable[[], Indexed]]]:
+def _variants(request: timing_requests.Timing, sets: list[Any]) -> Iterable[tuple[str, Callable[[], Indexed]]]:
     for one in request.variants:
         made = partial(callables.variant, one.device, request.entry, sets, _harness(request))
         yield one.name, made
 
 
-def _harness(request: requests.Timing) -> Harness:
+def _harness(request: timing_requests.Timing) -> Harness:
     return stated(request.reference.parent)
 
 

@@ -8,14 +8,47 @@ from __future__ import annotations
 import socket
 import struct
 from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter
 
 from audit.model.base import Frozen
-from audit.run.requests import AnyRequest, Request, parsed
+from audit.run.requests import (
+    Cases,
+    Described,
+    Launches,
+    Release,
+    Request,
+    SandboxCheck,
+    Session,
+    Sized,
+    Variations,
+    Work,
+)
+from audit.run.timing_requests import Compiled, Interleaved, Published
 
 LENGTH = struct.Struct("=Q")
 MOST_DESCRIPTORS = 4
 RAISED = 70
 """The exit code of a process whose session raised something; its traceback is the last thing it printed."""
+
+
+AnyRequest = Annotated[
+    Release
+    | SandboxCheck
+    | Session
+    | Launches
+    | Cases
+    | Variations
+    | Work
+    | Described
+    | Sized
+    | Interleaved
+    | Published
+    | Compiled,
+    Field(discriminator="kind"),
+]
+_PARSED: TypeAdapter[AnyRequest] = TypeAdapter(AnyRequest)
 
 
 class Ended(Frozen):
@@ -67,3 +100,8 @@ def _exactly(channel: socket.socket, size: int) -> bytes:
     while len(got) < size and (chunk := channel.recv(size - len(got))):
         got += chunk
     return bytes(got) if len(got) == size else b""
+
+
+def parsed(text: str | bytes) -> AnyRequest:
+    """The request of a JSON text. Raises ValidationError, which names the key at fault."""
+    return _PARSED.validate_json(text)

@@ -10,7 +10,8 @@ import numpy as np
 
 from audit.probes.called import Case
 from audit.run.pool import Reply
-from audit.run.requests import AnyRequest, Timing
+from audit.run.timing_requests import Timing
+from audit.run.wire import AnyRequest
 
 BLOCKS = list(range(12))
 SHAPE = {"N": 4}

@@ -12,7 +12,7 @@ from audit.build.settings import CudaSettings
 from audit.measure import compiled, timing
 from audit.measure.protocols import BUSY, DO_BENCH, DO_BENCH_OF_MEAN, OURS
 from audit.run.pool import Reply, Workers
-from audit.run.requests import Compiled, Interleaved, Published
+from audit.run.timing_requests import Compiled, Interleaved, Published
 from tests.measure.stand_in import StandIn, case, session
 
 FOLDER = claims.load("triangular_mm")

@@ -13,9 +13,9 @@ import pytest
 from audit.claims.shapes.counting import Scope
 from audit.probes import contract
 from audit.probes.answer import answer
-from audit.probes.called import Call, Case
+from audit.probes.called import Call, Case, Mode, middle_of
 from audit.probes.memory_access import smaller
-from audit.probes.target import Mode, Target, middle_of
+from audit.probes.target import Target
 
 
 def case(size: int, scope: Scope) -> Case:

@@ -17,7 +17,8 @@ from audit.model.errors import Unsupported
 from audit.probes import claimed_blocks, claimed_launches, claimed_shape
 from audit.probes.called import Call, Case
 from audit.probes.claimed_shape import Launched
-from audit.probes.target import References, Target
+from audit.probes.references import References
+from audit.probes.target import Target
 from audit.run.arguments import as_bytes
 from audit.run.launches import described, write_described
 

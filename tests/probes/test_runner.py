@@ -16,7 +16,8 @@ from audit.model import Finding, Tolerance
 from audit.model.errors import CompileError, Unsupported
 from audit.probes import OF_THE_CLAIM, PROBES, own_reference, runner
 from audit.probes.called import Case, SessionBroken
-from audit.probes.target import References, Target
+from audit.probes.references import References
+from audit.probes.target import Target
 from audit.run.pool import Workers
 from tests.conftest import finding
 

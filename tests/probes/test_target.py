@@ -15,8 +15,8 @@ from audit import claims
 from audit.build.device import BuiltVariant
 from audit.model.errors import Unsupported
 from audit.probes import agreement, coverage, kernels_ran
-from audit.probes.called import Call, Case, SessionBroken
-from audit.probes.target import Mode, Target
+from audit.probes.called import Call, Case, Mode, SessionBroken
+from audit.probes.target import Target
 from audit.run.pool import Workers
 
 CLAIM = claims.load("triangular_mm").claim

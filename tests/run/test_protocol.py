@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from audit.build.settings import CudaSettings
-from audit.run import protocol, requests
+from audit.run import protocol, requests, timing_requests, wire
 from audit.run.transcript import ProtocolViolation
 
 DEVICE = CudaSettings(library=Path("m.so"), module="m", memory="plain")
@@ -21,8 +21,8 @@ FILES: dict[str, Any] = {"reference": Path("/c/reference.py"), "folder": Path("/
 ORACLE = requests.Cases(**FILES, device="cpu", shapes=({"N": 3},), seeds=(1,), cost_shape={"N": 3})
 WANTED = requests.Vary(inputs=Path("/x/0.inputs.pt"), shape={"N": 3}, groups=("moved",))
 VARY = requests.Variations(**FILES, device="cpu", relative=0.1, vary=(WANTED,))
-TIMED = requests.Timed(name="claimed", device=DEVICE)
-TIMING = requests.Published(**FILES, variants=(TIMED,), inputs=(Path("/x/0.inputs.pt"),), protocols=())
+TIMED = timing_requests.Timed(name="claimed", device=DEVICE)
+TIMING = timing_requests.Published(**FILES, variants=(TIMED,), inputs=(Path("/x/0.inputs.pt"),), protocols=())
 FINE = {"shape": [3], "dtype": "float32", "digest": "0" * 64, "seconds": 0.5, "launches": [], "reports": []}
 COST: dict[str, Any] = {"cost": {"flops": 1.0, "bytes": 2.0}}
 CASE = {"case": 0, "shape": {"N": 3}, "expected_shape": [3], "expected_dtype": "float32", "expected_at": 0}
@@ -35,7 +35,7 @@ def steps() -> list[dict[str, Any]]:
     return [{"step": place, **step, **FINE} for place, step in enumerate(STEPS)]
 
 
-def check(request: requests.AnyRequest, *events: dict[str, Any] | str, finished: bool = True) -> int:
+def check(request: wire.AnyRequest, *events: dict[str, Any] | str, finished: bool = True) -> int:
     lines = [event if isinstance(event, str) else json.dumps(event) for event in events]
     return len(protocol.checked(request, lines, finished=finished))
 
@@ -48,7 +48,7 @@ def test_what_sessions_tell_is_taken() -> None:
     assert check(TIMING, {"trying": "claimed"}, {"failed": "claimed", "why": "x"}, {"part": "load", "seconds": 1}) == 3
 
 
-def refusal(request: requests.AnyRequest, *events: dict[str, Any] | str, finished: bool = True) -> str:
+def refusal(request: wire.AnyRequest, *events: dict[str, Any] | str, finished: bool = True) -> str:
     """Why those events are not taken; fails where they are."""
     with pytest.raises(ProtocolViolation) as error:
         check(request, *events, finished=finished)

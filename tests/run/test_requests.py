@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from audit.build.settings import CheckedSettings, CudaPythonSettings, CudaSettings
 from audit.model import Harness
-from audit.run import requests, wire
+from audit.run import requests, timing_requests, wire
 
 COMPILED = CudaSettings(library=Path("/a/m.so"), module="m", memory="poison_nan", pattern=0xFFF5FFF5)
 CHECKED = CheckedSettings(library=Path("/a/m.so"), module="m", sanitizer=Path("/s"))
@@ -24,20 +24,22 @@ PYTHON = CudaPythonSettings(
     environment={"PATH": "/x"},
     memory="plain",
 )
-PROTOCOL = requests.Protocol(name="p", of_mean=True, warmup_ms=25, rep_ms=300)
+PROTOCOL = timing_requests.Protocol(name="p", of_mean=True, warmup_ms=25, rep_ms=300)
 FILES: dict[str, Any] = {
     "reference": Path("/r.py"), "folder": Path("/o"), "caches": Path("/c"), "inputs": (Path("/i"),),
 }  # fmt: skip
 STEPS = (requests.Step(run="claim", case=0, order=[0, 1], flush_from=1), requests.Step(run="held", case=0, of=0))
-EVERY: tuple[requests.AnyRequest, ...] = (
+EVERY: tuple[wire.AnyRequest, ...] = (
     requests.Session(
         device=CHECKED, entry=None, harness=Harness(host=(0, 1)), folder=Path("/o"), output_bytes=(4,), steps=STEPS
     ),
-    requests.Published(**FILES, variants=(requests.Timed(name="claimed", device=COMPILED),), protocols=(PROTOCOL,)),
-    requests.Compiled(**FILES, compiled=("compile",), compile_workers=2, inductor=Path("/d")),
-    requests.Interleaved(
+    timing_requests.Published(
+        **FILES, variants=(timing_requests.Timed(name="claimed", device=COMPILED),), protocols=(PROTOCOL,)
+    ),
+    timing_requests.Compiled(**FILES, compiled=("compile",), compile_workers=2, inductor=Path("/d")),
+    timing_requests.Interleaved(
         **FILES,
-        variants=(requests.Timed(name="claimed", device=PYTHON, relative=1e-3),),
+        variants=(timing_requests.Timed(name="claimed", device=PYTHON, relative=1e-3),),
         relative={"fp32": 0.0},
         baselines=None,
         budget_s=3.0,
@@ -55,7 +57,7 @@ EVERY: tuple[requests.AnyRequest, ...] = (
 
 
 @pytest.mark.parametrize("request_", EVERY, ids=lambda one: one.kind)
-def test_a_request_comes_out_as_it_went_in(request_: requests.AnyRequest) -> None:
+def test_a_request_comes_out_as_it_went_in(request_: wire.AnyRequest) -> None:
     here, there = socket.socketpair()
     with here, there:
         wire.send(here, request_)
@@ -68,4 +70,4 @@ def test_a_request_comes_out_as_it_went_in(request_: requests.AnyRequest) -> Non
 def test_a_request_with_other_keys_is_refused_by_name(change: dict[str, Any], words: str) -> None:
     known = json.loads(EVERY[0].model_dump_json())
     with pytest.raises(ValidationError, match=words):
-        requests.parsed(json.dumps({**known, **change}))
+        wire.parsed(json.dumps({**known, **change}))

@@ -14,8 +14,8 @@ from audit.model import Harness
 from audit.run import callables, cuda, nvml, timing
 from audit.run.device import open_device
 from audit.run.pool import Workers
-from audit.run.requests import Interleaved
 from audit.run.timing import makers
+from audit.run.timing_requests import Interleaved
 from audit.sandbox import surroundings
 
 NO_GPU = not torch.cuda.is_available()

@@ -78,7 +78,7 @@ def test_killing_the_judge_ends_its_sessions(tmp_path: Path) -> None:
     (tmp_path / "reference.py").write_text(REFERENCE.format(cost=waits))
     request = request_for(tmp_path).model_dump_json()
     program = (
-        "from audit.run.pool import Workers\nfrom audit.run.requests import parsed\n"
+        "from audit.run.pool import Workers\nfrom audit.run.wire import parsed\n"
         f"Workers(1).call(parsed({request!r}), limit_s=300)"
     )
     judge = subprocess.Popen([sys.executable, "-c", program])

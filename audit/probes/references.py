@@ -1,0 +1,54 @@
+"""The task's own reference in the place of a kernel."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from audit.model import Finding
+from audit.run.pool import SharedProcess
+
+if TYPE_CHECKING:
+    from audit.probes.target import Target
+
+
+class References:
+    """The task's own reference in the place of a kernel, asked each question once for all variants of a device that are
+    held to the same. Safe to use from several threads.
+
+    Args:
+        process: opens one for its sessions where starting one is slow; it never loads claimed code.
+    """
+
+    def __init__(self, process: Callable[[], AbstractContextManager[SharedProcess]] | None = None) -> None:
+        self._open = process
+        self._opened = ExitStack()
+        self._process: SharedProcess | None = None
+        self._targets: dict[tuple[object, ...], Target] = {}
+        self._answers: dict[tuple[object, ...], Finding] = {}
+        self._lock = threading.Lock()
+
+    def answer(self, question: str, target: Target, ask: Callable[[Target], Finding]) -> Finding:
+        """What `ask` says of the reference at the cases of that target and held to what it is held to."""
+        held_to = (target.tolerance.relative, target.variant.precision, *(case.inputs for case in target.cases))
+        with self._lock:
+            if (question, held_to) not in self._answers:
+                self._answers[question, held_to] = ask(self._like(target, held_to))
+            return self._answers[question, held_to]
+
+    def rest(self) -> None:
+        """Ends the process; the next new question starts another."""
+        with self._lock:
+            self._opened.close()
+            self._process = None
+            self._targets.clear()
+
+    def _like(self, target: Target, held_to: tuple[object, ...]) -> Target:
+        if self._open is not None and self._process is None:
+            self._process = self._opened.enter_context(self._open())
+        if held_to not in self._targets:
+            self._targets[held_to] = replace(target, is_reference=True, shared=self._process, forged=[])
+        return self._targets[held_to]
