@@ -13,7 +13,7 @@ from audit.probes import OF_THE_CLAIM, PROBES
 
 CONTROLS = ("controls", "controls_python", "controls_caches")
 HEAD = """# Probes
-A probe is one file in `audit/probes/` that asks one question of every variant, in fresh processes. A failure is
+A probe is one file in `audit/probes/` that asks one question of every variant, in fresh processes that probes share. A failure is
 *proved*, *undefined* or a *hint* ([grades](verdicts.md#grades-of-a-failure)). A probe that compares later calls with
 the first is skipped where the first call is wrong already: `agreement` reports that. To repeat a finding without a
 GPU, run `audit run CLAIM --device emulated` and read the finding's evidence in `record.json`. The
