@@ -21,6 +21,8 @@ Floats = npt.NDArray[np.float64]
 RESAMPLES = 1000
 SEED = 20261121
 """Fixed, and drawn by numpy's frozen generator, so that an interval printed once is printed again."""
+AT_ONCE = 1 << 20
+"""Values of the resamples held in memory together."""
 LEVEL = 0.95
 LEAST_BLOCKS = 10
 SAME = 0.02
@@ -125,21 +127,28 @@ def outliers(samples_ms: tuple[float, ...]) -> int:
 
 
 @lru_cache(maxsize=64)
-def _draws(blocks: int) -> npt.NDArray[np.int64]:
+def _draws(blocks: int) -> npt.NDArray[np.int32]:
     """How often each block is drawn in each resample: (RESAMPLES, blocks), rows sum to `blocks`."""
     drawn = np.random.RandomState(SEED).randint(0, blocks, size=(RESAMPLES, blocks))
-    counts = np.zeros((RESAMPLES, blocks), dtype=np.int64)
+    counts = np.zeros((RESAMPLES, blocks), dtype=np.int32)
     np.add.at(counts, (np.arange(RESAMPLES)[:, None], drawn), 1)
     return counts
 
 
-def _medians(series: Series, blocks: list[int], counts: npt.NDArray[np.int64]) -> Floats:
+def _medians(series: Series, blocks: list[int], counts: npt.NDArray[np.int32]) -> Floats:
     """The median of each resample, each sample counting as often as its block was drawn."""
     place = {block: index for index, block in enumerate(blocks)}
     pairs = [(ms, place[b]) for ms, b in zip(series.samples_ms, series.blocks, strict=True) if b in place]
     ordered = sorted(pairs)
-    values = np.array([ms for ms, _ in ordered])
-    reached = np.cumsum(counts[:, [index for _, index in ordered]], axis=1)
+    values, indices = np.array([ms for ms, _ in ordered]), [index for _, index in ordered]
+    step = max(1, AT_ONCE // max(1, len(ordered)))
+    parts = [_weighted(values, counts[first : first + step, indices]) for first in range(0, len(counts), step)]
+    return np.concatenate(parts)
+
+
+def _weighted(values: Floats, counts: npt.NDArray[np.int32]) -> Floats:
+    """The median of ordered values for each row of counts."""
+    reached = np.cumsum(counts, axis=1, dtype=np.int32)
     half = reached[:, -1:] / 2
     lower = values[np.argmax(reached >= half, axis=1)]
     upper = values[np.argmax(reached > half, axis=1)]

@@ -49,7 +49,7 @@ def parse(data: bytes, name: str) -> Record:
     """
     if len(data) > MOST_BYTES:
         raise BadInput(f"{name}: {len(data):,} bytes; a record has at most {MOST_BYTES:,}")
-    untrusted.said_once(data, name)
+    untrusted.json_document(data, name)
     try:
         return Record.model_validate_json(data)
     except ValidationError as error:

@@ -16,8 +16,8 @@ SOURCE_BYTES, DOCUMENT_BYTES = 4_000_000, 64 << 20
 """The most of one source text; of what holds more than a source, a notebook with its outputs or a table."""
 MOST_KEYS, MOST_ITEMS = 2000, 20_000
 """In one object or list of a record: a checker tells every one that is wrong, and millions of them fill a memory."""
-MOST_SAMPLES = 1_000_000
-SAMPLES = frozenset({"samples_ms", "blocks", "positions"})
+MOST_VALUES = 500_000
+"""In a whole document; the largest published record has 50,000."""
 
 DOTTED = re.compile(r"""(?:[\w"'-]{1,80}[ \t]*\.[ \t]*){60}""")
 """A TOML key of so many parts, which takes a reader a time that grows with their square."""
@@ -79,35 +79,45 @@ def inside(folder: Path, file: str) -> Path:
     return path
 
 
-def said_once(text: bytes, name: str) -> None:
-    """Refuse a JSON document with a key twice in one object: two readers would read it as two documents.
+def json_document(data: bytes, name: str) -> Any:
+    """Return a JSON document that every reader takes in the same way.
 
     Args:
-        text: the document.
+        data: the document in UTF-8.
         name: what an error calls it.
 
     Raises:
-        BadInput: no JSON, nested too deeply, a key twice, an object or a list of very many, or an integer of
-            thousands of digits.
+        BadInput: not UTF-8, a byte-order mark, no JSON, NaN, nested too deeply, a key twice in one object, very many
+            values in one object or list or in all, or an integer of thousands of digits.
     """
+    if (marks := sum(map(data.count, (b",", b"[", b"{")))) > MOST_VALUES:
+        raise BadInput(f"{name}: {marks:,} values; at most {MOST_VALUES:,} are read")
 
-    def once(pairs: list[tuple[str, Any]]) -> None:
-        if len(pairs) > MOST_KEYS:
-            raise BadInput(f"{name}: an object of {len(pairs):,} keys; at most {MOST_KEYS:,} are read")
-        for key, value in pairs:
-            most = MOST_SAMPLES if key in SAMPLES else MOST_ITEMS
-            if isinstance(value, list) and len(value) > most:
-                raise BadInput(f"{name}: {key[:80]} is a list of {len(value):,}; at most {most:,} are read")
-        if len({key for key, _ in pairs}) < len(pairs):
-            twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
-            raise BadInput(f"{name}: the key {twice[:80]!r} is there twice; a reader could take either")
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        _bounded(pairs, name)
+        return dict(pairs)
+
+    def no_number(constant: str) -> None:
+        raise BadInput(f"{name}: {constant} is no number of JSON")
 
     try:
-        json.loads(text, object_pairs_hook=once)
+        return json.loads(data.decode("utf-8"), object_pairs_hook=once, parse_constant=no_number)
     except json.JSONDecodeError as error:
         raise BadInput(f"{name}: not JSON: {error}") from error
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{name}: JSON that not every reader takes ({type(error).__name__})") from error
+
+
+def _bounded(pairs: list[tuple[str, Any]], name: str) -> None:
+    """Refuse an object of very many keys, a key twice, or a very long list."""
+    if len(pairs) > MOST_KEYS:
+        raise BadInput(f"{name}: an object of {len(pairs):,} keys; at most {MOST_KEYS:,} are read")
+    for key, value in pairs:
+        if isinstance(value, list) and len(value) > MOST_ITEMS:
+            raise BadInput(f"{name}: {key[:80]} is a list of {len(value):,}; at most {MOST_ITEMS:,} are read")
+    if len({key for key, _ in pairs}) < len(pairs):
+        twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise BadInput(f"{name}: the key {twice[:80]!r} is there twice; a reader could take either")
 
 
 def toml(text: str, name: str) -> dict[str, Any]:

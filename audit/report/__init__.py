@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from audit.model import Record
 
 if TYPE_CHECKING:
-    from audit.report.formats import Form
+    from audit.report.formats import Form, Format
+    from audit.report.view import Figure
 
 
 def render(record: Record, folder: Path, form: Form | None = None) -> list[Path]:
@@ -19,11 +21,24 @@ def render(record: Record, folder: Path, form: Form | None = None) -> list[Path]
     Raises:
         BadInput: a format or the language is unknown, format pdf has no browser, or the folder cannot be written.
     """
-    from audit.report import content, figures, formats  # matplotlib and jinja2 would delay every command
+    from audit.report import figures, formats  # matplotlib and jinja2 would delay every command
 
     form = form or formats.USUAL
     wanted = [formats.FORMATS[name] for name in formats.chosen(form.names)]
     drawn = figures.draw(record)
-    source = formats.Source(content.build(record, drawn), form.language, record.environment.started_utc)
-    pages = {one.file(form.language): one.make(source) for one in wanted}
-    return formats.write(pages, drawn, folder, stale=figures.NAMES)
+    files = pages(record, drawn, {one.file(form.language): (one, form.language) for one in wanted})
+    return formats.write(files, drawn, folder, stale=figures.NAMES)
+
+
+def pages(record: Record, drawn: Iterable[Figure], wanted: Mapping[str, tuple[Format, str]]) -> dict[str, bytes]:
+    """Return the pages of a record by the names of their files.
+
+    Args:
+        record: judged.
+        drawn: its figures.
+        wanted: the format and the language of each file.
+    """
+    from audit.report import content, formats
+
+    view, started = content.build(record, drawn), record.environment.started_utc
+    return {file: one.make(formats.Source(view, language, started)) for file, (one, language) in wanted.items()}

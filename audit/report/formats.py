@@ -8,6 +8,7 @@ from pathlib import Path
 
 from audit.model.errors import BadInput
 from audit.report import browser, html, markdown
+from audit.report.messages import LANGUAGES
 from audit.report.shortening import clipped, fitting
 from audit.report.translation import translated
 from audit.report.view import Figure, Report
@@ -143,3 +144,5 @@ FORMATS = {
     "openreview": Format("openreview", "md", _openreview),
     "pdf": Format("report", "pdf", _pdf),
 }
+FILES = {one.file(language): (one, language) for one in FORMATS.values() for language in LANGUAGES}
+"""The format and the language of every file of a report."""

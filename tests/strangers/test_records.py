@@ -134,14 +134,15 @@ def with_(key: str, value: Any) -> Callable[[], bytes]:
 
 
 REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
-    "findings": (with_("findings", [0] * 1_000_000), "findings is a list of 1,000,000"),
-    "samples": (with_("measurements", [{"samples_ms": [-1] * 500_000}]), "measurements"),
+    "findings": (with_("findings", [0] * 30_000), "findings is a list of 30,000"),
+    "samples": (with_("measurements", [{"samples_ms": [-1] * 500_000}]), "values; at most"),
+    "timings": (with_("measurements", [{"samples_ms": [-1]}]), "measurements"),
     "keys": (with_("device", {str(number): 0 for number in range(3000)}), "an object of 3,000 keys"),
-    "deep": (lambda: b"[" * 1_000_000, "RecursionError"),
+    "deep": (lambda: b"[" * 100_000, "RecursionError"),
     "deep objects": (lambda: b'{"a":' * 100_000, "RecursionError"),
     "twice": (lambda: SMALL.replace('"schema": 2', '"schema": 1, "schema": 2', 1).encode(), "'schema' is there twice"),
     "digits": (lambda: SMALL.replace('"schema": 2', f'"schema": {"2" * 9000}', 1).encode(), "ValueError"),
-    "NaN": (lambda: SMALL.replace('"evidence": {', '"evidence": {"n": NaN, ', 1).encode(), "not finite"),
+    "NaN": (lambda: SMALL.replace('"evidence": {', '"evidence": {"n": NaN, ', 1).encode(), "NaN is no number"),
     "nothing": (lambda: b"\0" * 100, "not JSON"),
     "bytes": (lambda: b'{"a": "\xff"}', "UnicodeDecodeError"),
     "too large": (lambda: b" " * (store.MOST_BYTES + 1), "a record has at most"),

@@ -2,6 +2,7 @@
 
 from audit.apps.bundle.archive import Unsound
 from audit.apps.bundle.make import make
+from audit.apps.bundle.signature import sign
 from audit.apps.bundle.verify import Verified, verify
 
-__all__ = ["Unsound", "Verified", "make", "verify"]
+__all__ = ["Unsound", "Verified", "make", "sign", "verify"]

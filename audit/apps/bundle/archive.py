@@ -1,4 +1,4 @@
-"""Files ↔ one zip whose bytes follow from names and contents alone, and the manifest of those files.
+"""Files ↔ one zip whose bytes follow from names and contents alone.
 
 Stored and not deflated, since deflated bytes differ between versions of zlib: the archive of the same files can be made
 again and compared, and no byte of it, the zip's own tables included, can change unseen. Format: APPNOTE.TXT 6.3.10 of
@@ -7,31 +7,27 @@ PKWARE.
 
 from __future__ import annotations
 
-import hashlib
 import io
-import json
 import re
+import struct
 import zipfile
 from collections.abc import Mapping
-from typing import Literal
 
-from pydantic import Field, ValidationError
+from audit.model.errors import AuditError
 
-from audit import __version__
-from audit.model import Record, SourceFile, VerdictName, untrusted
-from audit.model.base import Frozen
-from audit.model.errors import AuditError, BadInput
-
-NAME = "manifest.json"
-SCHEMA = 1
-"""History: 1 (2026-11) first published form."""
-MOST_BYTES = 256 << 20
+MOST_BYTES = 64 << 20
 """More than the largest attachment anybody takes; an archive past it is not opened."""
-MOST_FILES = 2000
+MOST_FILES = 500
+MOST_NAME = 120
+"""Characters of a file's name."""
 TIME = (1980, 1, 1, 0, 0, 0)
 """The first a zip can hold."""
 PLAIN_FILE = 0o100644 << 16
-_PART = r"[A-Za-z0-9_(-][A-Za-z0-9_.,() +=-]*"
+END = struct.Struct("<4s4H2LH")
+"""The zip's last record: signature, two disk numbers, entries here and in all, size and place of the table, comment."""
+ENTRY, ZIP64 = 46, b"PK\6\7"
+"""Bytes of an entry of the table without its name; the signature of the record that only a large archive has."""
+_PART = r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_-])?"
 _NAME = re.compile(rf"{_PART}(/{_PART})*")
 
 
@@ -40,8 +36,8 @@ class Unsound(AuditError):
 
 
 def fits(name: str) -> bool:
-    """Return whether a file may have that name: relative, plain letters, no hidden part, nothing outside."""
-    return _NAME.fullmatch(name) is not None
+    """Return whether a file may have that name: relative, plain letters, no hidden part, no dot at an end."""
+    return len(name) <= MOST_NAME and _NAME.fullmatch(name) is not None
 
 
 def pack(files: Mapping[str, bytes]) -> bytes:
@@ -68,10 +64,11 @@ def unpack(data: bytes) -> dict[str, bytes]:
     Raises:
         Unsound: not an archive as `pack` makes it; says what is wrong.
     """
+    _check_end(data)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
-            _check(entries)
+            _check(entries, len(data))
             files = {entry.filename: archive.read(entry) for entry in entries}
     except (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError, RuntimeError, OSError) as error:
         raise Unsound(f"not a whole zip archive: {error}") from error
@@ -80,81 +77,37 @@ def unpack(data: bytes) -> dict[str, bytes]:
     return files
 
 
-def _check(entries: list[zipfile.ZipInfo]) -> None:
+def _check_end(data: bytes) -> None:
+    """The last record, before the table it speaks of is read: a table may list a million names."""
+    if not data:
+        raise Unsound("the file is empty")
+    if not data.startswith(b"PK"):
+        raise Unsound("not a zip archive, as `audit bundle` writes it")
+    end = END.unpack(data[-END.size :]) if len(data) >= END.size else (b"",)
+    if end[0] != b"PK\5\6" or end[-1]:
+        raise Unsound("not a whole zip archive: it is cut, or bytes follow its end")
+    if data[-END.size - 20 :].startswith(ZIP64) or 0xFFFF in end or 0xFFFFFFFF in end:
+        raise Unsound("a zip64 archive; a bundle is small enough for a plain one")
+    if end[4] > MOST_FILES or end[5] > MOST_FILES * (ENTRY + MOST_NAME):
+        raise Unsound(f"{end[4]:,} files in {end[5]:,} bytes of names; a bundle has at most {MOST_FILES}")
+
+
+def _check(entries: list[zipfile.ZipInfo], size: int) -> None:
     """Names, kinds and sizes, before anything is read."""
-    if len(entries) > MOST_FILES:
-        raise Unsound(f"{len(entries)} files; a bundle has at most {MOST_FILES}")
-    seen = set()
+    seen: dict[str, str] = {}
     for entry in entries:
-        if not fits(entry.filename):
-            raise Unsound(f"the file name {entry.filename[:80]!r} could leave the folder it is unpacked in")
-        if entry.filename in seen:
-            raise Unsound(f"{entry.filename} is there twice")
-        seen.add(entry.filename)
+        name, shown = entry.filename, f"{entry.filename[:MOST_NAME]!r}"
+        if not fits(name):
+            raise Unsound(f"the file name {shown} could leave the folder it is unpacked in, or be taken for another")
+        if name.casefold() in seen:
+            twin = seen[name.casefold()]
+            raise Unsound(f"{name} is there twice" if twin == name else f"{name} and {twin} differ in case alone")
+        seen[name.casefold()] = name
+        if entry.flag_bits & 1:
+            raise Unsound(f"{name} is encrypted; files of a bundle are stored as they are")
         if entry.compress_type != zipfile.ZIP_STORED or entry.compress_size != entry.file_size:
-            raise Unsound(f"{entry.filename} is compressed; files of a bundle are stored as they are")
-    total = sum(entry.file_size for entry in entries)
-    if total > MOST_BYTES:
-        raise Unsound(f"{total:,} bytes in its files; a bundle has at most {MOST_BYTES:,}")
-
-
-class Manifest(Frozen):
-    """The files, claim and verdict a bundle states; `kit` is the version that made it."""
-
-    schema_: Literal[1] = Field(default=1, alias="schema")
-    kit: str
-    claim: str
-    verdict: VerdictName
-    files: tuple[SourceFile, ...]
-
-
-def manifest_of(record: Record, files: Mapping[str, bytes]) -> bytes:
-    """The manifest of those files as JSON."""
-    entries = tuple(
-        SourceFile(file=name, sha256=sha256(files[name]), size_bytes=len(files[name])) for name in sorted(files)
-    )
-    manifest = Manifest(kit=__version__, claim=record.claim.statement.name, verdict=record.verdict.name, files=entries)
-    return encoded(manifest.model_dump(mode="json", by_alias=True))
-
-
-def checked(files: Mapping[str, bytes]) -> Manifest:
-    """The manifest among those files, after every other file was found to be the one it lists.
-
-    Raises:
-        Unsound: there is none, it lists other files, or a file has another SHA-256.
-    """
-    manifest = _read(files)
-    listed = {entry.file: entry for entry in manifest.files}
-    there = set(files) - {NAME}
-    if added := sorted(there - set(listed)):
-        raise Unsound(f"{added[0]} is in the bundle and not in its manifest")
-    if removed := sorted(set(listed) - there):
-        raise Unsound(f"{removed[0]} is in the manifest and not in the bundle")
-    for name, entry in listed.items():
-        if (len(files[name]), sha256(files[name])) != (entry.size_bytes, entry.sha256):
-            raise Unsound(f"{name} has SHA-256 {sha256(files[name])}, the manifest says {entry.sha256}")
-    return manifest
-
-
-def sha256(data: bytes) -> str:
-    """64 hexadecimal digits."""
-    return hashlib.sha256(data).hexdigest()
-
-
-def encoded(value: object) -> bytes:
-    """JSON as every file of a bundle has it."""
-    return (json.dumps(value, indent=1, allow_nan=False) + "\n").encode()
-
-
-def _read(files: Mapping[str, bytes]) -> Manifest:
-    if NAME not in files:
-        raise Unsound(f"it has no {NAME}, so it is no bundle of this kit")
-    try:
-        untrusted.said_once(files[NAME], NAME)
-        return Manifest.model_validate_json(files[NAME])
-    except BadInput as error:
-        raise Unsound(str(error)) from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise Unsound(f"{NAME} is none of schema {SCHEMA}: {place}: {first['msg']}") from error
+            raise Unsound(f"{name} is compressed; files of a bundle are stored as they are")
+        if entry.external_attr != PLAIN_FILE:
+            raise Unsound(f"{name} is a link, a folder or another special entry; a bundle holds plain files")
+    if sum(entry.file_size for entry in entries) > size:
+        raise Unsound("its files overlap: together they are larger than the archive")

@@ -2,7 +2,7 @@
 
 Sources: https://www.researchobject.org/ro-crate/specification/1.1/root-data-entity.html and
 https://github.com/in-toto/attestation/blob/main/spec/predicates/test-result.md (v0.1 of the predicate, Statement v1).
-The statement is not signed: its publisher signs the zip or this file with a key of their own.
+The statement itself is not signed; `signature.py` signs the zip.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from statistics import median
 from typing import Any
 
 from audit import judge
-from audit.apps.bundle.archive import encoded, sha256
+from audit.apps.bundle.manifest import encoded, sha256
 from audit.measure import compared, strongest, wrong_baselines
 from audit.measure.samples import series
 from audit.measure.statistics import interval, order_effect, outliers

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from audit import claims, judge
-from audit.apps.bundle import archive, derived
-from audit.apps.bundle.archive import MOST_BYTES, fits, manifest_of, pack, sha256
+from audit import claims, judge, report
+from audit.apps.bundle import derived, manifest
+from audit.apps.bundle.archive import MOST_BYTES, fits, pack
+from audit.apps.bundle.manifest import sha256
+from audit.apps.bundle.pictures import name_of
 from audit.model import Record, atomic, untrusted
 from audit.model.errors import BadInput
 from audit.model.store import RECORD
+from audit.report import figures, formats
+from audit.report.figures import canvas
 
 SOURCES = "sources"
-REPORTS = (".md", ".html", ".pdf", ".ipynb", ".csv", ".yaml")
-"""Endings of what an audit leaves beside its record: the executed notebook, its tables and its parameters included."""
-PICTURES = ("figures/*.png",)
+KEPT = {
+    "executed.ipynb": "the notebook as it ran",
+    "parameters.yaml": "the form of the notebook",
+    **{one.file(language): "printed by a browser" for one, language in formats.FILES.values() if one.ending == "pdf"},
+}
+"""The files that do not follow from the record, and what each is; they are bundled as they lie beside it."""
 
 
 def make(place: Path, *, claim: Path | None = None, out: Path | None = None) -> Path:
-    """Writes the bundle of a finished audit and returns its path.
+    """Write the bundle of a finished audit and return its path.
+
+    Pages and figures are made from the record again, those that lie beside it alone.
 
     Args:
         place: a record, or the folder it lies in as `record.json`.
@@ -33,10 +42,10 @@ def make(place: Path, *, claim: Path | None = None, out: Path | None = None) -> 
     record = judge.opened(file)
     if record.verdict.name == "incomplete":
         raise BadInput(f"{file}: the audit has not finished; run it again, or to its end, before it is bundled")
-    files = {RECORD: _bytes(file), **_reports(file.parent), **sources(record, claim)}
-    if odd := next((name for name in files if not fits(name)), None):
-        raise BadInput(f"{file.parent}: {odd!r} cannot be the name of a file in a bundle; rename it, or move it away")
-    data = pack(complete(record, files))
+    there = [name for name in formats.FILES if _is_plain(file.parent / name)]
+    kept = {name: _bytes(file.parent / name) for name in KEPT if _is_plain(file.parent / name)}
+    files = complete(record, {RECORD: _bytes(file), **kept, **sources(record, claim)}, there)
+    data = pack(files)
     if len(data) > MOST_BYTES:
         raise BadInput(f"{file.parent}: {len(data):,} bytes to bundle, at most {MOST_BYTES:,} may be")
     target = out or file.parent.resolve().with_suffix(".zip")
@@ -44,19 +53,34 @@ def make(place: Path, *, claim: Path | None = None, out: Path | None = None) -> 
     return target
 
 
-def complete(record: Record, files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Those files with everything derived from the record beside them, and the manifest of all."""
-    more = {**files, derived.SAMPLES: derived.samples(record), derived.STATISTICS: derived.statistics(record)}
-    more[derived.STATEMENT] = derived.statement(record, more)
+def complete(record: Record, given: Mapping[str, bytes], pages: Iterable[str] = ()) -> dict[str, bytes]:
+    """Return those files with everything derived from the record beside them, and the manifest of all.
+
+    Args:
+        record: judged.
+        given: the record, its sources and the files of `KEPT`.
+        pages: names of the pages wanted.
+    """
+    drawn = figures.draw(record)
+    wanted = {name: formats.FILES[name] for name in pages if name not in KEPT}
+    files = {**given, **report.pages(record, drawn, wanted), **{name_of(one): one.png for one in drawn}}
+    files |= {derived.SAMPLES: derived.samples(record), derived.STATISTICS: derived.statistics(record)}
+    return files | about(record, files, drawn_with=canvas.drawn_with())
+
+
+def about(record: Record, files: Mapping[str, bytes], **made: str) -> dict[str, bytes]:
+    """Return the three files that describe the others: statement, crate, manifest; `made` is as `manifest.stated`."""
+    more = {**files, derived.STATEMENT: derived.statement(record, files)}
     more[derived.CRATE] = derived.crate(record, more)
-    return {**more, archive.NAME: manifest_of(record, more)}
+    more[manifest.NAME] = manifest.stated(record, more, **made)
+    return {name: more[name] for name in (derived.STATEMENT, derived.CRATE, manifest.NAME)}
 
 
 def sources(record: Record, folder: Path | None) -> dict[str, bytes]:
-    """The audited files of the claim, found by name and held to the hashes in the record."""
+    """Return the audited files of the claim, found by name and held to the hashes in the record."""
     name = record.claim.statement.name
     place = folder or claims.KERNELS / name
-    found = {}
+    found: dict[str, bytes] = {}
     for one in record.claim.sources:
         data = _bytes(
             untrusted.inside(place, one.file),
@@ -64,16 +88,15 @@ def sources(record: Record, folder: Path | None) -> dict[str, bytes]:
         )
         if sha256(data) != one.sha256:
             raise BadInput(f"{place / one.file}: changed since the audit; name the folder as it was with --claim")
-        found[f"{SOURCES}/{one.file}"] = data
+        target = f"{SOURCES}/{one.file}"
+        if not fits(target) or target.casefold() in map(str.casefold, found):
+            raise BadInput(f"{place}: {one.file!r} cannot be the name of a file in a bundle; rename it")
+        found[target] = data
     return found
 
 
-def _reports(folder: Path) -> dict[str, bytes]:
-    """The reports beside the record, their pictures, and the executed notebook."""
-    beside = [path for path in folder.iterdir() if path.suffix in REPORTS and not path.name.startswith(".")]
-    pictures = [path for pattern in PICTURES for path in folder.glob(pattern)]
-    plain = [path for path in (*beside, *pictures) if path.is_file() and not path.is_symlink()]
-    return {path.relative_to(folder).as_posix(): _bytes(path) for path in plain}
+def _is_plain(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
 
 
 def _bytes(path: Path, advice: str = "") -> bytes:

@@ -1,55 +1,76 @@
-"""The check of a bundle: hashes, schema, sources, then everything the judge derives, derived again from raw samples."""
+"""The check of a bundle: hashes, schema, sources, then everything that follows from the record, derived again."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
-from audit import __version__, claims, judge
-from audit.apps.bundle import archive, derived
-from audit.apps.bundle.archive import MOST_BYTES, Manifest, Unsound, checked, sha256, unpack
-from audit.apps.bundle.make import SOURCES
+from audit import __version__, claims, judge, report
+from audit.apps.bundle import derived, manifest, pictures, signature
+from audit.apps.bundle.archive import MOST_BYTES, Unsound, unpack
+from audit.apps.bundle.make import KEPT, SOURCES, about
+from audit.apps.bundle.manifest import Manifest, checked, encoded, sha256
 from audit.claims import STATEMENT
-from audit.model import SCHEMA, Record, store, untrusted
+from audit.model import SCHEMA, Record, sanitizer, store, untrusted
 from audit.model.errors import BadInput
 from audit.model.store import RECORD
+from audit.report import figures, formats
+
+YAML_KEY = re.compile(r"^([^\s:#][^:\n]*):", re.MULTILINE)
+SHOWN = 60
+"""Characters of a line that differs."""
 
 
 @dataclass(frozen=True)
 class Verified:
-    """The content of a sound bundle; `sha256` is that of the zip, to compare with the one its maker published."""
+    """The content of a sound bundle.
+
+    Attributes:
+        manifest: what it states.
+        record: judged.
+        sha256: of the zip, to compare with the one its maker published.
+        signer: the key that signed the zip; None where no signature lies beside it.
+        not_derived: the files that were held to their hashes only, each with the reason.
+    """
 
     manifest: Manifest
     record: Record
     sha256: str
+    signer: str | None
+    not_derived: dict[str, str]
 
 
-def verify(bundle: Path) -> Verified:
-    """Reads a bundle in memory, runs nothing of it, and derives again all that can be derived.
+def verify(bundle: Path, *, key: Path | None = None) -> Verified:
+    """Read a bundle in memory, run nothing of it, and derive again all that can be derived.
+
+    Args:
+        bundle: the zip; its signature lies beside it.
+        key: the public key that must have signed it.
 
     Raises:
         BadInput: no such file, or one too large to be a bundle.
         Unsound: the first thing that is not as it should be.
     """
-    data = _data(bundle)
+    if bundle.is_dir():
+        raise BadInput(f"{bundle}: a folder; name the zip that `audit bundle` wrote")
+    data = untrusted.data(bundle, limit_bytes=MOST_BYTES, empty=True)
     files = unpack(data)
-    listed_in = checked(files)
+    listed = checked(files)
     record = _record(files)
     _check_sources(record, files)
     try:
-        _check_judgement(listed_in, record)
-        _check_derived(record, files)
+        # The findings are taken as the record has them; derived again from observations they are compared here.
+        _check_judgement(listed, record)
+        not_derived = _check_files(listed, record, files)
     except Unsound as error:
-        if listed_in.kit == __version__:
+        if listed.kit == __version__:
             raise
-        raise Unsound(f"{error} (made by version {listed_in.kit}, this is {__version__}: try that one)") from error
-    return Verified(listed_in, record, sha256(data))
-
-
-def _data(bundle: Path) -> bytes:
-    return untrusted.data(bundle, limit_bytes=MOST_BYTES, empty=True)
+        raise Unsound(f"{error} (made by version {listed.kit}, this is {__version__}: try that one)") from error
+    return Verified(listed, record, sha256(data), signature.signer(bundle, key=key), not_derived)
 
 
 def _record(files: Mapping[str, bytes]) -> Record:
@@ -83,7 +104,7 @@ def _check_statement(record: Record, text: bytes) -> None:
         raise Unsound(f"{RECORD} does not state what {SOURCES}/{STATEMENT} does: {found}")
 
 
-def _check_judgement(listed_in: Manifest, record: Record) -> None:
+def _check_judgement(listed: Manifest, record: Record) -> None:
     """Verdict and ladder from findings and samples; the manifest's words too.
 
     A record of an older schema holds the verdict of older rules: it is judged again, and nothing there is compared.
@@ -97,8 +118,8 @@ def _check_judgement(listed_in: Manifest, record: Record) -> None:
     }
     if found := derived.difference(here, stated):
         raise Unsound(f"{RECORD} does not follow from its findings and samples: {found}")
-    if (listed_in.claim, listed_in.verdict) != (record.claim.statement.name, record.verdict.name):
-        raise Unsound(f"{archive.NAME} says {listed_in.claim}: {listed_in.verdict}, its record {record.verdict.name}")
+    if (listed.claim, listed.verdict) != (record.claim.statement.name, record.verdict.name):
+        raise Unsound(f"{manifest.NAME} says {listed.claim}: {listed.verdict}, its record {record.verdict.name}")
 
 
 def _ladder(record: Record) -> list[dict[str, object]]:
@@ -106,24 +127,80 @@ def _ladder(record: Record) -> list[dict[str, object]]:
     return [rung.model_dump(mode="json") for rung in rungs]
 
 
-def _check_derived(record: Record, files: Mapping[str, bytes]) -> None:
-    if files.get(derived.SAMPLES) != derived.samples(record):
-        raise Unsound(f"{derived.SAMPLES} does not hold the samples of {RECORD}")
-    apart = {derived.STATISTICS, derived.STATEMENT, derived.CRATE, archive.NAME}
-    rest = {name: data for name, data in files.items() if name not in apart}
-    again = {derived.STATISTICS: derived.statistics(record), derived.STATEMENT: derived.statement(record, rest)}
-    listed = {name: files[name] for name in files if name not in (derived.CRATE, archive.NAME)}
-    again[derived.CRATE] = derived.crate(record, listed)
+def _check_files(listed: Manifest, record: Record, files: Mapping[str, bytes]) -> dict[str, str]:
+    """Every other file; return those that cannot be derived here, with the reason.
+
+    The pages are made with the figures of the bundle, whose pixels are compared on their own.
+    """
+    _check_kept(files)
+    drawn = dict(pictures.compared(figures.draw(record), files, listed.drawn_with))
+    pages = {name: form for name, form in formats.FILES.items() if name in files and name not in KEPT}
+    again = {derived.SAMPLES: derived.samples(record), derived.STATISTICS: derived.statistics(record)}
+    again |= report.pages(record, drawn, pages)
+    given = {name for name in files if name == RECORD or name in KEPT or name.startswith(f"{SOURCES}/")}
+    known = {*again, *given, *map(pictures.name_of, drawn), derived.STATEMENT, derived.CRATE, manifest.NAME}
+    if odd := sorted(set(files) ^ known):
+        raise Unsound(f"{odd[0]} is no file of a bundle" if odd[0] in files else f"it has no {odd[0]}")
     for name, data in again.items():
-        if name not in files:
-            raise Unsound(f"it has no {name}")
-        if found := derived.difference(json.loads(data), _json(files, name)):
+        _compare(name, data, files[name])
+    rest = {name: data for name, data in files.items() if name in (*again, *given, *map(pictures.name_of, drawn))}
+    for name, data in about(record, rest, drawn_with=listed.drawn_with, kit=listed.kit).items():
+        _compare(name, data, files[name])
+    apart = {pictures.name_of(one): why for one, why in drawn.items() if why}
+    return apart | {name: why for name, why in KEPT.items() if name in files}
+
+
+def _compare(name: str, ours: bytes, theirs: bytes) -> None:
+    """A derived file, byte for byte; the statistics by value, since arithmetic differs between machines."""
+    if ours == theirs:
+        return
+    if name == derived.STATISTICS:
+        value = _json(theirs, name)
+        if encoded(value) != theirs:
+            raise Unsound(f"{name} is not in the form that this kit writes")
+        if found := derived.difference(json.loads(ours), value):
             raise Unsound(f"{name} does not follow from {RECORD}: {found}")
+        return
+    pairs = zip_longest(ours.split(b"\n"), theirs.split(b"\n"))
+    number, (right, wrong) = next((place, pair) for place, pair in enumerate(pairs, 1) if pair[0] != pair[1])
+    raise Unsound(f"{name} does not follow from {RECORD}: line {number}: {_shown(wrong, right)}, "
+                  f"and must be {_shown(right, wrong)}")  # fmt: skip
 
 
-def _json(files: Mapping[str, bytes], name: str) -> object:
+def _shown(line: bytes | None, other: bytes | None) -> str:
+    """The part of a line from shortly before the first byte that differs."""
+    if line is None or other is None:
+        return "no line" if line is None else "a line"
+    same = next((place for place, pair in enumerate(zip(line, other, strict=False)) if pair[0] != pair[1]), None)
+    start = max(0, (min(len(line), len(other)) if same is None else same) - SHOWN // 2)
+    return json.dumps(sanitizer.line(line[start : start + 4 * SHOWN].decode("utf-8", "replace"), limit=SHOWN))
+
+
+def _check_kept(files: Mapping[str, bytes]) -> None:
+    """The form of the files that do not follow from the record: one reading of each."""
+    for name in (one for one in KEPT if one in files):
+        if name.endswith(".ipynb"):
+            _json(files[name], name)
+        elif name.endswith(".yaml"):
+            _check_yaml(files[name], name)
+        elif not files[name].startswith(b"%PDF-"):
+            raise Unsound(f"{name} is no PDF")
+
+
+def _check_yaml(data: bytes, name: str) -> None:
     try:
-        value: object = json.loads(files[name])
-    except (ValueError, RecursionError) as error:
-        raise Unsound(f"{name} is not JSON: {error}") from error
-    return value
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Unsound(f"{name} is not UTF-8 at byte {error.start}") from error
+    if not text.replace("\n", "").isprintable() or text.startswith("\ufeff"):
+        raise Unsound(f"{name} holds characters that no reader sees")
+    keys = YAML_KEY.findall(text)
+    if twice := sorted({key for key in keys if keys.count(key) > 1}):
+        raise Unsound(f"{name}: the key {twice[0][:80]!r} is there twice; a reader could take either")
+
+
+def _json(data: bytes, name: str) -> object:
+    try:
+        return untrusted.json_document(data, name)
+    except BadInput as error:
+        raise Unsound(str(error)) from error

@@ -8,6 +8,7 @@ from typing import Annotated
 from audit import judge
 from audit import report as reports
 from audit.apps import bundle as bundles
+from audit.apps.bundle import signature
 from audit.apps.commands.declare import Arg
 from audit.report import compare as tables
 from audit.report import terminal
@@ -61,9 +62,13 @@ def bundle(
     *,
     claim: Annotated[Path | None, Arg("the claim's folder, if `audit list` does not name it", "DIR")] = None,
     out: Annotated[Path | None, Arg("the zip (default: named after the folder, beside it)", "FILE")] = None,
+    sign: Annotated[Path | None, Arg("sign it with this key of OpenSSH, into FILE.sig", "KEY")] = None,
 ) -> int:
     """Prints the path and, once the bundle has been verified, its SHA-256."""
     path = bundles.make(place, claim=claim, out=out)
+    signature.file_of(path).unlink(missing_ok=True)  # of an earlier bundle
+    if sign is not None:
+        terminal.say(str(bundles.sign(path, sign)))
     terminal.say(f"{path}: sha256 {bundles.verify(path).sha256}")
     return 0
 
@@ -72,20 +77,24 @@ def verify(
     bundle: Annotated[Path, Arg("a zip that `audit bundle` made", "BUNDLE")],
     *,
     sha256: Annotated[str | None, Arg("the SHA-256 that the zip must have, as its maker published it", "HEX")] = None,
+    key: Annotated[Path | None, Arg("the public key that must have signed it, such as id_ed25519.pub", "KEY")] = None,
 ) -> int:
     """Returns 0 for a sound bundle and 1 for any other, with one sentence."""
     try:
-        found = bundles.verify(bundle)
+        found = bundles.verify(bundle, key=key)
         if sha256 not in (None, found.sha256):
             raise bundles.Unsound(f"the zip has SHA-256 {found.sha256}, not the one asked for")
     except bundles.Unsound as error:
         terminal.warn(f"{bundle}: not sound: {error}")
         return 1
-    record = found.record
+    record, name = found.record, found.manifest.claim
     evidence = f"{len(record.findings)} findings and {sum(len(one.samples_ms) for one in record.measurements)} samples"
     terminal.say(f"{bundle}: sound: {len(found.manifest.files)} files as listed, sha256 {found.sha256}")
-    terminal.say(f"{found.manifest.claim}: {record.verdict.name}, derived again from {evidence}")
+    terminal.say(f"signed with {found.signer}" if found.signer else "not signed")
+    terminal.say(f"{name}: {record.verdict.name}, derived again from {evidence}")
+    for file, why in found.not_derived.items():
+        terminal.say(f"not derived here: {file} ({why})")
     before = record.verdict.first_judged
     if before not in (None, record.verdict.name):
-        terminal.say(f"{found.manifest.claim}: published as {before}, by the rules of its day")
+        terminal.say(f"{name}: published as {before}, by the rules of its day")
     return 0

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import matplotlib as mpl
+from matplotlib import ft2font
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -84,6 +86,11 @@ def png(figure: Figure) -> bytes:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", facecolor=figure.get_facecolor(), metadata={"Software": None})
     return buffer.getvalue()
+
+
+def drawn_with() -> str:
+    """Return the versions and the machine that decide the pixels of a figure."""
+    return f"matplotlib {mpl.__version__}, FreeType {ft2font.__freetype_version__}, {platform.machine()}"
 
 
 def label(text: str, *, limit: int = LABEL_CHARACTERS) -> str:
