@@ -10,7 +10,7 @@ from audit.report.messages import of_templates
 from audit.report.templating import environment
 from audit.report.view import Block, Code, Link, Report, Table
 
-SPECIAL = re.compile(r"([`*_\[\]|~$#!])")
+SPECIAL = re.compile(r"[`*_\[\]|~$#!\\]")
 SIMPLE = re.compile(r"[A-Za-z0-9_.,:=+/ -]*[A-Za-z0-9_=]")
 ZERO_WIDTH = "&#8203;"
 BACKSLASH = f"&#92;{ZERO_WIDTH}"
@@ -47,9 +47,8 @@ def value(shown: object) -> Safe:
 def escape(text: str) -> Safe:
     """Return one line without Markdown, HTML, links, mentions or references in it."""
     shown = sanitizer.line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    shown = (
-        SPECIAL.sub(r"\\\1", shown.replace("\\", BACKSLASH)).replace("://", "&#58;//").replace("@", f"@{ZERO_WIDTH}")
-    )
+    shown = SPECIAL.sub(lambda found: BACKSLASH if found[0] == "\\" else f"\\{found[0]}", shown)
+    shown = shown.replace("://", "&#58;//").replace("@", f"@{ZERO_WIDTH}")
     shown = re.sub(r"\\#(?=\d)", rf"\\#{ZERO_WIDTH}", shown)
     shown = re.sub(r"(?i)\b(www)\.", r"\1&#46;", shown)
     shown = re.sub(r"^([-+=])", r"\\\1", shown)

@@ -13,7 +13,6 @@ import os
 import signal
 import socket
 import sys
-from dataclasses import replace
 
 import torch
 
@@ -32,8 +31,6 @@ KINDS: dict[str, Serve] = {
     **timing.KINDS,
     "sandbox_check": lambda request, _: iter([{"walls": attempts.run(request.targets)}]),
 }
-OPEN = "open"
-"""The last argument where sessions run without a sandbox, for `bench/containment.py` alone."""
 
 
 def main() -> None:
@@ -54,19 +51,21 @@ def main() -> None:
             native.die_with_parent(signal.SIGKILL)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             channel.close()
-            _serve(descriptors[0], descriptors[1], writer, sandboxed=OPEN not in sys.argv)
+            _serve(descriptors[0], descriptors[1], writer)
             os._exit(0)
         for descriptor in descriptors:
             os.close(descriptor)
     processes.end_all(first=False)
 
 
-def _serve(asked: int, replied: int, writer: EventWriter, *, sandboxed: bool) -> None:
+def _serve(asked: int, replied: int, writer: EventWriter) -> None:
     """Answer requests until there are no more, as the first process of a namespace where one is offered."""
-    inspectable(True)  # a user namespace is set up through files of its own that it must be able to open
-    first = sandboxed and become_first()
-    inspectable(False)
     replies = os.fdopen(replied, "w", encoding="utf-8")
+    replies.write(f"{os.getpid()}\n")  # by which the judge ends all of this, should no answer come
+    replies.flush()
+    inspectable(True)  # a user namespace is set up through files of its own that it must be able to open
+    first = become_first()
+    inspectable(False)
     kept: Child | None = None
     asking = socket.socket(fileno=asked)
     while (got := wire.receive(asking)) is not None:
@@ -76,8 +75,7 @@ def _serve(asked: int, replied: int, writer: EventWriter, *, sandboxed: bool) ->
             answer = wire.Ended(finished=True)
         else:
             if child is None:
-                policy = replace(policy_of(request), enforced=sandboxed)
-                child = Child(KINDS, writer, policy, hidden=(asked, replied), first=first)
+                child = Child(KINDS, writer, policy_of(request), hidden=(asked, replied), first=first)
             answer = child.serve(request, descriptors)
             if request.keep and answer.finished:
                 child, kept = None, child

@@ -73,14 +73,12 @@ class Workers:
 
     Args:
         size: of the pool.
-        sandboxed: False runs sessions without a sandbox, to measure its cost; no command offers it.
     """
 
-    def __init__(self, size: int, *, sandboxed: bool = True) -> None:
+    def __init__(self, size: int) -> None:
         self._idle: queue.SimpleQueue[Supervisor] = queue.SimpleQueue()
-        self._sandboxed = sandboxed
         self._interrupted = False
-        self._fork_server = ForkServer(sandboxed=sandboxed)
+        self._fork_server = ForkServer()
         self._replacing = threading.Lock()
         self._all = [self._fork_server.supervisor() for _ in range(size)]
         for supervisor in self._all:
@@ -122,7 +120,7 @@ class Workers:
         with self._replacing:
             if self._fork_server.is_over():
                 self._fork_server.close()
-                self._fork_server = ForkServer(sandboxed=self._sandboxed)
+                self._fork_server = ForkServer()
             supervisor = self._fork_server.supervisor()
             self._all = [one for one in self._all if one is not dead] + [supervisor]
         return supervisor
@@ -203,6 +201,8 @@ def _asked(supervisor: Supervisor, request: AnyRequest) -> Reply:
         return _reply(supervisor.ask(request), request)
     results = Results()
     reply = replace(_reply(supervisor.ask(request, [results.fileno()]), request), results=results)
+    if results.too_large:
+        return Reply("stopped", (), f"the session {results.too_large}")
     found = [event for event in reply.events if "expected_at" in event]
     starts = ((start, event) for event in found for start in (event["expected_at"], *event.get("also_at", ())))
     if all(results.hold(start, event["expected_shape"]) for start, event in starts):

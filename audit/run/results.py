@@ -20,8 +20,14 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.run.transcript import ProtocolViolation
+from audit.sandbox.limits import GIB, of_this_machine
 
 ITEM_BYTES = 8
+
+
+def readable_bytes() -> int:
+    """Return how many bytes the judge reads of one file: half of what a session may keep in memory."""
+    return of_this_machine().memory // 2
 
 
 class Results:
@@ -33,6 +39,12 @@ class Results:
     def fileno(self) -> int:
         """The descriptor to hand over."""
         return self._file.fileno()
+
+    @property
+    def too_large(self) -> str | None:
+        """Why the judge does not read them, in words: the file is longer than what it keeps in memory."""
+        size, most = os.fstat(self.fileno()).st_size, readable_bytes()
+        return f"left {size / GIB:.1f} GiB of right results; {most / GIB:.1f} are read" if size > most else None
 
     def hold(self, start: int, shape: Sequence[int]) -> bool:
         """Whether a result of that shape may start there."""
@@ -82,7 +94,7 @@ def read(file: Path, *, digest: str, most_bytes: int) -> npt.NDArray[np.uint8]:
     """Return the bytes of a file, once its BLAKE2b digest is seen to be that of its event.
 
     Raises:
-        ProtocolViolation: it is no plain file, longer than `most_bytes`, or other bytes than those.
+        ProtocolViolation: it is no plain file, longer than `most_bytes` or the judge reads, or other bytes than those.
     """
     with os.fdopen(_opened(file, most_bytes), "rb") as opened:
         data = np.fromfile(opened, dtype=np.uint8)
@@ -98,9 +110,10 @@ def _opened(file: Path, most_bytes: int) -> int:
     except OSError as error:
         raise ProtocolViolation(f"the output {file.name} was taken away ({error.strerror})") from None
     found = os.fstat(descriptor)
-    if stat.S_ISREG(found.st_mode) and found.st_size <= most_bytes:
+    if stat.S_ISREG(found.st_mode) and found.st_size <= min(most_bytes, readable_bytes()):
         return descriptor
     os.close(descriptor)
     if not stat.S_ISREG(found.st_mode):
         raise ProtocolViolation(f"the output {file.name} is no plain file any more")
-    raise ProtocolViolation(f"the output {file.name} is {found.st_size} bytes long, more than any of its shape")
+    what = "any of its shape" if found.st_size > most_bytes else "the judge reads"
+    raise ProtocolViolation(f"the output {file.name} is {found.st_size} bytes long, more than {what}")

@@ -9,10 +9,12 @@ import os
 import platform
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from audit.build.emulated import toolchain
 from audit.build.emulated.cache import cache_folder, fingerprint, made
 from audit.model.errors import AuditError, WorkerFailed
 from audit.run import requests, wire
+from audit.sandbox import processes
 from audit.sandbox.surroundings import scrubbed
 
 GRACE_S = 30.0
@@ -29,12 +32,11 @@ GRACE_S = 30.0
 class ForkServer:
     """The process that has imported torch; to fork a supervisor from it takes milliseconds and little memory."""
 
-    def __init__(self, *, sandboxed: bool) -> None:
+    def __init__(self) -> None:
         self._channel, theirs = socket.socketpair()
-        words = [str(library()), *([] if sandboxed else ["open"])]
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "audit.run.fork_server", str(theirs.fileno()), *words],
+                [sys.executable, "-m", "audit.run.fork_server", str(theirs.fileno()), str(library())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
@@ -81,6 +83,8 @@ class Supervisor:
     def __init__(self, asks: socket.socket, replies: int) -> None:
         self._asks = asks
         self._replies = os.fdopen(replies, encoding="utf-8")
+        self._process: int | None = None  # its descriptor, once it has said its number
+        self._number = ""
 
     def ask(self, request: requests.Request, descriptors: Sequence[int] = ()) -> wire.Ended:
         """Return how the session of a request ended.
@@ -88,13 +92,16 @@ class Supervisor:
         Raises:
             WorkerFailed: the supervisor was ended, or did not keep its own time limit.
         """
+        limit_s = request.limit_s + GRACE_S
         try:
-            wire.send(self._asks, request, descriptors)
-            ready = select.select([self._replies], [], [], request.limit_s + GRACE_S)[0]
-            line = self._replies.readline() if ready else None
+            line = self._number or self._introduced(limit_s)
+            if line:
+                wire.send(self._asks, request, descriptors)
+                line = self._line(limit_s)
         except OSError:
             line = ""
         if line is None:
+            self._end()
             raise WorkerFailed("the process that watches over the session was stopped")
         if not line.endswith("\n"):
             raise WorkerFailed("the process that watches over the session was ended")
@@ -104,6 +111,30 @@ class Supervisor:
         """Close the socket, upon which it ends."""
         self._asks.close()
         self._replies.close()
+        if self._process is not None:
+            os.close(self._process)
+            self._process = None
+
+    def _introduced(self, limit_s: float) -> str | None:
+        """Return its first line, the number of its process. Raises OSError where that has ended since."""
+        line = self._line(limit_s)
+        if line:
+            self._number = line.strip()
+            self._process = os.pidfd_open(int(self._number))
+        return line
+
+    def _line(self, limit_s: float) -> str | None:
+        """Return the next line, empty at the end; None where none comes within so many seconds."""
+        ready = select.select([self._replies], [], [], limit_s)[0]
+        return self._replies.readline() if ready else None
+
+    def _end(self) -> None:
+        """Kill it with everything below it: a session that stopped it would go on."""
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._process, signal.SIGSTOP)
+                processes.strike(first=False, of=self._number)
+                signal.pidfd_send_signal(self._process, signal.SIGKILL)
 
 
 SOURCE = Path(__file__).parent / "native" / "seal.cpp"

@@ -21,6 +21,7 @@ WALLS: Mapping[str, str] = {
     "namespace": "every process it starts ends with it, also when the audit is killed",
     "network": "reaches no other machine",
     "calls": "cannot ask the kernel for namespaces, mounts, tracing and the like",
+    "metadata": "changes no rights, times or attributes of files of others",
     "limits": "memory, file size and core files are limited",
     "privileges": "has no rights of root beyond those to files",
     "environment": "sees no variables but those it needs",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -26,8 +27,9 @@ _NEW_NAMESPACES = 0x7E020000
 """The flags of clone(2) that ask for namespaces: CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET."""
 _CLONE3 = 435
 _IO_URING_SETUP = 425
-_REFUSED_EVERYWHERE = (_IO_URING_SETUP, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442)
-"""io_uring_*, open_tree, move_mount, fs*, pidfd_getfd, mount_setattr: numbers all machines share."""
+_REFUSED_EVERYWHERE = (_IO_URING_SETUP, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442, 443, 447, 467)
+"""io_uring_*, open_tree, move_mount, fs*, pidfd_getfd, mount_setattr, quotactl_fd, memfd_secret, open_tree_attr. All
+machines share these numbers."""
 _REFUSED = {
     "acct": (163, 89), "add_key": (248, 217), "adjtimex": (159, 171), "bpf": (321, 280), "chroot": (161, 51),
     "clock_adjtime": (305, 266), "clock_settime": (227, 112), "delete_module": (176, 106),
@@ -39,8 +41,23 @@ _REFUSED = {
     "quotactl": (179, 60), "reboot": (169, 142), "request_key": (249, 218), "semget": (64, 190),
     "setdomainname": (171, 162), "sethostname": (170, 161), "setns": (308, 268), "settimeofday": (164, 170),
     "shmget": (29, 194), "swapoff": (168, 225), "swapon": (167, 224), "syslog": (103, 116), "umount2": (166, 39),
-    "unshare": (272, 97), "userfaultfd": (323, 282),
+    "unshare": (272, 97), "userfaultfd": (323, 282), "vmsplice": (278, 75),
 }  # fmt: skip
+_SENDS_DESCRIPTORS = {"sendmsg": (46, 211), "sendmmsg": (307, 269)}
+"""A descriptor on its way through a socket belongs to no process: what it holds would be in no count."""
+_METADATA_EVERYWHERE = (452, 463, 466, 469)
+"""fchmodat2, setxattrat, removexattrat, file_setattr."""
+_METADATA = {
+    "chmod": (90, None), "chown": (92, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchown": (93, 55),
+    "fchownat": (260, 54), "fremovexattr": (199, 16), "fsetxattr": (190, 7), "futimesat": (261, None),
+    "lchown": (94, None), "lremovexattr": (198, 15), "lsetxattr": (189, 6), "removexattr": (197, 14),
+    "setxattr": (188, 5), "utime": (132, None), "utimensat": (280, 88), "utimes": (235, None),
+}  # fmt: skip
+"""Rights, owners, times and extended attributes: Landlock knows none of them."""
+_LEASES = (1024, 1026, 1040)
+"""F_SETLEASE, F_NOTIFY and F_SETDELEG of fcntl(2): with a lease, every other process waits when it opens the file."""
+_FILE_FLAGS = (0x40086602, 0x40046602, 0x401C5820, 0x40087602)
+"""FS_IOC_SETFLAGS (64 and 32 bit), FS_IOC_FSSETXATTR and FS_IOC_SETVERSION of ioctl(2)."""
 
 
 @dataclass(frozen=True)
@@ -53,31 +70,66 @@ class _Machine:
     connect: int
     clone: int
     prlimit: int
+    fcntl: int
+    ioctl: int
     seccomp: int
     foreign_from: int | None
 
 
 MACHINES = {
     "x86_64": _Machine(
-        0, 0xC000003E, socket=41, connect=42, clone=56, prlimit=302, seccomp=317, foreign_from=0x40000000
+        0,
+        0xC000003E,
+        socket=41,
+        connect=42,
+        clone=56,
+        prlimit=302,
+        fcntl=72,
+        ioctl=16,
+        seccomp=317,
+        foreign_from=0x40000000,
     ),
-    "aarch64": _Machine(1, 0xC00000B7, socket=198, connect=203, clone=220, prlimit=261, seccomp=277, foreign_from=None),
+    "aarch64": _Machine(
+        1,
+        0xC00000B7,
+        socket=198,
+        connect=203,
+        clone=220,
+        prlimit=261,
+        fcntl=25,
+        ioctl=29,
+        seccomp=277,
+        foreign_from=None,
+    ),
 }
 
 
 @cache
-def program(machine: str, *, network: bool = False) -> bytes:
-    """The filter for that machine; with `network` sockets of every family are allowed. KeyError for an unknown one."""
+def program(machine: str, *, network: bool = False, metadata: bool = False) -> bytes:
+    """Return the filter for that machine.
+
+    Args:
+        machine: as uname(2) names it; KeyError for an unknown one.
+        network: sockets of every family are allowed, and messages with descriptors.
+        metadata: rights, times and attributes of files may be changed: the mounts say of which files.
+    """
     own = MACHINES[machine]
-    code = _native_calls_only(own)
+    code = _native_calls_only(own) + _refused_second(own.fcntl, _LEASES)
+    named: dict[str, tuple[int, int | None]] = dict(_REFUSED)
+    everywhere = list(_REFUSED_EVERYWHERE)
+    if not metadata:
+        code += _refused_second(own.ioctl, _FILE_FLAGS)
+        named |= _METADATA
+        everywhere += _METADATA_EVERYWHERE
     if not network:
+        named |= _SENDS_DESCRIPTORS
         code += _looked_at(own.socket, _op(_EQUAL, _AF_UNIX, 0, 1), _ALLOW, _REFUSE)
         code += [_op(_EQUAL, own.connect, 0, 1), _op(_RETURN, _REFUSE)]  # services of this machine: agents, containers
     code += _looked_at(own.clone, _op(_ANY_BIT, _NEW_NAMESPACES, 0, 1), _REFUSE, _ALLOW)
     code += _looked_at(own.prlimit, _op(_EQUAL, 0, 0, 1), _ALLOW, _REFUSE)  # its own limits, not another process's
     code += [_op(_EQUAL, _CLONE3, 0, 1), _op(_RETURN, _ABSENT)]  # its flags lie in memory: callers fall back on clone
-    refused = [numbers[own.column] for numbers in _REFUSED.values()]
-    for number in sorted([*_REFUSED_EVERYWHERE, *(one for one in refused if one is not None)]):
+    refused = [numbers[own.column] for numbers in named.values()]
+    for number in sorted([*everywhere, *(one for one in refused if one is not None)]):
         code += [_op(_EQUAL, number, 0, 1), _op(_RETURN, _REFUSE)]
     return b"".join([*code, _op(_RETURN, _ALLOW)])
 
@@ -93,6 +145,8 @@ def offline(machine: str) -> bytes:
 
 def install(code: bytes) -> None:
     """Puts a filter around this thread and what it starts, for good. Raises OSError where the kernel refuses."""
+    if native.lacks("seccomp"):
+        raise OSError(errno.ENOSYS, "seccomp is switched off")
     text = ctypes.create_string_buffer(code, len(code))
     filled = struct.pack("@HP", len(code) // 8, ctypes.addressof(text))
     native.renounce_privileges()
@@ -118,6 +172,13 @@ def _looked_at(number: int, test: bytes, then: int, otherwise: int) -> list[byte
         _op(_RETURN, then),
         _op(_RETURN, otherwise),
     ]
+
+
+def _refused_second(number: int, values: Sequence[int]) -> list[bytes]:
+    """That call is refused where its second argument's low half is one of these values, and allowed elsewhere."""
+    tests = [op for value in values for op in (_op(_EQUAL, value, 0, 1), _op(_RETURN, _REFUSE))]
+    looked = [_op(_LOAD, _FIRST_ARGUMENT_AT + 8), *tests, _op(_RETURN, _ALLOW)]
+    return [_op(_EQUAL, number, 0, len(looked)), *looked]
 
 
 def _op(code: int, value: int, true: int = 0, false: int = 0) -> bytes:

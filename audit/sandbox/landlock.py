@@ -36,6 +36,8 @@ _NET_ABI, _SCOPE_ABI = 4, 6
 
 def abi() -> int:
     """The version the kernel offers; 0 where there is none or it is switched off."""
+    if native.lacks("landlock"):
+        return 0
     try:
         return native.call(_CREATE, None, 0, _VERSION)
     except OSError:

@@ -22,6 +22,8 @@ _CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.lim
 PROCESSES = 512
 """Processes and threads' leaders at once: a builder with two jobs has about ten, torch.compile one a core."""
 DESCRIPTORS = 4096
+FILES = 20_000
+"""Files and folders at once; a build with torch's extension builder leaves about ten, Triton eight for each kernel."""
 PRINTED_BYTES = 64 << 20
 USER_PROCESSES = 4096
 """Processes and threads of the user beside those there already, where the user is not root."""
@@ -37,6 +39,7 @@ class Bounds:
         disk: in files it writes, those without a name included.
         scratch: of its private temporary folder where that is a file system of its own.
         processes: at once.
+        files: files and folders at once, in its folders and in its temporary one each.
         descriptors: open at once, of one process.
         printed: on standard output and error.
     """
@@ -46,6 +49,7 @@ class Bounds:
     disk: int
     scratch: int
     processes: int = PROCESSES
+    files: int = FILES
     descriptors: int = DESCRIPTORS
     printed: int = PRINTED_BYTES
 

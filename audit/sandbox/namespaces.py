@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
+import stat
+import struct
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +18,8 @@ _NEW_PROCESSES, _NEW_NETWORK = 0x20000000, 0x40000000
 _NO_SETUID, _NO_DEVICES, _NO_EXECUTION = 2, 4, 8
 _READ_ONLY, _REMOUNT, _BIND = 1, 1 << 5, 1 << 12
 _RECURSIVELY, _PRIVATE = 1 << 14, 1 << 18
+_MOUNT_SETATTR, _BELOW, _HERE = 442, 0x8000, -100
+_ATTRIBUTE_READ_ONLY, _ATTRIBUTE_NO_SETUID, _ATTRIBUTE_NO_DEVICES = 1, 2, 4
 _CLOSED = ("1", "bus", "fs", "irq", "sys", "sysrq-trigger")
 """The parts of `/proc` that belong to the namespace's first process, which watches the others, or to the machine."""
 SHARED_MEMORY = "/dev/shm"
@@ -46,19 +52,68 @@ def become_first() -> bool:
     return False
 
 
-def own_scratch(size: int) -> bool:
-    """Shared memory of this process's own, of at most that many bytes, gone with the last process that sees it.
+def own_scratch(size: int, *, files: int, kept: Iterable[str] = ()) -> bool:
+    """Mount shared memory of this process's own, gone with the last process that sees it.
+
+    Args:
+        size: bytes that it holds at most.
+        files: files and folders that it holds at most.
+        kept: paths that stay where they are, also those in the machine's shared memory.
 
     Returns:
         Whether it has one now; if not, all stays as it was.
     """
+    below = {path for path in map(os.path.realpath, kept) if path.startswith(f"{SHARED_MEMORY}/")}
     try:
         native.unshare(_NEW_MOUNTS)
         native.mount("none", "/", "", _RECURSIVELY | _PRIVATE)
-        native.mount("tmpfs", SHARED_MEMORY, "tmpfs", _NO_SETUID | _NO_DEVICES, f"size={size},mode=1777")
+        places = {path: os.open(path, os.O_PATH) for path in sorted(below) if Path(path).exists()}
+        options = f"size={size},nr_inodes={files},mode=1777"
+        native.mount("tmpfs", SHARED_MEMORY, "tmpfs", _NO_SETUID | _NO_DEVICES, options)
+        for path, place in places.items():
+            _placeholder(Path(path), folder=stat.S_ISDIR(os.fstat(place).st_mode))
+            native.mount(f"/proc/self/fd/{place}", path, "", _BIND)
+            os.close(place)
     except OSError:
         return False
     return True
+
+
+def _placeholder(path: Path, *, folder: bool) -> None:
+    """Make an empty folder or file there, unless there is one."""
+    (path if folder else path.parent).mkdir(parents=True, exist_ok=True)
+    if not folder and not path.exists():
+        path.touch()
+
+
+def close_files(writable: Iterable[str]) -> bool:
+    """Mount every file system for reading alone but those folders, in a mount namespace of this process's own.
+
+    Not even metadata changes then: rights, times, owners and extended attributes. Programs with a setuid bit lose it.
+
+    Returns:
+        Whether it is so (Linux 5.12); if not, all stays as it was.
+
+    Raises:
+        OSError: a folder could not be opened again.
+    """
+    folders = [*writable]
+    try:
+        for folder in folders:
+            native.mount(folder, folder, "", _BIND)
+        _set_attributes("/", _BELOW, on=_ATTRIBUTE_READ_ONLY | _ATTRIBUTE_NO_SETUID)
+    except OSError:
+        return False
+    for folder in (*folders, SHARED_MEMORY):
+        _set_attributes(folder, 0, on=_ATTRIBUTE_NO_DEVICES, off=_ATTRIBUTE_READ_ONLY)
+    _set_attributes("/proc", 0, off=_ATTRIBUTE_READ_ONLY)  # a GPU's driver names its threads there
+    return True
+
+
+def _set_attributes(place: str, flags: int, *, on: int = 0, off: int = 0) -> None:
+    """mount_setattr(2). Raises OSError."""
+    changes = struct.pack("=4Q", on, off, 0, 0)
+    native.call(_MOUNT_SETATTR, _HERE, place.encode(), flags, ctypes.create_string_buffer(changes, 32), 32)
 
 
 def show_caches(folder: str) -> bool:
@@ -79,7 +134,6 @@ def own_network() -> None:
     """A network without any other machine, its loop-back device switched on. Raises OSError where none is offered."""
     import fcntl
     import socket
-    import struct
 
     native.unshare(_NEW_NETWORK)
     set_flags, up_and_running = 0x8914, 0x41

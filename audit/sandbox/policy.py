@@ -30,7 +30,6 @@ class Policy:
         processor_s: seconds of processor time for one process; None for no limit.
         home: a folder for its temporary files, used where it gets no file system of its own.
         limit: see `Bounds`.
-        enforced: False leaves the process as it is, to measure the cost of the sandbox.
     """
 
     reads: Sequence[str] = ()
@@ -41,7 +40,6 @@ class Policy:
     processor_s: float | None = None
     home: str | None = None
     limit: Bounds = field(default_factory=limits.of_this_machine)
-    enforced: bool = True
 
 
 def prepare() -> None:
@@ -49,7 +47,7 @@ def prepare() -> None:
     surroundings.system()
     limits.of_this_machine()
     with suppress(KeyError):  # a machine whose numbers of system calls are not known
-        filters.program(native.MACHINE, network=False)
+        filters.program(native.MACHINE, metadata=True)
 
 
 def enforce(policy: Policy) -> str:
@@ -61,11 +59,12 @@ def enforce(policy: Policy) -> str:
         The folder of its temporary files.
     """
     native.die_with_parent(signal.SIGKILL)
-    if not policy.enforced:
-        return tempfile.gettempdir()
-    scratch = namespaces.own_scratch(policy.limit.scratch)
-    if scratch and policy.caches:
-        namespaces.show_caches(policy.caches[0])
+    if native.lacks("everything"):
+        return _moved_in(policy.home)
+    named = [*policy.writes, *policy.caches, *policy.reads, *(path for path, _ in policy.rules)]
+    scratch = namespaces.own_scratch(policy.limit.scratch, files=policy.limit.files, kept=named)
+    shown = [namespaces.CACHES] if scratch and policy.caches and namespaces.show_caches(policy.caches[0]) else []
+    closed = scratch and namespaces.close_files([*policy.writes, *policy.caches, *shown])
     networked = policy.network and _has_own_network()
     home = _moved_in(namespaces.SHARED_MEMORY if scratch else policy.home)
     limits.set_limits(policy.limit, processor_s=policy.processor_s)
@@ -83,7 +82,7 @@ def enforce(policy: Policy) -> str:
         with suppress(OSError):
             landlock.restrict(rules, tcp=networked)
     with suppress(OSError, KeyError):
-        filters.install(filters.program(native.MACHINE, network=networked))
+        filters.install(filters.program(native.MACHINE, network=networked, metadata=closed))
     return home
 
 

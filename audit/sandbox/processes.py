@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import itertools
 import os
 import resource
 import signal
@@ -9,6 +11,7 @@ import stat
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import IO
 
@@ -18,10 +21,10 @@ _PROC = Path("/proc")
 _ROUNDS, _WAIT_S, _LONGEST_WAIT_S = 500, 0.001, 0.05
 
 
-def descendants() -> list[int]:
-    """Everything this process and its descendants started and that still runs, by the numbers `/proc` uses."""
+def descendants(of: str = "self") -> list[int]:
+    """Everything that process and its descendants started and that still runs, by the numbers `/proc` uses."""
     found: list[int] = []
-    waiting = ["self"]
+    waiting = [of]
     while waiting:
         children = [child for task in _tasks(waiting.pop()) for child in _children(task)]
         found += map(int, children)
@@ -43,14 +46,14 @@ def end_all(*, first: bool) -> None:
         time.sleep(min(_LONGEST_WAIT_S, _WAIT_S * (turn + 1)))
 
 
-def strike(*, first: bool) -> None:
+def strike(*, first: bool, of: str = "self") -> None:
     """Ends every descendant there is now, and waits for none; see `end_all`."""
     if first:
         with suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)
         return
     stopped: set[int] = set()
-    while fresh := set(descendants()) - stopped:
+    while fresh := set(descendants(of)) - stopped:
         _send(fresh, signal.SIGSTOP)
         stopped |= fresh
     _send(stopped, signal.SIGKILL)
@@ -87,6 +90,11 @@ _PROC = Path("/proc")
 _LOOK_S, _FILES_S = 0.1, 0.5
 _BLOCK = 512  # bytes, the unit of st_blocks
 _MIB = 1 << 20
+_SOCKETS = 1024
+"""At once. Each holds up to 0.4 MB of the kernel's memory, which is in no process's count."""
+_DESCRIPTORS = 16_384
+"""Of all processes at once, so that one look at them takes a tenth of a second."""
+_SHARED_MATTERS = 64 << 20
 
 
 class Usage:
@@ -101,7 +109,8 @@ class Usage:
     def __init__(self, bounds: Bounds, folders: Sequence[str], prints: IO[bytes]) -> None:
         self._bounds, self._folders, self._prints = bounds, folders, prints
         self._own = _resident("self")
-        self._there = sum(map(_below, folders))
+        self._there = _below(folders, bounds.files)[0]
+        self._shared_before = _shared_of_machine()
         self._next_look = self._next_files = 0.0
 
     def over(self) -> str | None:
@@ -120,8 +129,7 @@ class Usage:
         most = self._bounds.memory
         if sum(max(0, _resident(process) - self._own) for process in running) <= most:
             return None
-        held = sum(_share(process) for process in running)
-        return f"held {held / GIB:.1f} GiB of memory; {most / GIB:.1f} are allowed" if held > most else None
+        return _excess(sum(_share(process) for process in running), most, "memory")
 
     def _files(self, running: Sequence[str], now: float) -> str | None:
         if os.fstat(self._prints.fileno()).st_size > self._bounds.printed:
@@ -129,10 +137,15 @@ class Usage:
         if now < self._next_files:
             return None
         self._next_files = now + _FILES_S
-        written = sum(map(_below, self._folders)) - self._there + sum(map(_nameless, running))
-        most = self._bounds.disk
-        return (
-            f"held {written / GIB:.1f} GiB of bytes on disk; {most / GIB:.1f} are allowed" if written > most else None
+        sizes, files = _below(self._folders, self._bounds.files)
+        if files > self._bounds.files:
+            return f"made more than {self._bounds.files} files and folders"
+        held = Held(running)
+        if held.descriptors > _DESCRIPTORS or len(held.sockets) > _SOCKETS:
+            return f"held {len(held.sockets)} sockets and {held.descriptors} descriptors open"
+        shared = held.shared() if _shared_of_machine() - self._shared_before > _SHARED_MATTERS else 0
+        return _excess(sizes - self._there + sum(held.nameless.values()), self._bounds.disk, "bytes on disk") or (
+            _excess(shared, self._bounds.scratch, "shared memory")
         )
 
 
@@ -152,26 +165,97 @@ def _share(process: str) -> int:
     return _resident(process)
 
 
-def _below(folder: str) -> int:
-    """Bytes on disk of a folder and all below it; links are not followed."""
-    found, waiting = 0, [folder]
-    while waiting:
-        with suppress(OSError), os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                with suppress(OSError):
-                    found += entry.stat(follow_symlinks=False).st_blocks * _BLOCK
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-    return found
+def _below(folders: Sequence[str], most: int) -> tuple[int, int]:
+    """Return the bytes on disk and the number of all that lies below those folders; links are not followed.
+
+    The count ends once it is above `most`: a process can make folders faster than another counts them. A path longer
+    than the system takes is above it too.
+    """
+    size, files, waiting = 0, 0, [*folders]
+    while waiting and files <= most:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in itertools.islice(entries, most + 1 - files):
+                    files += 1
+                    with suppress(OSError):
+                        size += entry.stat(follow_symlinks=False).st_blocks * _BLOCK
+                        if entry.is_dir(follow_symlinks=False):
+                            waiting.append(entry.path)
+        except OSError as error:
+            files = most + 1 if error.errno == errno.ENAMETOOLONG else files
+    return size, files
 
 
-def _nameless(process: str) -> int:
-    """Bytes of the files it holds open that have no name any more, or never had one."""
-    found: dict[tuple[int, int], int] = {}
-    with suppress(OSError), os.scandir(_PROC / process / "fd") as entries:
-        for entry in entries:
-            with suppress(OSError):
-                held = entry.stat()
-                if stat.S_ISREG(held.st_mode) and not held.st_nlink:
-                    found[held.st_dev, held.st_ino] = held.st_blocks * _BLOCK
-    return sum(found.values())
+class Held:
+    """What processes hold open.
+
+    Attributes:
+        descriptors: their number; the count ends above `_DESCRIPTORS`.
+        sockets: by device and inode.
+        nameless: bytes of the files without a name, by device and inode, those in shared memory aside.
+    """
+
+    def __init__(self, running: Sequence[str]) -> None:
+        self.descriptors = 0
+        self.sockets: set[tuple[int, int]] = set()
+        self.nameless: dict[tuple[int, int], int] = {}
+        self._running = running
+        self._shared: dict[tuple[int, int], int] = {}
+        for process in running:
+            with suppress(OSError), os.scandir(_PROC / process / "fd") as entries:
+                for entry in itertools.islice(entries, _DESCRIPTORS + 1 - self.descriptors):
+                    self.descriptors += 1
+                    with suppress(OSError):
+                        self._add(entry.stat())
+
+    def _add(self, held: os.stat_result) -> None:
+        file = held.st_dev, held.st_ino
+        if stat.S_ISSOCK(held.st_mode):
+            self.sockets.add(file)
+        elif stat.S_ISREG(held.st_mode) and not held.st_nlink:
+            kind = self._shared if held.st_dev == _device_of_shared_memory() else self.nameless
+            kind[file] = held.st_blocks * _BLOCK
+
+    def shared(self) -> int:
+        """Return the bytes of shared memory without a name that they hold open or have mapped, resident or not."""
+        mapped: dict[tuple[int, int], int] = {}
+        for process in self._running:
+            own: dict[tuple[int, int], int] = {}
+            for file, size in _mapped(process):
+                own[file] = own.get(file, 0) + size
+            for file, size in own.items():
+                mapped[file] = max(size, mapped.get(file, 0))
+        return sum((mapped | self._shared).values())
+
+
+def _mapped(process: str) -> Iterator[tuple[tuple[int, int], int]]:
+    """Give device, inode and size of each mapping of shared memory without a name; see proc_pid_maps(5)."""
+    with suppress(OSError), (_PROC / process / "maps").open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            if line.endswith("(deleted)\n"):
+                place, _, _, device, inode = line.split()[:5]
+                start, end = (int(number, 16) for number in place.split("-"))
+                file = os.makedev(*(int(number, 16) for number in device.split(":"))), int(inode)
+                if file[0] == _device_of_shared_memory():
+                    yield file, end - start
+
+
+@cache
+def _device_of_shared_memory() -> int:
+    """Return the device on which the kernel keeps memfds and anonymous shared mappings."""
+    descriptor = os.memfd_create("device")
+    try:
+        return os.fstat(descriptor).st_dev
+    finally:
+        os.close(descriptor)
+
+
+def _shared_of_machine() -> int:
+    """Return the bytes of shared memory in use on the whole machine; 0 where it does not say."""
+    with suppress(OSError, IndexError), (_PROC / "meminfo").open(encoding="ascii") as lines:
+        return next((int(line.split()[1]) << 10 for line in lines if line.startswith("Shmem:")), 0)
+    return 0
+
+
+def _excess(size: int, most: int, what: str) -> str | None:
+    return f"held {size / GIB:.1f} GiB of {what}; {most / GIB:.1f} are allowed" if size > most else None

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from audit.sandbox import landlock
+from audit.sandbox import landlock, native
 
 KIT = Path(__file__).resolve().parents[1]
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/proc", "/sys", "/nix/store", "/gnu/store")
@@ -84,8 +84,8 @@ def _pythons() -> tuple[str, ...]:
 
 
 _NAMES = {
-    "AUDIT_CACHE", "CC", "CFLAGS", "CPATH", "CPLUS_INCLUDE_PATH", "CXX", "CXXFLAGS", "C_INCLUDE_PATH", "LANG",
-    "LANGUAGE", "LD_LIBRARY_PATH", "LD_PRELOAD", "LIBRARY_PATH", "MAX_JOBS", "PATH", "PYTHONDONTWRITEBYTECODE",
+    native.WITHOUT, "AUDIT_CACHE", "CC", "CFLAGS", "CPATH", "CPLUS_INCLUDE_PATH", "CXX", "CXXFLAGS", "C_INCLUDE_PATH",
+    "LANG", "LANGUAGE", "LD_LIBRARY_PATH", "LD_PRELOAD", "LIBRARY_PATH", "MAX_JOBS", "PATH", "PYTHONDONTWRITEBYTECODE",
     "PYTHONHASHSEED", "PYTHONHOME", "PYTHONPATH", "PYTHONUNBUFFERED", "TZ", "VIRTUAL_ENV",
 }  # fmt: skip
 _FAMILIES = (

@@ -156,6 +156,7 @@ def test_only_plain_web_addresses_become_links(address: str, linked: bool) -> No
         ("http://x.y", "http&#58;//x.y"),
         ("\x1b[1mbold\x1b[0m", "bold"),
         ("a_b*c", r"a\_b\*c"),
+        (r"a\b \[", r"a&#92;&#8203;b &#92;&#8203;\["),
     ],
 )
 def test_escape(text: str, shown: str) -> None:

@@ -4,7 +4,6 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -147,8 +146,7 @@ def test_a_parent_that_was_killed_or_stopped_is_replaced(
         assert (reply.ending, reply.events) == ("crashed", ())
         assert reply.detail == f"the process that watches over the session {detail}"
         assert ask(own, tmp_path, FINE).finished
-        with suppress(ProcessLookupError):
-            os.kill(supervisor, signal.SIGKILL)
+        assert not Path(f"/proc/{supervisor}").exists(), "one that was stopped is ended"
         os.kill(_supervisor_of(root, but=supervisor), signal.SIGKILL)
         own._fork_server._process.kill()
         own._fork_server._process.wait()

@@ -14,6 +14,9 @@ from audit.sandbox.policy import Policy
 
 LIMIT = Bounds(memory=1 << 30, data=4 << 30, disk=64 << 20, scratch=16 << 20, processes=40)
 
+REFUSED = ("PermissionError", "OSError")
+"""What the sandbox answers: Landlock and seccomp the first, a file system mounted for reading the second."""
+
 
 def inside(
     function: Callable[[], Any],
