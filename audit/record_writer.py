@@ -86,12 +86,23 @@ class RecordWriter:
             self.put(environment=self.record.environment.model_copy(update={"walls": walls}))
 
     def add_build(self, note: BuildNote) -> None:
-        """Adds the note of a build."""
+        """Adds the note of a build, and what it read to the files the audit rests on.
+
+        Raises:
+            BadInput: a file is not as it was when the audit first read it.
+        """
         with self._lock:
-            environment = self.record.environment
+            environment, claim = self.record.environment, self.record.claim
             compiler = note.compiler or environment.compiler
             told = environment.model_copy(update={"builds": (*environment.builds, note), "compiler": compiler})
-            self.put(environment=told)
+            known = {one.file: one for one in claim.sources}
+            if changed := next((one.file for one in note.reads if known.get(one.file, one) != one), None):
+                raise BadInput(f"{claim.statement.name}/{changed}: changed during the audit; run it again")
+            more = [one for one in note.reads if one.file not in known]
+            self.put(
+                environment=told,
+                claim=claim.model_copy(update={"sources": (*claim.sources, *more)}),
+            )
 
 
 def taken(out: Path) -> Hold:

@@ -48,7 +48,7 @@ class SourceFile(Frozen):
 
 
 class AuditedClaim(Frozen):
-    """The claim and the exact files it was audited from."""
+    """The claim and the exact files it was audited from; those that a build read are added when it is known."""
 
     statement: Claim
     sources: tuple[SourceFile, ...]
@@ -64,7 +64,10 @@ class Device(Frozen):
 
 
 class BuildNote(Frozen):
-    """How one variant was compiled; `flags` without paths; any outcome but "built" says why there is no library."""
+    """How one variant was compiled; `flags` without paths; any outcome but "built" says why there is no library.
+
+    `reads` are the files of the claim that went into it, as the compiler named them.
+    """
 
     variant: str
     optimisation: str
@@ -75,6 +78,7 @@ class BuildNote(Frozen):
     seconds: float
     from_cache: bool
     log: str = ""
+    reads: tuple[SourceFile, ...] = ()
 
 
 class Stage(Frozen):

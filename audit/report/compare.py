@@ -83,13 +83,20 @@ def places(records: Sequence[Record]) -> list[tuple[str, Record | None]]:
     for record in records:
         if record.verdict.name == "incomplete":
             raise BadInput(f"a record of {record.claim.statement.name} is incomplete; run that audit again")
-        if record.claim != first.claim:
+        if not _of_same_files(record, first):
             names = f"{first.claim.statement.name}, {record.claim.statement.name}"
             raise BadInput(f"records of different claims or sources ({names}); use the same files")
     named = [speedup.gpu for speedup in first.claim.statement.speedup]
     last = {gpu: record for record in records for gpu in names_in(record.device.name)}
     others = [record for record in records if not names_in(record.device.name) & set(named)]
     return [*((gpu, last.get(gpu)) for gpu in named), *((record.device.name, record) for record in others)]
+
+
+def _of_same_files(one: Record, other: Record) -> bool:
+    """Whether two records are of one claim; what only one of two devices' builds read differs in no file."""
+    known = {source.file: source for source in one.claim.sources}
+    same = all(known.get(source.file, source) == source for source in other.claim.sources)
+    return same and one.claim.statement == other.claim.statement
 
 
 def standing(own: Record | None, records: Sequence[Record]) -> str:

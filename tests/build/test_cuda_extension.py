@@ -1,10 +1,12 @@
 """Flags, cache keys, the builder's child process and what it leaves; a compiler is not needed."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from audit.build.cuda import compile, extension, gpu
+from audit.build.cuda.copied import copied
 from audit.build.cuda.toolchain import Toolchain, ninja_folder
 from audit.build.emulated.cache import SEAL
 from audit.model.errors import BadInput, CompileError
@@ -45,28 +47,58 @@ def test_a_flag_with_a_path_or_for_a_shell_is_refused(flag: str) -> None:
         compile.checked_flags((flag,))
 
 
-def key(source: Path, *flags: str, card: gpu.Gpu = H100) -> str:
-    return extension.build_key(source, flags, gpu=card, toolchain=TOOLS)
+@pytest.fixture
+def tools(tmp_path: Path) -> Toolchain:
+    """A toolkit whose nvcc lists dependencies as g++ finds them."""
+    nvcc = tmp_path / "toolkit/bin/nvcc"
+    nvcc.parent.mkdir(parents=True)
+    nvcc.write_text('#!/bin/sh\nfor last; do :; done\nexec g++ -M -MF "$3" -x c++ "$last"\n')
+    nvcc.chmod(0o755)
+    return replace(TOOLS, cuda_home=tmp_path / "toolkit")
 
 
-def test_the_key_changes_with_all_a_build_depends_on(tmp_path: Path) -> None:
-    source, header = tmp_path / "claimed.cu", tmp_path / "tiles.cuh"
-    source.write_text('#include "tiles.cuh"\n#include "absent.h"\n')
-    header.write_text('#include "claimed.cu"\n')
-    first = key(source, "-O3")
-    assert first == key(source, "-O3")
-    assert len({first, key(source), key(source, "-O2"), key(source, "-O3", card=T4)}) == 4
+def key(source: Path, tools: Toolchain, *flags: str, card: gpu.Gpu = H100) -> str:
+    own = copied(source, flags, arch=card.arch, toolchain=tools, cache=tools.cuda_home.parent / "cache")
+    return extension.build_key(own, flags, gpu=card, toolchain=tools)
+
+
+def test_the_key_changes_with_all_a_build_depends_on(tmp_path: Path, tools: Toolchain) -> None:
+    source, header = tmp_path / "claim/claimed.cu", tmp_path / "claim/tiles.cuh"
+    source.parent.mkdir()
+    source.write_text('#define TILES "tiles.cuh"\n#include TILES\n')
+    header.write_text("#define TILE 16\n")
+    first = key(source, tools, "-O3")
+    assert first == key(source, tools, "-O3")
+    assert len({first, key(source, tools), key(source, tools, "-O2"), key(source, tools, "-O3", card=T4)}) == 4
     header.write_text("#define TILE 32\n")
-    second = key(source, "-O3")
+    second = key(source, tools, "-O3")
     source.write_text('#include "tiles.cuh"\n')
-    assert len({first, second, key(source, "-O3")}) == 3
+    assert len({first, second, key(source, tools, "-O3")}) == 3
+    (source.parent / "notes.md").touch()
+    source.write_text('#define TILES "tiles.cuh"\n#include TILES\n')
+    assert key(source, tools, "-O3") == second
+
+
+def test_a_build_sees_what_the_compiler_named_and_nothing_else(tmp_path: Path, tools: Toolchain) -> None:
+    source = tmp_path / "claim/claimed.cu"
+    (source.parent / "below").mkdir(parents=True)
+    source.write_text('#include "below/tiles.cuh"\n#include <cstdio>\n')
+    for name in ("below/tiles.cuh", "other.cuh"):
+        (source.parent / name).write_text("#define TILE 16\n")
+    own = copied(source, (), arch="9.0", toolchain=tools, cache=tmp_path / "cache")
+    there = {path.relative_to(own.source.parent).as_posix() for path in own.source.parent.rglob("*.cu*")}
+    assert {one.file for one in own.reads} == there == {"claimed.cu", "below/tiles.cuh"}
+    source.write_text('#include "absent.h"\n')
+    with pytest.raises(CompileError, match=r"absent\.h: No such file"):
+        copied(source, (), arch="9.0", toolchain=tools, cache=tmp_path / "cache")
 
 
 def fake_builder(monkeypatch: pytest.MonkeyPatch, folder: Path, work: str) -> None:
     """A Python that runs `work` instead of torch's builder."""
     script = folder / "child.py"
     script.write_text(CHILD.format(work=work))
-    python = folder / "python"
+    python = folder / "bin/python"  # what lies beside a program's folder can be read by it
+    python.parent.mkdir()
     python.write_text(f'#!/bin/sh\nshift 2\nexec "{compile.PYTHON}" {script} "$@"\n')
     python.chmod(0o755)
     monkeypatch.setattr(compile, "PYTHON", str(python))
@@ -75,12 +107,14 @@ def fake_builder(monkeypatch: pytest.MonkeyPatch, folder: Path, work: str) -> No
 WRITES = "pathlib.Path(request['folder'], request['name'] + '.so').write_text('x')"
 
 
-def test_a_build_is_made_once_and_leaves_only_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_build_is_made_once_and_leaves_only_itself(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tools: Toolchain
+) -> None:
     source, cache = tmp_path / "k.cu", tmp_path / "cache"
     source.write_text("// a kernel\n")
     fake_builder(monkeypatch, tmp_path, WRITES)
-    first = extension.build(source, ("-O3",), gpu=H100, toolchain=TOOLS, cache=cache)
-    again = extension.build(source, ("-O3",), gpu=H100, toolchain=TOOLS, cache=cache)
+    first = extension.build(source, ("-O3",), gpu=H100, toolchain=tools, cache=cache)
+    again = extension.build(source, ("-O3",), gpu=H100, toolchain=tools, cache=cache)
     assert (first.from_cache, again.from_cache, first.library) == (False, True, again.library)
     assert {path.name for path in first.library.parent.iterdir()} == {f"{first.module}.so", "built.json", SEAL}
     assert first.flags == ("-O3", "TORCH_CUDA_ARCH_LIST=9.0")
@@ -94,24 +128,25 @@ def test_the_child_is_told_the_one_target(monkeypatch: pytest.MonkeyPatch) -> No
     assert told["PATH"].startswith(str(TOOLS.ninja))
 
 
-def test_what_the_compiler_says_is_the_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_the_compiler_says_is_the_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tools: Toolchain) -> None:
     source = tmp_path / "k.cu"
     source.write_text("x")
     fake_builder(monkeypatch, tmp_path, "print('/a/b/k.cu(3): error: identifier \"y\" is undefined'); sys.exit(1)")
     with pytest.raises(CompileError) as caught:
-        extension.build(source, (), gpu=H100, toolchain=TOOLS, cache=tmp_path / "cache")
+        extension.build(source, (), gpu=H100, toolchain=tools, cache=tmp_path / "cache")
     assert caught.value.log == 'k.cu(3): error: identifier "y" is undefined'
     assert caught.value.rung == "published"
     assert not [path for path in (tmp_path / "cache" / "cuda").iterdir() if path.is_dir()]
 
 
-def test_a_build_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(compile, "BUILD_LIMIT_S", 0.5)
+def test_a_build_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tools: Toolchain) -> None:
     source = tmp_path / "k.cu"
     source.write_text("x")
+    copied(source, (), arch=H100.arch, toolchain=tools, cache=tmp_path / "cache")
+    monkeypatch.setattr(compile, "BUILD_LIMIT_S", 0.5)
     fake_builder(monkeypatch, tmp_path, "time.sleep(60)")
     with pytest.raises(CompileError, match=r"had not ended after 0\.5 s"):
-        extension.build(source, (), gpu=H100, toolchain=TOOLS, cache=tmp_path / "cache")
+        extension.build(source, (), gpu=H100, toolchain=tools, cache=tmp_path / "cache")
 
 
 def test_a_log_keeps_the_compilers_words_only() -> None:

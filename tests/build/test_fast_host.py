@@ -92,6 +92,25 @@ def test_what_is_not_taken_is_named_with_its_line(line: str, named: str) -> None
     assert caught.value.line == 2
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '#define IMPL "impl.h"\n#include IMPL',
+        '#include_next "impl.h"',
+        '#import "impl.h"',
+        "%:include IMPL",
+        '#if __has_include("impl.h")\nint x;\n#endif',
+        '#inc\\\nlude "impl.h"',
+        "#include <../impl.h>",
+        '#include "cuda/../impl.h"',
+        "#include </srv/impl.h>",
+    ],
+)
+def test_a_header_that_is_not_known_by_its_name_takes_the_published_build(text: str) -> None:
+    with pytest.raises(NotFast):
+        translated(f"#include <cuda_runtime.h>\n{text}\n")
+
+
 def test_inline_assembly_runs_on_a_gpu_and_is_taken() -> None:
     assert "asm" not in translated('__global__ void k(int* p) { asm("mov.u32 %0, 1;" : "=r"(*p)); }\n')
 

@@ -63,7 +63,8 @@ def test_a_gpu_that_the_claim_does_not_name_has_the_floor_its_own_record_states(
 def test_unfinished_and_foreign_records_are_refused(record: Record) -> None:
     with pytest.raises(BadInput, match="incomplete"):
         compare([record])
-    other = record.claim.model_copy(update={"sources": ()})
+    changed = tuple(one.model_copy(update={"size_bytes": one.size_bytes + 1}) for one in record.claim.sources)
+    other = record.claim.model_copy(update={"sources": changed})
     done = finished(record, "x", "wrong")
     with pytest.raises(BadInput, match="different claims or sources"):
         compare([done, done.model_copy(update={"claim": other})])

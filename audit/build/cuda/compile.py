@@ -42,7 +42,7 @@ def compile_module(
     """Builds `<folder>/<module>.so` from the unmodified source and returns it.
 
     Args:
-        source: the `.cu` file, compiled where it is.
+        source: the `.cu` file; beside it lies all of the claim that it reads.
         flags: for nvcc, checked.
         module: the name of the Python module.
         arch: the one target, as "9.0".
@@ -66,7 +66,7 @@ def run_child(module: str, request: dict[str, Any], *, env: dict[str, str], fold
         CompileError: not done within `BUILD_LIMIT_S`, or over a bound; it and what it started are ended.
     """
     program = [PYTHON, "-m", module, json.dumps(request)]
-    beside = Path(request["source"]).parent  # the headers a source includes in quotes
+    beside = Path(request["source"]).parent
     done = command.run(program, folder=folder, limit_s=BUILD_LIMIT_S, reads=[beside], environment=env)
     words = compiler_words(done.out + done.err)
     if done.stopped:

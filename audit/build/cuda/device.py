@@ -213,4 +213,5 @@ def _note(variant: Variant, level: str, built: CudaBuild | FastBuild, *, header_
         seconds=round(built.seconds, 2),
         from_cache=built.from_cache,
         log=log,
+        reads=built.reads,
     )

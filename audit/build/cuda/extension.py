@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audit.build.cuda.compile import RUNG, checked_flags, compile_module
+from audit.build.cuda.copied import Copied, copied
 from audit.build.cuda.gpu import Gpu
 from audit.build.cuda.toolchain import Toolchain
-from audit.build.emulated import included
 from audit.build.emulated.cache import fingerprint, made
+from audit.model import SourceFile
 from audit.model.errors import CompileError
 from audit.sandbox import command
 
@@ -24,7 +25,8 @@ _LISTING_LIMIT_S = 60.0
 
 @dataclass(frozen=True)
 class CudaBuild:
-    """A compiled module: `library` is `<module>.so`, `note` what could not be checked about it, or empty."""
+    """A compiled module: `library` is `<module>.so`, `reads` the files of the claim in it, the source included, `note`
+    what could not be checked about it, or empty."""
 
     library: Path
     module: str
@@ -33,13 +35,14 @@ class CudaBuild:
     seconds: float
     from_cache: bool
     note: str
+    reads: tuple[SourceFile, ...]
 
 
 def build(source: Path, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchain, cache: Path) -> CudaBuild:
     """Compiles the unmodified source for that GPU, or takes it from the cache.
 
     Args:
-        source: the `.cu` file; headers it includes in quotes are sought beside it.
+        source: the `.cu` file; headers of its own lie in its folder or below.
         flags: for nvcc, in order, as published.
         gpu: the only GPU the code is for.
         toolchain: what compiles it.
@@ -48,17 +51,18 @@ def build(source: Path, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchai
     Raises:
         BadInput: a flag that names a target or a path.
         CompileError: refused, not for this GPU, or not done in time.
-        Unsupported: the headers it includes are too large.
+        Unsupported: it reads a file that is neither the claim's nor the compiler's.
     """
     flags = checked_flags(flags)
-    key = build_key(source, flags, gpu=gpu, toolchain=toolchain)
+    own = copied(source, flags, arch=gpu.arch, toolchain=toolchain, cache=cache)
+    key = build_key(own, flags, gpu=gpu, toolchain=toolchain)
     module, place = f"audited_{key}", cache / "cuda" / key
     started = time.monotonic()
 
     def make(folder: Path) -> None:
         private = folder / "torch"
         private.mkdir()
-        library = compile_module(source, flags, module=module, arch=gpu.arch, toolchain=toolchain, folder=private)
+        library = compile_module(own.source, flags, module=module, arch=gpu.arch, toolchain=toolchain, folder=private)
         note = _verified(library, gpu=gpu, toolchain=toolchain)
         library.rename(folder / library.name)
         (folder / MANIFEST).write_text(json.dumps({"source": source.name, "flags": flags, "note": note}) + "\n")
@@ -74,14 +78,13 @@ def build(source: Path, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchai
         seconds=time.monotonic() - started,
         from_cache=kept,
         note=note,
+        reads=own.reads,
     )
 
 
-def build_key(source: Path, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchain) -> str:
+def build_key(source: Copied, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchain) -> str:
     """Names everything the module depends on: sources, flags, target, torch, its CUDA, nvcc and Python."""
-    data = source.read_bytes()
-    headers = included.headers(source, data.decode("utf-8", errors="replace"))
-    files = [source.name, data, *(part for header in headers for part in header)]
+    files = [source.source.name, *(part for one in source.reads for part in (one.file, one.sha256))]
     made_by = [gpu.arch, toolchain.torch, str(toolchain.torch_cuda), toolchain.nvcc, sys.version.split()[0]]
     return fingerprint([*files, *flags, *made_by])
 

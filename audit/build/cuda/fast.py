@@ -22,19 +22,20 @@ from audit.build.cuda.fast_nvrtc import NAMES
 from audit.build.cuda.fast_refusal import NotFast
 from audit.build.cuda.fast_symbols import Symbol, device_variables, offset_of, symbols
 from audit.build.cuda.fast_toolchain import FastToolchain
+from audit.build.dependencies import listed, own_files, source_file
 from audit.build.emulated import cache, toolchain
 from audit.build.emulated.cache import fingerprint, made
 from audit.build.names import FAST_MANIFEST, IMAGE, OPENER
-from audit.model import untrusted
-from audit.model.errors import first_error
+from audit.model import SourceFile, untrusted
+from audit.model.errors import Unsupported, first_error
 from audit.review.cuda_source import CudaSource, parse
 from audit.sandbox import command
 
 __all__ = ["FastBuild", "NotFast", "build", "prepare"]
 
 DEVICE_LIMIT_S = 120.0
-LIBRARY, DEVICE_SOURCE = "host.so", "device.cu"
-_RECIPE = "2"  # part of every cache key; counts changes to the way this module calls the compilers
+LIBRARY, DEVICE_SOURCE, RULE = "host.so", "device.cu", "host.d"
+_RECIPE = "3"  # part of every cache key; counts changes to the way this module calls the compilers
 _LINK = ("-shared", "-Wl,-z,now")
 
 
@@ -51,6 +52,7 @@ class FastBuild:
         host_seconds: that compiling the host part took, when it was compiled.
         device_seconds: the same for NVRTC, the start of its process included.
         from_cache: nothing was compiled by this call.
+        reads: the source, which is all of the claim in it.
         left_out: instantiations whose template arguments are torch's types; launching one raises NotImplementedError.
     """
 
@@ -62,6 +64,7 @@ class FastBuild:
     host_seconds: float
     device_seconds: float
     from_cache: bool
+    reads: tuple[SourceFile, ...]
     left_out: tuple[str, ...]
 
 
@@ -96,7 +99,8 @@ def build(
     """
     started = time.monotonic()
     own = cache_folder or cache.cache_folder()
-    source = parse(untrusted.text(source_path))
+    text = untrusted.text(source_path)
+    source = parse(text)
     if "__global__" not in source.masked:
         raise NotFast("a source that defines no kernel")
     tools = fast_toolchain.find()
@@ -118,6 +122,7 @@ def build(
         host_seconds=manifest["host_seconds"],
         device_seconds=manifest["device_seconds"],
         from_cache=kept,
+        reads=(source_file(source_path.name, text.encode()),),
         left_out=tuple(manifest["left_out"]),
     )
 
@@ -153,11 +158,18 @@ class _Job:
 
     def _compile_host(self, folder: Path) -> None:
         header = fast_toolchain.header_now(self._cache, folder)
-        compile_ = [*self._tools.host_flags, "-include", str(header), "-c", "host.cpp", "-o", "host.o"]
+        flags = self._tools.host_flags
+        compile_ = [*flags, "-include", str(header), "-MD", "-MF", RULE, "-c", "host.cpp", "-o", "host.o"]
         for arguments in (compile_, [*_LINK, "host.o", "-o", LIBRARY]):
             succeeded, log = toolchain.compile_file(arguments, folder=folder, reads=[header.parent])
             if not succeeded:
                 raise NotFast(f"this host code: {first_error(log)}")
+        rule = (folder / RULE).read_text(encoding="utf-8", errors="surrogateescape")
+        known = [header.parent, *toolchain.header_folders(flags)]
+        try:
+            own_files(listed(rule), source=folder / "host.cpp", build=folder, toolchain=known)
+        except Unsupported as error:
+            raise NotFast(error.construct) from error
         (folder / "host.o").unlink()
 
     def _compile_device(self, folder: Path, wanted: list[Symbol]) -> dict[str, str]:

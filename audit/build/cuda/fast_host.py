@@ -26,6 +26,12 @@ _REPLACED = re.compile(
 _NOT_REPLACED = re.compile(
     r"\b(?:cudaFunc[GS]et\w+|cudaOccupancy\w+|cuda\w*Symbol\w*|cudaLaunch(?:Kernel|Cooperative)\w*|cudaGetKernel)\b"
 )
+_SPLICE = re.compile(r"\\[ \t]*\r?\n")
+_INCLUDE = re.compile(r"(?:#|%:|\?\?=)\s*include\b")
+_OTHER_FILES = re.compile(
+    r"(?:#|%:|\?\?=)\s*(?:include_next|import|embed|include(?!\w)(?!\s*[<\"]))|__has_(?:include|embed)"
+)
+"""Directives that may read files which are not known before a compiler runs; NVRTC names none that it read."""
 # In the precompiled header already, or only for device code.
 _HEADER_NOT_READ = re.compile(
     r"(?:torch/|pybind11/|ATen/ATen\.h|ATen/cuda/CUDAContext\w*\.h|mma\.h|cooperative_groups|cuda_pipeline|cuda/|"
@@ -67,7 +73,14 @@ def _refuse(source: CudaSource) -> None:
     for match in _NOT_REPLACED.finditer(source.masked):
         if not _REPLACED.match(source.masked, match.start()):
             raise NotFast(match.group(), line=source.line_of(match.start()))
+    spliced = _SPLICE.sub("", source.code)
+    if other := _OTHER_FILES.search(spliced):
+        raise NotFast(f"the directive '{other.group()}'")
+    if len(_INCLUDE.findall(spliced)) != len(source.includes):
+        raise NotFast("an include that is not plain")
     for include in source.includes:
+        if ".." in include.header or include.header.startswith("/"):
+            raise NotFast(f"the header {include.header} by its path", line=include.line)
         if source.code[include.start : include.end].rstrip().endswith('"') and not include.header.startswith("cuda"):
             raise NotFast(f"the header {include.header} beside the source", line=include.line)
 

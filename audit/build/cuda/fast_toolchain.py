@@ -42,13 +42,18 @@ class FastToolchain:
     @property
     def standard(self) -> str:
         """The C++ standard torch's extension builder asks nvcc for."""
-        release = tuple(int(part) for part in self.torch_version.split("+")[0].split(".")[:2])
-        return "c++20" if release >= _NEWER_STANDARD else "c++17"
+        return standard_of(self.torch_version)
 
     @property
     def operators(self) -> frozenset[str]:
         """Operators that have a header of their own in torch."""
         return _operators(self.torch)
+
+
+def standard_of(torch_version: str) -> str:
+    """The C++ standard the extension builder of that torch asks nvcc for."""
+    release = tuple(int(part) for part in torch_version.split("+", maxsplit=1)[0].split(".")[:2])
+    return "c++20" if release >= _NEWER_STANDARD else "c++17"
 
 
 @functools.cache

@@ -1,4 +1,8 @@
-"""A CUDA source to a library for the emulated device: rewrite, compile on the lowest rung of headers that holds it."""
+"""A CUDA source to a library for the emulated device: rewrite, compile on the lowest rung of headers that holds it.
+
+The preprocessor runs first. A library is kept by the text that it gives, headers of the source included, and made from
+that text alone. What a source gives is kept too, for as long as nothing in its folder changes.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +15,25 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from audit.build.emulated import included, prepared, rewrite_limits, toolchain
+from audit.build import dependencies
+from audit.build.emulated import prepared, rewrite_limits, toolchain
 from audit.build.emulated.cache import cache_folder, fingerprint, made
 from audit.build.emulated.prepared import Rung, prepare
+from audit.build.emulated.preprocess import COMPILES, TEXT, preprocess
 from audit.build.emulated.rewrite import operator_headers, rewrite
-from audit.model import untrusted
+from audit.model import SourceFile, untrusted
 from audit.model.errors import CompileError, Unsupported
 from audit.review.cuda_source import CudaSource, parse
 from audit.review.unsupported import unsupported
 
 __all__ = ["EmulatedBuild", "build", "prepare"]
 
+UNIT = "unit.json"
+"""Beside a preprocessed text: the rung it is for, the library made of it, and the files of the claim in it."""
 _SLOWER = {"O2": "", "O0": '#pragma GCC optimize("O0")\n'}
 # Named one by one: -fsanitize must bring no library of its own, its callbacks are the runtime's.
 _LINK = ("-shared", "-nodefaultlibs", "-Wl,-z,now,--as-needed", "-lstdc++", "-lm", "-lgcc_s", "-lgcc", "-lc")
-_RECIPE = "3"  # part of every cache key; counts changes to the way this module calls the compiler
+_RECIPE = "4"  # part of every cache key; counts changes to the way this module calls the compiler
 
 _MISSING = re.compile(
     r"error: .*(?:not a member of|has not been declared|was not declared|does not name a|No such file|incomplete type"
@@ -43,6 +51,7 @@ class EmulatedBuild:
     Attributes:
         library: the shared library. It needs `runtime` loaded before it.
         rung: the header set it took.
+        reads: the source and the files of its folder that the compiler read for it.
         compiler: name, version, machine.
         seconds: of wall clock that the compilation took, also when it was not this call's.
         from_cache: nothing was compiled by this call.
@@ -52,7 +61,7 @@ class EmulatedBuild:
     library: Path
     runtime: Path
     rung: Rung
-    source_sha256: str
+    reads: tuple[SourceFile, ...]
     flags: tuple[str, ...]
     compiler: str
     seconds: float
@@ -71,7 +80,7 @@ def build(
     """Compile a source for the emulated device, or find it compiled.
 
     Args:
-        source_path: a torch extension in one file; headers it includes in quotes may lie beside it.
+        source_path: a torch extension in one file; headers of its own lie in its folder or below.
         optimisation: "O2", or "O0" for an independent second build of the source's own functions.
         compute_capability: of the GPU the device stands for, e.g. 75.
         cache: a folder instead of the user's (see `audit.build.emulated.cache`).
@@ -79,7 +88,7 @@ def build(
 
     Raises:
         BadInput: the source is missing or is no UTF-8.
-        Unsupported: it uses what the emulated device does not model, or its headers are too large.
+        Unsupported: it uses what the emulated device does not model, or reads a file that is not known to be its own.
         CompileError: no rung compiles it.
     """
     if optimisation not in _SLOWER:
@@ -91,54 +100,79 @@ def build(
         raise Unsupported(construct.construct, line=construct.line)
     translated = rewrite(source, name=source_path.name, compute_capability=compute_capability)
     translated = _SLOWER[optimisation] + translated
-    beside = [part for header in included.headers(source_path, text) for part in header]
-    key = fingerprint([_RECIPE, *toolchain.find().identity, *_LINK, prepared.headers_hash(), translated, *beside])
-    target = (cache or cache_folder()) / "kernels" / f"{source_path.stem[:40]}-{key}"
-    job = _Job(source, translated, source_path.resolve().parent, target, tell, cache)
-    found = made(target, job.compile)
-    return replace(_recorded(target, prepared.runtime(tell, folder=cache)), from_cache=found)
+    own = cache or cache_folder()
+    tools, folder = toolchain.find(), source_path.resolve().parent
+    key = fingerprint([_RECIPE, *tools.identity, prepared.headers_hash(), translated, *dependencies.marks(folder)])
+    job = _Job(source, translated, folder / source_path.name, own, tell)
+    made(unit := own / "units" / f"{source_path.stem[:40]}-{key}", job.climb)
+    note = json.loads((unit / UNIT).read_text(encoding="utf-8"))
+    job.kernel(target := own / "kernels" / note["kernel"], unit / TEXT, note["rung"])
+    reads = (dependencies.source_file(source_path.name, text.encode()), *map(SourceFile.model_validate, note["reads"]))
+    runtime = prepared.runtime(tell, folder=cache)
+    return replace(_recorded(target, runtime), from_cache=not job.compiled, reads=reads)
 
 
-@dataclass(frozen=True)
 class _Job:
-    source: CudaSource
-    translated: str
-    source_folder: Path
-    target: Path
-    tell: Callable[[str], None]
-    cache: Path | None
+    """One source on its way through preprocessor and compiler; `compiled` says whether the compiler ran."""
 
-    def compile(self, unfinished: Path) -> None:
-        """Climb the rungs until one holds the source, then write down how it went."""
-        started = time.monotonic()
+    def __init__(
+        self, source: CudaSource, translated: str, path: Path, cache: Path, tell: Callable[[str], None]
+    ) -> None:
+        self._source, self._translated, self._path, self._cache, self._tell = source, translated, path, cache, tell
+        self.compiled = False
+
+    def climb(self, unfinished: Path) -> None:
+        """Climb the rungs until one holds the source; leave the text there, and the name of the library made of it."""
         rung: Rung = "micro"
         while (log := self._try(rung, unfinished)) is not None:
             higher = _next_rung(rung, log)
             if higher is None:
                 raise CompileError(log, rung=rung)
             rung = higher
-        tools = toolchain.find()
+
+    def kernel(self, target: Path, text: Path, rung: Rung) -> None:
+        """Have the library of a preprocessed text made. Raises CompileError."""
+        made(target, lambda unfinished: self._compile(text, rung, unfinished))
+
+    def _try(self, rung: Rung, unfinished: Path) -> str | None:
+        """The compiler's log if it refuses the source on this rung."""
+        header, flags = prepared.header(rung, self._tell, folder=self._cache), self._flags(rung)
+        operators = _operator_includes(self._source) if rung == "micro" else ""
+        try:
+            reads = preprocess(operators + self._translated, self._path, unfinished, header=header, flags=flags)
+            text = unfinished / TEXT
+            key = fingerprint([_RECIPE, *toolchain.find().identity, *flags, *_LINK, text.read_bytes()])
+            name = f"{self._path.stem[:40]}-{key}"
+            self.kernel(self._cache / "kernels" / name, text, rung)
+        except CompileError as error:
+            return error.log
+        note = {"rung": rung, "kernel": name, "reads": [one.model_dump() for one in reads]}
+        (unfinished / UNIT).write_text(json.dumps(note), encoding="utf-8")
+        return None
+
+    def _flags(self, rung: Rung) -> tuple[str, ...]:
+        return (*toolchain.find().flags, *prepared.rung_flags(rung))
+
+    def _compile(self, text: Path, rung: Rung, unfinished: Path) -> None:
+        """Make the library, and write down how it went."""
+        started, tools = time.monotonic(), toolchain.find()
+        header = prepared.header(rung, self._tell, folder=self._cache)
+        self._tell(f"compiling {self._path.stem} against header set {rung}")
+        self.compiled = True
+        (unfinished / TEXT).write_bytes(text.read_bytes())
+        arguments = [*self._flags(rung), *COMPILES, *_LINK, "-o", "kernel.so"]
+        succeeded, log = toolchain.compile_file(arguments, folder=unfinished, reads=[header.parent])
         library = unfinished / "kernel.so"
+        if not succeeded or (log := _too_many_constants(library)):
+            raise CompileError(log, rung=rung)
         note: dict[str, Any] = {
             "rung": rung,
-            "source_sha256": hashlib.sha256(self.source.text.encode()).hexdigest(),
-            "flags": [*tools.flags, *prepared.rung_flags(rung), *_LINK],
+            "flags": [*self._flags(rung), *_LINK],
             "compiler": tools.version,
             "seconds": time.monotonic() - started,
             "sha256": hashlib.sha256(library.read_bytes()).hexdigest(),
         }
         (unfinished / "build.json").write_text(json.dumps(note), encoding="utf-8")
-
-    def _try(self, rung: Rung, unfinished: Path) -> str | None:
-        """The compiler's log if it refuses the source on this rung."""
-        header = prepared.header(rung, self.tell, folder=self.cache)
-        self.tell(f"compiling {self.target.name.rpartition('-')[0]} against header set {rung}")
-        operators = _operator_includes(self.source) if rung == "micro" else ""
-        (unfinished / "kernel.cpp").write_text(operators + self.translated, encoding="utf-8")
-        arguments = [*toolchain.find().flags, *prepared.rung_flags(rung), f"-iquote{self.source_folder}"]
-        arguments += ["-include", str(header), "kernel.cpp", *_LINK, "-o", "kernel.so"]
-        succeeded, log = toolchain.compile_file(arguments, folder=unfinished, reads=[header.parent, self.source_folder])
-        return (_too_many_constants(unfinished / "kernel.so") or None) if succeeded else log
 
 
 def _too_many_constants(library: Path) -> str:
@@ -179,4 +213,4 @@ def _operator_includes(source: CudaSource) -> str:
 def _recorded(folder: Path, runtime: Path) -> EmulatedBuild:
     note = json.loads((folder / "build.json").read_text(encoding="utf-8"))
     note["flags"] = tuple(note["flags"])
-    return EmulatedBuild(library=folder / "kernel.so", runtime=runtime, from_cache=False, **note)
+    return EmulatedBuild(library=folder / "kernel.so", runtime=runtime, reads=(), from_cache=False, **note)

@@ -50,6 +50,7 @@ class EmulatedVariant:
             flags=self._flags,
             seconds=round(self.library.seconds, 2),
             from_cache=self.library.from_cache,
+            reads=self.library.reads,
         )
 
     @property

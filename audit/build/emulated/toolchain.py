@@ -79,6 +79,15 @@ def python_include() -> Path | None:
     return folder if (folder / "Python.h").is_file() else None
 
 
+@functools.cache
+def header_folders(flags: tuple[str, ...]) -> tuple[Path, ...]:
+    """The folders in which the compiler seeks headers with those flags."""
+    words = [find().compiler, *flags, "-E", "-v", "-x", "c++", os.devnull]
+    told = subprocess.run(words, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"}).stderr
+    _, _, behind = told.partition("search starts here:\n")
+    return tuple(Path(line.strip()) for line in behind.partition("End of search")[0].splitlines() if line[:1] == " ")
+
+
 def compile_file(arguments: list[str], *, folder: Path, reads: Sequence[Path] = ()) -> tuple[bool, str]:
     """Run the compiler in a folder, inside the walls; whether it succeeded, and what it said.
 

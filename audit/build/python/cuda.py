@@ -13,6 +13,7 @@ from audit.build.cuda.compile import compiler_words, environment, run_child
 from audit.build.cuda.device import CudaVariant
 from audit.build.cuda.gpu import Gpu
 from audit.build.cuda.toolchain import Toolchain
+from audit.build.dependencies import source_file
 from audit.build.emulated.cache import fingerprint, made
 from audit.build.names import FOLDERS
 from audit.build.python.child import MANIFEST
@@ -52,8 +53,9 @@ class PythonBuilder:
             Unsupported: loading it raises something else.
         """
         started = time.monotonic()
-        extends = PythonSource(source.read_text(encoding="utf-8")).builds_extensions
-        request = {"source": str(kept_alone(source)), "entry": claim.entry, "init_inputs": list(init_inputs(source))}
+        alone = kept_alone(source)
+        extends = PythonSource(alone.read_text(encoding="utf-8")).builds_extensions
+        request = {"source": str(alone), "entry": claim.entry, "init_inputs": list(init_inputs(source))}
         place, kept = self._extended(request) if extends else (None, True)
         note = BuildNote(
             variant=variant.name,
@@ -64,6 +66,7 @@ class PythonBuilder:
             flags=(f"TORCH_CUDA_ARCH_LIST={self.gpu.arch}",) if extends else (),
             seconds=round(time.monotonic() - started, 2),
             from_cache=kept,
+            reads=(source_file(source.name, alone.read_bytes()),),
         )
         return CudaVariant(note, self._loaded(request, place))
 

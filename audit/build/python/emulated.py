@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from audit.build.dependencies import source_file
 from audit.build.emulated.build import EmulatedBuild, build
 from audit.build.emulated.cache import cache_folder, fingerprint, made
 from audit.build.emulated.device import MORE_ORDERS, ORDERS, in_order
@@ -127,15 +128,16 @@ def build_python(
         Unsupported: it uses what there is only on a GPU, or Triton where that is not installed.
     """
     started = time.monotonic()
-    parsed = PythonSource(source.read_text(encoding="utf-8"))
+    alone = kept_alone(source)
+    parsed = PythonSource(alone.read_text(encoding="utf-8"))
     _refuse(parsed)
     refusals = {one.key: one.refusal for one in parsed.inline if one.refusal}
     libraries = {
         one.key: _compiled(one, source, variant, optimisation) for one in parsed.inline if one.key not in refusals
     }
     return EmulatedPython(
-        note=_note(variant, optimisation, list(libraries.values()), seconds=time.monotonic() - started),
-        source=kept_alone(source),
+        note=_note(variant, optimisation, list(libraries.values()), alone, seconds=time.monotonic() - started),
+        source=alone,
         runtime=runtime(lambda _: None),
         init_inputs=init_inputs(source),
         libraries=libraries,
@@ -171,7 +173,9 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _note(variant: Variant, optimisation: str, libraries: list[EmulatedBuild], *, seconds: float) -> BuildNote:
+def _note(
+    variant: Variant, optimisation: str, libraries: list[EmulatedBuild], source: Path, *, seconds: float
+) -> BuildNote:
     flags = libraries[0].flags if libraries else ()
     return BuildNote(
         variant=variant.name,
@@ -183,4 +187,5 @@ def _note(variant: Variant, optimisation: str, libraries: list[EmulatedBuild], *
         seconds=round(seconds, 2),
         from_cache=all(library.from_cache for library in libraries),
         log="" if libraries else AS_IT_IS,
+        reads=(source_file(source.name, source.read_bytes()),),
     )

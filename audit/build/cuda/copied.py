@@ -1,0 +1,108 @@
+"""The files of a claim that nvcc reads for a source, copied to a folder from which alone it is compiled."""
+
+from __future__ import annotations
+
+import json
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from audit.build import dependencies
+from audit.build.cuda import compile
+from audit.build.cuda.compile import RUNG, compiler_words, environment
+from audit.build.cuda.fast_toolchain import standard_of
+from audit.build.cuda.toolchain import Toolchain
+from audit.build.dependencies import listed, own_files
+from audit.build.emulated import toolchain as host
+from audit.build.emulated.cache import fingerprint, made
+from audit.model import SourceFile, untrusted
+from audit.model.errors import CompileError, Unsupported
+from audit.sandbox import command
+
+FOLDER, RULE, NOTE = "claim", "rule.d", "read.json"
+_MACROS = (
+    "-DTORCH_EXTENSION_NAME=audited",
+    "-DTORCH_API_INCLUDE_EXTENSION_H",
+    "-D__CUDA_NO_HALF_OPERATORS__",
+    "-D__CUDA_NO_HALF_CONVERSIONS__",
+    "-D__CUDA_NO_BFLOAT16_CONVERSIONS__",
+    "-D__CUDA_NO_HALF2_OPERATORS__",
+)
+"""What torch's builder defines."""
+
+
+@dataclass(frozen=True)
+class Copied:
+    """A copied source, and the files of the claim that belong to it, itself included."""
+
+    source: Path
+    reads: tuple[SourceFile, ...]
+
+
+def copied(source: Path, flags: tuple[str, ...], *, arch: str, toolchain: Toolchain, cache: Path) -> Copied:
+    """Ask nvcc which files it reads, in its passes for host and device, and copy those of the claim.
+
+    Args:
+        source: the `.cu` file.
+        flags: for nvcc, as published.
+        arch: the one target, as "9.0".
+        toolchain: what compiles it.
+        cache: the copies are kept for as long as nothing in the source's folder changes.
+
+    Raises:
+        CompileError: nvcc's preprocessor refuses the source.
+        Unsupported: it reads a file that is neither the claim's nor the compiler's.
+    """
+    path = source.parent.resolve() / source.name
+    made_by = (arch, toolchain.torch, toolchain.nvcc)
+    key = fingerprint([path.name, *flags, *made_by, *dependencies.marks(path.parent)])
+    place = cache / "cuda-sources" / f"{path.stem[:40]}-{key}"
+    made(place, lambda folder: _copy(path, flags, folder, arch=arch, toolchain=toolchain))
+    note = json.loads((place / NOTE).read_text(encoding="utf-8"))
+    return Copied(place / FOLDER / path.name, tuple(map(SourceFile.model_validate, note)))
+
+
+def _copy(source: Path, flags: tuple[str, ...], folder: Path, *, arch: str, toolchain: Toolchain) -> None:
+    standard = [] if any("std=" in flag for flag in flags) else [f"-std={standard_of(toolchain.torch)}"]
+    arguments = [f"-arch=sm_{arch.replace('.', '')}", *flags, *standard, *_MACROS]
+    arguments += [*(f"-isystem={each}" for each in _headers()), str(source)]
+    done = command.run(
+        [str(toolchain.cuda_home / "bin/nvcc"), "-M", "-MF", RULE, *arguments],
+        folder=folder,
+        limit_s=compile.BUILD_LIMIT_S,
+        reads=[source.parent],
+        environment=environment(arch, toolchain),
+    )
+    if done.stopped:
+        raise CompileError(f"error: the build {done.stopped.removeprefix('it ')}", rung=RUNG)
+    if done.code:
+        words = compiler_words(done.out + done.err)
+        raise CompileError(words or f"error: the preprocessor ended with code {done.code}", rung=RUNG)
+    rule = (folder / RULE).read_text(encoding="utf-8", errors="surrogateescape")
+    own = own_files(listed(rule), source=source, build=folder, toolchain=[*_known(toolchain)])
+    for one in own:
+        data = untrusted.data(source.parent / one.file, limit_bytes=untrusted.SOURCE_BYTES, empty=True)
+        if dependencies.source_file(one.file, data) != one:
+            raise Unsupported(f"a source whose {one.file} changes while it is read")
+        (to := folder / FOLDER / one.file).parent.mkdir(parents=True, exist_ok=True)
+        to.write_bytes(data)
+    (folder / NOTE).write_text(json.dumps([one.model_dump() for one in own]), encoding="utf-8")
+
+
+def _headers() -> list[Path]:
+    """The folders that torch's builder names."""
+    spec = find_spec("torch")
+    torch = [Path(spec.origin).parent / "include"] if spec and spec.origin else []
+    return [*torch, *(each / "torch/csrc/api/include" for each in torch), Path(sysconfig.get_paths()["include"])]
+
+
+def _known(toolchain: Toolchain) -> Iterator[Path]:
+    """The folders whose headers are not the claim's."""
+    yield from _headers()
+    yield from host.header_folders(())
+    yield toolchain.cuda_home
+    yield (toolchain.cuda_home / "bin/nvcc").resolve().parents[1]
+    spec = find_spec("nvidia")
+    yield from map(Path, (spec.submodule_search_locations if spec else None) or ())

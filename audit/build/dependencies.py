@@ -1,0 +1,101 @@
+"""The files that a compiler read for a source, by its own account: those of the claim are kept, others are refused.
+
+A name in a source says little: macros, pasted tokens and conditionals make others. So the compiler is asked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from audit.model import SourceFile, untrusted
+from audit.model.errors import BadInput, Unsupported
+
+MOST_FILES = 20_000
+"""In the folder of a source and below it."""
+_NAME = re.compile(r"(?:\\.|[^\\\s])+")
+_ESCAPED = re.compile(r"\\([\s#:\\])")
+
+
+def listed(rule: str) -> list[str]:
+    """Return the files in a rule for make, as `-MD` writes it."""
+    _, _, names = rule.replace("\\\n", " ").partition(": ")
+    return [_ESCAPED.sub(r"\1", name).replace("$$", "$") for name in _NAME.findall(names)]
+
+
+def own_files(names: Iterable[str], *, source: Path, build: Path, toolchain: Sequence[Path]) -> tuple[SourceFile, ...]:
+    """Return the files of the claim that a compiler read.
+
+    Args:
+        names: the files that it read, as it names them.
+        source: the compiled file; headers lie in its folder and below.
+        build: the folder where the compiler ran.
+        toolchain: folders of headers that the compiler and the kit bring along.
+
+    Raises:
+        Unsupported: a file lies elsewhere, or cannot be found or read again.
+    """
+    folder, roots = source.parent.resolve(), [each.resolve() for each in (build, *toolchain)]
+    found: dict[str, SourceFile] = {}
+    for name in names:
+        path = Path(os.path.normpath(build / name))
+        if ".." not in name and _holder(path, folder, roots) in roots:
+            continue
+        real = _resolved(path, build / name)
+        holder = _holder(real, folder, roots)
+        if holder is None:
+            raise Unsupported(f"a source that reads {path.name}, outside of its own folder and the compiler's")
+        if holder == folder:
+            file = (path if path.is_relative_to(folder) else real).relative_to(folder).as_posix()
+            found[file] = source_file(file, _data(path))
+    return tuple(found[file] for file in sorted(found))
+
+
+def source_file(file: str, data: bytes) -> SourceFile:
+    """Return what a record keeps of a file."""
+    return SourceFile(file=file, sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
+
+
+def marks(folder: Path) -> list[str]:
+    """Return names and marks of all in a folder: other ones whenever a file there is made, changed or taken away.
+
+    Raises:
+        Unsupported: there are more than `MOST_FILES`.
+    """
+    found: list[str] = []
+    for place, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            seen = (path := Path(place, name)).lstat()
+            times = () if stat.S_ISDIR(seen.st_mode) else (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+            found.append(f"{path} {seen.st_ino} {seen.st_mode} {times}")
+        if len(found) > MOST_FILES:
+            raise Unsupported(f"a source in a folder of more than {MOST_FILES:,} files; give it a folder of its own")
+    return sorted(found)
+
+
+def _holder(path: Path, folder: Path, roots: Sequence[Path]) -> Path | None:
+    """Return the innermost folder that holds a file: a toolchain may lie below a claim, or a claim below it."""
+    around = [each for each in (*roots, folder) if path.is_relative_to(each)]
+    return max(around, key=lambda each: len(each.parts), default=None)
+
+
+def _resolved(path: Path, as_named: Path) -> Path:
+    """Return the file itself, which both names must lead to."""
+    try:
+        real = path.resolve(strict=True)
+        if real == as_named.resolve(strict=True):
+            return real
+    except (OSError, RuntimeError, ValueError):
+        pass
+    raise Unsupported(f"a source that reads {path.name!r}, which cannot be found again by this name")
+
+
+def _data(path: Path) -> bytes:
+    try:
+        return untrusted.data(path, limit_bytes=untrusted.SOURCE_BYTES, empty=True)
+    except BadInput as error:
+        raise Unsupported(f"a source that reads {path.name}: {error}") from error

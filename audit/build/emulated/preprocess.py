@@ -1,0 +1,52 @@
+"""The text that the compiler sees of a source, headers included, and the files of the claim in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from audit.build.dependencies import listed, own_files
+from audit.build.emulated import toolchain
+from audit.model import SourceFile
+from audit.model.errors import CompileError, Unsupported
+
+TEXT, RULE = "kernel.ii", "kernel.d"
+COMPILES = ("-fpreprocessed", "-fpch-preprocess", "-x", "c++-cpp-output", TEXT)
+"""Arguments that compile the text; the precompiled header is read from its own file."""
+_INPUT = "kernel.cpp"
+_PREPROCESSES = ("-E", "-fpch-preprocess", "-fno-working-directory", "-MD", "-MF", RULE, _INPUT, "-o", TEXT)
+_PRECOMPILED = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+GCC[ \t]+pch_preprocess\b.*$", re.MULTILINE)
+
+
+def preprocess(
+    text: str, source: Path, folder: Path, *, header: Path, flags: Sequence[str], ours: Sequence[Path] = ()
+) -> tuple[SourceFile, ...]:
+    """Write `TEXT` into a folder.
+
+    Args:
+        text: what the source was translated to.
+        source: its file; headers of its own lie in its folder or below.
+        folder: where the preprocessor runs.
+        header: the precompiled header that comes first.
+        flags: for the compiler.
+        ours: folders of the kit's own headers.
+
+    Returns:
+        The files of the claim that were read, in the order of their names.
+
+    Raises:
+        CompileError: the preprocessor refuses the text; `rung` is left empty.
+        Unsupported: it read a file that is neither the claim's nor the compiler's.
+    """
+    (folder / _INPUT).write_text(text, encoding="utf-8")
+    arguments = [*flags, f"-iquote{source.parent}", "-include", str(header), *_PREPROCESSES]
+    succeeded, log = toolchain.compile_file(arguments, folder=folder, reads=[header.parent, source.parent, *ours])
+    if not succeeded:
+        raise CompileError(log, rung="")
+    for found in _PRECOMPILED.finditer((folder / TEXT).read_text(encoding="utf-8", errors="replace")):
+        if f'"{header}.gch"' not in found.group():
+            raise Unsupported("a precompiled header of the source's own")
+    rule = (folder / RULE).read_text(encoding="utf-8", errors="surrogateescape")
+    known = [header.parent, *ours, *toolchain.header_folders(tuple(flags))]
+    return own_files(listed(rule), source=source, build=folder, toolchain=known)
