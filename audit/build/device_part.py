@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from audit.review.cuda_source import CudaSource, Function, Include
-from audit.review.token_scan import blank
+from audit.review.token_scan import blanked
 
 # What torch's headers bring along and device code relies on. NVRTC has no standard headers.
 _PRELUDE = """\
@@ -67,10 +67,7 @@ _HOST = re.compile(
 
 def device_part(source: CudaSource) -> str:
     """The source with its host part blanked, behind a prelude of standard headers; `#line` keeps line numbers."""
-    text = source.code
-    for start, end in sorted(set(_dropped(source)), reverse=True):
-        text = text[:start] + blank(text[start:end]) + text[end:]
-    return _PRELUDE + text
+    return _PRELUDE + blanked(source.code, sorted(set(_dropped(source))))
 
 
 def _dropped(source: CudaSource) -> Iterator[tuple[int, int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 
+_MOST_DIGITS = 64
 Operations = Mapping[type[ast.operator], Callable[[int, int], int | None]]
 
 
@@ -28,7 +29,12 @@ def computed(node: ast.expr, names: Mapping[str, int], operations: Operations, *
 
 
 def whole_number(literal: str) -> int | None:
-    """Return the value of a C++ literal without its suffix: 0x is hexadecimal, a leading 0 octal; None for `089`."""
+    """Return the value of a C++ literal without its suffix: 0x is hexadecimal, a leading 0 octal.
+
+    None for `089`, and for more digits than any type of C++ holds.
+    """
+    if len(literal) > _MOST_DIGITS:
+        return None
     if literal[:2] in ("0x", "0X"):
         return int(literal, 16)
     if not literal.startswith("0"):

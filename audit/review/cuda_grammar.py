@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Literal
 
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser, Tree
 
-from audit.review.token_scan import Macro, Masked, blank, matching
+from audit.review.token_scan import Macro, Masked, blank, blanked, line_of, matching
 
 Kind = Literal["kernel", "device", "host"]
 
 LANGUAGE = Language(tree_sitter_cuda.language())
+LEVELS = 300
+"""Of nesting; a node that lies deeper is not looked at."""
+_LEAST_WORK, _CHARACTERS_OF_WORK = 2000, 4
+"""Steps of the parser, as it counts them: ordinary sources need one for about 60 characters."""
+_READ_AT_ONCE = 1 << 16
 _KINDS = frozenset({"function_definition", "kernel_call_syntax", "ERROR"})
 # The grammar does not know these everywhere, and no rule here needs them.
 _ATTRIBUTE = re.compile(r"\b(?:__align__|alignas|__attribute__|__maxnreg__|__cluster_dims__)\s*\(")
@@ -34,7 +41,7 @@ class Parameter:
         return "*" in self.text or self.text.rstrip().endswith("]")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Function:
     """A function definition.
 
@@ -47,6 +54,7 @@ class Function:
         line: the line of its name.
         parameters: in order.
         for_host: whether the host may call it too (a host function, or `__host__ __device__`).
+        body: the node of its body.
     """
 
     name: str
@@ -57,6 +65,7 @@ class Function:
     line: int
     parameters: tuple[Parameter, ...]
     for_host: bool
+    body: Node = field(repr=False)
 
     def holds(self, node: Node) -> bool:
         """Return whether a node starts in its body."""
@@ -65,50 +74,82 @@ class Function:
 
 @dataclass(frozen=True)
 class Grammar:
-    """Everything that the grammar found; `launch_nodes` are call expressions without an error inside."""
+    """Everything that the grammar found; `launch_nodes` are call expressions without an error inside.
+
+    `parsed` is whether it read the text at all.
+    """
 
     tree: Tree
     functions: tuple[Function, ...]
     launch_nodes: tuple[Node, ...]
     error_count: int
+    parsed: bool
 
 
 def read(views: Masked, macros: tuple[Macro, ...]) -> Grammar:
     """Parse the masked text. Byte offsets of the tree are character offsets: one byte stands for each character."""
-    tree = Parser(LANGUAGE).parse(without_attributes(views.masked).encode("ascii", "replace"))
+    tree, parsed = _tree(without_attributes(views.masked).encode("ascii", "replace"))
     nodes = nodes_of(tree, _KINDS)
     kinds = _annotations(views.masked, macros)
-    functions = [_function(node, views, kinds) for node in nodes["function_definition"]]
-    calls = [node.parent for node in nodes["kernel_call_syntax"] if node.parent is not None]
+    functions = [_function(node, above, views, kinds) for node, above in nodes["function_definition"]]
+    calls = [above[-1] for _, above in nodes["kernel_call_syntax"]]
     return Grammar(
         tree=tree,
         functions=tuple(sorted((each for each in functions if each), key=lambda function: function.start)),
         launch_nodes=tuple(node for node in calls if node.type == "call_expression" and not node.has_error),
         error_count=len(nodes["ERROR"]),
+        parsed=parsed,
     )
 
 
-def nodes_of(tree: Tree, kinds: frozenset[str]) -> dict[str, list[Node]]:
-    """Return the nodes of each kind, outer ones first. A cursor takes linear time even where the text is no C++."""
-    found: dict[str, list[Node]] = {kind: [] for kind in kinds}
-    cursor = tree.walk()
+def _tree(text: bytes) -> tuple[Tree, bool]:
+    """Return the syntax tree, and whether the parser needed no more work than the length of the text allows it.
+
+    Its work on templates that could be comparisons grows with the square of the text; then the tree is empty.
+    """
+    left = iter(range(_LEAST_WORK + len(text) // _CHARACTERS_OF_WORK))
+
+    def read(offset: int, _: object) -> bytes:
+        return text[offset : offset + _READ_AT_ONCE]
+
+    try:
+        return Parser(LANGUAGE).parse(read, progress_callback=lambda *_: next(left, None) is None), True
+    except ValueError:  # told to stop
+        return Parser(LANGUAGE).parse(b""), False
+
+
+def walk_tree(tree: Tree) -> Iterator[tuple[Node, list[Node]]]:
+    """Yield every node down to `LEVELS`, outer ones first, and those around it in a list that the next step changes.
+
+    `Node.parent` begins at the root and passes all siblings, so that asking every node takes the square of the time.
+    """
+    cursor, above = tree.walk(), list[Node]()
     while True:
         node = cursor.node
-        if node is not None and (kind := node.type) in kinds:
-            found[kind].append(node)
-        if cursor.goto_first_child():
-            continue
+        if node is not None:
+            yield node, above
+            if len(above) < LEVELS and cursor.goto_first_child():
+                above.append(node)
+                continue
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
-                return found
+                return
+            above.pop()
+
+
+def nodes_of(tree: Tree, kinds: frozenset[str]) -> dict[str, list[tuple[Node, tuple[Node, ...]]]]:
+    """Return the nodes of each kind, outer ones first, each with the nodes around it from the outside in."""
+    found: dict[str, list[tuple[Node, tuple[Node, ...]]]] = {kind: [] for kind in kinds}
+    for node, above in walk_tree(tree):
+        if node.type in kinds:
+            found[node.type].append((node, tuple(above)))
+    return found
 
 
 def without_attributes(masked: str) -> str:
     """Return the masked text with alignment and other attributes blanked, so that declarations keep a plain shape."""
-    for match in reversed(list(_ATTRIBUTE.finditer(masked))):
-        closing = matching(masked, match.end() - 1)
-        if closing > 0:
-            masked = masked[: match.start()] + blank(masked[match.start() : closing + 1]) + masked[closing + 1 :]
+    ends = ((match.start(), matching(masked, match.end() - 1) + 1) for match in _ATTRIBUTE.finditer(masked))
+    masked = blanked(masked, [(start, end) for start, end in ends if end > 0])
     return _LABEL.sub(lambda match: blank(match.group()), masked)
 
 
@@ -118,12 +159,12 @@ def _annotations(masked: str, macros: tuple[Macro, ...]) -> dict[str, str]:
     return {name: body for name, body in bodies.items() if re.search(r"__(?:device|global|host)__", body)}
 
 
-def _function(node: Node, views: Masked, annotations: dict[str, str]) -> Function | None:
+def _function(node: Node, above: tuple[Node, ...], views: Masked, annotations: dict[str, str]) -> Function | None:
     body = node.child_by_field_name("body")
     declarator = _function_declarator(node)
     if body is None or declarator is None or body.type not in ("compound_statement", "try_statement"):
         return None
-    start = _start(node, views.masked, annotations)
+    start = _start(node, above, views.masked, annotations)
     written = views.masked[start : body.start_byte]
     head = re.sub(r"\w+", lambda word: annotations.get(word.group(), word.group()), written)
     name = _name(declarator.child_by_field_name("declarator"))
@@ -135,17 +176,17 @@ def _function(node: Node, views: Masked, annotations: dict[str, str]) -> Functio
         start=start,
         end=node.end_byte,
         body_start=body.start_byte,
-        line=views.masked.count("\n", 0, name.start_byte if name else start) + 1,
+        line=line_of(views.masked, name.start_byte if name else start),
         parameters=_parameters(declarator, views.code),
         for_host=for_host,
+        body=body,
     )
 
 
-def _start(node: Node, masked: str, annotations: dict[str, str]) -> int:
+def _start(node: Node, above: tuple[Node, ...], masked: str, annotations: dict[str, str]) -> int:
     """Where the definition starts, with its template head, its linkage and annotation macros the grammar missed."""
-    while node.parent is not None and node.parent.type in ("template_declaration", "linkage_specification"):
-        node = node.parent
-    start = node.start_byte
+    heads = takewhile(lambda each: each.type in ("template_declaration", "linkage_specification"), reversed(above))
+    start = min((each.start_byte for each in heads), default=node.start_byte)
     while annotations and (before := re.search(r"(\w+)\s*\Z", masked[max(0, start - 80) : start])):
         if before[1] not in annotations:
             break

@@ -7,13 +7,15 @@ the tree does not place, so comments, strings and disabled branches say nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import TypeVar
 
 from tree_sitter import Node
 
-from audit.review.cuda_grammar import nodes_of
+from audit.review.cuda_grammar import walk_tree
 from audit.review.cuda_source import CudaSource, Function
 from audit.review.rule import names
 
@@ -22,6 +24,7 @@ _KINDS = names("""
     conditional_expression return_statement expression_statement subscript_expression pointer_expression
     binary_expression cast_expression identifier
 """)
+Held = TypeVar("Held")
 _NAMED = ("identifier", "field_identifier", "type_identifier")
 _INDIRECT = ("template_function", "template_method", "dependent_name")
 
@@ -75,17 +78,46 @@ class CudaReading:
         self.source = source
 
     @cached_property
-    def _nodes(self) -> dict[str, list[Node]]:
-        return nodes_of(self.source.tree, _KINDS)
+    def _walked(self) -> tuple[dict[str, list[Node]], dict[int, Node]]:
+        """The nodes of each kind, and the node around each named node by the identity of the latter."""
+        found: dict[str, list[Node]] = {kind: [] for kind in _KINDS}
+        parents: dict[int, Node] = {}
+        for node, above in walk_tree(self.source.tree):
+            if above and node.is_named:
+                parents[node.id] = above[-1]
+            if node.type in found:
+                found[node.type].append(node)
+        return found, parents
+
+    @cached_property
+    def _starts(self) -> dict[str, list[int]]:
+        return {kind: [node.start_byte for node in several] for kind, several in self._walked[0].items()}
 
     def nodes(self, *kinds: str) -> list[Node]:
         """Return all nodes of these kinds; nested ones come after what holds them within a kind."""
-        return [node for kind in kinds for node in self._nodes[kind]]
+        return [node for kind in kinds for node in self._walked[0][kind]]
 
     def inside(self, holder: Function | Node, *kinds: str) -> list[Node]:
         """Return the nodes of these kinds in the body of a function or within a node."""
         first, last = extent(holder)
-        return [node for node in self.nodes(*kinds) if first <= node.start_byte and node.end_byte <= last]
+        found: list[Node] = []
+        for kind in kinds:
+            starts = self._starts[kind]
+            some = self._walked[0][kind][bisect_left(starts, first) : bisect_left(starts, last)]
+            found += [node for node in some if node.end_byte <= last]
+        return found
+
+    def parent(self, node: Node) -> Node | None:
+        """Return the node around a named node; None around the root and beyond the levels that are looked at."""
+        return self._walked[1].get(node.id)
+
+    def ancestors(self, node: Node, *, until: Iterable[str] = ("function_definition",)) -> Iterator[Node]:
+        """Yield the nodes around a node, from the inside out, up to a node of one of these kinds."""
+        stop = frozenset(until)
+        current = self.parent(node)
+        while current is not None and current.type not in stop:
+            yield current
+            current = self.parent(current)
 
     def text(self, node: Node) -> str:
         """Return the text of a node, literals blanked."""
@@ -115,23 +147,67 @@ class CudaReading:
 
     def kernel(self, name: str) -> Function | None:
         """Return the kernel of that name; None for none and for several."""
-        found = [kernel for kernel in self.kernels if kernel.name == name]
+        found = [each for each in self.source.by_name.get(name, ()) if each.kind == "kernel"]
         return found[0] if len(found) == 1 else None
 
     @cached_property
     def calls(self) -> tuple[Call, ...]:
         """Every call outside macros, in order."""
-        found = (self._call(node) for node in self._nodes["call_expression"])
+        found = (self._call(node) for node in self.nodes("call_expression"))
         return tuple(sorted((call for call in found if call), key=lambda call: call.node.start_byte))
+
+    @cached_property
+    def called_names(self) -> frozenset[str]:
+        """The names of all calls."""
+        return frozenset(call.name for call in self.calls)
 
     def calls_in(self, function: Function) -> list[Call]:
         """Return the calls in the body of a function."""
-        return [call for call in self.calls if function.holds(call.node)]
+        return _held(self.calls, self._call_starts, function)
+
+    @cached_property
+    def _call_starts(self) -> list[int]:
+        return [call.node.start_byte for call in self.calls]
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
         """Every declared variable outside macros, parameters not included."""
-        return tuple(each for node in self._nodes["declaration"] for each in self._declared(node))
+        return tuple(each for node in self.nodes("declaration") for each in self._declared(node))
+
+    def variables_in(self, function: Function) -> list[Variable]:
+        """Return the variables declared in the body of a function."""
+        return _held(self.variables, self._variable_starts, function)
+
+    @cached_property
+    def _variable_starts(self) -> list[int]:
+        return [variable.node.start_byte for variable in self.variables]
+
+    def declared(self, name: str, function: Function, before: int) -> Variable | None:
+        """Return the variable of that name that a function declares last before an offset."""
+        found = self._named.get(name, [])
+        at = bisect_left(found, before, key=lambda variable: variable.node.start_byte) - 1
+        return found[at] if at >= 0 and function.holds(found[at].node) else None
+
+    def declarations(self, name: str, function: Function) -> list[Variable]:
+        """Return the variables of that name in the body of a function."""
+        found = self._named.get(name, [])
+        return _held(found, [variable.node.start_byte for variable in found], function)
+
+    def only_value(self, name: str) -> Node | None:
+        """Return the initial value of the one variable of that name in the file that has one."""
+        values = self._values.get(name, [])
+        return values[0] if len(values) == 1 else None
+
+    @cached_property
+    def _named(self) -> dict[str, list[Variable]]:
+        found: dict[str, list[Variable]] = {}
+        for variable in self.variables:
+            found.setdefault(variable.name, []).append(variable)
+        return found
+
+    @cached_property
+    def _values(self) -> dict[str, list[Node]]:
+        return {name: [each.value for each in found if each.value] for name, found in self._named.items()}
 
     def outlives_calls(self, variable: Variable) -> bool:
         """Return whether a variable lives at namespace scope, or as a static one in a host function."""
@@ -139,18 +215,51 @@ class CudaReading:
         kept = bool({"static", "thread_local"} & set(re.findall(r"\w+", variable.declared)))
         return function is None or (function.kind == "host" and kept)
 
+    def assigned(self, name: str, first: int, last: int) -> list[Node]:
+        """Return what assignments between two offsets give to a name, or to what it points to."""
+        return _between(self._assigned.get(name, []), first, last)
+
+    @cached_property
+    def _assigned(self) -> dict[str, list[Node]]:
+        found: dict[str, list[Node]] = {}
+        for node in self.nodes("assignment_expression"):
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            if left is not None and right is not None:
+                found.setdefault(self.text(left).lstrip("*"), []).append(right)
+        return found
+
     @cached_property
     def mentions(self) -> dict[str, list[Node]]:
         """Every identifier of an expression or a declarator by its text."""
         found: dict[str, list[Node]] = {}
-        for node in self._nodes["identifier"]:
+        for node in self.nodes("identifier"):
             found.setdefault(self.text(node), []).append(node)
         return found
 
     def mentioned(self, name: str, holder: Function | Node) -> list[Node]:
         """Return the mentions of a name in the body of a function or within a node."""
-        first, last = extent(holder)
-        return [node for node in self.mentions.get(name, ()) if first <= node.start_byte < last]
+        return self.mentioned_between(name, *extent(holder))
+
+    def mentioned_between(self, name: str, first: int, last: int) -> list[Node]:
+        """Return the mentions of a name that start between two offsets."""
+        return _between(self.mentions.get(name, []), first, last)
+
+    def operations(self, sign: str, first: int, last: int) -> list[Node]:
+        """Return the binary expressions of an operator that start between two offsets."""
+        return _between(self._operations.get(sign, []), first, last)
+
+    @cached_property
+    def _operations(self) -> dict[str, list[Node]]:
+        found: dict[str, list[Node]] = {}
+        for node in self.nodes("binary_expression"):
+            found.setdefault(operator(node), []).append(node)
+        return found
+
+    @cached_property
+    def looping(self) -> frozenset[Function]:
+        """The functions with a `for` or `while` loop."""
+        functions = (self.function(node) for node in self.nodes("for_statement", "while_statement"))
+        return frozenset(each for each in functions if each is not None)
 
     def names_in(self, node: Node) -> set[str]:
         """Return the identifiers within a node."""
@@ -159,9 +268,17 @@ class CudaReading:
     @cached_property
     def entries(self) -> tuple[Function, ...]:
         """The host functions that take a tensor and that no other function of the file calls."""
-        called = {call.name for call in self.calls}
+        called = self.called_names
         hosts = (each for each in self.source.functions if each.kind == "host" and each.name not in called)
         return tuple(each for each in hosts if tensor_parameters(each))
+
+    def is_entry(self, function: Function | None) -> bool:
+        """Return whether a function is one of the entries."""
+        return function in self._entries
+
+    @cached_property
+    def _entries(self) -> frozenset[Function | None]:
+        return frozenset(self.entries)
 
     def _call(self, node: Node) -> Call | None:
         called, listed = node.child_by_field_name("function"), node.child_by_field_name("arguments")
@@ -195,7 +312,9 @@ class CudaReading:
                     break  # a prototype; in a body it is a variable, e.g. `std::thread later(run);`
                 name = inner
             if kind is not None and name.type == "identifier":
-                before = " ".join(self.source.masked[node.start_byte : name.start_byte].split())
+                first = node.child_by_field_name("declarator") or declarator
+                pieces = ((node.start_byte, first.start_byte), (declarator.start_byte, name.start_byte))
+                before = " ".join("".join(self.source.masked[slice(*each)] for each in pieces).split())
                 type_text = " ".join(self.text(kind).split())
                 yield Variable(self.text(name), type_text, before, value, node, self.line(name))
 
@@ -222,15 +341,18 @@ def walk(node: Node) -> Iterator[Node]:
         stack.extend(reversed(current.named_children))
 
 
-def ancestors(node: Node, *, until: Iterable[str] = ("function_definition",)) -> Iterator[Node]:
-    """Yield the nodes around a node, from the inside out, up to a node of one of these kinds."""
-    stop = frozenset(until)
-    current = node.parent
-    while current is not None and current.type not in stop:
-        yield current
-        current = current.parent
+def _between(nodes: list[Node], first: int, last: int) -> list[Node]:
+    """Return the nodes that start between two offsets, of nodes in order."""
+    starts = [bisect_left(nodes, at, key=lambda node: node.start_byte) for at in (first, last)]
+    return nodes[starts[0] : starts[1]]
 
 
+def _held(found: Sequence[Held], starts: Sequence[int], function: Function) -> list[Held]:
+    """Return what starts in the body of a function, of all that is in the order of its starts."""
+    return list(found[bisect_left(starts, function.body_start + 1) : bisect_left(starts, function.end)])
+
+
+@lru_cache(maxsize=4096)
 def tensor_parameters(function: Function) -> list[str]:
     """Return the names of the parameters that are tensors, optional ones and references included."""
     return [each.name for each in function.parameters if each.name and re.search(r"\bTensor\b", each.text)]

@@ -7,8 +7,10 @@ into `CudaSource.text`, counted in characters; every line counts from 1.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
 
 from tree_sitter import Tree
 
@@ -47,6 +49,7 @@ class CudaSource:
         includes: every `#include`, in order.
         macros: every `#define`, in order.
         error_count: nodes that the grammar could not place; the rest of the record is still good.
+        parsed: whether the grammar read it; if not, its tree is empty and only what tokens show is known.
         tree: the syntax tree of `masked`, whose byte offsets are the offsets of the text.
     """
 
@@ -59,21 +62,69 @@ class CudaSource:
     includes: tuple[Include, ...]
     macros: tuple[Macro, ...]
     error_count: int
+    parsed: bool
     tree: Tree = field(repr=False, compare=False)
 
     def line_of(self, offset: int) -> int:
         """Return the line that holds the offset, from 1."""
-        return self.text.count("\n", 0, offset) + 1
+        return token_scan.line_of(self.text, offset)
 
     def function_at(self, offset: int) -> Function | None:
         """Return the innermost function whose body holds the offset, or None at namespace scope."""
-        last = bisect_right(self.functions, offset, key=lambda function: function.start) - 1
-        around = (self.functions[index] for index in range(last, -1, -1))
-        return next((function for function in around if function.body_start < offset < function.end), None)
+        places, functions = self._bodies
+        return functions[bisect_right(places, offset) - 1]
+
+    @cached_property
+    def _bodies(self) -> tuple[list[int], list[Function | None]]:
+        """Offsets in order from which on another function's body is the innermost, and that function."""
+        places, innermost = [-1], list[Function | None]([None])
+        opened: list[Function] = []
+        for function in (*sorted(self.functions, key=lambda each: each.body_start), None):
+            while opened and (function is None or opened[-1].end <= function.body_start):
+                places.append(opened.pop().end)
+                innermost.append(opened[-1] if opened else None)
+            if function is not None:
+                places.append(function.body_start + 1)
+                innermost.append(function)
+                opened.append(function)
+        return places, innermost
+
+    @cached_property
+    def by_name(self) -> dict[str, list[Function]]:
+        """The functions of each name."""
+        found: dict[str, list[Function]] = {}
+        for function in self.functions:
+            found.setdefault(function.name, []).append(function)
+        return found
+
+    @cached_property
+    def launches_of(self) -> dict[str, list[Launch]]:
+        """The launches of each kernel's name."""
+        found: dict[str, list[Launch]] = {}
+        for launch in self.launches:
+            found.setdefault(launch.kernel_name, []).append(launch)
+        return found
+
+    def shared_in(self, function: Function) -> tuple[SharedDeclaration, ...]:
+        """Return the shared memory declared in the body of a function."""
+        return _within(self.shared, function)
+
+    def launches_in(self, function: Function) -> tuple[Launch, ...]:
+        """Return the launches in the body of a function."""
+        return _within(self.launches, function)
 
     def macro_at(self, offset: int) -> Macro | None:
         """Return the `#define` that holds the offset, or None."""
         return token_scan.macro_at(self.macros, offset)
+
+
+Placed = TypeVar("Placed", Launch, SharedDeclaration)
+
+
+def _within(found: tuple[Placed, ...], function: Function) -> tuple[Placed, ...]:
+    """Return what starts in the body of a function, of all that is in the order of its starts."""
+    first = bisect_right(found, function.body_start, key=lambda each: each.start)
+    return found[first : bisect_left(found, function.end, key=lambda each: each.start)]
 
 
 def parse(text: str) -> CudaSource:
@@ -91,12 +142,13 @@ def parse(text: str) -> CudaSource:
         includes=_includes(views.code),
         macros=macros,
         error_count=grammar.error_count,
+        parsed=grammar.parsed,
         tree=grammar.tree,
     )
 
 
 def _includes(code: str) -> tuple[Include, ...]:
     return tuple(
-        Include(match["header"][1:-1], match.start(), match.end(), code.count("\n", 0, match.start()) + 1)
+        Include(match["header"][1:-1], match.start(), match.end(), token_scan.line_of(code, match.start()))
         for match in _INCLUDE.finditer(code)
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Literal, TypeAlias
 
 from tree_sitter import Node
@@ -18,6 +19,9 @@ from audit.review.cuda_source import CudaSource, Function
 Axis = Literal["x", "y", "z"]
 _Trace: TypeAlias = frozenset[tuple[str, str, int]]
 
+Known: TypeAlias = dict[tuple[str, int, int, tuple[_Trace, ...]], tuple[dict[Axis, int], _Trace]]
+"""What device functions of one source store and return, by name, place, depth and what their arguments carry."""
+
 _NOTHING: _Trace = frozenset()
 _POINTER: _Trace = frozenset({("pointer", "", 0)})
 _BUILTIN = re.compile(r"(blockIdx|threadIdx)\s*\.\s*([xyz])")
@@ -25,7 +29,9 @@ _ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^"})
 _PLACES = frozenset({"subscript_expression", "pointer_expression", "parenthesized_expression", "field_expression"})
 _SILENT = frozenset({"printf", "assert", "__assert_fail", "__trap", "sizeof"})
 _STORING_CALL = re.compile(r"atomic|store|Store|copy|write|stcs|stcg|stwt")
-_DEPTH = 4
+_DEPTH = 5
+_MOST_KINDS = 10  # of what a value can carry, but for the lines of its indices, of which the first counts
+_MOST_CALLS = 500  # of device functions that are followed, in one source
 _LEVELS = 200  # of nesting; what lies deeper carries nothing, so the rule is silent about it
 
 
@@ -39,31 +45,34 @@ class IndexUse:
 
 @dataclass
 class _Frame:
-    """One function while it is read: what its names carry, what reached a store, what it returns."""
+    """One function while it is read: what its names carry, the first line of each axis that is stored by, its value."""
 
     source: CudaSource
     depth: int
     names: dict[str, _Trace]
     moved: frozenset[str]
     level: int
-    stored: set[IndexUse] = field(default_factory=set)
+    known: Known
+    stored: dict[Axis, int] = field(default_factory=dict)
     returned: _Trace = _NOTHING
 
 
-def index_uses(source: CudaSource, kernel: Function) -> frozenset[IndexUse]:
-    """Return the indices that address a store of this kernel."""
+def index_uses(source: CudaSource, kernel: Function, known: Known) -> list[IndexUse]:
+    """Return the first index of each axis that addresses a store of this kernel.
+
+    `known` grows with each call and belongs to one source.
+    """
     arguments = [_POINTER if parameter.is_pointer else _NOTHING for parameter in kernel.parameters]
-    return frozenset(_read(source, kernel, arguments, caller=None).stored)
+    frame = _Frame(source, 0, {}, frozenset(), 0, known)
+    return [IndexUse(axis, line) for axis, line in sorted(_read(kernel, arguments, frame).stored.items())]
 
 
-def _read(source: CudaSource, function: Function, arguments: list[_Trace], *, caller: _Frame | None) -> _Frame:
-    root = source.tree.root_node
-    body = root.descendant_for_byte_range(function.body_start, function.end - 1) or root
+def _read(function: Function, arguments: list[_Trace], caller: _Frame) -> _Frame:
+    source = caller.source
     names = {parameter.name: trace for parameter, trace in zip(function.parameters, arguments, strict=False)}
     moved = _moved(source.masked[function.body_start : function.end])
-    depth, level = (caller.depth + 1, caller.level) if caller else (0, 0)
-    frame = _Frame(source, depth, names, moved, level)
-    _trace(body, frame)
+    frame = _Frame(source, caller.depth + 1, names, moved, caller.level, caller.known)
+    _trace(function.body, frame)
     return frame
 
 
@@ -88,7 +97,7 @@ def _children(node: Node, frame: _Frame) -> _Trace:
     found = _NOTHING
     for child in node.named_children:
         found |= _trace(child, frame)
-    return found
+    return found if len(found) <= _MOST_KINDS else frozenset({each[:2]: each for each in sorted(found)[::-1]}.values())
 
 
 def _text(node: Node, frame: _Frame) -> str:
@@ -155,7 +164,11 @@ def _updated(node: Node, frame: _Frame) -> _Trace:
 def _store(address: _Trace, frame: _Frame) -> None:
     for kind, axis, line in address:
         if kind == "index":
-            frame.stored.add(IndexUse("y" if axis == "y" else "z", line))
+            _keep(frame, "y" if axis == "y" else "z", line)
+
+
+def _keep(frame: _Frame, axis: Axis, line: int) -> None:
+    frame.stored[axis] = min(line, frame.stored.get(axis, line))
 
 
 def _address(node: Node, frame: _Frame) -> _Trace:
@@ -194,11 +207,17 @@ def _call(node: Node, frame: _Frame) -> _Trace:
     if name in _SILENT or listed is None:
         return _NOTHING
     arguments = [_trace(child, frame) for child in listed.named_children]
-    visible = [each for each in frame.source.functions if each.kind == "device" and each.name == name]
+    devices = (each for each in frame.source.by_name.get(name, ()) if each.kind == "device")
+    visible = list(islice(devices, 2))
     if len(visible) == 1 and frame.depth < _DEPTH:
-        inner = _read(frame.source, visible[0], arguments, caller=frame)
-        frame.stored |= inner.stored
-        return inner.returned
+        key = (name, visible[0].start, frame.depth, tuple(arguments))
+        if key not in frame.known and len(frame.known) < _MOST_CALLS:
+            inner = _read(visible[0], arguments, frame)
+            frame.known[key] = (inner.stored, inner.returned)
+        stored, returned = frame.known.get(key, ({}, _NOTHING))
+        for axis, line in stored.items():
+            _keep(frame, axis, line)
+        return returned
     found = _NOTHING.union(*arguments)
     for argument in arguments:
         if _STORING_CALL.search(name) and argument & _POINTER:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -25,7 +26,11 @@ _NUMBER_CALL = re.compile(
 )
 _CAST = re.compile(r"^(?:static_cast\s*<[\w:\s]+>|\(\s*(?:unsigned\s+)?\w+\s*\))\s*(?=[(\w])")
 _NUMBER_TYPE = re.compile(r"\b(?:int|unsigned|long|short|char|size_t|u?int(?:8|16|32|64)_t)\b")
-_DEPTH = 6
+_WORD = re.compile(r"\b[A-Za-z_]\w*")
+_WRITTEN = re.compile(r"\s*\.\s*([xyz])\s*([-+*/]?=)(?!=)\s*([^;]{0,200})")
+_ASSIGNED, _STEPPED = re.compile(r"\s*(?:[-+*/%]|<<|>>)?=(?!=)"), re.compile(r"\s*(?:\+\+|--)")
+_FIXED = re.compile(r"\bconst(?:expr)?\s+[\w:\s]{0,120}\b(?P<name>\w+)\s*[={]\s*(?P<value>[^;}]{0,200})")
+_DEPTH, _LONGEST, _BLANKS = 6, 1000, 40  # of names that stand for names, and of characters
 
 
 def grid_and_block(source: CudaSource, launch: Launch) -> tuple[Extents, Extents]:
@@ -49,12 +54,25 @@ class _Scope:
     def __init__(self, source: CudaSource, host: Function) -> None:
         self._source = source
         self._host = host
-        self._local = _declarations(source, host)
+        self._local, self._declaring = _declarations(source, host)
+        self._launches = source.launches_in(host)
+        self._mentions: dict[str, list[int]] = {}
+        for match in _WORD.finditer(source.masked, host.body_start, host.end):
+            self._mentions.setdefault(match.group(), []).append(match.start())
+        self._known: dict[tuple[str, int], Extents] = {}
+        self._counted: dict[str, int] = {}
 
     def extents(self, expression: str, depth: int = 0) -> Extents:
+        if len(expression) > _LONGEST:
+            return UNKNOWN
         text = _unwrapped(expression)
         if depth > _DEPTH or "?" in text:
             return UNKNOWN
+        if (text, depth) not in self._known:
+            self._known[text, depth] = self._extents(text, depth)
+        return self._known[text, depth]
+
+    def _extents(self, text: str, depth: int) -> Extents:
         if triple := _TRIPLE.fullmatch(text):
             return self._triple(triple["round"] if triple["round"] is not None else triple["braced"], depth)
         if _NAME.fullmatch(text):
@@ -93,10 +111,11 @@ class _Scope:
         """Return the extents after `name.y = ...`; unknown where the function hands the name to anything else."""
         source, host = self._source, self._host
         values: dict[str, int | None] = dict(zip("xyz", initial, strict=True))
-        for match in re.finditer(rf"(?<![\w.])(?<!->){name}\b", source.masked[host.body_start : host.end]):
-            at, past = host.body_start + match.start(), host.body_start + match.end()
-            written = re.match(r"\s*\.\s*([xyz])\s*([-+*/]?=)(?!=)\s*([^;]*)", source.masked[past : host.end])
-            if written:
+        for at in self._mentions.get(name, ()):
+            past = at + len(name)
+            if source.masked[at - 1] == "." or source.masked[at - 2 : at] == "->":
+                continue
+            if written := _WRITTEN.match(source.masked, past, host.end):
                 new = self._number(written[3], depth + 1) if written[2] == "=" else None
                 values[written[1]] = new if new == values[written[1]] else None
             elif not self._harmless(at, past):
@@ -105,15 +124,12 @@ class _Scope:
 
     def _harmless(self, at: int, past: int) -> bool:
         """Return whether a mention is a `dim3` declaration, a launch, or the reading of one axis."""
-        source = self._source
-        if re.match(r"\s*\.\s*[xyz]\b", source.masked[past : past + 40]):
+        if re.match(r"\s*\.\s*[xyz]\b", self._source.masked[past : past + 40]):
             return True
-        if any(each.configuration_start <= at < each.end for each in source.launches):
+        last = bisect_right(self._launches, at, key=lambda each: each.configuration_start) - 1
+        if last >= 0 and at < self._launches[last].end:
             return True
-        node = source.tree.root_node.descendant_for_byte_range(at, past - 1)
-        while node is not None and node.type not in ("declaration", "call_expression", "compound_statement"):
-            node = node.parent
-        return node is not None and node.type == "declaration"
+        return at in self._declaring
 
     def _number(self, expression: str, depth: int) -> int | None:
         text = _unwrapped(_CAST.sub("", _unwrapped(expression)))
@@ -132,18 +148,32 @@ class _Scope:
 
     def _changes(self, name: str) -> int:
         """Count assignments to a name, steps of it and uses of its address, its declaration included."""
-        changed = rf"(?<![\w.]){name}\s*(?:[-+*/%]|<<|>>)?=(?!=)|(?:\+\+|--|&)\s*{name}\b|\b{name}\s*(?:\+\+|--)"
-        return len(re.findall(changed, self._source.masked[self._host.body_start : self._host.end]))
+        if name not in self._counted:
+            masked = self._source.masked
+            self._counted[name] = sum(
+                (masked[at - 1] != "." and bool(_ASSIGNED.match(masked, at + len(name))))
+                or bool(_STEPPED.match(masked, at + len(name)))
+                or masked[max(0, at - _BLANKS) : at].rstrip().endswith(("++", "--", "&"))
+                for at in self._mentions.get(name, ())
+            )
+        return self._counted[name]
 
     def _constant(self, name: str) -> str | None:
         """Return the text of the one macro without parameters or constant at namespace scope; None for none."""
-        source = self._source
-        bodies = [source.code[each.body_start : each.end].strip() for each in source.macros if each.name == name]
-        pattern = re.compile(rf"\bconst(?:expr)?\s+[\w:\s]*\b{name}\s*(?:=|\{{)\s*([^;}}]*)")
-        for match in pattern.finditer(source.masked):
-            if source.function_at(match.start()) is None:
-                bodies.append(match[1].strip())
+        bodies = _constants(self._source).get(name, [])
         return bodies[0] if len(bodies) == 1 else None
+
+
+@lru_cache(maxsize=1)
+def _constants(source: CudaSource) -> dict[str, list[str]]:
+    """Return the texts of macros without parameters and of constants at namespace scope, by name."""
+    found: dict[str, list[str]] = {}
+    for macro in source.macros:
+        found.setdefault(macro.name, []).append(source.code[macro.body_start : macro.end].strip())
+    for match in _FIXED.finditer(source.masked):
+        if source.function_at(match.start()) is None:
+            found.setdefault(match["name"], []).append(match["value"].strip())
+    return found
 
 
 def _unwrapped(expression: str) -> str:
@@ -159,15 +189,20 @@ def _unwrapped(expression: str) -> str:
     return text
 
 
-def _declarations(source: CudaSource, host: Function) -> dict[str, list[tuple[str, str]]]:
-    """For each name declared in the function: its type, and what follows the name ("(1, 2)", "= 256", "")."""
+def _declarations(source: CudaSource, host: Function) -> tuple[dict[str, list[tuple[str, str]]], set[int]]:
+    """For each name declared in the function: its type, and what follows the name ("(1, 2)", "= 256", "").
+
+    Besides the offsets of all names that stand in a declaration and in no call there.
+    """
     found: dict[str, list[tuple[str, str]]] = {}
-    stack: list[Node] = []
-    if body := source.tree.root_node.descendant_for_byte_range(host.body_start, host.end - 1):
-        stack.append(body)
+    declaring: set[int] = set()
+    stack = [(host.body, False)]
     while stack:
-        node = stack.pop()
-        stack.extend(node.named_children)
+        node, inside = stack.pop()
+        if inside and not node.named_child_count:
+            declaring.add(node.start_byte)
+        inside = node.type == "declaration" or (inside and node.type not in ("call_expression", "compound_statement"))
+        stack.extend((child, inside) for child in node.named_children)
         kind = node.child_by_field_name("type") if node.type == "declaration" else None
         for declarator in node.children_by_field_name("declarator") if kind else ():
             name: Node | None = declarator
@@ -177,4 +212,4 @@ def _declarations(source: CudaSource, host: Function) -> dict[str, list[tuple[st
                 tail = source.code[name.end_byte : declarator.end_byte].strip()
                 label = source.masked[name.start_byte : name.end_byte]
                 found.setdefault(label, []).append((source.masked[kind.start_byte : kind.end_byte], tail))
-    return found
+    return found, declaring

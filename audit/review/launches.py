@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import islice
 
 from tree_sitter import Node
 
-from audit.review.token_scan import Macro, Masked, macro_at, matching, matching_back, split_commas
+from audit.review.token_scan import LONGEST, Macro, Masked, line_of, macro_at, matching, matching_back, split_commas
 
 _SPACE_BACK = re.compile(r"(?:\s|\\\r?\n)*\Z")
 _WORD_BACK = re.compile(r"(?:\w|##)+\Z")
-_LONGEST = 1000  # characters of a launch configuration
-MOST = 500
-"""Each is looked for with all others around it; files that people write have a few dozen."""
+_SPACE = re.compile(r"(?:\s|\\\r?\n)*")
 _KEYWORDS = frozenset({"return", "else", "do", "if", "while", "for", "switch", "case", "typename"})
 
 
@@ -26,7 +23,6 @@ class Launch:
         kernel_text: the kernel expression on one line, e.g. "ns::k<T, 256>".
         kernel_name: its plain name, e.g. "k".
         configuration: two to four expressions: grid, block, bytes of dynamic shared memory, stream.
-        arguments: the text between the round brackets.
         start: offset of the kernel expression.
         configuration_start: offset past `<<<`.
         configuration_end: offset of `>>>`.
@@ -39,7 +35,6 @@ class Launch:
     kernel_text: str
     kernel_name: str
     configuration: tuple[str, ...]
-    arguments: str
     start: int
     configuration_start: int
     configuration_end: int
@@ -50,9 +45,9 @@ class Launch:
 
 
 def find(views: Masked, macros: tuple[Macro, ...], nodes: tuple[Node, ...]) -> tuple[Launch, ...]:
-    """Return every launch in order, of very many the first. A `<<<` that opens no complete launch is left out."""
-    found = {launch.configuration_start: launch for node in nodes[:MOST] if (launch := _of_node(node, views))}
-    for match in islice(re.finditer("<<<", views.masked), MOST):
+    """Return every launch in order. A `<<<` that opens no complete launch is left out."""
+    found = {launch.configuration_start: launch for node in nodes if (launch := _of_node(node, views))}
+    for match in re.finditer("<<<", views.masked):
         if match.end() not in found and (launch := _of_tokens(match.start(), views, macros)):
             found[match.end()] = launch
     return tuple(sorted(found.values(), key=lambda launch: launch.start))
@@ -69,6 +64,8 @@ def _of_node(node: Node, views: Masked) -> Launch | None:
     if kernel is None or arguments is None or syntax is None or arguments.type != "argument_list":
         return None
     inner = syntax.children[1:-1]
+    if syntax.start_byte - kernel.start_byte > LONGEST:
+        return None
     commas = [child.start_byte for child in inner if child.type == ","]
     edges = [syntax.start_byte + 3, *commas, syntax.end_byte - 3]
     configuration = [(edges[i] + (i > 0), edges[i + 1]) for i in range(len(edges) - 1)]
@@ -80,9 +77,11 @@ def _of_tokens(opening: int, views: Masked, macros: tuple[Macro, ...]) -> Launch
     masked = views.masked
     macro = macro_at(macros, opening)
     limit = macro.end if macro else len(masked)
-    start = _kernel_start(masked[:opening], macro.body_start if macro else 0)
-    closing = _closing(masked, opening + 3, min(limit, opening + _LONGEST))
-    if start >= opening or closing < 0:
+    closing = _closing(masked, opening + 3, min(limit, opening + LONGEST))
+    if closing < 0:
+        return None
+    start = _kernel_start(masked, opening, max(macro.body_start if macro else 0, opening - LONGEST))
+    if start >= opening:
         return None
     bracket = _past_space(masked, closing + 3)
     if bracket >= limit or masked[bracket] != "(":
@@ -105,13 +104,12 @@ def _launch(
         kernel_text=kernel_text,
         kernel_name=_plain_name(kernel_text),
         configuration=tuple(one_line(views.code[first:last]) for first, last in configuration),
-        arguments=views.code[inside[0] : inside[1]],
         start=start,
         configuration_start=opening,
         configuration_end=configuration[-1][1],
         arguments_start=inside[0],
         end=inside[1] + 1,
-        line=views.masked.count("\n", 0, start) + 1,
+        line=line_of(views.masked, start),
         in_macro=in_macro,
     )
 
@@ -125,7 +123,7 @@ def _closing(masked: str, start: int, limit: int) -> int:
             offset = matching(masked, offset)
             if offset < 0:
                 return -1
-        elif character in ")]};":
+        elif character in ")]};" or masked.startswith("<<<", offset):
             return -1
         elif masked.startswith(">>>", offset) and masked.startswith("(", _past_space(masked, offset + 3)):
             return offset
@@ -134,13 +132,13 @@ def _closing(masked: str, start: int, limit: int) -> int:
 
 
 def _past_space(masked: str, offset: int) -> int:
-    match = re.compile(r"(?:\s|\\\r?\n)*").match(masked, offset)
+    match = _SPACE.match(masked, offset, offset + LONGEST)
     return match.end() if match else offset
 
 
-def _kernel_start(before: str, floor: int) -> int:
-    """Return the offset where the kernel expression that ends `before` starts; its end where there is none."""
-    position = start = len(before)
+def _kernel_start(before: str, end: int, floor: int) -> int:
+    """Return the offset where the kernel expression before `end` starts; `end` where none does from `floor` on."""
+    position = start = end
     while True:
         position = _back(_SPACE_BACK, before, position)
         while position > floor and before[position - 1] in ")]>":
@@ -152,7 +150,7 @@ def _kernel_start(before: str, floor: int) -> int:
                 start = opening
                 break
         word = _back(_WORD_BACK, before, position)
-        if word < floor or (word == position and start == len(before)):
+        if word < floor or (word == position and start == end):
             return start
         start = word if word < position and before[word:position] not in _KEYWORDS else start
         position = _back(_SPACE_BACK, before, start)

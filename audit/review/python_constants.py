@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 MOST_CHARACTERS = 1 << 22
 """A folded text may be this long; nobody writes a longer one by hand."""
+MOST_BITS = 4096
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -16,6 +18,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
 }
+_MOST_NAMES = 50  # that stand for each other
 _TEXT_METHODS = {"strip": str.strip, "lstrip": str.lstrip, "rstrip": str.rstrip}
 
 
@@ -38,7 +41,7 @@ class Constants:
 
     def __init__(self, tree: ast.Module, *, within: Sequence[ast.FunctionDef | ast.AsyncFunctionDef] = ()) -> None:
         self.bound, stores = bindings(tree.body), _stores(tree)
-        for name in {name for name in self.bound if stores.count(name) > 1}:
+        for name in {name for name in self.bound if stores[name] > 1}:
             del self.bound[name]  # which of its values holds is not for a reader to say
         for function in within:
             stored = _stores(function)
@@ -46,11 +49,12 @@ class Constants:
             found = bindings(ast.walk(function))
             for name in {*stored, *parameters}:
                 self.bound.pop(name, None)
-                if name in found and stored.count(name) == 1 and name not in parameters:
+                if name in found and stored[name] == 1 and name not in parameters:
                     self.bound[name] = found[name]
         if within:
             self.bound |= _attributes_of_self(tree)
         self._open: set[str] = set()
+        self._known: dict[str, Any] = {}
 
     def value(self, node: ast.expr) -> Any:
         """Return the value: numbers, texts, None, and lists, tuples and dicts of them. Raises NotConstant."""
@@ -63,7 +67,7 @@ class Constants:
             ast.Dict: self._paired,
             ast.UnaryOp: self._signed,
             ast.BinOp: self._joined,
-            ast.JoinedStr: lambda joined: "".join(self._piece(each) for each in joined.values),
+            ast.JoinedStr: self._formatted,
             ast.Call: self._stripped,
         }
         if type(node) not in readers:
@@ -72,7 +76,7 @@ class Constants:
 
     def text_line(self, node: ast.expr) -> int | None:
         """Return the line on which a text begins if it stands there as one constant; None for one put together."""
-        for _ in self.bound:  # at most as many names stand for it as there are
+        for _ in range(_MOST_NAMES):
             node = self.bound.get(_name(node), node)
         return node.lineno if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
@@ -81,15 +85,15 @@ class Constants:
         if name not in self.bound or name in self._open:
             raise NotConstant(node)
         self._open.add(name)
-        try:
-            return self.value(self.bound[name])
-        finally:
-            self._open.discard(name)
+        if name not in self._known:  # it stays open where it has no value: asked again, it has none either
+            self._known[name] = self.value(self.bound[name])
+        self._open.discard(name)
+        return self._known[name]
 
     def _plain(self, node: ast.Constant) -> Any:
         if node.value is not None and not isinstance(node.value, str | int | float):
             raise NotConstant(node)
-        return node.value
+        return _bounded(node.value, node)
 
     def _listed(self, node: ast.List | ast.Tuple) -> list[Any]:
         return [self.value(each) for each in node.elts]
@@ -98,7 +102,7 @@ class Constants:
         keys = [each for each in node.keys if each is not None]
         if len(keys) < len(node.values):
             raise NotConstant(node)
-        return {str(self.value(key)): self.value(value) for key, value in zip(keys, node.values, strict=True)}
+        return {self._piece(key): self.value(value) for key, value in zip(keys, node.values, strict=True)}
 
     def _signed(self, node: ast.UnaryOp) -> float:
         if not isinstance(node.op, ast.USub):
@@ -116,22 +120,29 @@ class Constants:
         both_text = isinstance(left, str) and isinstance(right, str) and isinstance(node.op, ast.Add)
         both_lists = isinstance(left, list) and isinstance(right, list) and isinstance(node.op, ast.Add)
         if both_text or both_lists:
-            if len(left) + len(right) > MOST_CHARACTERS:
-                raise NotConstant(node)
-            return left + right
+            return _bounded(left + right, node)
         if type(node.op) not in _OPERATORS:
             raise NotConstant(node)
         try:
-            return _OPERATORS[type(node.op)](self._number(node.left), self._number(node.right))
+            return _bounded(_OPERATORS[type(node.op)](self._number(node.left), self._number(node.right)), node)
         except (ZeroDivisionError, OverflowError) as error:
             raise NotConstant(node) from error
+
+    def _formatted(self, node: ast.JoinedStr) -> str:
+        text = ""
+        for each in node.values:
+            text = _bounded(text + self._piece(each), node)
+        return text
 
     def _piece(self, node: ast.expr) -> str:
         if isinstance(node, ast.FormattedValue):
             if node.conversion != -1 or node.format_spec is not None:
                 raise NotConstant(node)
-            return str(self.value(node.value))
-        return str(self.value(node))
+            node = node.value
+        value = self.value(node)
+        if isinstance(value, list | dict):
+            raise NotConstant(node)
+        return str(value)
 
     def _stripped(self, node: ast.Call) -> str:
         """`"...".strip()` and its like, without arguments."""
@@ -140,6 +151,15 @@ class Constants:
             if method is not None and isinstance(value, str):
                 return method(value)
         raise NotConstant(node)
+
+
+def _bounded(value: Any, node: ast.AST) -> Any:
+    """Return a value as it is. Raises NotConstant for a longer text, list or integer than people write."""
+    if isinstance(value, str | list) and len(value) > MOST_CHARACTERS:
+        raise NotConstant(node)
+    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+        raise NotConstant(node)
+    return value
 
 
 def _in_pairs(target: ast.expr, value: ast.expr) -> dict[str, ast.expr]:
@@ -169,20 +189,20 @@ def bindings(statements: Iterable[ast.AST]) -> dict[str, ast.expr]:
     return found
 
 
-def _stores(tree: ast.AST) -> list[str]:
-    """Return every binding of a plain name in a tree, as often as it is one."""
-    return [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+def _stores(tree: ast.AST) -> Counter[str]:
+    """Return the plain names that a tree binds, and how often it does."""
+    return Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
 
 
 def _attributes_of_self(tree: ast.AST) -> dict[str, ast.expr]:
     """`self.source = ...` of any function, where only one statement of the tree binds an attribute of that name."""
     nodes = list(ast.walk(tree))
-    stored = [node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)]
+    stored = Counter(node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store))
     assigned = [(node.targets[0], node.value) for node in nodes if isinstance(node, ast.Assign)]
     return {
         _name(target): value
         for target, value in assigned
-        if isinstance(target, ast.Attribute) and _name(target) and stored.count(target.attr) == 1
+        if isinstance(target, ast.Attribute) and _name(target) and stored[target.attr] == 1
     }
 
 

@@ -11,8 +11,10 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeAlias, TypeVar
+
+from audit.review.python_constants import MOST_BITS
 
 Node = TypeVar("Node", bound=ast.AST)
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
@@ -89,9 +91,12 @@ class PythonReading:
         """Everything that has a test."""
         return (node for node in self._nodes if isinstance(node, ast.If | ast.IfExp | ast.While))
 
-    def attributes(self, node: ast.AST | None) -> set[str]:
+    @lru_cache(maxsize=64)  # noqa: B019  # a reading lives as long as its review
+    def attributes(self, node: ast.AST | None) -> frozenset[str]:
         """Return the names of the attributes within a node; none of no node."""
-        return {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)} if node else set()
+        return (
+            frozenset(each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)) if node else frozenset()
+        )
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """Yield the nodes around a node, from the inside out."""
@@ -101,7 +106,16 @@ class PythonReading:
 
     def function(self, node: ast.AST) -> FunctionNode | None:
         """Return the innermost function that holds the node."""
-        return next((each for each in self.ancestors(node) if isinstance(each, FunctionNode)), None)
+        return self._functions_around.get(node)
+
+    @cached_property
+    def _functions_around(self) -> dict[ast.AST, FunctionNode]:
+        found: dict[ast.AST, FunctionNode] = {}
+        for node in ast.walk(self.tree):  # outer nodes come first
+            function = node if isinstance(node, FunctionNode) else found.get(node)
+            if function is not None:
+                found |= dict.fromkeys(ast.iter_child_nodes(node), function)
+        return found
 
     @cached_property
     def functions(self) -> list[FunctionNode]:
@@ -159,9 +173,13 @@ class PythonReading:
 def parse(text: str) -> ast.Module:
     """Return the syntax tree; every way in which a text is not Python is a SyntaxError."""
     try:
-        return ast.parse(text)
+        tree = ast.parse(text)
     except (ValueError, RecursionError, MemoryError) as error:
         raise SyntaxError(str(error) or "nests too deeply") from error
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, int) and node.value.bit_length() > MOST_BITS:
+            raise SyntaxError("an integer of thousands of digits", ("<source>", node.lineno, None, None))
+    return tree
 
 
 def raises(statements: Iterable[ast.AST]) -> bool:

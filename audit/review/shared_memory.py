@@ -8,11 +8,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import pairwise
 
 from audit.review.cuda_grammar import without_attributes
-from audit.review.launches import MOST, one_line
-from audit.review.token_scan import Macro, Masked, blank_directives, macro_at, matching, split_commas
+from audit.review.launches import one_line
+from audit.review.token_scan import (
+    LONGEST,
+    Macro,
+    Masked,
+    blank_directives,
+    line_of,
+    macro_at,
+    matching,
+    split_commas,
+)
 
 _QUALIFIERS = r"static|extern|volatile|inline|thread_local|__device__|__shared__"
 _BEFORE = re.compile(r"(?:[\w\s<>,]|::|\\\r?\n)*\Z")
@@ -55,13 +64,13 @@ def find(views: Masked, macros: tuple[Macro, ...]) -> tuple[SharedDeclaration, .
     plain = without_attributes(views.masked)
     flat = blank_directives(plain)
     found: list[SharedDeclaration] = []
-    for match in islice(re.finditer(r"\b__shared__\b", plain), MOST):
-        macro = macro_at(macros, match.start())
+    words = [match.span() for match in re.finditer(r"\b__shared__\b", plain)]
+    for word, (following, _) in pairwise([*words, (len(plain), 0)]):
+        macro = macro_at(macros, word[0])
         floor = max(macro.body_start if macro else 0, found[-1].end if found else 0)
-        view = plain if macro else flat
-        if match.start() >= floor and (
-            declaration := _read(view, views.code, match, floor=floor, limit=macro.end if macro else len(plain))
-        ):
+        view, limit = (plain, macro.end) if macro else (flat, len(plain))
+        limit = min(limit, following)  # no declaration reaches into the next
+        if word[0] >= floor and (declaration := _read(view, views.code, word, floor=floor, limit=limit)):
             start = _with_attributes(declaration.start, floor, plain=plain, masked=views.masked)
             found.append(replace(declaration, start=start))
     return tuple(found)
@@ -73,20 +82,20 @@ def _with_attributes(start: int, floor: int, *, plain: str, masked: str) -> int:
     return start - len(masked[blank_from:start].lstrip())
 
 
-def _read(view: str, code: str, match: re.Match[str], *, floor: int, limit: int) -> SharedDeclaration | None:
-    end = _end(view, match.end(), limit)
+def _read(view: str, code: str, word: tuple[int, int], *, floor: int, limit: int) -> SharedDeclaration | None:
+    end = _end(view, word[1], limit)
     if end < 0:
         return None
-    floor = max(floor, match.start() - _REACH)
-    before = view[floor : match.start()]
+    floor = max(floor, word[0] - _REACH)
+    before = view[floor : word[0]]
     qualified = _QUALIFIERS_BEFORE.search(before)
     start = floor + (qualified.start() if qualified else len(before))
-    after = _declarators(view, match.end(), end)
+    after = _declarators(view, word[1], end)
     if after and not after[0][0]:  # the type stands before, as in `float __shared__ tile[32];`
         spelled = _BEFORE.search(before)
         start = floor + (spelled.start() if spelled else len(before))
-        start += len(view[start : match.start()]) - len(view[start : match.start()].lstrip())
-    prefix = view[start : match.start()]
+        start += len(view[start : word[0]]) - len(view[start : word[0]].lstrip())
+    prefix = view[start : word[0]]
     base = one_line(_DROPPED.sub(" ", prefix + " " + after[0][0] if after else ""))
     if not base:
         return None
@@ -94,7 +103,7 @@ def _read(view: str, code: str, match: re.Match[str], *, floor: int, limit: int)
     return SharedDeclaration(
         start=start,
         end=end,
-        line=code.count("\n", 0, start) + 1,
+        line=line_of(code, start),
         base_type=base,
         names_and_dims=tuple((name, dims) for _, _, name, dims in after),
         pointers=tuple(stars for _, stars, _, _ in after),
@@ -117,6 +126,8 @@ def _end(view: str, start: int, limit: int) -> int:
         elif character in ")]}":
             return -1
         offset += 1
+    if view.startswith("__shared__", limit):
+        return -1
     return limit if limit < len(view) or view[start:].strip() else -1
 
 
@@ -125,7 +136,7 @@ def _declarators(view: str, start: int, end: int) -> list[tuple[str, str, str, s
     found = []
     for index, (first, last) in enumerate(split_commas(view, start, end)):
         text = one_line(view[first:last])
-        match = _DECLARATOR.fullmatch(text)
+        match = _DECLARATOR.fullmatch(text) if len(text) <= LONGEST else None
         if not match or match["name"][0].isdigit() or (index and match["type"].strip()):
             return []
         stars = match["stars"].replace(" ", "")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tree_sitter import Node
 
@@ -22,14 +24,30 @@ _SETTING = frozenset({"atomicExch", "atomicCAS"})
 
 def uninitialised(reading: CudaReading, function: Function) -> list[Variable]:
     """Return variables whose initial value is one call that allocates and does not fill."""
+    found = _uninitialised(reading)
+    first, last = (
+        bisect_left(found, at, key=lambda variable: variable.node.start_byte)
+        for at in (function.body_start + 1, function.end)
+    )
+    return found[first:last]
+
+
+def is_uninitialised(reading: CudaReading, variable: Variable) -> bool:
+    """Return whether the initial value of a variable is one call that allocates and does not fill."""
+    found = _uninitialised(reading)
+    at = bisect_left(found, variable.node.start_byte, key=lambda each: each.node.start_byte)
+    return any(each is variable for each in found[at : at + 8])  # several may share one declaration
+
+
+@lru_cache(maxsize=1)
+def _uninitialised(reading: CudaReading) -> list[Variable]:
     starts = {call.node.start_byte: call for call in reading.calls if call.name in _EMPTY}
     found = []
     for variable in reading.variables:
         value = variable.value
-        inside = function.holds(variable.node)
-        if inside and value is not None and value.type == "argument_list" and value.named_child_count == 1:
+        if value is not None and value.type == "argument_list" and value.named_child_count == 1:
             value = value.named_children[0]
-        call = starts.get(value.start_byte) if inside and value is not None else None
+        call = starts.get(value.start_byte) if value is not None else None
         if call is not None and value is not None and call.node.end_byte == value.end_byte:
             found.append(variable)
     return found
@@ -51,12 +69,9 @@ def tensors_given(reading: CudaReading, launch: Launch) -> dict[int, str]:
 def _pointer_variable(reading: CudaReading, launch: Launch, text: str) -> str | None:
     """Return the tensor behind `float* p = x.data_ptr<float>();`."""
     function = reading.source.function_at(launch.start)
-    for variable in reading.variables:
-        inside = function is not None and function.body_start < variable.node.start_byte < launch.start
-        if inside and variable.name == text and variable.value is not None:
-            match = _POINTER.match(reading.text(variable.value))
-            return match[1] if match else None
-    return None
+    variable = reading.declared(text, function, launch.start) if function else None
+    match = _POINTER.match(reading.text(variable.value)) if variable and variable.value else None
+    return match[1] if match else None
 
 
 @dataclass(frozen=True)
@@ -72,39 +87,40 @@ class Stores:
     adding: tuple[int, ...]
 
 
+@lru_cache(maxsize=1024)
 def stored_parameters(reading: CudaReading, kernel_name: str) -> dict[int, Stores]:
     """Return position of each pointer parameter that the kernel itself stores through, and how."""
     kernel = reading.kernel(kernel_name)
     if kernel is None:
         return {}
+    plain, adding = _stores(reading, kernel)
     found = {}
     for position, parameter in enumerate(kernel.parameters):
-        if parameter.is_pointer and not parameter.text.startswith("const "):
-            stores = _stores(reading, kernel, parameter.name)
-            if stores.plain or stores.adding:
-                found[position] = stores
+        stored = parameter.name in plain or parameter.name in adding
+        if stored and parameter.is_pointer and not parameter.text.startswith("const "):
+            found[position] = Stores(tuple(plain.get(parameter.name, ())), tuple(adding.get(parameter.name, ())))
     return found
 
 
-def _stores(reading: CudaReading, kernel: Function, name: str) -> Stores:
-    plain: list[int] = []
-    adding: list[int] = []
+def _stores(reading: CudaReading, kernel: Function) -> tuple[dict[str | None, list[int]], dict[str | None, list[int]]]:
+    """Return offsets of the plain stores of a kernel, and of those that add, by the name they go through."""
+    plain: dict[str | None, list[int]] = {}
+    adding: dict[str | None, list[int]] = {}
     for node in reading.inside(kernel, "assignment_expression"):
         left = node.child_by_field_name("left")
-        if left is not None and _base(reading, left) == name:
-            (plain if node.children[1].type == "=" else adding).append(node.start_byte)
+        if left is not None:
+            how = plain if node.children[1].type == "=" else adding
+            how.setdefault(_base(reading, left), []).append(node.start_byte)
     for node in reading.inside(kernel, "update_expression"):
-        target = node.child_by_field_name("argument")
-        if target is not None and _base(reading, target) == name:
-            adding.append(node.start_byte)
-    for call in reading.calls:
-        inside = kernel.body_start < call.node.start_byte < kernel.end
-        if inside and call.name.startswith("atomic") and call.arguments:
+        if (target := node.child_by_field_name("argument")) is not None:
+            adding.setdefault(_base(reading, target), []).append(node.start_byte)
+    for call in reading.calls_in(kernel):
+        if call.name.startswith("atomic") and call.arguments:
             first = call.arguments[0]
             inner = first.child_by_field_name("argument") if first.type == "pointer_expression" else first
-            if inner is not None and name in (_base(reading, inner), reading.text(inner).split("+")[0].strip()):
-                (plain if call.name in _SETTING else adding).append(call.node.start_byte)
-    return Stores(tuple(plain), tuple(adding))
+            for name in () if inner is None else {_base(reading, inner), reading.text(inner).split("+")[0].strip()}:
+                (plain if call.name in _SETTING else adding).setdefault(name, []).append(call.node.start_byte)
+    return plain, adding
 
 
 def _base(reading: CudaReading, place: Node) -> str | None:

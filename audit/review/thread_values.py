@@ -15,6 +15,7 @@ from audit.review.cuda_reading import CudaReading, operator
 from audit.review.cuda_source import Function
 
 _ROUNDS = 6
+_LONGEST_BUILTIN = 40  # characters, with blanks
 _OPAQUE = frozenset({"subscript_expression", "call_expression", "pointer_expression", "lambda_expression"})
 COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!="})
 
@@ -27,6 +28,7 @@ class ThreadValues:
         self._function = function
         self._builtin = re.compile(builtin)
         self._per_warp = per_warp
+        self._known: dict[int, bool] = {}
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -42,14 +44,17 @@ class ThreadValues:
 
     def holds(self, node: Node) -> bool:
         """Return whether the value of an expression comes from the builtin."""
-        return self._comes(node, self.names)
+        if node.id not in self._known:
+            self._known[node.id] = self._comes(node, self.names)
+        return self._known[node.id]
 
     def _comes(self, node: Node, names: set[str] | frozenset[str]) -> bool:
         stack = [node]
         while stack:
             current = stack.pop()
             if current.type == "field_expression":
-                if self._builtin.fullmatch("".join(self._reading.text(current).split())):
+                short = current.end_byte - current.start_byte <= _LONGEST_BUILTIN
+                if short and self._builtin.fullmatch("".join(self._reading.text(current).split())):
                     return True
                 inner = current.child_by_field_name("argument")
                 stack += [inner] if inner is not None and not self._per_warp else []
@@ -68,8 +73,8 @@ class ThreadValues:
         reading = self._reading
         pairs = [
             (variable.name, variable.value)
-            for variable in reading.variables
-            if variable.value is not None and self._function.holds(variable.node)
+            for variable in reading.variables_in(self._function)
+            if variable.value is not None
         ]
         for node in reading.inside(self._function, "assignment_expression"):
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")

@@ -7,14 +7,16 @@ for both. Every text it returns is as long as its input and has its line breaks 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from array import array
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from functools import lru_cache
 
 _HIDDEN = re.compile(
     r"""(?P<comment>//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z))
       | (?P<raw>(?<!\w)(?:u8|[uUL])?R"(?P<fence>[^()\\\s"]{0,16})\(.*?(?:\)(?P=fence)"|\Z))
       | (?P<number>\b\d(?:'?[\w.])*)
-      | (?P<literal>"(?:\\(?:\r\n|.)|[^"\\\n])*(?:"|$)|'(?:\\(?:\r\n|.)|[^'\\\n])*(?:'|$))""",
+      | (?P<literal>"(?:\\(?:\r\n|.|\Z)|[^"\\\n])*+(?:"|$)|'(?:\\(?:\r\n|.|\Z)|[^'\\\n])*+(?:'|$))""",
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
 # A backslash that continues a line stays, so that a macro remains one logical line.
@@ -22,6 +24,8 @@ _BLANKED = re.compile(r"[^\n\r\\]|\\(?!\r?\n)")
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<word>\w+)(?P<rest>(?:\\\r?\n|[^\n])*)", re.MULTILINE)
 _DEFINED = re.compile(r"[ \t]+(?P<name>\w+)(?P<parameters>\([^()]*\))?")
 _LONGEST_TEMPLATE = 500  # characters of template arguments
+LONGEST = 1000  # characters of a kernel expression, and of a launch configuration
+_BRACKET = re.compile(r"[()\[\]{}]")
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -99,11 +103,27 @@ def _without_disabled(views: Masked) -> Masked:
                 spans.append((start, match.start()))
                 disabled_at = 0
             depth -= word == "endif"
-    code, masked = views.code, views.masked
+    return Masked(blanked(views.code, spans), blanked(views.masked, spans))
+
+
+def blanked(text: str, spans: list[tuple[int, int]]) -> str:
+    """Return the text with everything between these offsets blank; spans are in order and may hold each other."""
+    pieces, position = [], 0
     for start, end in spans:
-        code = code[:start] + blank(code[start:end]) + code[end:]
-        masked = masked[:start] + blank(masked[start:end]) + masked[end:]
-    return Masked(code, masked)
+        if end > position:
+            pieces += [text[position : max(position, start)], blank(text[max(position, start) : end])]
+            position = end
+    return "".join((*pieces, text[position:]))
+
+
+def line_of(text: str, offset: int) -> int:
+    """Return the line that holds an offset of a text, from 1."""
+    return bisect_left(_breaks(text), offset) + 1
+
+
+@lru_cache(maxsize=8)
+def _breaks(text: str) -> array[int]:
+    return array("q", (match.start() for match in re.finditer("\n", text)))
 
 
 def blank_directives(masked: str) -> str:
@@ -132,23 +152,31 @@ def macro_at(found: tuple[Macro, ...], offset: int) -> Macro | None:
 
 def matching(masked: str, opening: int) -> int:
     """Return the offset of the bracket that closes the one at `opening`, or -1 where none does."""
-    stack: list[str] = []
-    for match in re.compile(r"[()\[\]{}]").finditer(masked, opening):
+    return _pairs(masked)[opening]
+
+
+@lru_cache(maxsize=8)
+def _pairs(masked: str) -> array[int]:
+    """For each offset of an opening bracket that of the bracket that closes it, else -1: one scan for all of a text."""
+    found = array("q", [-1]) * len(masked)
+    opened: list[tuple[int, str]] = []
+    for match in _BRACKET.finditer(masked):
         bracket = match.group()
         if bracket in _CLOSERS:
-            stack.append(_CLOSERS[bracket])
-        elif not stack or stack.pop() != bracket:
-            return -1
-        if not stack:
-            return match.start()
-    return -1
+            opened.append((match.start(), _CLOSERS[bracket]))
+        elif opened and opened[-1][1] == bracket:
+            found[opened.pop()[0]] = match.start()
+        else:
+            opened.clear()  # no bracket that is open here closes in order
+    return found
 
 
 def matching_back(masked: str, closing: int) -> int:
-    """Return the offset of the bracket that opens the one at `closing` (`)`, `]` or `>`), or -1 where none does."""
+    """Return the offset of the bracket that opens the one at `closing` (`)`, `]` or `>`), or -1 (none within reach)."""
     pairs = {")": "(", "]": "[", "}": "{", ">": "<"}
     stack, offset = [pairs[masked[closing]]], closing
-    while offset > 0:
+    floor = max(0, closing - LONGEST)
+    while offset > floor:
         offset -= 1
         character = masked[offset]
         if character == ";":
@@ -193,6 +221,6 @@ def _past_template(masked: str, opening: int, end: int) -> int:
         if round_depth == 0:
             depth += (character == "<") - (character == ">")
             if depth == 0:
-                follows = masked[offset + 1 : end].lstrip()[:1]
+                follows = masked[offset + 1 : min(end, offset + _LONGEST_TEMPLATE)].lstrip()[:1]
                 return offset + 1 if follows and (follows in "({:*&," or follows.isidentifier()) else opening + 1
     return opening + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 from audit.review.cuda_source import CudaSource
@@ -61,10 +62,11 @@ def unsupported(source: CudaSource) -> list[Unsupported]:
 
     Comments, strings, includes and macros that nothing uses do not count.
     """
-    found: dict[str, int] = {}
+    found: dict[str, int] = {} if source.parsed else {"a source that the parser reads this slowly": 1}
+    words = Counter(re.findall(r"\w+", source.masked)) if source.macros else Counter[str]()
     for match in _CONSTRUCT.finditer(source.masked):
         name = _NAMES[int((match.lastgroup or "n0")[1:])]
-        if name not in found and _counts(source, match):
+        if name not in found and _counts(source, match, words):
             found[name] = source.line_of(match.start())
     device = (launch for launch in source.launches if _on_device(source, launch.start))
     if first := next(device, None):
@@ -72,12 +74,12 @@ def unsupported(source: CudaSource) -> list[Unsupported]:
     return [Unsupported(name, line) for line, name in sorted((line, name) for name, line in found.items())]
 
 
-def _counts(source: CudaSource, match: re.Match[str]) -> bool:
+def _counts(source: CudaSource, match: re.Match[str], words: Counter[str]) -> bool:
     line_start = source.masked.rfind("\n", 0, match.start()) + 1
     if _NO_CODE.match(source.masked, line_start, match.start()):
         return False
     macro = source.macro_at(match.start())
-    return macro is None or len(re.findall(rf"\b{re.escape(macro.name)}\b", source.masked)) > 1
+    return macro is None or words[macro.name] > 1
 
 
 def _on_device(source: CudaSource, offset: int) -> bool:

@@ -55,11 +55,12 @@ def test_every_launch_is_found_and_no_other() -> None:
 
 
 def test_launch_configuration_is_split_at_its_own_commas() -> None:
-    found = {each.line: each for each in parse(SAMPLE).launches}
+    source = parse(SAMPLE)
+    found = {each.line: each for each in source.launches}
     assert found[6].configuration == ("(n + 31) / 32", "32")
     assert found[37].configuration == ("(n + (1 << 3)) >> 3", "b", "0", "stream")
     assert found[38].configuration == ("n >> 3", "dim3(1, 2)")
-    assert found[36].arguments == "a.data_ptr<float>(), 0"
+    assert source.code[found[36].arguments_start : found[36].end] == "a.data_ptr<float>(), 0)"
 
 
 def test_grammar_and_token_scan_agree() -> None:

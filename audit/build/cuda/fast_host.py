@@ -13,6 +13,7 @@ from audit.build.cuda.fast_refusal import NotFast
 from audit.build.emulated.edits import Edit, apply
 from audit.build.emulated.rewrite import operator_headers
 from audit.review.cuda_source import CudaSource, Function, Include, Launch
+from audit.review.token_scan import LONGEST
 from audit.review.unsupported import unsupported
 
 KEY = "cufast_key"
@@ -92,9 +93,10 @@ def _unqualified(source: CudaSource) -> Iterator[re.Match[str]]:
 def _stub(source: CudaSource, kernel: Function) -> Edit:
     packed = []
     for parameter in kernel.parameters:
-        pattern = re.sub(r"<.*>", "", parameter.text)
+        head, _, arguments = parameter.text.partition("<")
+        pattern = head + arguments.rpartition(">")[2] if ">" in arguments else parameter.text
         if not parameter.name or "&" in pattern:
-            raise NotFast(f"the kernel parameter '{parameter.text}'", line=kernel.line)
+            raise NotFast(f"the kernel parameter '{parameter.text[:LONGEST]}'", line=kernel.line)
         packed.append(f"(void*)&{parameter.name}{'...' * ('...' in parameter.text)}, ")
     if source.macro_at(kernel.start):
         raise NotFast("a kernel in a macro", line=kernel.line)

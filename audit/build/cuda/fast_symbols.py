@@ -11,7 +11,7 @@ _SYMBOL = re.compile(r"(?P<address>[0-9a-fA-F]+) (?P<kind>\S) (?P<name>.+)")
 _TORCH_TYPE = re.compile(r"\b(?:c10|at|torch)::")
 _VARIABLE = re.compile(r"(?:\(anonymous namespace\)|\w+)(?:::\w+)*")
 _DEVICE_VARIABLE = re.compile(
-    r"\b__(?:constant|device|managed)__\b(?P<declared>[^;(){}=]*?)\b(?P<name>\w+)\s*(?:\[[^;]*?\]\s*)*(?:=|;|\{)"
+    r"\b__(?:constant|device|managed)__\b(?P<declared>[^;(){}=\[]{0,400}?)\b(?P<name>\w+)\s*(?:\[[^;{}=]{0,400})?[=;{]"
 )
 
 

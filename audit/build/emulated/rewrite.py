@@ -7,17 +7,18 @@ Every line of the result stands on the line number it has in the source.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 from audit.build.emulated import rewrite_arithmetic, rewrite_limits, rewrite_shared
 from audit.build.emulated.edits import Edit, apply
+from audit.review.cuda_grammar import nodes_of
 from audit.review.cuda_source import CudaSource, Launch
-from audit.review.launches import MOST
-from audit.review.token_scan import matching, split_commas
+from audit.review.token_scan import LONGEST, matching, split_commas
 from audit.review.unsupported import is_refused_header
 
+_CONDITIONALS = frozenset({"preproc_if", "preproc_ifdef"})
 _DISPATCH = re.compile(r"\b(?:AT|THO)_DISPATCH_\w+\s*\(")
 _TYPE_CALL = re.compile(r"(?:\.|->)\s*(?P<type>type\s*\(\s*\))\s*\Z")
 _HOST_EXPRESSIONS = (
@@ -87,7 +88,7 @@ def _launch(source: CudaSource, launch: Launch) -> Iterator[Edit]:
 
 def _null_arguments(source: CudaSource, launch: Launch) -> Iterator[Edit]:
     """`NULL` and a 0 for a pointer lose their meaning when passed on by type."""
-    named = [each for each in source.functions if each.kind == "kernel" and each.name == launch.kernel_name]
+    named = [each for each in source.by_name.get(launch.kernel_name, ()) if each.kind == "kernel"]
     parameters = named[0].parameters if len(named) == 1 else ()
     for index, (start, end) in enumerate(split_commas(source.masked, launch.arguments_start, launch.end - 1)):
         argument = source.masked[start:end].strip()
@@ -104,9 +105,10 @@ def _host_expressions(source: CudaSource) -> Iterator[Edit]:
     for match in _DEVICE_NAME.finditer(source.code):
         if source.masked[match.start()] == source.code[match.start()]:
             yield Edit(*match.span("changed"), '"cpu"')
-    for match in islice(_DISPATCH.finditer(source.masked), MOST):
+    for match in _DISPATCH.finditer(source.masked):
         closing = matching(source.masked, match.end() - 1)
-        for start, end in split_commas(source.masked, match.end(), closing)[:4] if closing > 0 else ():
+        within = min(closing, match.end() + LONGEST)  # all but the last argument is short
+        for start, end in split_commas(source.masked, match.end(), within)[:4] if closing > 0 else ():
             if called := _TYPE_CALL.search(source.masked[start:end]):
                 yield Edit(start + called.start("type"), start + called.end("type"), "scalar_type()")
 
@@ -125,14 +127,14 @@ def _end_of_includes(source: CudaSource) -> _Place:
         return _Place(0, 1)
     last = source.includes[-1]
     end = last.end
-    node = source.tree.root_node.descendant_for_byte_range(last.start, last.end - 1)
-    while node is not None:
-        if node.type in ("preproc_if", "preproc_ifdef"):
-            first, past = node.start_byte, node.end_byte
-            if any(first < function.start < past for function in source.functions):
+    starts = [function.start for function in source.functions]
+    conditionals = [node for several in nodes_of(source.tree, _CONDITIONALS).values() for node, _ in several]
+    for node in sorted(conditionals, key=lambda each: -each.start_byte):
+        first, past = node.start_byte, node.end_byte
+        if first <= last.start and last.end <= past:
+            if bisect_right(starts, first) < bisect_left(starts, past):
                 break
             end = max(end, past - (source.text[past - 1] == "\n"))
-        node = node.parent
     newline = source.text.find("\n", end)
     offset = len(source.text) if newline < 0 else newline + 1
     return _Place(offset, source.line_of(offset))

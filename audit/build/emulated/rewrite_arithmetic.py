@@ -24,21 +24,21 @@ _INTEGER = re.compile(
 def edits(source: CudaSource) -> Iterator[Edit]:
     """Calls of ours around the operand of such a cast and the left operand of a shift."""
     found = nodes_of(source.tree, _KINDS)
-    for node in (node for kind in sorted(_KINDS) for node in found[kind]):
+    for node, above in (each for kind in sorted(_KINDS) for each in found[kind]):
         function = source.function_at(node.start_byte)
         if function is not None and function.kind != "host" and not node.has_error:
-            yield from _EDITS[node.type](source, node)
+            yield from _EDITS[node.type](source, node, above[-1])
 
 
-def _cast(source: CudaSource, node: Node) -> Iterator[Edit]:
+def _cast(source: CudaSource, node: Node, around: Node) -> Iterator[Edit]:
     written, value = node.child_by_field_name("type"), node.child_by_field_name("value")
-    of_size = node.parent is not None and node.parent.type == "sizeof_expression"
+    of_size = around.type == "sizeof_expression"
     if written is not None and value is not None and not of_size and (integer := _integer(source, written)):
         yield Edit(node.start_byte, value.start_byte, f"::cuemu::cast<{integer}>(")
         yield Edit(node.end_byte, node.end_byte, ")")
 
 
-def _call(source: CudaSource, node: Node) -> Iterator[Edit]:
+def _call(source: CudaSource, node: Node, _: Node) -> Iterator[Edit]:
     """`static_cast<int>(x)` and `int(x)`."""
     function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
     if function is None or arguments is None or arguments.named_child_count != 1:
@@ -52,16 +52,12 @@ def _call(source: CudaSource, node: Node) -> Iterator[Edit]:
         yield Edit(name.start_byte, name.end_byte, "::cuemu::cast")
 
 
-def _shift(source: CudaSource, node: Node) -> Iterator[Edit]:
+def _shift(source: CudaSource, node: Node, around: Node) -> Iterator[Edit]:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     sign = node.child_by_field_name("operator")
     if left is None or right is None or sign is None or sign.type not in ("<<", ">>") or right.type == "number_literal":
         return
-    compared = (
-        node.parent is not None
-        and node.parent.type == "binary_expression"
-        and "<" in source.masked[node.parent.start_byte : node.start_byte]
-    )
+    compared = around.type == "binary_expression" and "<" in source.masked[around.start_byte : node.start_byte]
     if sign.type == ">>" and (compared or left.type == "number_literal"):  # perhaps the end of template arguments
         return
     yield Edit(left.start_byte, left.start_byte, "::cuemu::shifted(")

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 import struct
+from bisect import bisect_left
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 from audit.build.emulated.edits import Edit
 from audit.build.emulated.rewrite_shared import at_namespace_scope
 from audit.review.cuda_source import CudaSource
-from audit.review.launches import MOST
-from audit.review.token_scan import blank_directives, matching, split_commas
+from audit.review.token_scan import LONGEST, blank_directives, matching, split_commas
 
 MOST_CONSTANT_BYTES = 64 << 10
 _BOUNDS = re.compile(r"\b__launch_bounds__\s*\(")
 _CONSTANT = re.compile(r"\b__constant__\b[^;{}()=]*")
 _NAME = re.compile(r"(\w+)\s*(?:\[.*)?\Z", re.DOTALL)
 _NEXT = re.compile(r"[;({]")
+_LONGEST_HEAD = 8 * LONGEST
 _SECTION = "cuemu_constants"
 
 
@@ -42,16 +42,22 @@ def constant_bytes(library: Path) -> int:
 
 def _launch_bounds(source: CudaSource) -> Iterator[Edit]:
     """Read by brackets alone: a check in the body of another kernel would refuse right launches."""
+    if not _BOUNDS.search(source.masked):
+        return
     flat = blank_directives(source.masked)
-    for match in islice(_BOUNDS.finditer(source.masked), MOST):
+    uses: dict[str, list[int]] = {}
+    for word in re.finditer(r"\w+", flat) if source.macros else ():
+        uses.setdefault(word.group(), []).append(word.end())
+    for match in _BOUNDS.finditer(source.masked):
         closing = matching(source.masked, match.end() - 1)
+        if not match.end() < closing < match.end() + LONGEST:
+            continue
         bounds = re.sub(r"(?:\\?\s)+", " ", source.code[match.end() : closing]).strip()
         macro = source.macro_at(match.start())
-        if closing < 0 or not bounds:
+        if not bounds:
             continue
         if macro and _body(source.masked, closing + 1, macro.end, bounds) < 0:  # an annotation of the source's own
-            uses = re.finditer(rf"\b{re.escape(macro.name)}\b", flat)
-            places = [_body(flat, use.end(), len(flat), bounds) for use in islice(uses, MOST)]
+            places = [_body(flat, use, len(flat), bounds) for use in uses.pop(macro.name, ())]
             free = [place for place in places if place >= 0 and not macro.parameters]
         else:
             free = [_body(source.masked, closing + 1, len(source.masked), bounds)]
@@ -62,20 +68,22 @@ def _launch_bounds(source: CudaSource) -> Iterator[Edit]:
 
 def _body(masked: str, start: int, end: int, bounds: str) -> int:
     """Where the body of the function starts whose head goes on here; -1 if none does or a parameter hides a name."""
-    parameters = ""
-    while (found := _NEXT.search(masked, start, end)) and found.group() == "(":
+    parameters, first, end = "", start, min(end, start + _LONGEST_HEAD)
+    while (found := _NEXT.search(masked, start, min(end, start + LONGEST))) and found.group() == "(":
         start = matching(masked, found.start()) + 1
         parameters = masked[found.end() : start - 1]
-        if start <= 0:
+        if not 0 < start < first + _LONGEST_HEAD:
             return -1
-    hidden = set(re.findall(r"(\w+)\s*(?:,|\Z)", parameters)) & set(re.findall(r"\w+", bounds))
+    hidden = set(re.findall(r"\b(\w+)\b\s*(?:,|\Z)", parameters)) & set(re.findall(r"\w+", bounds))
     return found.end() if found and found.group() == "{" and not hidden else -1
 
 
 def _constants(source: CudaSource) -> Iterator[Edit]:
-    for number, match in enumerate(islice(_CONSTANT.finditer(source.masked), MOST)):
+    ends = [mark.end() for mark in re.finditer(r"[;{}]", source.masked)] if "__constant__" in source.masked else []
+    for number, match in enumerate(_CONSTANT.finditer(source.masked)):
         end = _end(source.masked, match.end())
-        before = source.masked[max(source.masked.rfind(mark, 0, match.start()) for mark in ";{}") + 1 : match.start()]
+        last = bisect_left(ends, match.start() + 1) - 1
+        before = source.masked[max(ends[last] if last >= 0 else 0, match.start() - LONGEST) : match.start()]
         plain = not re.search(r"\b(?:extern|template)\b", before + match.group())
         if end < 0 or not plain or not at_namespace_scope(source, match.start()):
             continue

@@ -7,12 +7,17 @@ gets its own reference or pointer at the start of its body.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from audit.build.emulated.edits import Edit
-from audit.review.cuda_source import CudaSource, SharedDeclaration
+from audit.review.cuda_source import CudaSource, Function, SharedDeclaration
 
+_WORD = re.compile(r"(?<![.\w])(?<!->)[A-Za-z_]\w*")
+_MOST = 8  # declarations of one name outside functions; a compiler takes no second one
 _OUTSIDE = re.compile(r"(?:\bnamespace(?:\s+[\w:]+)?|\bextern\s*\"\s*\")\s*\Z")
 
 
@@ -29,6 +34,7 @@ class _Variable:
 def edits(source: CudaSource) -> Iterator[Edit]:
     """The edits for every declaration. Types are numbered through the file, so that no two share a slot."""
     number = 0
+    uses: _Uses | None = None
     for declaration in source.shared:
         variables = []
         for index in range(len(declaration.names_and_dims)):
@@ -37,7 +43,8 @@ def edits(source: CudaSource) -> Iterator[Edit]:
             variables.append(make(declaration, index, _suffix(source, declaration, index, number)))
         if at_namespace_scope(source, declaration.start):
             text = [each.before for each in variables] + [each.placeholder for each in variables]
-            yield from (edit for each in variables for edit in _in_functions(source, declaration, each))
+            uses = uses or _Uses(source)
+            yield from (edit for each in variables for edit in uses.edits(declaration, each))
         else:
             text = [part for each in variables for part in (each.before, each.local)]
         yield Edit(declaration.start, declaration.end, "; ".join(part for part in text if part))
@@ -73,18 +80,27 @@ def _element(declaration: SharedDeclaration, index: int) -> str:
     return f"{volatile}{declaration.base_type}{declaration.pointers[index]}"
 
 
-def _in_functions(source: CudaSource, declaration: SharedDeclaration, variable: _Variable) -> Iterator[Edit]:
-    used = re.compile(rf"(?<![.\w])(?<!->){re.escape(variable.name)}\b")
-    for function in source.functions:
-        named = any(parameter.name == variable.name for parameter in function.parameters)
-        if function.kind == "host" or function.start < declaration.end or named:
-            continue
-        redeclared = any(
-            function.body_start < other.start < function.end and (variable.name in dict(other.names_and_dims))
-            for other in source.shared
-        )
-        if not redeclared and used.search(source.masked, function.body_start, function.end):
-            yield Edit(function.body_start + 1, function.body_start + 1, f" {variable.local};")
+class _Uses:
+    """Which functions name a variable that none of their own declarations or parameters hides."""
+
+    def __init__(self, source: CudaSource) -> None:
+        self._functions: dict[str, dict[Function, None]] = {}
+        for match in _WORD.finditer(source.masked):
+            function = source.function_at(match.start())
+            if function is not None and function.kind != "host":
+                self._functions.setdefault(match.group(), {})[function] = None
+        self._hidden = {(function, each.name) for function in source.functions for each in function.parameters}
+        for other in source.shared:
+            if function := source.function_at(other.start):
+                self._hidden |= {(function, name) for name, _ in other.names_and_dims}
+        self._declared = Counter[str]()
+
+    def edits(self, declaration: SharedDeclaration, variable: _Variable) -> Iterator[Edit]:
+        """Make the name usable at the start of each such function behind the declaration."""
+        self._declared[variable.name] += 1
+        for function in self._functions.get(variable.name, ()) if self._declared[variable.name] <= _MOST else ():
+            if function.start >= declaration.end and (function, variable.name) not in self._hidden:
+                yield Edit(function.body_start + 1, function.body_start + 1, f" {variable.local};")
 
 
 def at_namespace_scope(source: CudaSource, offset: int) -> bool:
@@ -92,11 +108,20 @@ def at_namespace_scope(source: CudaSource, offset: int) -> bool:
     lost the function to a syntax error."""
     if source.macro_at(offset) or source.function_at(offset):
         return False
-    depth = 0
-    for match in reversed(list(re.finditer(r"[{}]", source.masked[:offset]))):
-        depth += 1 if match.group() == "}" else -1
-        if depth < 0:
-            if not _OUTSIDE.search(source.masked[max(0, match.start() - 200) : match.start()]):
-                return False
-            depth = 0
-    return True
+    places, outside = _scopes(source)
+    return outside[bisect_left(places, offset) - 1]
+
+
+@lru_cache(maxsize=1)
+def _scopes(source: CudaSource) -> tuple[list[int], list[bool]]:
+    """The offset of each curly bracket, and whether only namespaces and `extern "C"` stand around what follows it."""
+    places, outside, opened = [-1], [True], list[bool]()
+    for match in re.finditer(r"[{}]", source.masked):
+        if match.group() == "{":
+            before = source.masked[max(0, match.start() - 200) : match.start()]
+            opened.append(outside[-1])
+            outside.append(outside[-1] and _OUTSIDE.search(before) is not None)
+        else:
+            outside.append(opened.pop() if opened else True)
+        places.append(match.start())
+    return places, outside

@@ -10,6 +10,7 @@ from audit.build.python.inline import InlineCuda
 from audit.model.errors import CompileError, Unsupported
 from audit.review.cuda_source import parse as parse_cuda
 from audit.review.python_constants import Constants, NotConstant, functions_around
+from audit.review.rules.python.undeclared_binding import MOST
 
 RUNG = "python"
 EXTENSION_BUILDER = "torch.utils.cpp_extension"
@@ -46,7 +47,10 @@ class PythonSource:
     @cached_property
     def inline(self) -> tuple[InlineCuda, ...]:
         """Every extension the source builds from texts. Raises Unsupported for one that is not made of constants."""
-        return tuple(self._inline(call) for name, call in self.calls if name == LOAD_INLINE)
+        calls = [call for name, call in self.calls if name == LOAD_INLINE]
+        if len(calls) > MOST:
+            raise Unsupported(f"more than {MOST} extensions", line=calls[MOST].lineno)
+        return tuple(self._inline(call) for call in calls)
 
     @property
     def own_kernels(self) -> tuple[str, ...]:

@@ -6,9 +6,9 @@ Silent where anything else fills that memory first.
 from __future__ import annotations
 
 from audit.review.cuda_reading import CudaReading, Variable
-from audit.review.cuda_source import Function, Launch
+from audit.review.cuda_source import Launch
 from audit.review.rule import Rule, Spot
-from audit.review.tensors import METADATA, stored_parameters, tensors_given, uninitialised
+from audit.review.tensors import METADATA, is_uninitialised, stored_parameters, tensors_given
 
 
 def find(reading: CudaReading) -> list[Spot]:
@@ -21,22 +21,20 @@ def _of_launch(reading: CudaReading, launch: Launch) -> list[Spot]:
     stored = stored_parameters(reading, launch.kernel_name)
     if function is None or not stored:
         return []
-    fresh = {variable.name: variable for variable in uninitialised(reading, function)}
     spots = []
     for position, name in tensors_given(reading, launch).items():
-        how = stored.get(position)
-        if name in fresh and how is not None and not how.plain and _untouched(reading, function, fresh[name], launch):
-            told = (
-                f"kernel {launch.kernel_name} only adds to {name}, which line {fresh[name].line} leaves uninitialised"
-            )
+        how, made = stored.get(position), reading.declared(name, function, launch.start)
+        if how is None or how.plain or made is None or not is_uninitialised(reading, made):
+            continue
+        if _untouched(reading, made, launch):
+            told = f"kernel {launch.kernel_name} only adds to {name}, which line {made.line} leaves uninitialised"
             spots.append(Spot(launch.line, told))
     return spots
 
 
-def _untouched(reading: CudaReading, function: Function, fresh: Variable, launch: Launch) -> bool:
+def _untouched(reading: CudaReading, fresh: Variable, launch: Launch) -> bool:
     """Return whether nothing but sizes are asked of the tensor between its allocation and the launch."""
-    mentions = reading.mentioned(fresh.name, function)
-    between = [node for node in mentions if fresh.node.end_byte < node.start_byte < launch.start]
+    between = reading.mentioned_between(fresh.name, fresh.node.end_byte + 1, launch.start)
     return all(METADATA.match(reading.source.masked, node.end_byte) for node in between)
 
 

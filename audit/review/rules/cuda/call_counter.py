@@ -9,7 +9,7 @@ import re
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import CudaReading, Variable, ancestors
+from audit.review.cuda_reading import CudaReading, Variable
 from audit.review.rule import Rule, Spot, names
 
 _NUMBER = re.compile(r"\b(?:int|unsigned|long|short|size_t|u?int(?:8|16|32|64)_t|atomic\w*)\b")
@@ -23,7 +23,7 @@ def find(reading: CudaReading) -> list[Spot]:
     for variable in reading.variables:
         if not _counts(reading, variable):
             continue
-        asked = [node for node in _mentions(reading, variable) if _decides(node)]
+        asked = [node for node in _mentions(reading, variable) if _decides(reading, node)]
         if asked and any(_steps(reading, node) for node in _mentions(reading, variable)):
             line = reading.line(asked[0])
             spots.append(Spot(line, f"{variable.name} counts calls and decides what a call does"))
@@ -37,20 +37,19 @@ def _counts(reading: CudaReading, variable: Variable) -> bool:
 
 
 def _mentions(reading: CudaReading, variable: Variable) -> list[Node]:
-    found = reading.mentions.get(variable.name, [])
-    host = [node for node in found if (function := reading.function(node)) and function.kind == "host"]
     own = reading.function(variable.node)
-    return [node for node in host if own is None or reading.function(node) == own]
+    found = reading.mentions.get(variable.name, []) if own is None else reading.mentioned(variable.name, own)
+    return [node for node in found if reading.in_host(node)]
 
 
-def _decides(node: Node) -> bool:
-    holders = list(ancestors(node, until=("function_definition", "compound_statement", "expression_statement")))
+def _decides(reading: CudaReading, node: Node) -> bool:
+    holders = list(reading.ancestors(node, until=("function_definition", "compound_statement", "expression_statement")))
     remainder = any(each.type == "binary_expression" and each.children[1].type == "%" for each in holders)
     return not remainder and any(each.type in _DECISIONS for each in holders)
 
 
 def _steps(reading: CudaReading, node: Node) -> bool:
-    parent = node.parent
+    parent = reading.parent(node)
     if parent is None or parent.type == "update_expression":
         return parent is not None
     left = parent.child_by_field_name("left") if parent.type == "assignment_expression" else None

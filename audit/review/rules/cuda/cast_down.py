@@ -27,8 +27,6 @@ def find(reading: CudaReading) -> list[Spot]:
 
 
 def _told(reading: CudaReading, call: Call) -> str | None:
-    called = call.node.child_by_field_name("function")
-    whole = " ".join(reading.text(called).split()) if called else ""
     if _INTRINSIC.fullmatch(call.name):
         return call.name
     if call.receiver is not None and call.name in ("half", "bfloat16"):
@@ -39,8 +37,10 @@ def _told(reading: CudaReading, call: Call) -> str | None:
         and any(_DTYPE.search(reading.text(argument)) for argument in call.arguments)
     ):
         return f".{call.name}({', '.join(reading.written(argument) for argument in call.arguments)})"
-    if call.name in ("static_cast", "__half", "half") and call.arguments and _NARROW.search(whole):
-        return whole
+    if call.name in ("static_cast", "__half", "half") and call.arguments:
+        called = call.node.child_by_field_name("function")
+        whole = " ".join(reading.text(called).split()) if called else ""
+        return whole if _NARROW.search(whole) else None
     return None
 
 

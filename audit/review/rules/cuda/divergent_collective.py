@@ -10,7 +10,7 @@ import re
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import Call, CudaReading, ancestors, walk
+from audit.review.cuda_reading import Call, CudaReading, walk
 from audit.review.cuda_source import Function
 from audit.review.rule import Rule, Spot
 from audit.review.thread_values import ThreadValues
@@ -54,7 +54,7 @@ def _full(reading: CudaReading, call: Call) -> bool:
 
 def _diverges(reading: CudaReading, call: Call, values: ThreadValues, *, per_warp: bool) -> bool:
     """Return whether an `if` or a loop around the call has a condition that the values decide."""
-    for holder in ancestors(call.node, until=("function_definition", "lambda_expression")):
+    for holder in reading.ancestors(call.node, until=("function_definition", "lambda_expression")):
         if holder.type not in ("if_statement", "while_statement", "for_statement"):
             continue
         condition = holder.child_by_field_name("condition")
@@ -77,7 +77,7 @@ def _first_return(reading: CudaReading, function: Function, values: ThreadValues
     """Past the first `if (place >= n) return;` at the top of the function, or infinity."""
     for node in reading.inside(function, "if_statement"):
         condition, then = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
-        block = node.parent
+        block = reading.parent(node)
         if condition is None or then is None or block is None or block.start_byte != function.body_start:
             continue
         only = then.named_children[0] if then.type == "compound_statement" and then.named_child_count == 1 else then

@@ -13,14 +13,16 @@ def find(reading: CudaReading) -> list[Spot]:
     """Launches with no dynamic shared memory of kernels that use some."""
     spots = []
     names = [name for each in reading.source.shared if each.dynamic for name, _ in each.names_and_dims]
+    uses: dict[str, str | None] = {}
     for launch in reading.source.launches if names else ():
         kernel = reading.kernel(launch.kernel_name)
         none = len(launch.configuration) < 3 or launch.configuration[2] == "0"
         if launch.in_macro or kernel is None or not none:
             continue
-        # The declaration itself is one mention.
-        used = next((name for name in names if len(reading.mentioned(name, kernel)) > 1), None)
-        if used:
+        if kernel.name not in uses:  # the declaration itself is one mention
+            several = (name for name in names if len(reading.mentioned(name, kernel)) > 1)
+            uses[kernel.name] = next(several, None)
+        if used := uses[kernel.name]:
             told = f"kernel {launch.kernel_name} uses dynamic shared memory ({used}) and this launch asks for none"
             spots.append(Spot(launch.line, told))
     return spots

@@ -6,13 +6,15 @@ Silent on checks that refuse other sizes, on 0 and 1, and on comparisons for ord
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import CudaReading, ancestors, operator
+from audit.review.cuda_reading import CudaReading, operator
 from audit.review.rule import Rule, Spot
 
 _SIZE = re.compile(r"\.(?:size|numel|sizes)\(")
+_REFUSAL = re.compile(r"\bthrow\b|\bTORCH_CHECK\b|\babort\b|\bexit\b")
 _SMALLEST = 8  # smaller numbers are dimensions and vector widths
 
 
@@ -38,22 +40,25 @@ def _large(text: str) -> bool:
 
 def _is_size(reading: CudaReading, node: Node) -> bool:
     if node.type == "identifier":
-        values = [each.value for each in reading.variables if each.name == reading.text(node) and each.value]
-        return len(values) == 1 and bool(_SIZE.search(reading.text(values[0]).replace(" ", "")))
+        value = reading.only_value(reading.text(node))
+        return value is not None and bool(_SIZE.search(reading.text(value).replace(" ", "")))
     return bool(_SIZE.search(reading.text(node).replace(" ", "")))
 
 
 def _chooses(reading: CudaReading, node: Node) -> bool:
     """Return whether the comparison decides an `if` that does not throw, or a `?:`."""
-    for holder in ancestors(node, until=("function_definition", "compound_statement", "call_expression")):
+    for holder in reading.ancestors(node, until=("function_definition", "compound_statement", "call_expression")):
         if holder.type == "conditional_expression":
             return True
         if holder.type == "if_statement":
             then = holder.child_by_field_name("consequence")
-            return then is not None and not re.search(
-                r"\bthrow\b|\bTORCH_CHECK\b|\babort\b|\bexit\b", reading.text(then)
-            )
+            return then is not None and not _refuses(reading, then)
     return False
+
+
+@lru_cache(maxsize=64)
+def _refuses(reading: CudaReading, then: Node) -> bool:
+    return _REFUSAL.search(reading.source.masked, then.start_byte, then.end_byte) is not None
 
 
 RULE = Rule("fixed_shape", __doc__, "agreement", find)

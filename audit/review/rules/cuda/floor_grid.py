@@ -10,8 +10,8 @@ import re
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import CudaReading, operator
-from audit.review.cuda_source import Launch
+from audit.review.cuda_reading import CudaReading
+from audit.review.cuda_source import Function, Launch
 from audit.review.launch_extents import grid_and_block
 from audit.review.rule import Rule, Spot
 
@@ -28,11 +28,11 @@ def _of_launch(reading: CudaReading, launch: Launch) -> list[Spot]:
     kernel = reading.kernel(launch.kernel_name)
     if host is None or host.kind != "host" or kernel is None:
         return []
-    if reading.inside(kernel, "for_statement", "while_statement"):
+    if kernel in reading.looping:
         return []
-    if any(operator(node) == "%" for node in reading.inside(host, "binary_expression")):
+    if reading.operations("%", host.body_start, host.end):
         return []
-    for node in _divisions(reading, launch):
+    for node in _divisions(reading, launch, host):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is not None and right is not None and _is_size(reading, left) and _is_block(reading, launch, right):
             told = f"{reading.written(node)} blocks leave out what the division does not come out even with"
@@ -40,25 +40,20 @@ def _of_launch(reading: CudaReading, launch: Launch) -> list[Spot]:
     return []
 
 
-def _divisions(reading: CudaReading, launch: Launch) -> list[Node]:
-    """Quotients of the launch's first argument, or of the variable that it names."""
+def _divisions(reading: CudaReading, launch: Launch, host: Function) -> list[Node]:
+    """Quotients that begin the launch's first argument, or the value of the variable that it names."""
     first, last = launch.configuration_start, launch.configuration_start + len(launch.configuration[0]) + 1
-    variables = [each for each in reading.variables if each.name == launch.configuration[0].strip()]
-    spans = [(each.value.start_byte, each.value.end_byte) for each in variables if each.value is not None]
-    spans = spans if variables else [(first, last)]
-    return [
-        node
-        for node in reading.nodes("binary_expression")
-        if operator(node) == "/"
-        and any(start <= node.start_byte and node.end_byte <= end for start, end in spans)
-        and any(node.start_byte == start for start, _ in spans)
-    ]
+    if variable := reading.declared(launch.configuration[0].strip(), host, launch.start):
+        if variable.value is None:
+            return []
+        first, last = variable.value.start_byte, variable.value.end_byte
+    return [node for node in reading.operations("/", first, first + 1) if node.end_byte <= last]
 
 
 def _is_size(reading: CudaReading, node: Node) -> bool:
     if node.type == "identifier":
-        values = [each.value for each in reading.variables if each.name == reading.text(node) and each.value]
-        return len(values) == 1 and bool(_SIZE.search(reading.text(values[0]))) and "+" not in reading.text(values[0])
+        value = reading.only_value(reading.text(node))
+        return value is not None and bool(_SIZE.search(reading.text(value))) and "+" not in reading.text(value)
     return node.type == "call_expression" and bool(_SIZE.search(reading.text(node)))
 
 

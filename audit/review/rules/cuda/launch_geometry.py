@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Launch
-from audit.review.index_use import Axis, IndexUse, index_uses
+from audit.review.index_use import Axis, IndexUse, Known, index_uses
 from audit.review.launch_extents import Extents, grid_and_block
 from audit.review.rule import Rule, Spot
 
@@ -23,23 +23,17 @@ def find(reading: CudaReading) -> list[Spot]:
     """
     source = reading.source
     found: list[tuple[int, Axis, Spot]] = []
+    known: Known = {}
     for kernel in reading.kernels:
-        launches = [launch for launch in source.launches if launch.kernel_name == kernel.name]
-        alone = sum(each.name == kernel.name for each in source.functions) == 1
-        uses = index_uses(source, kernel) if launches and alone else frozenset()
+        alone = len(source.by_name[kernel.name]) == 1
+        launches = source.launches_of.get(kernel.name, []) if alone else []
+        uses = index_uses(source, kernel, known) if launches else []
         shapes = [grid_and_block(source, launch) for launch in launches] if uses else []
-        for use in _first_of_each_axis(uses):
+        for use in uses:
             spots = [_spot(launch, use, *shape) for launch, shape in zip(launches, shapes, strict=True)]
             if all(spots):  # else some launch fits
                 found += [(spot.line, use.axis, spot) for spot in spots if spot]
     return [spot for _, _, spot in sorted(found)]
-
-
-def _first_of_each_axis(uses: frozenset[IndexUse]) -> list[IndexUse]:
-    first: dict[Axis, IndexUse] = {}
-    for use in sorted(uses, key=lambda use: use.line):
-        first.setdefault(use.axis, use)
-    return list(first.values())
 
 
 def _spot(launch: Launch, use: IndexUse, grid: Extents, block: Extents) -> Spot | None:

@@ -9,7 +9,7 @@ import re
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import Call, CudaReading, ancestors
+from audit.review.cuda_reading import Call, CudaReading
 from audit.review.operators import OPERATORS
 from audit.review.rule import Rule, Spot
 
@@ -25,6 +25,9 @@ _TEMPLATES = {
     "cub": r"Device\w+(?:::\w+)?",
     "thrust": r"reduce\w*|transform\w*|sort\w*|\w*scan\w*|inner_product|copy_if",
 }
+
+
+_LONGEST = 200  # characters of a condition that asks for an empty tensor
 
 
 def find(reading: CudaReading) -> list[Spot]:
@@ -54,9 +57,11 @@ def _library(call: Call) -> str | None:
 
 def _for_empty_tensors(reading: CudaReading, node: Node) -> bool:
     """Return whether the call stands behind `if (size == 0)`."""
-    for holder in ancestors(node):
+    for holder in reading.ancestors(node):
         condition = holder.child_by_field_name("condition") if holder.type == "if_statement" else None
-        if condition is not None and re.fullmatch(r"\(?[\w.()\s]*==0\)?", reading.text(condition).replace(" ", "")):
+        if condition is None or condition.end_byte - condition.start_byte > _LONGEST:
+            continue
+        if re.fullmatch(r"\(?[\w.()\s]*==0\)?", reading.text(condition).replace(" ", "")):
             return True
     return False
 

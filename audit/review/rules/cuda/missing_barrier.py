@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from tree_sitter import Node
+
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function
 from audit.review.rule import Rule, Spot
@@ -18,27 +20,23 @@ _SYNC = re.compile(
 
 def find(reading: CudaReading) -> list[Spot]:
     """Return the first access by another index of kernels that never synchronise."""
-    return [spot for kernel in reading.kernels for spot in _of_kernel(reading, kernel)]
+    source = reading.source
+    own = frozenset({function.name for function in source.functions} | {macro.name for macro in source.macros})
+    return [spot for kernel in reading.kernels for spot in _of_kernel(reading, kernel, own)]
 
 
-def _of_kernel(reading: CudaReading, kernel: Function) -> list[Spot]:
-    shared = [
-        name
-        for declared in reading.source.shared
-        if kernel.body_start < declared.start < kernel.end
-        for name, dims in declared.names_and_dims
-        if dims
-    ]
+def _of_kernel(reading: CudaReading, kernel: Function, own: frozenset[str]) -> list[Spot]:
+    declared = reading.source.shared_in(kernel)
+    shared = [name for each in declared for name, dims in each.names_and_dims if dims]
     called = {call.name for call in reading.calls_in(kernel)}
-    own = {function.name for function in reading.source.functions} | {macro.name for macro in reading.source.macros}
     if not shared or called & own or any(_SYNC.fullmatch(name) for name in called) or "asm" in called:
         return []
+    accessed: dict[str, list[Node]] = {}
+    for node in reading.inside(kernel, "subscript_expression"):
+        if (base := node.child_by_field_name("argument")) is not None:
+            accessed.setdefault(reading.text(base), []).append(node)
     for name in shared:
-        accesses = [
-            node
-            for node in reading.inside(kernel, "subscript_expression")
-            if (base := node.child_by_field_name("argument")) is not None and reading.text(base) == name
-        ]
+        accesses = accessed.get(name, [])
         texts = ["".join(reading.text(node).split()) for node in accesses]
         other = next((node for node, text in zip(accesses, texts, strict=True) if text != texts[0]), None)
         if other is not None:

@@ -12,6 +12,7 @@ from audit.review.cuda_reading import Call, CudaReading
 from audit.review.rule import Rule, Spot
 
 _NONE = "(?!)"
+_LONGEST = 200  # characters of a scope and of a name that are compared
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ def _rule(name: str, doc: str, confirm_with: str, message: str, names: _Names) -
 
 
 def _full_name(call: Call) -> str:
-    return f"{'.' if call.receiver is not None else ''}{call.scope}{'::' if call.scope else ''}{call.name}"
+    scope = call.scope[-_LONGEST:]
+    return f"{'.' if call.receiver is not None else ''}{scope}{'::' if scope else ''}{call.name[-_LONGEST:]}"
 
 
 _TABLE = (

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import operator as arithmetic
 import re
-from functools import cached_property
+from collections import Counter
+from functools import cached_property, lru_cache
 
 from tree_sitter import Node
 
@@ -18,6 +19,7 @@ from audit.review.cuda_reading import CudaReading, Variable, operator
 from audit.review.cuda_source import Function
 from audit.review.launch_extents import grid_and_block
 from audit.review.rule import Rule, Spot
+from audit.review.thread_values import COMPARISONS
 
 _LITERAL = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)[uUlL]*")
 _PLAIN = re.compile(r"[\w\s()+*/-]{1,80}")
@@ -51,8 +53,8 @@ def find(reading: CudaReading) -> list[Spot]:
 def _arrays(reading: CudaReading, kernel: Function, constants: _Constants) -> dict[str, int]:
     """Extent of the first dimension of each shared array of the kernel."""
     found: dict[str, int] = {}
-    for declared in reading.source.shared:
-        if declared.dynamic or not kernel.body_start < declared.start < kernel.end:
+    for declared in reading.source.shared_in(kernel):
+        if declared.dynamic:
             continue
         for name, dims in declared.names_and_dims:
             first = re.match(r"\[([^\[\]]+)\]", dims)
@@ -72,39 +74,41 @@ def _largest(reading: CudaReading, kernel: Function, index: Node, constants: _Co
     if (number := constants.value(text)) is not None:
         return number
     if match := _THREAD.fullmatch(text):
-        return None if _asked(reading, kernel, text) else _threads(reading, kernel, match[1])
-    declared = [each for each in reading.variables if each.name == text and kernel.holds(each.node)]
+        return None if text in _asked(reading, kernel) else _threads(reading, kernel, match[1])
+    declared = reading.declarations(text, kernel)
     if len(declared) != 1 or declared[0].value is None:
         return None
-    if loop := _loop_of(declared[0]):
-        return _last_of_loop(reading, loop, text, constants) if _once(reading, kernel, text) else None
+    if loop := _loop_of(reading, declared[0]):
+        once = _asked(reading, kernel)[text] == 1
+        return _last_of_loop(reading, loop, text, constants) if once else None
     match = _THREAD.fullmatch(reading.text(declared[0].value).replace(" ", ""))
-    if match is None or _asked(reading, kernel, text) or _asked(reading, kernel, match[0]):
+    if match is None or {text, match[0]} & set(_asked(reading, kernel)) or text in _changed(reading, kernel):
         return None
-    return _threads(reading, kernel, match[1]) if _unchanged(reading, kernel, text) else None
+    return _threads(reading, kernel, match[1])
 
 
-def _asked(reading: CudaReading, kernel: Function, text: str) -> bool:
-    """Return whether the value is compared anywhere in the kernel."""
-    sides = (
-        side
-        for node in reading.inside(kernel, "binary_expression")
-        if re.fullmatch(r"[<>]=?|[!=]=", operator(node))
-        for side in node.named_children
-    )
-    return any(text in reading.text(side).replace(" ", "") for side in sides)
+@lru_cache(maxsize=1)
+def _asked(reading: CudaReading, kernel: Function) -> Counter[str]:
+    """Return the names, and places such as `threadIdx.x`, that comparisons in the kernel hold, and in how many."""
+    found = Counter[str]()
+    for node in reading.inside(kernel, "binary_expression"):
+        if operator(node) in COMPARISONS:
+            text = reading.text(node).replace(" ", "")
+            found.update({*re.findall(r"[A-Za-z_]\w*", text), *re.findall(r"threadIdx\.[xyz]", text)})
+    return found
 
 
+@lru_cache(maxsize=64)
 def _threads(reading: CudaReading, kernel: Function, axis: str) -> int | None:
     """Return the largest index along an axis of the smallest launch, where every launch shows it."""
-    launches = [launch for launch in reading.source.launches if launch.kernel_name == kernel.name]
+    launches = reading.source.launches_of.get(kernel.name, [])
     extents = [grid_and_block(reading.source, launch)[1]["xyz".index(axis)] for launch in launches]
     known = [extent for extent in extents if extent is not None]
     return min(known) - 1 if known and len(known) == len(extents) else None
 
 
-def _loop_of(variable: Variable) -> Node | None:
-    parent = variable.node.parent
+def _loop_of(reading: CudaReading, variable: Variable) -> Node | None:
+    parent = reading.parent(variable.node)
     return parent if parent is not None and parent.type == "for_statement" else None
 
 
@@ -120,20 +124,12 @@ def _last_of_loop(reading: CudaReading, loop: Node, name: str, constants: _Const
     return bound - (operator(condition) == "<")
 
 
-def _once(reading: CudaReading, kernel: Function, name: str) -> bool:
-    """Return whether the name is compared only in its loop's own condition."""
-    compared = [
-        node
-        for node in reading.inside(kernel, "binary_expression")
-        if re.fullmatch(r"[<>]=?|[!=]=", operator(node)) and name in reading.names_in(node)
-    ]
-    return len(compared) == 1
-
-
-def _unchanged(reading: CudaReading, kernel: Function, name: str) -> bool:
+@lru_cache(maxsize=1)
+def _changed(reading: CudaReading, kernel: Function) -> frozenset[str]:
+    """Return what the kernel assigns to or steps, as it is written."""
     changed = reading.inside(kernel, "assignment_expression", "update_expression")
     targets = (node.child_by_field_name("left") or node.child_by_field_name("argument") for node in changed)
-    return all(target is None or reading.text(target) != name for target in targets)
+    return frozenset(reading.text(target) for target in targets if target is not None)
 
 
 class _Constants:
@@ -141,6 +137,7 @@ class _Constants:
 
     def __init__(self, reading: CudaReading) -> None:
         self._reading = reading
+        self._known: dict[tuple[str, int], int | None] = {}
 
     @cached_property
     def _texts(self) -> dict[str, list[str]]:
@@ -160,7 +157,12 @@ class _Constants:
 
     def value(self, expression: str, depth: int = 0) -> int | None:
         """Return the number an expression of sums, products and constants stands for; None where it is not plain."""
-        text = expression.strip()
+        key = (expression.strip(), depth)
+        if key not in self._known:
+            self._known[key] = self._value(*key)
+        return self._known[key]
+
+    def _value(self, text: str, depth: int) -> int | None:
         if literal := _LITERAL.fullmatch(text):
             return whole_number(literal[1])
         if depth > _DEPTH or not _PLAIN.fullmatch(text):

@@ -10,7 +10,7 @@ import re
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import CudaReading, Variable
+from audit.review.cuda_reading import CudaReading, Variable, extent
 from audit.review.rule import Rule, Spot
 
 _TENSOR = re.compile(r"\bTensor\b|\bdevice_vector\b|\bStorage\b|\bDataPtr\b")
@@ -48,26 +48,25 @@ def _is_scratch(reading: CudaReading, variable: Variable) -> bool:
     """Return whether it only ever gets allocated, is copied to or from nowhere, and no entry returns it."""
     if _CONTAINER.search(variable.type_text):
         return False
-    given = [] if variable.value is None else [variable.value]
-    for node in reading.nodes("assignment_expression"):
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if left is not None and right is not None and reading.text(left).lstrip("*") == variable.name:
-            given.append(right)
+    own = reading.function(variable.node)
+    place = (0, len(reading.source.text)) if own is None else extent(own)
+    given = [*([] if variable.value is None else [variable.value]), *reading.assigned(variable.name, *place)]
     allocated = all(_ALLOCATION.match("".join(reading.text(value).removeprefix("new ").split())) for value in given)
-    return allocated and not any(_gives_away(reading, node) for node in reading.mentions.get(variable.name, ()))
+    return allocated and not any(
+        _gives_away(reading, node) for node in reading.mentioned_between(variable.name, *place)
+    )
 
 
 def _gives_away(reading: CudaReading, mention: Node) -> bool:
     """Return whether a mention is what an entry returns, is filled like a container, or is copied."""
-    function, node = reading.function(mention), mention.parent
-    while node is not None and node.type not in ("compound_statement", "declaration"):
-        if node.type == "return_statement" and function in reading.entries:
+    function = reading.function(mention)
+    for node in reading.ancestors(mention, until=("compound_statement", "declaration")):
+        if node.type == "return_statement" and reading.is_entry(function):
             return True
         called = node.child_by_field_name("function") if node.type == "call_expression" else None
         name = re.split(r"\W+", reading.text(called))[-1] if called is not None else ""
         if name in _FILLS or _COPIES.fullmatch(name):
             return True
-        node = node.parent
     return False
 
 

@@ -7,10 +7,11 @@ makes sure of a multiple.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import CudaReading, operator, walk
+from audit.review.cuda_reading import CudaReading, operator
 from audit.review.cuda_source import Function
 from audit.review.launch_extents import grid_and_block
 from audit.review.rule import Rule, Spot
@@ -28,8 +29,8 @@ def find(reading: CudaReading) -> list[Spot]:
 
 def _sized(reading: CudaReading, kernel: Function) -> bool:
     """Return whether some launch rounds its number of blocks up, so that threads past the end exist."""
-    for launch in reading.source.launches:
-        if launch.kernel_name == kernel.name and not launch.in_macro:
+    for launch in reading.source.launches_of.get(kernel.name, ()):
+        if not launch.in_macro:
             grid, block = grid_and_block(reading.source, launch)
             text = launch.configuration[0]
             rounded = _adds_and_divides(text) or bool(_rounded_up(reading) & set(re.findall(r"\w+", text)))
@@ -38,6 +39,7 @@ def _sized(reading: CudaReading, kernel: Function) -> bool:
     return False
 
 
+@lru_cache(maxsize=1)
 def _rounded_up(reading: CudaReading) -> set[str]:
     values = ((each.name, each.value) for each in reading.variables)
     return {name for name, value in values if value is not None and _adds_and_divides(reading.text(value))}
@@ -77,8 +79,14 @@ def _handed_on(reading: CudaReading, kernel: Function, thread: ThreadValues) -> 
 
 
 def _outside_subscripts(listed: Node) -> list[Node]:
-    inside = {inner.id for node in walk(listed) if node.type == "subscript_expression" for inner in walk(node)}
-    return [node for node in walk(listed) if node.id not in inside and node.named_child_count == 0]
+    found, stack = [], [listed]
+    while stack:
+        node = stack.pop()
+        if node.named_child_count == 0:
+            found.append(node)
+        elif node.type != "subscript_expression":
+            stack += node.named_children
+    return found
 
 
 RULE = Rule("tail_guard", __doc__, "memory_access", find)

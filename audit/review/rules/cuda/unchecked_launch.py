@@ -22,8 +22,11 @@ def find(reading: CudaReading) -> list[Spot]:
     macros = " ".join(reading.source.masked[macro.body_start : macro.end] for macro in reading.source.macros)
     named = [call.name for call in reading.calls] + re.findall(r"\w+", macros)
     asked = [name for name in named if _ASKING.fullmatch(name) or (_CHECKING.fullmatch(name) and "INPUT" not in name)]
-    dropped = [call for call in reading.calls if call.name == "cudaGetLastError" and _is_statement(call.node.parent)]
-    after = [call for call in dropped if any(launch.end < call.node.start_byte for launch in launches)]
+    dropped = [
+        call for call in reading.calls if call.name == "cudaGetLastError" and _is_statement(reading.parent(call.node))
+    ]
+    first = min((launch.end for launch in launches), default=len(reading.source.text))
+    after = [call for call in dropped if first < call.node.start_byte]
     if after:
         return [Spot(call.line, "cudaGetLastError is called and its answer thrown away") for call in after]
     if not launches or asked:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import CudaReading, ancestors, tensor_parameters
+from audit.review.cuda_reading import CudaReading, tensor_parameters
 from audit.review.cuda_source import Function
 from audit.review.rule import Rule, Spot, names
 
@@ -44,7 +44,7 @@ def _is_read(reading: CudaReading, entry: Function, name: str) -> bool:
 
 def _is_metadata(reading: CudaReading, mention: Node) -> bool:
     """Return whether a mention asks for sizes and types, stands in a check, or only shapes another tensor."""
-    for node in ancestors(mention, until=("function_definition", "compound_statement", "lambda_expression")):
+    for node in reading.ancestors(mention, until=("function_definition", "compound_statement", "lambda_expression")):
         if node.type == "field_expression":
             field = node.child_by_field_name("field")
             if field is not None and reading.text(field) in _METADATA:

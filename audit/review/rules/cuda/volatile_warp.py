@@ -17,7 +17,7 @@ def find(reading: CudaReading) -> list[Spot]:
     """Functions that step through volatile shared memory."""
     spots = []
     for function in reading.source.functions:
-        names = [each.name for each in function.parameters if re.search(r"\bvolatile\b.*\*", each.text)]
+        names = {each.name for each in function.parameters if re.search(r"\bvolatile\b.*\*", each.text)}
         calls = {call.name for call in reading.calls_in(function)}
         if function.kind != "device" or not names or calls & _SYNC:
             continue
@@ -26,7 +26,8 @@ def find(reading: CudaReading) -> list[Spot]:
             for node in reading.inside(function, "assignment_expression")
             if (left := node.child_by_field_name("left")) is not None
             and left.type == "subscript_expression"
-            and any(reading.text(left).startswith(name) for name in names)
+            and (base := re.match(r"\w+", reading.text(left))) is not None
+            and base[0] in names
         ]
         if len(steps) > 1:
             told = f"function {function.name} steps through volatile memory and relies on its warp running in step"

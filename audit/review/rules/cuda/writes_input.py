@@ -26,9 +26,7 @@ def find(reading: CudaReading) -> list[Spot]:
             name = reading.text(call.receiver) if call.receiver is not None else ""
             if call.name in _IN_PLACE and name in inputs:
                 spots.append(Spot(call.line, f".{call.name}() changes {inputs[name]}, which the caller passed in"))
-        for launch in reading.source.launches:
-            if not entry.body_start < launch.start < entry.end:
-                continue
+        for launch in reading.source.launches_in(entry):
             stored = stored_parameters(reading, launch.kernel_name)
             for position, name in tensors_given(reading, launch).items():
                 if position in stored and name in inputs:
@@ -43,8 +41,8 @@ def _inputs(reading: CudaReading, entry: Function) -> dict[str, str]:
     head = reading.source.masked[entry.start : entry.body_start].split("(")[0]
     if "void" in head.split():
         return {}
-    for variable in reading.variables:
-        if entry.holds(variable.node) and variable.value is not None:
+    for variable in reading.variables_in(entry):
+        if variable.value is not None:
             source = reading.text(variable.value)
             if source in names:
                 names[variable.name] = names[source]

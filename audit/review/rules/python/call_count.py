@@ -6,6 +6,7 @@ Silent on counters that are only counted or printed, on remainders of a count, a
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 from audit.review.python_reading import PythonReading
 from audit.review.rule import Rule, Spot
@@ -32,10 +33,15 @@ def _counters(reading: PythonReading) -> set[str]:
         if function is None or not isinstance(node.op, ast.Add) or not isinstance(node.value, ast.Constant):
             continue
         looped = any(isinstance(each, ast.For | ast.While) for each in reading.ancestors(node))
-        shared = {name for each in ast.walk(function) if isinstance(each, _OUTER) for name in each.names}
-        if not looped and (not isinstance(node.target, ast.Name) or node.target.id in shared):
+        if not looped and (not isinstance(node.target, ast.Name) or node.target.id in _shared(function)):
             found.add(ast.unparse(node.target))
     return found
+
+
+@lru_cache(maxsize=64)
+def _shared(function: ast.AST) -> frozenset[str]:
+    """Return the names that a function shares with what is around it."""
+    return frozenset(name for each in ast.walk(function) if isinstance(each, _OUTER) for name in each.names)
 
 
 def _matters(node: ast.If | ast.IfExp | ast.While) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from audit.review.python_reading import PythonReading
 from audit.review.rule import Rule, Spot
@@ -62,8 +63,13 @@ def _without_a_draw(reading: PythonReading, call: ast.Call) -> bool:
     function = reading.function(call)
     if function is not None and function.name == "__init__":
         return True
-    around = ast.walk(function or reading.tree)
-    return not any(isinstance(each, ast.Call) and _DRAWS.fullmatch(reading.name(each)) for each in around)
+    return not _draws(reading, function or reading.tree)
+
+
+@lru_cache(maxsize=64)
+def _draws(reading: PythonReading, node: ast.AST) -> bool:
+    """Return whether something within a node draws random numbers."""
+    return any(isinstance(each, ast.Call) and _DRAWS.fullmatch(reading.name(each)) for each in ast.walk(node))
 
 
 _TABLE = (

@@ -6,6 +6,7 @@ Silent where the quotient is rounded up in any way, and where the file compares 
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 from audit.review.python_reading import PythonReading
 from audit.review.rule import Rule, Spot
@@ -30,12 +31,18 @@ def _grid(reading: PythonReading, grid: ast.expr) -> ast.expr:
     """Return the grid, or the value that its name was given once."""
     if not isinstance(grid, ast.Name):
         return grid
-    given = [node.value for node in reading.nodes(ast.Assign) if _names(node, grid.id)]
+    given = _given(reading).get(grid.id, [])
     return given[0] if len(given) == 1 else grid
 
 
-def _names(node: ast.Assign, name: str) -> bool:
-    return any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+@lru_cache(maxsize=1)
+def _given(reading: PythonReading) -> dict[str, list[ast.expr]]:
+    """Return the values that assignments give to each name."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in reading.nodes(ast.Assign):
+        for name in {target.id for target in node.targets if isinstance(target, ast.Name)}:
+            found.setdefault(name, []).append(node.value)
+    return found
 
 
 def _plain(left: ast.expr) -> bool:

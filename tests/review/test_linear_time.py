@@ -1,0 +1,79 @@
+"""The time to read a source grows with its length, and not with the square of it, whatever its shape."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+
+from audit.build.cuda.fast_device import device_text
+from audit.build.cuda.fast_host import host_part
+from audit.build.cuda.fast_refusal import NotFast
+from audit.build.emulated.rewrite import rewrite
+from audit.review import hints
+from audit.review.cuda_source import CudaSource, parse
+from tests.review.growing_sources import CUDA, PYTHON, Family
+
+SIZE, FOLD = 4000, 8
+LINEAR = 2.5 * FOLD
+"""What the time may grow by where the length grows by `FOLD`: a square is 64 times."""
+SOON_S = 0.25
+"""A source that takes less at its full length says nothing about growth."""
+
+
+def seconds(read: Callable[[str], object], text: str) -> float:
+    """Return processor seconds of this process, the best of three."""
+    best = float("inf")
+    for _ in range(3):
+        began = time.process_time()
+        read(text)
+        best = min(best, time.process_time() - began)
+        if best < SOON_S:
+            break
+    return best
+
+
+def grows_in_line(read: Callable[[str], object], family: Family) -> bool:
+    long = seconds(read, family(SIZE * FOLD))
+    return long < SOON_S or long < LINEAR * seconds(read, family(SIZE))
+
+
+def builds(text: str) -> CudaSource:
+    """What a build does with a source before a compiler gets it."""
+    source = parse(text)
+    rewrite(source, name="a.cu", compute_capability=75)
+    device_text(source)
+    with suppress(NotFast):
+        host_part(source, name="a.cu")
+    return source
+
+
+def python(text: str) -> None:
+    try:
+        hints.of_python(text)
+    except SyntaxError as error:
+        assert "\n" not in error.msg
+
+
+@pytest.mark.parametrize("name", CUDA)
+def test_cuda_rules(name: str) -> None:
+    assert grows_in_line(hints.of_cuda, CUDA[name])
+
+
+@pytest.mark.parametrize("name", CUDA)
+def test_builds(name: str) -> None:
+    assert grows_in_line(builds, CUDA[name])
+
+
+@pytest.mark.parametrize("name", PYTHON)
+def test_python_rules(name: str) -> None:
+    assert grows_in_line(python, PYTHON[name])
+
+
+def test_the_square_of_a_length_is_seen() -> None:
+    def squared(text: str) -> list[str]:
+        return [text.replace("a", "b", at) for at in range(0, len(text), 4)]
+
+    assert not grows_in_line(squared, lambda size: "a" * size)
