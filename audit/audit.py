@@ -21,7 +21,8 @@ from audit.model.run_directory import Scratch, room
 from audit.record_writer import RecordWriter, taken
 from audit.report.formats import USUAL, Form
 from audit.report.progress import Progress
-from audit.review.hints import review_python, review_source
+from audit.review import process as reviews
+from audit.review.process import Source
 from audit.run import environment, sandbox_check
 from audit.run.pool import Workers
 from audit.sandbox import command as sandboxed
@@ -123,14 +124,22 @@ class Audit:
     def review(self) -> None:
         """Hints from every variant's source."""
         with self._stage("review"):
-            for variant in self.folder.claim.variant:
-                text = self.folder.source_of(variant).read_text(encoding="utf-8")
-                ask = review_python if variant.file.endswith(".py") else review_source
-                advice = variant.role == "claimed"
-                findings = ask(text, target=variant.name, precision=variant.precision, advice=advice)
+            variants = self.folder.claim.variant
+            for variant, findings in zip(
+                variants, reviews.findings([self._source(one) for one in variants]), strict=True
+            ):
                 self._writer.add(findings)
                 for hint in (finding for finding in findings if finding.outcome == "fail"):
                     self._progress.say(f"{variant.file}, line {hint.line}: hint: {hint.probe}")
+
+    def _source(self, variant: Variant) -> Source:
+        return Source(
+            text=self.folder.source_of(variant).read_text(encoding="utf-8"),
+            python=variant.file.endswith(".py"),
+            target=variant.name,
+            precision=variant.precision,
+            advice=variant.role == "claimed",
+        )
 
     def build(self) -> None:
         """Waits until every variant is compiled; one that is not is a finding and the others go on. Then the devices

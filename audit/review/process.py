@@ -1,0 +1,90 @@
+"""The review of a claim's sources in one process with limits of its own: a source that breaks it breaks nothing else.
+
+`python -m audit.review.process` reads sources as JSON from standard input and prints the findings of each on a line.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from audit.model import Finding
+from audit.review.hints import REVIEW, review_python, review_source
+
+SECONDS, BYTES = 20, 8 << 30
+"""Of processor time for one source, and of address space: four million characters take less than half of either."""
+_KIT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Source:
+    """One source to review; see `hints.review_source` for the rest.
+
+    Args:
+        text: of the source.
+        python: whether it is Python, not CUDA.
+    """
+
+    text: str
+    python: bool
+    target: str
+    precision: str
+    advice: bool
+
+
+def findings(sources: Sequence[Source]) -> list[list[Finding]]:
+    """Return the findings of each source; one that says why where a source ended the process."""
+    found: list[list[Finding]] = []
+    while len(found) < len(sources):
+        code, lines = _asked(sources[len(found) :])
+        found += [[Finding.model_validate(each) for each in json.loads(line)] for line in lines]
+        if len(found) < len(sources):
+            found.append([_unreviewed(sources[len(found)].target, code)])
+    return found
+
+
+def _asked(sources: Sequence[Source]) -> tuple[int, list[str]]:
+    """Return the exit code of a process that reviews these sources, and the lines it has finished."""
+    done = subprocess.run(
+        [sys.executable, "-m", "audit.review.process"],
+        input=json.dumps([asdict(one) for one in sources]),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        encoding="ascii",
+        cwd=_KIT,
+        process_group=0,  # Ctrl-C is for the audit, which ends it
+        check=False,
+    )
+    return done.returncode, [line for line in done.stdout.splitlines(keepends=True) if line.endswith("\n")]
+
+
+def _unreviewed(target: str, code: int) -> Finding:
+    why = f"it takes more than {SECONDS} s" if -code == signal.SIGXCPU else f"its process ended with code {code}"
+    return Finding(probe=REVIEW, target=target, outcome="error", summary=f"the source could not be reviewed: {why}")
+
+
+def _review(source: Source) -> list[Finding]:
+    spent = resource.getrusage(resource.RUSAGE_SELF)
+    limit = int(spent.ru_utime + spent.ru_stime) + SECONDS + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+    ask = review_python if source.python else review_source
+    return ask(source.text, target=source.target, precision=source.precision, advice=source.advice)
+
+
+def main() -> None:
+    """Reviews one source after another."""
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (BYTES if hard < 0 else min(BYTES, hard), hard))
+    for source in json.load(sys.stdin):
+        found = _review(Source(**source))
+        print(json.dumps([each.model_dump(mode="json") for each in found]), flush=True)
+
+
+if __name__ == "__main__":
+    main()
