@@ -49,7 +49,7 @@ def deciding(findings: Iterable[Finding]) -> list[Finding]:
         return known
     decided = [one for one in known if one.device in (GPU, None)]
     answers = {one.probe: one for one in decided if one.outcome != "skip"}
-    others = (one for one in known if one not in decided and one.probe != BUILD)
+    others = (one for one in known if one.device not in (GPU, None) and one.probe != BUILD)
     added = [told for one in others for told in _beside(one, answers.get(one.probe))]
     disputed = {one.probe for one in added if one.outcome == "error"}
     filled = {one.probe for one in added}

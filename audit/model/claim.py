@@ -155,7 +155,7 @@ class Claim(Frozen):
     shapes: Shapes
     speedup: tuple[Speedup, ...] = ()
     observation: tuple[Observation, ...] = ()
-    variant: tuple[Variant, ...] = Field(min_length=1)
+    variant: tuple[Variant, ...] = Field(min_length=1, max_length=80)
     original: tuple[Original, ...] = ()
 
     @model_validator(mode="after")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Literal
 
 from pydantic import FailFast, Field, model_validator
@@ -13,6 +14,15 @@ from audit.model.finding import DeviceKind, Finding
 LONGEST_MS = 1e9
 """Eleven days."""
 Milliseconds = Annotated[float, Field(ge=0.0, le=LONGEST_MS)]
+MOST_BLOCKS = 500
+"""Of a timing session, which ends there; the longest published one has 69."""
+MOST_SAMPLES = 8 * MOST_BLOCKS
+"""Of one timing: a block has seven samples of a callable at most. The longest published one has 420."""
+MOST_SAMPLES_IN_ALL, MOST_TIMINGS = 60_000, 1000
+"""Of a record; the most in a published one are 5,409 and 96."""
+MOST_FINDINGS, MOST_OF_ONE, MOST_TARGETS = 5000, 400, 200
+"""Of a record, about one variant, GPU or task, and of these; the most in a published one are 623, 54 and 26."""
+Block = Annotated[int, Field(ge=0, lt=MOST_BLOCKS)]
 SCHEMA = 3
 """History: 1 (2026-11) first published form; 2 (2026-11) findings name their device, a second device may stand beside
 the main one, samples know their block; 3 (2026-11) a verdict keeps the three answers it is made of, five verdicts more,
@@ -125,9 +135,9 @@ class Measurement(Frozen):
     variant: str
     shape: Shape
     protocol: str
-    samples_ms: Annotated[tuple[Milliseconds, ...], FailFast()] = Field(min_length=1)
-    blocks: Annotated[tuple[int, ...], FailFast()] = ()
-    positions: Annotated[tuple[int, ...], FailFast()] = ()
+    samples_ms: Annotated[tuple[Milliseconds, ...], FailFast()] = Field(min_length=1, max_length=MOST_SAMPLES)
+    blocks: Annotated[tuple[Block, ...], FailFast()] = Field(default=(), max_length=MOST_SAMPLES)
+    positions: Annotated[tuple[int, ...], FailFast()] = Field(default=(), max_length=MOST_SAMPLES)
     session: str = ""
 
     @model_validator(mode="after")
@@ -220,7 +230,20 @@ class Record(Frozen):
     device: Device
     beside: tuple[Device, ...] = ()
     environment: Environment
-    findings: Annotated[tuple[Finding, ...], FailFast()] = ()
-    measurements: Annotated[tuple[Measurement, ...], FailFast()] = ()
+    findings: Annotated[tuple[Finding, ...], FailFast()] = Field(default=(), max_length=MOST_FINDINGS)
+    measurements: Annotated[tuple[Measurement, ...], FailFast()] = Field(default=(), max_length=MOST_TIMINGS)
     ladder: tuple[Rung, ...] = ()
     verdict: Verdict = Verdict(name="incomplete", reasons=("the audit has not finished",))
+
+    @model_validator(mode="after")
+    def _of_a_size_that_an_audit_has(self) -> Record:
+        about = Counter(one.target for one in self.findings)
+        if len(about) > MOST_TARGETS:
+            raise ValueError(f"findings about {len(about):,} things; at most {MOST_TARGETS} are read")
+        for target, count in about.most_common(1):
+            if count > MOST_OF_ONE:
+                raise ValueError(f"{count} findings about {target[:80]}; at most {MOST_OF_ONE} are read")
+        samples = sum(len(one.samples_ms) for one in self.measurements)
+        if samples > MOST_SAMPLES_IN_ALL:
+            raise ValueError(f"{samples:,} samples; at most {MOST_SAMPLES_IN_ALL:,} are read")
+        return self

@@ -50,8 +50,19 @@ def _visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     kept = TERMINAL_ESCAPE.sub("", text)
-    shown = (" " if letter in BLANKS else letter for letter in kept if letter in BLANKS or is_seen(letter))
-    return PILE.sub(r"\1", "".join(shown))
+    return PILE.sub(r"\1", kept.translate(_SHOWN))
+
+
+class _Shown(dict[int, str | None]):
+    """Character → as it is shown; each is looked up once."""
+
+    def __missing__(self, code: int) -> str | None:
+        letter = chr(code)
+        self[code] = " " if letter in BLANKS else letter if is_seen(letter) else None
+        return self[code]
+
+
+_SHOWN = _Shown()
 
 
 def is_seen(letter: str) -> bool:

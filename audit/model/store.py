@@ -12,7 +12,7 @@ from audit.model import atomic, untrusted
 from audit.model.errors import BadInput
 from audit.model.record import Record
 
-MOST_BYTES = 16 << 20
+MOST_BYTES = 8 << 20
 """Of one record; the largest published one has 0.8 MB, 621 findings and 1,544 samples."""
 RECORD = "record.json"
 """What the file of a record is called, in the folder of its audit and in a bundle."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from audit.model.record import MOST_BLOCKS
 from audit.run.answers import Answers
 from audit.run.callables import PREFIX, Indexed
 from audit.run.contents import Content, Contents
@@ -115,9 +116,9 @@ class Blocks:
             between(self.block)
             self._one_block()
             spent = time.perf_counter() - started
-            if self.block >= plan.least_blocks:
+            if self.block >= min(plan.least_blocks, MOST_BLOCKS):
                 widest = self.widest()
-                if widest <= plan.half_width or spent > plan.budget_s:
+                if widest <= plan.half_width or spent > plan.budget_s or self.block >= MOST_BLOCKS:
                     break
             elif spent > OVERRUN * plan.budget_s:
                 break

@@ -6,11 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from audit.model.record import MOST_SAMPLES
 from audit.run.session_events import Count, Digest, Duration, Event, Name, Numbers, Real, Shape, Sizes, Text
 
 OURS = ("baseline:", "control:", "ceiling:", "profiler")
 """The beginnings of the kit's own names in a timing session."""
-MOST_SAMPLES, MOST_ROWS = 100_000, 1 << 23
+MOST_ROWS = 1 << 23
 Samples = Annotated[list[Duration], Field(max_length=MOST_SAMPLES)]
 
 

@@ -12,7 +12,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("commands.records:report", "render the report of a record again"),
     "compare": ("commands.records:compare", "records of one claim from several GPUs, side by side"),
     "bundle": ("commands.records:bundle", "all an audit rests on in one zip: record, samples, sources, reports"),
-    "verify": ("commands.records:verify", "is a bundle whole, and does its verdict follow from its raw samples"),
+    "verify": ("commands.records:verify", "do verdict, pages and figures of a bundle follow from its record"),
     "batch": ("batch.command:batch", "many audits left running, each claim's notebook through papermill"),
     "self-test": (
         "selftest.command:self_test",

@@ -21,7 +21,7 @@ NO_ANSWER = ("#E4E4E4", canvas.INK)
 
 def draw(record: Record) -> Figure | None:
     """Return the grid; None without an ablation, or where no answer is wrong."""
-    rows = ablation_table(record)
+    rows = ablation_table(record)[: canvas.MOST_LINES]
     answers = [answer for row in rows for answer in (row.claim_first, row.reference_first)]
     if len(rows) < 2 or "wrong" not in answers:
         return None

@@ -20,6 +20,8 @@ from audit.model import sanitizer
 BLUE, ORANGE, GREEN, GREY, INK = "#0072B2", "#E69F00", "#009E73", "#8A8A8A", "#1B1F24"
 DOTS_PER_INCH = 110
 LABEL_CHARACTERS = 38
+MOST_LINES = 60
+"""Of a figure, so that a record of others cannot ask for a picture of any height."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ DRAWN_MS = (1e-12, 1e12)
 
 def draw(record: Record) -> Figure | None:
     """Return a line for each GPU; None where no GPU has a floor."""
-    found = [one for one in record.findings if one.probe == "floor" and _ms(one, "floor_ms")]
+    found = [one for one in record.findings if one.probe == "floor" and _ms(one, "floor_ms")][: canvas.MOST_LINES]
     if not found:
         return None
     with canvas.style():
