@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from audit import claims
 from audit.build.cuda import fast, fast_load, gpu
-from audit.build.cuda.device import flags_of
+from audit.build.cuda.device import flags_of, known
 from audit.run.oracle import baselines_of, load_reference
 
 CLAIM = Path(__file__).resolve().parents[1] / "kernels/triangular_mm"
@@ -78,7 +78,7 @@ def _variants(cache: Path) -> dict[str, Way]:
         builds = list(pool.map(built, repairs))
     entry = loaded.claim.entry
     return {
-        each.name: fast_load.load(build.library, binding=build.binding)[entry]
+        each.name: fast_load.load(build.library, binding=build.binding, digests=known(build))[entry]
         for each, build in zip(repairs, builds, strict=True)
     }
 

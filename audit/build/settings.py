@@ -28,7 +28,13 @@ class Configuration(Frozen):
     blocks: int = -1
 
 
-class EmulatedSettings(Frozen):
+class Built(Frozen):
+    """What every build states: the SHA-256 of each file that a session loads, as the judge holds it."""
+
+    digests: dict[Path, str]
+
+
+class EmulatedSettings(Built):
     """A `.cu` variant on the emulated device."""
 
     kind: Literal["emulated"] = "emulated"
@@ -38,7 +44,7 @@ class EmulatedSettings(Frozen):
     configuration: Configuration
 
 
-class EmulatedPythonSettings(Frozen):
+class EmulatedPythonSettings(Built):
     """A `.py` variant on the emulated device: libraries (with their header set) and refusals by the key of a text."""
 
     kind: Literal["emulated_python"] = "emulated_python"
@@ -52,7 +58,7 @@ class EmulatedPythonSettings(Frozen):
     configuration: Configuration
 
 
-class CudaLibrary(Frozen):
+class CudaLibrary(Built):
     """A compiled variant: `module` is its name as a Python module, `binding` the second library of a fast build."""
 
     library: Path
@@ -60,7 +66,7 @@ class CudaLibrary(Frozen):
     binding: Path | None = None
 
 
-class CudaPython(Frozen):
+class CudaPython(Built):
     """A `.py` variant for a GPU.
 
     Attributes:

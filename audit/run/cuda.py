@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import importlib.machinery
 import importlib.util
 import json
 import os
 import tempfile
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from torch.autograd.profiler import profile
 
 from audit.build.cuda import fast_load
 from audit.build.python.load import function_of, stand_in
+from audit.build.sealed import sealed
 from audit.build.settings import Configuration, CudaLibrary, CudaPython, CudaPythonSettings, CudaSettings
 from audit.model import Harness
 from audit.run import raw_memory
@@ -25,6 +26,9 @@ POISONED_BLOCKS = 4
 """Freed blocks of the output's size that are filled: the claim may take scratch memory before its output."""
 MEMORY = ("plain", "traced", "reuse", "filled_nan", "poison_nan", "poison_number")
 WORD_BYTES = 4
+_LOADED: dict[Path, dict[str, Callable[..., Any]]] = {}
+_MODULES: dict[Path, Any] = {}
+"""What this process has loaded, by the library's path."""
 ONE_MODE = "a session on a GPU keeps to one configuration"
 MOST_LAUNCHES = 200
 """Launches listed one by one; of a call with more, the first ones are."""
@@ -115,18 +119,23 @@ def entry_of(settings: CudaLibrary | CudaPython, entry: str, harness: Harness) -
     """
     if isinstance(settings, CudaPython):
         return _entry_of_python(settings, entry, harness)
-    functions = _functions(settings.library, settings.module, settings.binding)
+    functions = _functions(settings)
     if entry not in functions:
         raise LookupError(f"no function {entry}; the extension has: {', '.join(functions) or 'none'}")
     return functions[entry]
 
 
-@cache
-def _functions(library: Path, module: str, binding: Path | None) -> dict[str, Callable[..., Any]]:
+def _functions(settings: CudaLibrary) -> dict[str, Callable[..., Any]]:
     """Return the functions that a library offers, by name; once a process, since types may not be registered twice."""
-    if binding is not None:
-        return fast_load.load(library, binding=binding)
-    loaded = _module(library, module)
+    if settings.library not in _LOADED:
+        _LOADED[settings.library] = _loaded(settings)
+    return _LOADED[settings.library]
+
+
+def _loaded(settings: CudaLibrary) -> dict[str, Callable[..., Any]]:
+    if settings.binding is not None:
+        return fast_load.load(settings.library, binding=settings.binding, digests=settings.digests)
+    loaded = _module(settings.library, settings.module, settings.digests)
     names = [name for name in dir(loaded) if callable(getattr(loaded, name)) and not name.startswith("_")]
     return {name: getattr(loaded, name) for name in names}
 
@@ -177,25 +186,36 @@ def _entry_of_python(settings: CudaPython, entry: str, harness: Harness) -> Call
 
         plain = getattr(cpp_extension.load_inline, "plain", cpp_extension.load_inline)
         stand_in(lambda _, key: _extension(settings, key), otherwise=plain)
-    return function_of(settings.python, entry, init_inputs=settings.init_inputs, device="cuda", harness=harness)
+    return function_of(
+        settings.python,
+        entry,
+        init_inputs=settings.init_inputs,
+        device="cuda",
+        harness=harness,
+        digests=settings.digests,
+    )
 
 
 def _extension(settings: CudaPython, key: str) -> Any | None:
     known = (settings.extensions or {}).get(key)
     if isinstance(known, str):
         raise RuntimeError(known)
-    return None if known is None or settings.folder is None else _module(settings.folder / known[0], known[1])
+    return (
+        None
+        if known is None or settings.folder is None
+        else _module(settings.folder / known[0], known[1], settings.digests)
+    )
 
 
-@cache
-def _module(library: Path, name: str) -> Any:
-    """Loaded once a process, since a module may not register its types twice."""
-    spec = importlib.util.spec_from_file_location(name, library)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{library.name}: no Python module")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def _module(library: Path, name: str, digests: Mapping[Path, str]) -> Any:
+    """Load a library once a process, since a module may not register its types twice."""
+    if library not in _MODULES:
+        loader = importlib.machinery.ExtensionFileLoader(name, str(sealed(library, digests)))
+        spec = importlib.util.spec_from_loader(name, loader)
+        assert spec is not None  # a loader was given
+        _MODULES[library] = importlib.util.module_from_spec(spec)
+        loader.exec_module(_MODULES[library])
+    return _MODULES[library]
 
 
 def launches_in(trace: dict[str, Any]) -> list[dict[str, Any]]:

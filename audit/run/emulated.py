@@ -27,12 +27,13 @@ class Emulated:
 
     def __init__(self, settings: EmulatedSettings) -> None:
         self._library, self._header_set = settings.library, settings.header_set
-        self._runtime = Runtime(settings.runtime)
+        self._digests = settings.digests
+        self._runtime = Runtime(settings.runtime, settings.digests)
         self._configuration = settings.configuration
 
     def load(self, entry: str, harness: Harness) -> Callable[..., Any]:  # noqa: ARG002
         """See `SessionDevice`. Raises LookupError naming the functions the library has."""
-        functions = load(self._library, self._header_set)
+        functions = load(self._library, self._header_set, self._digests)
         if entry not in functions:
             raise LookupError(f"no function {entry}; the extension has: {', '.join(functions) or 'none'}")
         return functions[entry]
@@ -76,7 +77,7 @@ class EmulatedPython(Emulated):
     """CPU tensors in the emulated device's memory; CUDA texts and Triton kernels run there, the rest is torch's."""
 
     def __init__(self, settings: EmulatedPythonSettings) -> None:
-        self._runtime = Runtime(settings.runtime)
+        self._runtime = Runtime(settings.runtime, settings.digests)
         self._configuration = settings.configuration
         self._settings = settings
         self._triton = Interpreted(str(settings.python)) if settings.triton else None
@@ -89,7 +90,12 @@ class EmulatedPython(Emulated):
         settings = self._settings
         with FakeCuda():
             function = function_of(
-                settings.python, entry, init_inputs=settings.init_inputs, device="cpu", harness=harness
+                settings.python,
+                entry,
+                init_inputs=settings.init_inputs,
+                device="cpu",
+                harness=harness,
+                digests=settings.digests,
             )
 
         def call(*inputs: Any) -> Any:
@@ -105,7 +111,7 @@ class EmulatedPython(Emulated):
             return None
         library, header_set = self._settings.libraries[key]
         module = ModuleType(name)
-        vars(module).update(load(library, header_set))
+        vars(module).update(load(library, header_set, self._settings.digests))
         return module
 
     def trace(self) -> dict[str, Any]:

@@ -76,6 +76,7 @@ class Sanitized:
                     library=own.library,
                     module=own.module,
                     binding=own.binding,
+                    digests=own.digests,
                     entry=entry,
                     inputs=inputs,
                     harness=harness,

@@ -20,7 +20,7 @@ T4 = gpu.Gpu("Tesla T4", 75, "580", 15360, (13, 0))
 TOOLS = Toolchain(Path("/nowhere"), "nvcc 13.0.88", "2.11.0", (13, 0), Path("/nowhere"))
 NOTE = BuildNote(variant="claimed", optimisation="published", outcome="built", header_set="published",
                  compiler="nvcc 13.0.88", flags=("-O3",), seconds=52.04, from_cache=False)  # fmt: skip
-LOADED = CudaLibrary(library=Path("m.so"), module="m")
+LOADED = CudaLibrary(library=Path("m.so"), module="m", digests={})
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_an_unknown_level_lists_the_known_one(device: CudaDevice) -> None:
 def test_a_built_variant_tells_a_session_what_to_load() -> None:
     built = CudaVariant(NOTE, LOADED)
     asked = built.settings(memory="reuse", order="forward", check=False)
-    assert asked == CudaSettings(library=Path("m.so"), module="m", memory="reuse")
+    assert asked == CudaSettings(digests={}, library=Path("m.so"), module="m", memory="reuse")
     assert (built.tensor_device, built.checks_accesses, built.orders) == ("cuda", False, ("forward",))
     with pytest.raises(ValueError, match="no thread order reverse"):
         built.settings(memory="plain", order="reverse", check=False)

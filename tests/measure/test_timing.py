@@ -27,7 +27,7 @@ class Built:
 
     def settings(self, *, memory: str, order: str, check: bool) -> CudaSettings:
         assert (memory, order, check) == ("plain", "forward", False)
-        return CudaSettings(library=Path(f"{self.name}.so"), module="m", memory=memory)
+        return CudaSettings(digests={}, library=Path(f"{self.name}.so"), module="m", memory=memory)
 
 
 def builds(*names: str) -> dict[str, Any]:

@@ -33,7 +33,9 @@ CONFIGURATION = Configuration(
     lane_word=0,
     kernel_seconds=1.0,
 )
-SETTINGS = EmulatedSettings(library=Path("k"), header_set="h", runtime=Path("r"), configuration=CONFIGURATION)
+SETTINGS = EmulatedSettings(
+    library=Path("k"), header_set="h", runtime=Path("r"), digests={}, configuration=CONFIGURATION
+)
 SHAPE = {"N": 4096}
 CASE = Case(SHAPE, Path("x"), np.zeros(4), "float32", scope="claimed")
 LAST = {"kernel": "k", "line": 9, "grid": [100, 1, 1], "block": [32, 1, 1], "blocks_run": 24, "atomics": False,

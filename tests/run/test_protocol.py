@@ -12,7 +12,7 @@ from audit.build.settings import CudaSettings
 from audit.run import protocol, requests, timing_requests, wire
 from audit.run.transcript import ProtocolViolation
 
-DEVICE = CudaSettings(library=Path("m.so"), module="m", memory="plain")
+DEVICE = CudaSettings(digests={}, library=Path("m.so"), module="m", memory="plain")
 STEPS: list[dict[str, Any]] = [{"run": "claim", "case": 0}, {"run": "held", "case": 0, "of": 0}]
 SESSION = requests.Session(
     device=DEVICE, entry="f", folder=Path("/x"), output_bytes=(12,), steps=tuple(requests.Step(**one) for one in STEPS)

@@ -14,9 +14,10 @@ from audit.build.settings import CheckedSettings, CudaPythonSettings, CudaSettin
 from audit.model import Harness
 from audit.run import requests, timing_requests, wire
 
-COMPILED = CudaSettings(library=Path("/a/m.so"), module="m", memory="poison_nan", pattern=0xFFF5FFF5)
-CHECKED = CheckedSettings(library=Path("/a/m.so"), module="m", sanitizer=Path("/s"))
+COMPILED = CudaSettings(digests={}, library=Path("/a/m.so"), module="m", memory="poison_nan", pattern=0xFFF5FFF5)
+CHECKED = CheckedSettings(digests={}, library=Path("/a/m.so"), module="m", sanitizer=Path("/s"))
 PYTHON = CudaPythonSettings(
+    digests={},
     python=Path("/a/k.py"),
     init_inputs=[3, 0.5, None, [1, 2], {"a": None}],
     folder=Path("/f"),

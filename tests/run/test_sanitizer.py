@@ -37,7 +37,7 @@ def ask(folder: Path, *, start: int = 0, synccheck: str = "exit 7", told: str = 
     program = folder / "compute-sanitizer"
     program.write_text(SCRIPT.format(folder=folder, start=start, synccheck=synccheck, help=told))
     program.chmod(0o755)
-    device = Sanitized(CheckedSettings(sanitizer=program, library=Path("m.so"), module="m"))
+    device = Sanitized(CheckedSettings(digests={}, sanitizer=program, library=Path("m.so"), module="m"))
     device.load("forward", Harness())()
     reports: list[dict[str, Any]] = device.trace()["reports"]
     for report in reports:

@@ -118,11 +118,11 @@ def test_samples_are_thinned_evenly_and_in_order() -> None:
 @pytest.mark.skipif(not NO_GPU, reason="this machine has a GPU")
 def test_a_session_on_a_missing_gpu_says_so() -> None:
     with pytest.raises(RuntimeError, match="sees no CUDA GPU"):
-        open_device(CudaSettings(library=Path("m.so"), module="m", memory="plain"))
+        open_device(CudaSettings(library=Path("m.so"), module="m", digests={}, memory="plain"))
 
 
-def test_a_missing_entry_lists_the_functions_there_are(tmp_path: Path) -> None:
-    module = tmp_path / "m.py"
-    module.write_text("def backward(x): return x\n")
+def test_a_missing_entry_lists_the_functions_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = Path("m.so")
+    monkeypatch.setitem(cuda._LOADED, library, {"backward": print})
     with pytest.raises(LookupError, match="no function forward; the extension has: backward"):
-        cuda.entry_of(CudaLibrary(library=module, module="m"), "forward", Harness())
+        cuda.entry_of(CudaLibrary(library=library, module="m", digests={}), "forward", Harness())

@@ -17,8 +17,9 @@ from audit.build.cuda.fast import FastBuild, NotFast
 from audit.build.cuda.sanitizer import working_sanitizer
 from audit.build.defined_kernels import defined, plain_name
 from audit.build.device import Levels
-from audit.build.emulated.cache import cache_folder
+from audit.build.emulated.cache import cache_folder, digests
 from audit.build.emulated.patterns import POISON_NAN, POISON_NUMBER
+from audit.build.names import FAST_MANIFEST, IMAGE
 from audit.build.settings import (
     CheckedSettings,
     CudaLibrary,
@@ -171,13 +172,14 @@ class CudaDevice:
         if built.left_out and self._claim.dtype != "float32":
             raise NotFast(f"kernels over torch's own types ({built.left_out[0]})")
         note = _note(variant, level, built, header_set=FAST, log="")
-        return CudaVariant(note, CudaLibrary(library=built.library, module="", binding=built.binding))
+        loaded = CudaLibrary(library=built.library, module="", binding=built.binding, digests=known(built))
+        return CudaVariant(note, loaded)
 
     def _published(self, source: Path, variant: Variant, flags: tuple[str, ...]) -> CudaVariant:
         told = flags if LINE_INFO in flags else (*flags, LINE_INFO)
         built = extension.build(source, told, gpu=self._gpu, toolchain=self._toolchain, cache=self._cache)
         note = _note(variant, "published", built, header_set=RUNG, log=built.note)
-        loaded = CudaLibrary(library=built.library, module=built.module)
+        loaded = CudaLibrary(library=built.library, module=built.module, digests=digests(built.library))
         return CudaVariant(note, loaded, sanitizer=self._checker().result())
 
     def _checker(self) -> Future[Path | None]:
@@ -195,6 +197,11 @@ class CudaDevice:
     def _share_headers(self) -> None:
         with suppress(NotFast):  # every build that needs them says so itself
             fast.prepare(self._cache)
+
+
+def known(built: FastBuild) -> dict[Path, str]:
+    """Return the digests of the files that a fast build is loaded from."""
+    return digests(built.library, built.binding, *(built.library.with_name(name) for name in (FAST_MANIFEST, IMAGE)))
 
 
 def flags_of(variant: Variant, claim: Claim) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,16 @@ import torch
 
 from audit.build.emulated import library as bound
 from audit.build.names import FAST_MANIFEST, IMAGE, OPENER
+from audit.build.sealed import checked, sealed
 
 
-def load(library: Path, *, binding: Path) -> dict[str, Callable[..., Any]]:
+def load(library: Path, *, binding: Path, digests: Mapping[Path, str]) -> dict[str, Callable[..., Any]]:
     """The functions the extension offers, by name. Exceptions of C++ become Python's of the same kind.
 
     Args:
         library: `FastBuild.library`.
         binding: `FastBuild.binding`.
+        digests: see `audit.build.sealed`.
 
     Raises:
         OSError: the library needs a symbol nobody has.
@@ -28,18 +30,19 @@ def load(library: Path, *, binding: Path) -> dict[str, Callable[..., Any]]:
     torch.cuda.init()  # type: ignore[no-untyped-call]
     for path in _needed():
         ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
-    ctypes.CDLL(str(binding), mode=ctypes.RTLD_GLOBAL)
-    host = ctypes.CDLL(str(library))
-    _bind(host, library.parent)
-    return bound.load(library, "micro")
+    ctypes.CDLL(str(sealed(binding, digests)), mode=ctypes.RTLD_GLOBAL)
+    held = sealed(library, digests)
+    host = ctypes.CDLL(str(held))
+    _bind(host, library.parent, digests)
+    return bound.load(held, "micro")
 
 
-def _bind(host: ctypes.CDLL, folder: Path) -> None:
-    manifest = json.loads((folder / FAST_MANIFEST).read_text(encoding="utf-8"))
+def _bind(host: ctypes.CDLL, folder: Path, digests: Mapping[Path, str]) -> None:
+    manifest = json.loads(checked(folder / FAST_MANIFEST, digests))
     if not manifest["joined"]:
         return
     handle = ctypes.c_void_p()
-    _checked(host.cufast_open((folder / IMAGE).read_bytes(), ctypes.byref(handle)), "its device part")
+    _checked(host.cufast_open(checked(folder / IMAGE, digests), ctypes.byref(handle)), "its device part")
     opener = ctypes.cast(getattr(host, OPENER), ctypes.c_void_p).value or 0
     start = opener - manifest["opener"]
     for name, is_variable, offsets in manifest["joined"]:

@@ -1,7 +1,7 @@
 """The user's cache of compiled things: content-named folders, each made by one process while the others wait.
 
 An entry holds the digest of each of its files, and is looked over by every process that uses it: one that was cut
-short, damaged or added to since is made again.
+short, damaged or added to since is made again. From then on the digests that count are those in the process's memory.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from audit.model.run_directory import remove
 SEAL = ".seal.json"
 """The digests of an entry's files, by name."""
 Print = dict[str, tuple[int, ...]]
-_whole: dict[Path, Print] = {}
-"""Entries this process has looked over, and their files' marks then: only what was touched since is read again."""
+_whole: dict[Path, tuple[Print, dict[str, str]]] = {}
+"""Entries this process has looked over: their files' marks then, so that only what was touched since is read again, and
+the digests, to which an entry is held whatever its own file says later."""
 _looking = threading.Lock()
 
 
@@ -62,9 +63,11 @@ def made(folder: Path, make: Callable[[Path], None]) -> bool:
         unfinished = _cleared(folder)
         try:
             make(unfinished)
-            _seal(unfinished)
+            digests = _seal(unfinished)
             unfinished.chmod(0o755)
             unfinished.rename(folder)
+            with _looking:
+                _whole[folder] = (_marks(folder), digests)
         finally:
             with suppress(OSError):  # it has its name now, or holds what cannot be removed
                 remove(unfinished)
@@ -76,21 +79,30 @@ def is_whole(folder: Path) -> bool:
     try:
         marks = _marks(folder)
         with _looking:
-            if _whole.get(folder) == marks:
-                return True
-        sealed = json.loads((folder / SEAL).read_bytes())
-        whole = isinstance(sealed, dict) and sealed == {name: _digest(folder / name) for name in marks if name != SEAL}
+            known, digests = _whole.get(folder, (None, None))
+        if known == marks:
+            return True
+        listed = json.loads((folder / SEAL).read_bytes())
+        found = {name: _digest(folder / name) for name in marks if name != SEAL}
     except (OSError, ValueError, CompileError):
         return False
-    if whole:
+    if whole := found == listed and digests in (None, found):
         with _looking:
-            _whole[folder] = marks
+            _whole[folder] = (marks, found)
     return whole
 
 
-def _seal(folder: Path) -> None:
+def digests(*files: Path) -> dict[Path, str]:
+    """Return the SHA-256 of files of entries that this process has made or looked over, as it held them then."""
+    with _looking:
+        entries = {file: next(each for each in file.parents if each in _whole) for file in files}
+        return {file: _whole[entry][1][file.relative_to(entry).as_posix()] for file, entry in entries.items()}
+
+
+def _seal(folder: Path) -> dict[str, str]:
     digests = {name: _digest(folder / name) for name in _marks(folder)}
     (folder / SEAL).write_text(json.dumps(digests), encoding="utf-8")
+    return digests
 
 
 def _digest(path: Path) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from audit.build.device import BuiltVariant, Levels
 from audit.build.emulated.build import EmulatedBuild, build, prepare
+from audit.build.emulated.cache import digests
 from audit.build.emulated.patterns import FILLS, FRESH_SHARED, NO_BLOCKS, POISON_NAN, POISON_NUMBER
 from audit.build.emulated.symbols import located
 from audit.build.settings import Configuration, EmulatedSettings, TensorDevice
@@ -84,6 +85,7 @@ class EmulatedVariant:
             library=self.library.library,
             header_set=self.library.rung,
             runtime=self.library.runtime,
+            digests=digests(self.library.library, self.library.runtime),
             configuration=configuration,
         )
 

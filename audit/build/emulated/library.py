@@ -6,20 +6,21 @@ import builtins
 import ctypes
 import importlib.machinery
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from audit.build.emulated.values import Request, Value, from_value, to_value
+from audit.build.sealed import sealed
 
 
 class _Failure(ctypes.Structure):
     _fields_ = (("kind", ctypes.c_char_p), ("message", ctypes.c_char_p))
 
 
-def load(library: Path, rung: str) -> dict[str, Callable[..., Any]]:
+def load(library: Path, rung: str, digests: Mapping[Path, str] | None = None) -> dict[str, Callable[..., Any]]:
     """The functions that the extension offers, by name.
 
     `audit.build.emulated.runtime.Runtime` must be there before. Exceptions of C++ become Python's of the same kind.
@@ -27,11 +28,13 @@ def load(library: Path, rung: str) -> dict[str, Callable[..., Any]]:
     Args:
         library: `EmulatedBuild.library`.
         rung: `EmulatedBuild.rung`.
+        digests: see `audit.build.sealed`.
 
     Raises:
         OSError: the library needs a symbol that nobody has.
     """
-    return _load_module(library) if rung != "micro" else _load_micro(library)
+    held = sealed(library, digests)
+    return _load_module(held) if rung != "micro" else _load_micro(held)
 
 
 def _load_micro(library: Path) -> dict[str, Callable[..., Any]]:

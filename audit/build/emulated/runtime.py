@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from audit.build.emulated.patterns import FRESH_SHARED, POISON_NAN, POISON_NUMBER
+from audit.build.sealed import sealed
 
 __all__ = ["ALLOCATORS", "ORDERS", "POISON_NAN", "POISON_NUMBER", "Runtime"]
 
@@ -26,12 +28,13 @@ class Runtime:
 
     Args:
         library: path of the runtime (`EmulatedBuild.runtime`).
+        digests: see `audit.build.sealed`.
     """
 
-    def __init__(self, library: Path) -> None:
+    def __init__(self, library: Path, digests: Mapping[Path, str] | None = None) -> None:
         for name in ("libc10.so", "libtorch_cpu.so"):  # the names it needs, made visible to it
             ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / name), mode=ctypes.RTLD_GLOBAL)
-        self._library = ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
+        self._library = ctypes.CDLL(str(sealed(library, digests)), mode=ctypes.RTLD_GLOBAL)
         self._library.cuemu_launches.restype = ctypes.c_char_p
         self._library.cuemu_reports.restype = ctypes.c_char_p
         self._library.cuemu_write_counts.restype = ctypes.c_bool

@@ -14,7 +14,7 @@ from audit.build.cuda.device import CudaVariant
 from audit.build.cuda.gpu import Gpu
 from audit.build.cuda.toolchain import Toolchain
 from audit.build.dependencies import source_file
-from audit.build.emulated.cache import fingerprint, made
+from audit.build.emulated.cache import digests, fingerprint, made
 from audit.build.names import FOLDERS
 from audit.build.python.child import MANIFEST
 from audit.build.python.files import init_inputs, kept_alone
@@ -85,11 +85,14 @@ class PythonBuilder:
         for folder in folders.values():
             folder.mkdir(parents=True, exist_ok=True)
         manifest = {} if place is None else json.loads((place / MANIFEST).read_text(encoding="utf-8"))
+        extensions = manifest.get("extensions")
+        built = [place / one[0] for one in (extensions or {}).values() if place and isinstance(one, list)]
         return CudaPython(
+            digests=digests(Path(request["source"]), *built),
             python=Path(request["source"]),
             init_inputs=request["init_inputs"],
             folder=place,
-            extensions=manifest.get("extensions"),
+            extensions=extensions,
             environment={name: told[name] for name in KEPT} | {name: str(one) for name, one in folders.items()},
         )
 

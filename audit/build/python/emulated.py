@@ -11,7 +11,7 @@ from typing import Any
 
 from audit.build.dependencies import source_file
 from audit.build.emulated.build import EmulatedBuild, build
-from audit.build.emulated.cache import cache_folder, fingerprint, made
+from audit.build.emulated.cache import cache_folder, digests, fingerprint, made
 from audit.build.emulated.device import MORE_ORDERS, ORDERS, in_order
 from audit.build.emulated.patterns import FILLS, FRESH_SHARED, POISON_NAN, POISON_NUMBER
 from audit.build.emulated.prepared import runtime
@@ -109,6 +109,7 @@ class EmulatedPython:
             exact_lines=self.exact_lines,
             triton=self.uses_triton,
             runtime=self.runtime,
+            digests=digests(self.source, self.runtime, *(one.library for one in self.libraries.values())),
             configuration=configuration,
         )
 

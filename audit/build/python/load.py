@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import gc
 import importlib.util
+import linecache
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +19,7 @@ from typing import Any
 import torch
 
 from audit.build.python.inline import key_of
+from audit.build.sealed import checked
 from audit.model import Harness
 
 MODEL = "ModelNew"
@@ -28,7 +30,13 @@ LoadInline = Callable[..., Any]
 
 
 def function_of(
-    source: Path, entry: str, *, init_inputs: Sequence[Any], device: str, harness: Harness
+    source: Path,
+    entry: str,
+    *,
+    init_inputs: Sequence[Any],
+    device: str,
+    harness: Harness,
+    digests: Mapping[Path, str] | None = None,
 ) -> Callable[..., Any]:
     """Runs the source as a module and gives what is to be called.
 
@@ -38,11 +46,13 @@ def function_of(
         init_inputs: what `ModelNew` is made with.
         device: where the parameters of a `ModelNew` go, as torch names it.
         harness: the mode and dtype that a `ModelNew` is put into.
+        digests: see `audit.build.sealed`.
 
     Raises:
+        Changed: the file is not the one that was built.
         LookupError: there is neither; names the functions the module has.
     """
-    module = _loaded(source)
+    module = _loaded(source, source.read_bytes() if digests is None else checked(source, digests))
     function = vars(module).get(entry)
     if callable(function):
         found: Callable[..., Any] = function
@@ -85,7 +95,8 @@ def stand_in(extension: Callable[[str, str], Any | None], *, otherwise: LoadInli
     cpp_extension.load_inline = load_inline
 
 
-def _loaded(source: Path) -> ModuleType:
+def _loaded(source: Path, text: bytes) -> ModuleType:
+    """Run a text as the module of that file; neither the file nor a compiled form of it is read."""
     name = f"audited_{source.stem}"
     if sys.modules.pop(name, None) is not None:
         gc.collect()  # what an earlier session of this process left behind is not for this one to find
@@ -96,7 +107,9 @@ def _loaded(source: Path) -> ModuleType:
     if TYPES not in sys.modules and importlib.util.find_spec(TYPES) is None:
         sys.modules[TYPES] = _type_names()
     sys.modules[name] = module  # dataclasses and Triton look their module up
-    spec.loader.exec_module(module)
+    lines = text.decode("utf-8", errors="replace").splitlines(keepends=True)
+    linecache.cache[str(source)] = (len(text), None, lines, str(source))  # Triton compiles the source's lines
+    exec(compile(text, str(source), "exec", dont_inherit=True), vars(module))
     return module
 
 
