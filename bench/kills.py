@@ -56,7 +56,8 @@ class Ground:
         self.temporary, self.cache, self.claim = root / "tmp", root / "cache", root / "claim"
         self.temporary.mkdir()
         self._copied = self._claim()
-        for made in (prepared.runtime(print).parent, prepared.header("micro", print).parent):
+        shared = (prepared.sources().folder, prepared.runtime(print).parent, prepared.header("micro", print).parent)
+        for made in shared:
             shutil.copytree(made, self.cache / made.parent.name / made.name)
 
     def audit(self, name: str) -> subprocess.Popen[bytes]:

@@ -4,5 +4,7 @@ FAST_MANIFEST = "fast.json"
 """Of a fast build: where its opener and its kernels stand."""
 IMAGE = "device.image"
 OPENER = "cufast_open"
+DEVICE_PREFIX = "cuemu"
+"""Of every name in the sources of the emulated device; a cache has them under a prefix of its own."""
 FOLDERS = {"TORCH_EXTENSIONS_DIR": "torch", "TRITON_CACHE_DIR": "triton", "TORCHINDUCTOR_CACHE_DIR": "inductor"}
 """Where what a `.py` variant compiles during a session is kept, in a folder of this source's alone."""

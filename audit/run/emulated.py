@@ -33,7 +33,7 @@ class Emulated:
 
     def load(self, entry: str, harness: Harness) -> Callable[..., Any]:  # noqa: ARG002
         """See `SessionDevice`. Raises LookupError naming the functions the library has."""
-        functions = load(self._library, self._header_set, self._digests)
+        functions = load(self._library, self._header_set, self._digests, prefix=self._runtime.prefix)
         if entry not in functions:
             raise LookupError(f"no function {entry}; the extension has: {', '.join(functions) or 'none'}")
         return functions[entry]
@@ -111,7 +111,7 @@ class EmulatedPython(Emulated):
             return None
         library, header_set = self._settings.libraries[key]
         module = ModuleType(name)
-        vars(module).update(load(library, header_set, self._settings.digests))
+        vars(module).update(load(library, header_set, self._settings.digests, prefix=self._runtime.prefix))
         return module
 
     def trace(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from audit.build.emulated.library import load
 from audit.build.emulated.runtime import POISON_NAN, POISON_NUMBER, Runtime
 early = torch.zeros(4)
 runtime = Runtime(Path(RUNTIME))
-functions = load(Path(LIBRARY), RUNG)
+functions = load(Path(LIBRARY), RUNG, prefix=runtime.prefix)
 answer = {}
 """
 _FORKS = multiprocessing.get_context("forkserver")

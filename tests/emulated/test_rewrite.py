@@ -242,7 +242,7 @@ def test_launch_bounds_are_checked_where_the_body_starts() -> None:
 
 
 def test_sizes_of_constants_are_kept() -> None:
-    word = ' static const unsigned long cuemu_constant_{} __attribute__((used, section("cuemu_constants"))) = {};'
+    word = ' static const unsigned long cuemu_constant_{} __attribute__((used, section(".nv.constants"))) = {};'
     text = "__constant__ float a[2] = {1, 2}, b;"
     assert _body(f"{text} int c;") == f"{text}{word.format(0, 'sizeof(a) + sizeof(b)')} int c;"
     text = "namespace n { static __device__ __constant__ S<int, 2> s; }"

@@ -156,7 +156,8 @@ class Stage:
 
     def _share_prepared(self) -> None:
         """The runtime and the precompiled header are copied, not compiled once more."""
-        for made in (prepared.runtime(print).parent, prepared.header("micro", print).parent):
+        shared = (prepared.sources().folder, prepared.runtime(print).parent, prepared.header("micro", print).parent)
+        for made in shared:
             kind = self.folders["cache"] / made.parent.name
             kind.mkdir()
             for path in made.parent.glob(f"{made.name}*"):

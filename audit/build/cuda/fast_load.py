@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from audit.build.emulated import library as bound
-from audit.build.names import FAST_MANIFEST, IMAGE, OPENER
+from audit.build.names import DEVICE_PREFIX, FAST_MANIFEST, IMAGE, OPENER
 from audit.build.sealed import checked, sealed
 
 
@@ -34,7 +34,7 @@ def load(library: Path, *, binding: Path, digests: Mapping[Path, str]) -> dict[s
     held = sealed(library, digests)
     host = ctypes.CDLL(str(held))
     _bind(host, library.parent, digests)
-    return bound.load(held, "micro")
+    return bound.load(held, "micro", prefix=DEVICE_PREFIX)
 
 
 def _bind(host: ctypes.CDLL, folder: Path, digests: Mapping[Path, str]) -> None:

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from audit.build import dependencies
-from audit.build.emulated import prepared, rewrite_limits, toolchain
+from audit.build.emulated import expanded, imports, prepared, rewrite_limits, toolchain
 from audit.build.emulated.cache import cache_folder, fingerprint, made
 from audit.build.emulated.prepared import Rung, prepare
 from audit.build.emulated.preprocess import COMPILES, TEXT, preprocess
 from audit.build.emulated.rewrite import operator_headers, rewrite
+from audit.build.names import DEVICE_PREFIX
 from audit.model import SourceFile, untrusted
 from audit.model.errors import CompileError, Unsupported
 from audit.review.cuda_source import CudaSource, parse
@@ -98,11 +99,12 @@ def build(
     source = parse(text)
     for construct in unsupported(source):
         raise Unsupported(construct.construct, line=construct.line)
-    translated = rewrite(source, name=source_path.name, compute_capability=compute_capability)
-    translated = _SLOWER[optimisation] + translated
     own = cache or cache_folder()
+    prefix = prepared.sources(own).prefix
+    translated = rewrite(source, name=source_path.name, compute_capability=compute_capability, prefix=prefix)
+    translated = _SLOWER[optimisation] + translated
     tools, folder = toolchain.find(), source_path.resolve().parent
-    key = fingerprint([_RECIPE, *tools.identity, prepared.headers_hash(), translated, *dependencies.marks(folder)])
+    key = fingerprint([_RECIPE, *tools.identity, prefix, translated, *dependencies.marks(folder)])
     job = _Job(source, translated, folder / source_path.name, own, tell)
     made(unit := own / "units" / f"{source_path.stem[:40]}-{key}", job.climb)
     note = json.loads((unit / UNIT).read_text(encoding="utf-8"))
@@ -139,19 +141,34 @@ class _Job:
         header, flags = prepared.header(rung, self._tell, folder=self._cache), self._flags(rung)
         operators = _operator_includes(self._source) if rung == "micro" else ""
         try:
-            reads = preprocess(operators + self._translated, self._path, unfinished, header=header, flags=flags)
+            translated, ours = operators + self._translated, [prepared.sources(self._cache).folder]
+            reads = preprocess(translated, self._path, unfinished, header=header, flags=flags, ours=ours)
             text = unfinished / TEXT
+            self._check_words(text, [self._path, *(self._path.parent / one.file for one in reads)])
             key = fingerprint([_RECIPE, *toolchain.find().identity, *flags, *_LINK, text.read_bytes()])
             name = f"{self._path.stem[:40]}-{key}"
             self.kernel(self._cache / "kernels" / name, text, rung)
         except CompileError as error:
-            return error.log
+            prefix = prepared.sources(self._cache).prefix
+            return error.log.replace(prefix, DEVICE_PREFIX).replace(prefix.upper(), DEVICE_PREFIX.upper())
         note = {"rung": rung, "kernel": name, "reads": [one.model_dump() for one in reads]}
         (unfinished / UNIT).write_text(json.dumps(note), encoding="utf-8")
         return None
 
     def _flags(self, rung: Rung) -> tuple[str, ...]:
-        return (*toolchain.find().flags, *prepared.rung_flags(rung))
+        return (*prepared.sources(self._cache).flags, *toolchain.find().flags, *prepared.rung_flags(rung))
+
+    def _check_words(self, text: Path, own: list[Path]) -> None:
+        if any(expanded.has_markers(path.read_text(encoding="utf-8", errors="replace")) for path in own):
+            raise Unsupported("line markers of a preprocessor")
+        if found := expanded.refused(text.read_text(encoding="utf-8", errors="replace")):
+            raise Unsupported(found[0], line=found[1])
+
+    def _check_imports(self, library: Path) -> None:
+        if found := imports.refused(library, prefix=prepared.sources(self._cache).prefix):
+            name, why = found
+            place = re.search(rf"\b{re.escape(name)}\b", self._source.masked)
+            raise Unsupported(why, line=self._source.line_of(place.start()) if place else 0)
 
     def _compile(self, text: Path, rung: Rung, unfinished: Path) -> None:
         """Make the library, and write down how it went."""
@@ -165,6 +182,7 @@ class _Job:
         library = unfinished / "kernel.so"
         if not succeeded or (log := _too_many_constants(library)):
             raise CompileError(log, rung=rung)
+        self._check_imports(library)
         note: dict[str, Any] = {
             "rung": rung,
             "flags": [*self._flags(rung), *_LINK],

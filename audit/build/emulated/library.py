@@ -20,7 +20,9 @@ class _Failure(ctypes.Structure):
     _fields_ = (("kind", ctypes.c_char_p), ("message", ctypes.c_char_p))
 
 
-def load(library: Path, rung: str, digests: Mapping[Path, str] | None = None) -> dict[str, Callable[..., Any]]:
+def load(
+    library: Path, rung: str, digests: Mapping[Path, str] | None = None, *, prefix: str
+) -> dict[str, Callable[..., Any]]:
     """The functions that the extension offers, by name.
 
     `audit.build.emulated.runtime.Runtime` must be there before. Exceptions of C++ become Python's of the same kind.
@@ -29,28 +31,29 @@ def load(library: Path, rung: str, digests: Mapping[Path, str] | None = None) ->
         library: `EmulatedBuild.library`.
         rung: `EmulatedBuild.rung`.
         digests: see `audit.build.sealed`.
+        prefix: `Runtime.prefix`.
 
     Raises:
         OSError: the library needs a symbol that nobody has.
     """
     held = sealed(library, digests)
-    return _load_module(held) if rung != "micro" else _load_micro(held)
+    return _load_module(held) if rung != "micro" else _load_micro(held, prefix)
 
 
-def _load_micro(library: Path) -> dict[str, Callable[..., Any]]:
+def _load_micro(library: Path, prefix: str) -> dict[str, Callable[..., Any]]:
     handle = ctypes.CDLL(str(library))
     runtime = ctypes.CDLL(None)  # the runtime is loaded for all to see
-    if not hasattr(handle, "cuemu_module"):
+    if (opened := getattr(handle, f"{prefix}_module", None)) is None:
         return {}
-    handle.cuemu_module.restype = ctypes.c_void_p
-    module = handle.cuemu_module()
-    runtime.cuemu_function_name.restype = ctypes.c_char_p
-    runtime.cuemu_function_doc.restype = ctypes.c_char_p
+    opened.restype = ctypes.c_void_p
+    module = opened()
+    named_as, documented = getattr(runtime, f"{prefix}_function_name"), getattr(runtime, f"{prefix}_function_doc")
+    named_as.restype = documented.restype = ctypes.c_char_p
     functions: list[Callable[..., Any]] = []
-    while name := runtime.cuemu_function_name(ctypes.c_void_p(module), ctypes.c_size_t(len(functions))):
+    while name := named_as(ctypes.c_void_p(module), ctypes.c_size_t(len(functions))):
         index = len(functions)
-        function = _function(runtime, module, name.decode())
-        function.__doc__ = runtime.cuemu_function_doc(ctypes.c_void_p(module), ctypes.c_size_t(index)).decode()
+        function = _function(runtime, module, name.decode(), prefix)
+        function.__doc__ = documented(ctypes.c_void_p(module), ctypes.c_size_t(index)).decode()
         functions.append(function)
     named: dict[str, Callable[..., Any]] = {}
     for function in functions:  # an overload is called by the name of the first, which picks among them
@@ -58,8 +61,8 @@ def _load_micro(library: Path) -> dict[str, Callable[..., Any]]:
     return named
 
 
-def _function(runtime: ctypes.CDLL, module: int, name: str) -> Callable[..., Any]:
-    called = runtime.cuemu_call_function
+def _function(runtime: ctypes.CDLL, module: int, name: str, prefix: str) -> Callable[..., Any]:
+    called, released = getattr(runtime, f"{prefix}_call_function"), getattr(runtime, f"{prefix}_value_release")
     called.restype = ctypes.c_bool
 
     def call(*positional: Any, **named: Any) -> Any:
@@ -74,7 +77,7 @@ def _function(runtime: ctypes.CDLL, module: int, name: str) -> Callable[..., Any
         try:
             return from_value(result)
         finally:
-            runtime.cuemu_value_release(ctypes.byref(result))
+            released(ctypes.byref(result))
 
     call.__name__ = name
     return call
@@ -82,8 +85,8 @@ def _function(runtime: ctypes.CDLL, module: int, name: str) -> Callable[..., Any
 
 def _load_module(library: Path) -> dict[str, Callable[..., Any]]:
     ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libtorch_python.so"), mode=ctypes.RTLD_GLOBAL)
-    loader = importlib.machinery.ExtensionFileLoader("emulated_kernel", str(library))
-    spec = importlib.util.spec_from_file_location("emulated_kernel", library, loader=loader)
+    loader = importlib.machinery.ExtensionFileLoader("extension", str(library))
+    spec = importlib.util.spec_from_file_location("extension", library, loader=loader)
     assert spec is not None  # a loader was given
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)

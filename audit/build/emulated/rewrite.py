@@ -9,16 +9,19 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from audit.build.emulated import rewrite_arithmetic, rewrite_limits, rewrite_shared
 from audit.build.emulated.edits import Edit, apply
+from audit.build.names import DEVICE_PREFIX as NAME
+from audit.model.errors import Unsupported
 from audit.review.cuda_grammar import nodes_of
 from audit.review.cuda_source import CudaSource, Launch
 from audit.review.token_scan import LONGEST, matching, split_commas
 from audit.review.unsupported import is_refused_header
 
 _CONDITIONALS = frozenset({"preproc_if", "preproc_ifdef"})
+_OWN_NAME = re.compile(NAME, re.IGNORECASE)
 _DISPATCH = re.compile(r"\b(?:AT|THO)_DISPATCH_\w+\s*\(")
 _TYPE_CALL = re.compile(r"(?:\.|->)\s*(?P<type>type\s*\(\s*\))\s*\Z")
 _HOST_EXPRESSIONS = (
@@ -39,14 +42,21 @@ class _Place:
     line: int
 
 
-def rewrite(source: CudaSource, *, name: str, compute_capability: int) -> str:
+def rewrite(source: CudaSource, *, name: str, compute_capability: int, prefix: str = NAME) -> str:
     """C++ text of the source for the emulated device.
 
     Args:
         source: the parsed source.
         name: the file name that compiler messages and line tables shall show, e.g. "claimed.cu".
         compute_capability: of the GPU that the emulated device stands for, e.g. 75.
+        prefix: of the device's names.
+
+    Raises:
+        Unsupported: the source has the device's own name.
     """
+    if own := _OWN_NAME.search(source.text):
+        line = source.line_of(own.start())
+        raise Unsupported(f"the name {own.group()}, which is the emulated device's own", line=line)
     edits = [
         *(edit for launch in source.launches for edit in _launch(source, launch)),
         *rewrite_arithmetic.edits(source),
@@ -57,7 +67,12 @@ def rewrite(source: CudaSource, *, name: str, compute_capability: int) -> str:
         *(Edit(each.start, each.end, "") for each in source.includes if is_refused_header(each.header)),
         _after_includes(source, name=name, compute_capability=compute_capability),
     ]
-    return _line_marker(1, name) + apply(source, edits)
+    named = [replace(each, text=_OWN_NAME.sub(lambda own: _spelt(own.group(), prefix), each.text)) for each in edits]
+    return _line_marker(1, name) + apply(source, named)
+
+
+def _spelt(own: str, prefix: str) -> str:
+    return prefix.upper() if own.isupper() else prefix
 
 
 def operator_headers(source: CudaSource) -> list[str]:

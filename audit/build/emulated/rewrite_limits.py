@@ -19,7 +19,8 @@ _CONSTANT = re.compile(r"\b__constant__\b[^;{}()=]*")
 _NAME = re.compile(r"(\w+)\s*(?:\[.*)?\Z", re.DOTALL)
 _NEXT = re.compile(r"[;({]")
 _LONGEST_HEAD = 8 * LONGEST
-_SECTION = "cuemu_constants"
+_SECTION = ".nv.constants"
+"""No name of C, for which the linker would make symbols."""
 
 
 def edits(source: CudaSource) -> Iterator[Edit]:

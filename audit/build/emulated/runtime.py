@@ -23,24 +23,46 @@ ORDERS = ("forward", "reverse", "random", "lockstep")
 lanes of a warp do every access of shared and device memory together."""
 
 
+CONTROLS = {
+    "install_allocator": None,
+    "configure": None,
+    "reset": None,
+    "recover": None,
+    "launches": ctypes.c_char_p,
+    "reports": ctypes.c_char_p,
+    "write_counts": ctypes.c_bool,
+    "blank_unwritten": ctypes.c_bool,
+    "freed_block": ctypes.c_bool,
+}
+"""Functions of the runtime that have no exported name, in the order of the table in `runtime/control.cpp`, and their
+results. The runtime gives the table out once."""
+
+
 class Runtime:
-    """libcuemu_runtime.so in this process. From its making on, all CPU tensors lie in the emulated device's memory.
+    """The runtime's library in this process. From its making on, all CPU tensors lie in the emulated device's memory.
 
     Args:
         library: path of the runtime (`EmulatedBuild.runtime`).
         digests: see `audit.build.sealed`.
+
+    Attributes:
+        prefix: of every name that the runtime exports.
+
+    Raises:
+        RuntimeError: this process has made one before.
     """
 
     def __init__(self, library: Path, digests: Mapping[Path, str] | None = None) -> None:
         for name in ("libc10.so", "libtorch_cpu.so"):  # the names it needs, made visible to it
             ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / name), mode=ctypes.RTLD_GLOBAL)
-        self._library = ctypes.CDLL(str(sealed(library, digests)), mode=ctypes.RTLD_GLOBAL)
-        self._library.cuemu_launches.restype = ctypes.c_char_p
-        self._library.cuemu_reports.restype = ctypes.c_char_p
-        self._library.cuemu_write_counts.restype = ctypes.c_bool
-        self._library.cuemu_blank_unwritten.restype = ctypes.c_bool
-        self._library.cuemu_freed_block.restype = ctypes.c_bool
-        self._library.cuemu_install()
+        self.prefix = library.stem.removeprefix("lib")
+        opened = ctypes.CDLL(str(sealed(library, digests)), mode=ctypes.RTLD_GLOBAL)
+        functions = (ctypes.c_void_p * len(CONTROLS))()
+        if not getattr(opened, f"{self.prefix}_controls")(functions):
+            raise RuntimeError("the emulated device of this process is under control already")
+        kinds = zip(CONTROLS.items(), functions, strict=True)
+        self._call = {name: ctypes.CFUNCTYPE(kind)(address) for (name, kind), address in kinds}
+        self._call["install_allocator"]()
 
     def configure(  # noqa: PLR0913
         self,
@@ -74,7 +96,7 @@ class Runtime:
         Raises:
             ValueError: for a name that is not known.
         """
-        self._library.cuemu_configure(
+        self._call["configure"](
             _index(allocator, ALLOCATORS),
             _index(thread_order, ORDERS),
             _index(block_order, ORDERS),
@@ -89,11 +111,11 @@ class Runtime:
 
     def launches(self) -> list[dict[str, Any]]:
         """Every launch since the last reset: kernel, line, grid, block, shared bytes, threads, why it was refused."""
-        return _list(self._library.cuemu_launches())
+        return _list(self._call["launches"]())
 
     def reports(self) -> list[dict[str, Any]]:
         """What went wrong on the device since the last reset, equal events counted once."""
-        return _list(self._library.cuemu_reports())
+        return _list(self._call["reports"]())
 
     def write_counts(self, tensor: torch.Tensor) -> bytes:
         """How often kernels wrote each 4-byte word of a contiguous tensor since the last reset, at most 255.
@@ -107,7 +129,7 @@ class Runtime:
         if words == 0:
             return b""
         counts = ctypes.create_string_buffer(words)
-        if not self._library.cuemu_write_counts(ctypes.c_void_p(tensor.data_ptr()), ctypes.c_uint64(words), counts):
+        if not self._call["write_counts"](ctypes.c_void_p(tensor.data_ptr()), ctypes.c_uint64(words), counts):
             raise ValueError("the tensor does not lie in device memory: it was made before the runtime was loaded")
         return counts.raw
 
@@ -119,23 +141,23 @@ class Runtime:
         if not tensor.is_contiguous():
             return False
         size = tensor.numel() * tensor.element_size()
-        return bool(self._library.cuemu_blank_unwritten(ctypes.c_void_p(tensor.data_ptr()), ctypes.c_uint64(size)))
+        return bool(self._call["blank_unwritten"](ctypes.c_void_p(tensor.data_ptr()), ctypes.c_uint64(size)))
 
     def freed_blocks(self) -> list[tuple[int, int]]:
         """Address and bytes of the blocks that are free now, the one freed last first. Their contents are kept."""
         address, size = ctypes.c_void_p(), ctypes.c_uint64()
         blocks: list[tuple[int, int]] = []
-        while self._library.cuemu_freed_block(ctypes.c_size_t(len(blocks)), ctypes.byref(address), ctypes.byref(size)):
+        while self._call["freed_block"](ctypes.c_size_t(len(blocks)), ctypes.byref(address), ctypes.byref(size)):
             blocks.append((address.value or 0, size.value))
         return blocks
 
     def reset(self) -> None:
         """Forget launches, reports and write counts. An error that a kernel left behind stays, as CUDA's does."""
-        self._library.cuemu_reset()
+        self._call["reset"]()
 
     def recover(self) -> None:
         """What no GPU offers: clear the error that a fault left behind."""
-        self._library.cuemu_recover()
+        self._call["recover"]()
 
 
 def _index(name: str, known: tuple[str, ...]) -> int:

@@ -106,7 +106,7 @@ def main(library: str, runtime_library: str) -> None:
     torch.set_num_threads(1)
     torch.manual_seed(20261121)
     runtime = Runtime(Path(runtime_library))
-    functions = load(Path(library), "micro")
+    functions = load(Path(library), "micro", prefix=runtime.prefix)
     results = []
     for case in CASES:
         try:

@@ -108,11 +108,11 @@ def _flags(compiler: str, torch: Path) -> tuple[str, ...]:
         "-g1",
         "-w",
         "-fsanitize=thread,alignment",
+        "-U__SANITIZE_THREAD__",
         *(option for option in _OPTIONAL if _accepts(compiler, option)),
         "-fno-gnu-unique",
         "-fno-plt",
         "-fvisibility=hidden",
-        f"-I{INCLUDE}",
         f"-isystem{headers}",
         f"-isystem{headers / 'torch/csrc/api/include'}",
     )

@@ -1,6 +1,7 @@
 // Device memory for tensors and cudaMalloc: what a fresh block holds is the experiment, see Mode.
 #include "memory.h"
 #include "checker.h"
+#include "control.h"
 
 #include <algorithm>
 #include <cstring>
@@ -135,8 +136,7 @@ CUEMU_EXPORT bool cuemu_may_be_device(const void* address) {
   return offset < region.used || dladdr(address, &image);
 }
 
-// The i-th block that is free now, the one freed last first; false past the end.
-CUEMU_EXPORT bool cuemu_freed_block(std::size_t i, const void** address, std::uint64_t* bytes) {
+bool cuemu::freed_block(std::size_t i, const void** address, std::uint64_t* bytes) {
   std::lock_guard<std::mutex> lock(mutex);
   if (i >= freed.size()) return false;
   const Allocation& allocation = allocations[freed[freed.size() - 1 - i]];
@@ -145,8 +145,7 @@ CUEMU_EXPORT bool cuemu_freed_block(std::size_t i, const void** address, std::ui
   return true;
 }
 
-// Copies how often device code wrote each 4-byte word of [address, address + 4 * words), at most 255.
-CUEMU_EXPORT bool cuemu_write_counts(const void* address, std::uint64_t words, std::uint8_t* counts) {
+bool cuemu::write_counts(const void* address, std::uint64_t words, std::uint8_t* counts) {
   std::uint64_t offset = static_cast<const char*>(address) - region.base;
   if (!counts_writes() || offset >= region.used || offset + words * 4 > region.used + kGranule) return false;
   std::memcpy(counts, region.write_count + offset / 4, words);

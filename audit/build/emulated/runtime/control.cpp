@@ -1,9 +1,13 @@
-// What audit/build/emulated/runtime.py calls through ctypes. Lists leave as JSON text, valid until the next such call.
+// What audit/build/emulated/runtime.py calls through ctypes. No name of it is exported: a table leaves once.
+// Lists leave as JSON text, valid until the next such call.
+#include "control.h"
 #include "checker.h"
 #include "memory.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <utility>
 
 namespace cuemu {
 namespace {
@@ -61,37 +65,49 @@ const char* list(const std::vector<Record>& records) {
   return text.c_str();
 }
 
-}  // namespace
-}  // namespace cuemu
-
-using namespace cuemu;
-
-CUEMU_EXPORT void cuemu_install() { install_allocator(); }
-
-CUEMU_EXPORT void cuemu_configure(int allocator, int thread_order, int block_order, std::uint32_t seed, int checker,
-                                  int compute_capability, std::uint32_t shared_word, std::uint32_t lane_word,
-                                  double kernel_seconds, std::int64_t blocks) {
+void configure(int allocator, int thread_order, int block_order, std::uint32_t seed, int checker, int compute_capability,
+               std::uint32_t shared_word, std::uint32_t lane_word, double kernel_seconds, std::int64_t blocks) {
   device.settings = {static_cast<Mode>(allocator), static_cast<Order>(thread_order), static_cast<Order>(block_order),
                      seed, checker, compute_capability, shared_word, lane_word, kernel_seconds, blocks};
   open_side_arrays();
 }
 
-CUEMU_EXPORT void cuemu_reset() {
+void reset() {
   device.launches.clear();
   device.reports.clear();
   forget_writes();
 }
 
-CUEMU_EXPORT const char* cuemu_launches() { return list(device.launches); }
-CUEMU_EXPORT const char* cuemu_reports() { return list(device.reports); }
+const char* launches() { return list(device.launches); }
+const char* reports() { return list(device.reports); }
+
+void recover() {
+  if (device.sticky_error) device.last_error = kSuccess;
+  device.sticky_error = kSuccess;
+}
+
+template <class Function>
+const void* address(Function* function) {
+  return reinterpret_cast<const void*>(function);
+}
+
+}  // namespace
+}  // namespace cuemu
+
+using namespace cuemu;
+
+// The functions in the order of `CONTROLS` in runtime.py, for the first caller: it comes before claimed code is loaded.
+CUEMU_EXPORT bool cuemu_controls(const void** table) {
+  static bool given = false;
+  if (std::exchange(given, true)) return false;
+  const void* all[] = {address(install_allocator), address(configure), address(reset), address(recover), address(launches),
+                       address(reports), address(write_counts), address(blank_unwritten), address(freed_block)};
+  std::copy(std::begin(all), std::end(all), table);
+  return true;
+}
 
 CUEMU_EXPORT std::uint64_t cuemu_clock() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1000000000u + static_cast<std::uint64_t>(now.tv_nsec);
-}
-
-CUEMU_EXPORT void cuemu_recover() {
-  if (device.sticky_error) device.last_error = kSuccess;
-  device.sticky_error = kSuccess;
 }

@@ -1,4 +1,5 @@
 #include "part.h"
+#include "control.h"
 #include "memory.h"
 
 #include <algorithm>
@@ -53,9 +54,7 @@ void note_written(const void* address, std::size_t bytes) {
 
 using namespace cuemu;
 
-// Puts the pattern of fresh memory over every byte of [address, address + bytes) that the last launch did not write; false
-// where that was run whole, or where this is no device memory.
-CUEMU_EXPORT bool cuemu_blank_unwritten(void* address, std::uint64_t bytes) {
+bool cuemu::blank_unwritten(void* address, std::uint64_t bytes) {
   std::uint64_t start = static_cast<char*>(address) - region.base;
   if (!notes_writes() || start >= region.used || start + bytes > region.used || device.launches.empty()) return false;
   if (device.launches.back().blocks_run == blocks_of(device.launches.back().grid)) return false;

@@ -117,7 +117,7 @@ namespace py = pybind11;
 }
 
 #ifndef TORCH_EXTENSION_NAME
-#define TORCH_EXTENSION_NAME emulated_kernel
+#define TORCH_EXTENSION_NAME extension
 #endif
 #define PYBIND11_MODULE(NAME, VARIABLE, ...)                                                    \
   static void cuemu_fill_module(pybind11::module_& VARIABLE);                                   \

@@ -1,0 +1,41 @@
+"""The source as the compiler reads it, macros expanded: words that take code out of the device's sight.
+
+A word can be put together by macros or stand in a header, so the text of the source alone does not tell.
+"""
+
+from __future__ import annotations
+
+import re
+
+_MARKER = re.compile(r'# (\d+) "[^"]*"(?P<flags>(?: \d)*)')
+_SYSTEM = "3"
+_OWN_MARKER = re.compile(r"^[ \t]*(?:#|%:|\?\?=)(?:[ \t]|\\\n)*\d", re.MULTILINE)
+_WORDS = {
+    "inline assembly": r"asm|__asm__|__asm",
+    "code without checks of its accesses": r"_*no_sanitize\w*|_*disable_sanitizer_instrumentation_*|_*no_instrument\w*",
+    "instructions of the host's processor": r"__builtin_(?:ia32|aarch64|neon)_\w+",
+}
+_REFUSED = re.compile("|".join(rf"(?P<n{index}>\b(?:{words})\b)" for index, words in enumerate(_WORDS.values())))
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+
+def refused(text: str) -> tuple[str, int] | None:
+    """Return the first construct of the source's own text and its line; None where there is none.
+
+    Args:
+        text: what `g++ -E` leaves; lines of system headers, which no compiler takes from a claim, do not count.
+    """
+    line, own = 0, False
+    for each in text.splitlines():
+        if marker := _MARKER.match(each):
+            line, own = int(marker[1]) - 1, _SYSTEM not in marker["flags"].split()
+            continue
+        line += 1
+        if own and (found := _REFUSED.search(_STRING.sub('""', each))):
+            return list(_WORDS)[int((found.lastgroup or "n0")[1:])], line
+    return None
+
+
+def has_markers(text: str) -> bool:
+    """Return whether a source says by itself which lines are a system header's."""
+    return _OWN_MARKER.search(text) is not None

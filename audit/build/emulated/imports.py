@@ -1,0 +1,110 @@
+"""The symbols of a kernel's library: it may need what ordinary programs need, and must not take a hook's place.
+
+Its host code runs in one process with the emulated device. A name outside these lists says nothing against the kernel:
+the device refuses the source, as one that it does not model.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_DYNAMIC, _ALL = 11, 2
+"""Section types: the symbols that the loader sees, and all of them."""
+_WEAK = 2
+_C = """
+    abort abs aligned_alloc assert asctime atof atoi atol atoll bsearch calloc clock clock_getres clock_gettime
+    clock_nanosleep ctime difftime div exit free getenv gettimeofday gmtime labs ldiv llabs lldiv localtime localtime_r
+    malloc memalign mktime nanosleep posix_memalign qsort rand rand_r realloc sched_yield sleep srand strftime time
+    usleep putchar puts printf fprintf fputc fputs putc fwrite fflush perror snprintf sprintf vfprintf vprintf vsnprintf
+    vsprintf sscanf stdin stdout stderr strtod strtof strtol strtold strtoll strtoul strtoull __errno_location
+    __assert_fail __stack_chk_fail __tls_get_addr __libc_single_threaded __gmon_start__ __dynamic_cast __dso_handle
+    __once_proxy
+"""
+_MATHEMATICS = """
+    acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh cyl_bessel_i0 erf erfc exp exp10 exp2 expm1 fabs
+    fdim floor fma fmax fmin fmod frexp hypot ilogb isinf isnan j0 j1 jn ldexp lgamma llrint llround log log10 log1p
+    log2 logb lrint lround modf nan nearbyint nextafter pow remainder remquo rint round scalbln scalbn sin sincos sinh
+    sqrt tan tanh tgamma trunc y0 y1 yn
+"""
+_NAMES = frozenset(_C.split()) | {f"{name}{kind}" for name in _MATHEMATICS.split() for kind in ("", "f", "l")}
+_FAMILIES = re.compile(
+    r"(?:mem|str|wcs|wmem)(?:chr|cmp|coll|cpy|cspn|dup|error|len|move|ncasecmp|casecmp|ncat|cat|ncmp|ncpy|ndup|nlen|pbrk|rchr|set|spn|"
+    r"str|tok|tok_r|xfrm)|(?:is|to)(?:w?(?:alnum|alpha|blank|cntrl|digit|graph|lower|print|punct|space|upper|xdigit))|"
+    r"__(?:mem|st[rp]|puts|v?[fs]?n?printf)\w*_chk|__(?:is(?:nan|inf)|finite|signbit|fpclassify)[fl]?|"
+    r"__(?:cxa|gxx|gcc|isoc\d+|ctype)_\w+|__\w+[sdtxh][if]\d?|_Unwind_\w+|_ITM_\w+|"
+    r"_{0,2}pthread_(?:mutex|cond|key|once|self|equal|rwlock|mutexattr|condattr|getspecific|setspecific)\w*|"
+    r"_?Py(?!Run_|Eval_Eval|Import_|_Compile|_Main|OS_)[A-Z_]\w*"
+)
+_CXX = re.compile(
+    r"_Z(?:T[VTIS]|GV|Th?n?\d*_?|GR)?N?[VKRO]*(?:S[tabsiod]|9__gnu_cxx|10__cxxabiv1|2at|3c10|5torch|6caffe2|8pybind11)"
+    r"|_Z(?:n|d)[wal]|_ZT[IS]\w{1,3}$"
+)
+_FILES_AND_LOADERS = re.compile(r"filebuf|fstream|10filesystem|12__basic_file|14DynamicLibrary|15SetCPUAllocator")
+_HOOKS = re.compile(r"__(?:tsan|ubsan|wrap)_\w+")
+_PLAIN_WEAK = re.compile(r"__gmon_start__|_ITM_\w+|__cxa_\w+|_{0,2}pthread_\w+|_Z\w+")
+_REPLACED = re.compile(rf"{_HOOKS.pattern}|mem(?:cpy|move|set)")
+_NOT_CALLED = ("controls", "call_function", "function_name", "function_doc", "value_release")
+_REASON = "host code could change or recognise the emulated device"
+
+
+@dataclass(frozen=True)
+class _Symbol:
+    name: str
+    weak: bool
+    defined: bool
+
+
+def refused(library: Path, *, prefix: str) -> tuple[str, str] | None:
+    """Return a name that a library must not need or define, and why; None where there is none.
+
+    Args:
+        library: as the linker left it.
+        prefix: of the device's names, see `prepared.Sources`.
+
+    Raises:
+        ValueError: it is no ELF file of 64 bits.
+    """
+    data = library.read_bytes()
+    try:
+        for symbol in _symbols(data, _ALL):
+            if symbol.defined and _REPLACED.fullmatch(symbol.name):
+                return symbol.name, f"a source that defines {symbol.name}, by which the device sees accesses"
+        for symbol in _symbols(data, _DYNAMIC):
+            if not symbol.defined and not _ordinary(symbol, prefix):
+                return symbol.name, f"a source that needs {_shown(symbol, prefix)}, with which {_REASON}"
+    except (struct.error, IndexError, ValueError) as error:
+        raise ValueError(f"{library.name}: not read as an ELF file: {error}") from error
+    return None
+
+
+def _ordinary(symbol: _Symbol, prefix: str) -> bool:
+    name = symbol.name
+    if name.startswith(f"{prefix}_") or _HOOKS.fullmatch(name):
+        return not symbol.weak and name.removeprefix(f"{prefix}_") not in _NOT_CALLED
+    if symbol.weak and not _PLAIN_WEAK.fullmatch(name):
+        return False
+    own = f"{len(prefix)}{prefix}" in name
+    known = name in _NAMES or _FAMILIES.fullmatch(name) or own or _CXX.match(name)
+    return bool(known) and not _FILES_AND_LOADERS.search(name)
+
+
+def _shown(symbol: _Symbol, prefix: str) -> str:
+    name = "a name of the device's own" if symbol.name.startswith(prefix) else symbol.name[:100]
+    return f"{name} (as a weak reference)" if symbol.weak else name
+
+
+def _symbols(data: bytes, kind: int) -> Iterator[_Symbol]:
+    """The symbols of the first section of that type, but the first, which is none."""
+    table, (size, count) = struct.unpack_from("<Q", data, 40)[0], struct.unpack_from("<2H", data, 58)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", data, table + index * size) for index in range(count)]
+    found = [section for section in sections if section[1] == kind][0]  # noqa: RUF015
+    start, length, names = found[4], found[5], sections[found[6]][4]
+    for place in range(start + 24, start + length, 24):
+        name, info, _, section = struct.unpack_from("<IBBH", data, place)
+        text = data[names + name : data.index(b"\0", names + name)].decode(errors="replace")
+        if text:
+            yield _Symbol(text, weak=info >> 4 == _WEAK, defined=section != 0)

@@ -1,0 +1,117 @@
+"""Symbols and words by which host code would reach or recognise the emulated device, beside ordinary ones."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from audit.build.emulated import expanded, imports, toolchain
+
+PREFIX = "d0123456789ab"
+HELD = 'extern "C" __attribute__((visibility("default"))) void* held[] = {{{}}};'
+
+
+def library(folder: Path, text: str) -> Path:
+    (folder / "k.cpp").write_text(f"#include <cstddef>\n{text}")
+    words = [toolchain.find().compiler, "-shared", "-fPIC", "k.cpp", "-o", "k.so"]
+    subprocess.run(words, cwd=folder, check=True)
+    return folder / "k.so"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('extern "C" void* dlsym(void*, const char*); void* f() { return dlsym(0, "x"); }', "dlsym"),
+        ('extern "C" int mprotect(void*, size_t, int); int f() { return mprotect(0, 0, 0); }', "mprotect"),
+        ('extern "C" long syscall(long); long f() { return syscall(1); }', "syscall"),
+        ('extern "C" void unheard_of(); void f() { unheard_of(); }', "unheard_of"),
+        ('extern "C" __attribute__((weak)) void unheard_of(); bool f() { return unheard_of; }', "unheard_of"),
+        ('extern "C" __attribute__((weak)) void __tsan_read4(); bool f() { return __tsan_read4; }', "__tsan_read4"),
+        (f'extern "C" void {PREFIX}_controls(void*); void f() {{ {PREFIX}_controls(0); }}', f"{PREFIX}_controls"),
+        ('extern "C" void __tsan_write8(void*) {}', "__tsan_write8"),
+        ('extern "C" { static __attribute__((used)) void __tsan_read1(void*) {} }', "__tsan_read1"),
+        ('extern "C" void* memcpy(void* to, const void*, size_t) { return to; }', "memcpy"),
+        ('#include <fstream>\nbool f() { return std::ifstream("/proc/self/maps").good(); }', "fstream"),
+    ],
+)
+def test_a_library_is_refused_for(text: str, name: str, tmp_path: Path) -> None:
+    found = imports.refused(library(tmp_path, text), prefix=PREFIX)
+    assert found is not None
+    assert name in found[0]
+
+
+def test_ordinary_programs_are_not_refused(tmp_path: Path) -> None:
+    text = f"""
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+extern "C" void {PREFIX}_run_grid(void*);
+extern "C" void __tsan_read4(void*);
+thread_local int seen = 0;
+int f(int n, char** words) {{
+  std::map<std::string, int> counts;
+  std::mt19937 random(std::random_device{{}}());
+  std::vector<double> values(n);
+  static std::once_flag once;
+  static std::mutex mutex;
+  std::call_once(once, [] {{ std::puts("once"); }});
+  std::lock_guard<std::mutex> lock(mutex);
+  for (auto& value : values) value = std::pow(std::normal_distribution<double>()(random), 1.5) + std::lgamma(n);
+  std::sort(values.begin(), values.end());
+  std::thread([&] {{ seen++; }}).join();
+  auto start = std::chrono::steady_clock::now();
+  std::ostringstream text;
+  text << values[0] << std::strstr(words[0], "x") << (std::chrono::steady_clock::now() - start).count();
+  std::fprintf(stderr, "%s %ld", text.str().c_str(), std::strtol(words[1], nullptr, 10));
+  if (std::getenv("VERBOSE")) throw std::runtime_error(text.str());
+  {PREFIX}_run_grid(std::malloc(n));
+  __tsan_read4(words);
+  return counts[words[2]] + __builtin_popcountll(n) + static_cast<int>((__int128)n * n / 3) + std::abs(n);
+}}
+"""
+    assert imports.refused(library(tmp_path, text), prefix=PREFIX) is None
+
+
+def test_what_is_no_library_is_told(tmp_path: Path) -> None:
+    (tmp_path / "k.so").write_bytes(b"\x7fELF" + b"\0" * 100)
+    with pytest.raises(ValueError, match=r"k\.so: not read"):
+        imports.refused(tmp_path / "k.so", prefix=PREFIX)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            '# 1 "k.cu"\nint a;\n__attribute__((no_sanitize("thread"))) void f();\n',
+            ("code without checks of its accesses", 2),
+        ),
+        ('# 7 "k.cu"\nvoid f() { asm("nop"); }\n', ("inline assembly", 7)),
+        ('# 1 "x86.h" 1 3 4\nvoid g() { __asm__("nop"); }\n# 3 "k.cu" 2\nint a;\n', None),
+        ('# 1 "k.cu"\nconst char* text = "asm no_sanitize";\nint asmx, no_sanity;\n', None),
+    ],
+)
+def test_words_behind_the_preprocessor(text: str, found: tuple[str, int] | None) -> None:
+    assert expanded.refused(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "has"), [('# 5 "x.h" 3\n', True), ("a\n %: 5\n", True), ("#\\\n 5\n", True), ("#line 5\n#if 1\n", False)]
+)
+def test_markers_of_a_preprocessor(text: str, has: bool) -> None:
+    assert expanded.has_markers(text) is has
