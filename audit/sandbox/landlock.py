@@ -24,9 +24,9 @@ REMOVE_DIR, REMOVE_FILE, MAKE_CHAR, MAKE_DIR = 1 << 4, 1 << 5, 1 << 6, 1 << 7
 MAKE_REG, MAKE_SOCK, MAKE_FIFO, MAKE_BLOCK = 1 << 8, 1 << 9, 1 << 10, 1 << 11
 MAKE_SYM, REFER, TRUNCATE, IOCTL_DEV = 1 << 12, 1 << 13, 1 << 14, 1 << 15
 READ = EXECUTE | READ_FILE | READ_DIR
-RESULTS = READ | WRITE_FILE | TRUNCATE | MAKE_REG | MAKE_DIR | REMOVE_FILE | REMOVE_DIR
-"""For the folder whose files the judge reads: plain files and folders, no links, pipes or devices."""
-SCRATCH = RESULTS | MAKE_SOCK | MAKE_SYM | MAKE_FIFO | REFER
+RESULTS = READ | WRITE_FILE | TRUNCATE | MAKE_REG | REMOVE_FILE
+"""For the folder whose files the judge reads: plain files; no folders, links, pipes or devices."""
+SCRATCH = RESULTS | MAKE_DIR | REMOVE_DIR | MAKE_SOCK | MAKE_SYM | MAKE_FIFO | REFER
 DEVICE = READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV
 _OF_A_FILE = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 _TCP = 0b11

@@ -39,7 +39,7 @@ class Bounds:
         disk: in files it writes, those without a name included.
         scratch: of its private temporary folder where that is a file system of its own.
         processes: at once.
-        files: files and folders at once, in its folders and in its temporary one each.
+        files: files at once, in its folders and in its temporary one each; see `processes.FOLDER_WEIGHT`.
         descriptors: open at once, of one process.
         printed: on standard output and error.
     """

@@ -69,6 +69,13 @@ def test_whatever_else_lies_there_is_forged(tmp_path: Path, placed: str) -> None
         results.read(tmp_path / "0.bin", digest=DIGEST, most_bytes=len(BYTES))
 
 
+def test_a_sparse_file_of_right_results_is_not_read() -> None:
+    found = Results()
+    assert found.too_large is None
+    os.truncate(found.fileno(), results.readable_bytes() + 1)
+    assert "of right results" in (found.too_large or "")
+
+
 def test_results_are_found_where_they_start() -> None:
     results = Results()
     with Writer(os.dup(results.fileno())) as writer:

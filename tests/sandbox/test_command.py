@@ -57,6 +57,32 @@ def test_one_that_prints_or_writes_without_end_is_ended(tmp_path: Path, monkeypa
     assert "bytes on disk" in command.run(["sh", "-c", writes], folder=tmp_path, limit_s=20).stopped
 
 
+def test_one_that_makes_folders_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "of_this_machine", lambda: replace(LIMIT, files=500))
+    storm = "import itertools, os; [os.mkdir(str(number)) for number in itertools.count()]"
+    done = command.run([sys.executable, "-S", "-c", storm], folder=tmp_path, limit_s=20)
+    assert done.stopped == "it was ended: it made more than 500 files or 50 folders"
+
+
+def test_folders_deeper_than_a_path_is_long_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "of_this_machine", lambda: LIMIT)
+    climb = "import os, time\nfor _ in range(60): os.mkdir('d' * 90); os.chdir('d' * 90)\ntime.sleep(60)"
+    done = command.run([sys.executable, "-S", "-c", climb], folder=tmp_path, limit_s=20)
+    assert "made more than" in done.stopped
+
+
+def test_memory_that_no_process_has_mapped_in_pages_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "of_this_machine", lambda: replace(LIMIT, disk=4 << 30, scratch=64 << 20))
+    gives = (
+        "import mmap; held = mmap.mmap(-1, 200 << 20); held.write(bytes(200 << 20)); held.madvise(mmap.MADV_DONTNEED)"
+    )
+    opens = "import os; held = os.memfd_create('held'); os.write(held, bytes(200 << 20))"
+    for program in (gives, opens):
+        waits = f"{program}; import time; time.sleep(60)"
+        done = command.run([sys.executable, "-S", "-c", waits], folder=tmp_path, limit_s=20)
+        assert "GiB of shared memory" in done.stopped
+
+
 def test_killing_the_one_who_asked_ends_the_command(tmp_path: Path) -> None:
     program = (
         "from pathlib import Path; from audit.sandbox import command; "

@@ -50,6 +50,7 @@ def test_results_are_plain_files_and_no_links_pipes_or_devices(tmp_path: Path, s
     for make in (
         lambda: (results / "link").symlink_to(secret),
         lambda: os.link(secret, results / "hard"),
+        (results / "folder").mkdir,
         lambda: os.mkfifo(results / "pipe"),
         lambda: os.mknod(results / "device", 0o600 | 0o020000, os.makedev(1, 3)),
     ):
