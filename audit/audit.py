@@ -255,11 +255,10 @@ class Audit:
     def _time(self, variants: Sequence[Variant], *, baselines: bool) -> None:
         if self._timing is None:
             return
-        device_run = self._main.device_run
         rungs = judge.ladder(self.folder.claim, self.record.findings)
         cleared = {rung.variant for rung in rungs if rung.state == "cleared"}
-        known = device_run.timeable()
+        known = self._main.timeable()
         built: dict[str, BuiltVariant] = {one.name: known[one.name] for one in variants if one.name in known}
         times = measure.times(self._timing.result(), built, cleared=cleared, baselines=baselines)
-        self._writer.add(device_run.timed(times.findings))
+        self._writer.add(self._main.device_run.timed(times.findings, known))
         self._writer.add_times(times.measurements)

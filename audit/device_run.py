@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -25,6 +25,37 @@ from audit.probes.runner import against_reference, ask_all, seen_again, unconfir
 from audit.probes.target import Target
 from audit.run import requests
 from audit.run.pool import SharedProcess, Workers
+
+
+@dataclass(frozen=True)
+class Build:
+    """One build of a variant: its note, and what was built, if anything was."""
+
+    note: BuildNote
+    built: BuiltVariant | None
+
+
+@dataclass(frozen=True)
+class VariantResult:
+    """What is known of a variant on one device: the build that counts, and what the probes found of it.
+
+    `merged` tells that its published build was waited for. `timeable` is False for a fast build whose published build,
+    which must confirm it, does not exist.
+    """
+
+    variant: Variant
+    build: Build
+    findings: tuple[Finding, ...] = ()
+    merged: bool = False
+    timeable: bool = True
+
+
+def merge(fast: VariantResult, published: VariantResult) -> VariantResult:
+    """What counts where both builds were asked: the published one; of the fast one what needs no confirmation."""
+    if published.build.built is None:
+        return replace(fast, findings=tuple(map(unconfirmed, fast.findings)), merged=True, timeable=False)
+    marked = (seen_again(one, by=fast.findings) if fast.findings else one for one in published.findings)
+    return replace(published, findings=tuple(marked), merged=True)
 
 
 class DeviceRun:
@@ -50,16 +81,10 @@ class DeviceRun:
         self.device = device
         self.kind = device.describe().kind
         self.cases: list[Case] = []
-        self.built: dict[str, BuiltVariant] = {}
         self._folder = folder
         self._workers = workers
         self._scratch = scratch
         self._keep = keep
-        self._published: dict[str, Future[BuiltVariant]] = {}
-        self._before: dict[str, BuiltVariant | None] = {}
-        self._taken_up: set[str] = set()
-        self._unpublished: set[str] = set()
-        self._found: dict[str, list[Finding]] = {}
         self._forged: dict[str, list[str]] = {}
         self._references = References(self._process if self.kind == "cuda" else None)
 
@@ -132,79 +157,77 @@ class DeviceRun:
                 tolerance=self._folder.claim.tolerance,
             )
 
-    def task(self, variant: Variant) -> Finding:
+    def task(self, variant: Variant, built: BuiltVariant) -> Finding:
         """Whether the task can tell a right kernel from one that does no work; the built variant is not run."""
-        found = trivial_candidates.finding(self._target(variant, self.built[variant.name]))
-        return found.model_copy(update={"device": self.kind})
+        return self._marked(trivial_candidates.finding(self.target(variant, built)))
 
     def case_of(self, shape: Shape) -> Case:
         """The case of that shape."""
         return next(case for case in self.cases if case.shape == shape)
 
-    def build(self, variant: Variant) -> BuildNote:
-        """Builds a variant at the first level; the note tells what came of it."""
-        return self._taken(variant, self.device.levels.first, lambda: self._built(variant, self.device.levels.first))
+    def build(self, variant: Variant, level: str) -> Build:
+        """Build a variant at a level of the device; the note says what came of it."""
+        try:
+            built = self._built(variant, level)
+        except (CompileError, Unsupported) as error:
+            note = failed_note(variant, level, error)
+            self._keep(note)
+            return Build(note, None)
+        return Build(built.note, built)
 
     def refusal(self, variant: Variant, note: BuildNote) -> second_compiler.Refusal | None:
         """What the compiler that the claimed kernel is written for says against it, where that note's build failed."""
         return second_compiler.asked(note, variant, self._folder.source_of(variant), kind=self.kind)
 
-    def start_published(self, variant: Variant, threads: Executor) -> None:
-        """Has the variant built as published, beside whatever goes on; nothing happens where there is no such level."""
-        level = self.device.levels.published
-        if level is not None and variant.name not in self._published:
-            self._published[variant.name] = threads.submit(self._built, variant, level)
+    def verify(self, variant: Variant, built: BuiltVariant, *, fast: VariantResult | None = None) -> Iterator[Finding]:
+        """Every probe about a build, and how it differs from others.
 
-    def has_published(self, variant: Variant) -> bool:
-        """Whether a published build has ended and was not taken yet."""
-        return self.awaits_published(variant) and self._published[variant.name].done()
-
-    def awaits_published(self, variant: Variant) -> bool:
-        """Whether a published build was started and was not taken yet."""
-        return variant.name in self._published and variant.name not in self._taken_up
-
-    def take_published(self, variant: Variant) -> BuildNote:
-        """Waits for the published build and takes it in place of the first, which stays where there is none."""
-        first = self.built.get(variant.name)
-        note = self._taken(variant, self.device.levels.published or "", self._published[variant.name].result)
-        if note.outcome == "built":
-            self._before[variant.name] = first
-        else:
-            self._unpublished.add(variant.name)
-        self._taken_up.add(variant.name)
-        return note
-
-    def timeable(self) -> dict[str, BuiltVariant]:
-        """The builds whose times can count: not the first build of a variant whose published build failed."""
-        return {name: built for name, built in self.built.items() if name not in self._unpublished}
-
-    def verify(self, variant: Variant) -> Iterator[Finding]:
-        """Every probe about the variant as it is built now, and how that build differs from others."""
-        before, earlier = self._before.get(variant.name), self._found.get(variant.name, [])
-        found = self._found[variant.name] = []
+        Args:
+            variant: what was built.
+            built: the build.
+            fast: the result of an earlier build of the same source, which this one replaces.
+        """
+        found: list[Finding] = []
         with self._shared() as process:
-            target = self._target(variant, self.built[variant.name], shared=process)
+            target = self.target(variant, built, shared=process)
             for finding in ask_all(target, second=self._second(variant)):
-                one = unconfirmed(finding) if variant.name in self._unpublished else finding
-                found.append(seen_again(one, by=earlier) if earlier else one)
-                yield found[-1].model_copy(update={"device": self.kind})
-            if before is not None:
-                agree = builds_agree.run(self._target(variant, before), target, found=earlier, again=found)
-                yield agree.model_copy(update={"device": self.kind})
+                found.append(finding)
+                yield self._marked(finding)
+            if fast is not None and fast.build.built is not None:
+                first = self.target(variant, fast.build.built)
+                yield self._marked(builds_agree.run(first, target, found=fast.findings, again=found))
             older = self._older_code(variant, target, found) if found[0].outcome != "error" else None
             if older is not None:
-                yield older.model_copy(update={"device": self.kind})
+                yield self._marked(older)
         if seen := self._forged.get(variant.name):
-            yield channel.finding(variant.name, seen).model_copy(update={"device": self.kind})
+            yield self._marked(channel.finding(variant.name, seen))
 
-    def timed(self, findings: Iterable[Finding]) -> Iterator[Finding]:
+    def timed(self, findings: Iterable[Finding], built: Mapping[str, BuiltVariant]) -> Iterator[Finding]:
         """Findings about timed calls: wrong outputs of a variant count where the reference agrees with the oracle."""
         variants = {variant.name: variant for variant in self._folder.claim.variant}
         for found in findings:
-            if found.fails_kernel and found.target in variants and found.target in self.built:
-                target = self._target(variants[found.target], self.built[found.target])
+            if found.fails_kernel and found.target in variants and found.target in built:
+                target = self.target(variants[found.target], built[found.target])
                 found = against_reference(found, target, probe=agreement.NAME)  # noqa: PLW2901
-            yield found.model_copy(update={"device": self.kind})
+            yield self._marked(found)
+
+    def target(self, variant: Variant, built: BuiltVariant, shared: SharedProcess | None = None) -> Target:
+        """A build as probes ask it."""
+        return Target(
+            claim=self._folder.claim,
+            variant=variant,
+            built=built,
+            cases=tuple(self.cases),
+            workers=self._workers,
+            reference=self._folder.reference,
+            folder=self._scratch,
+            shared=shared,
+            forged=self._forged.setdefault(variant.name, []),
+            references=self._references,
+        )
+
+    def _marked(self, finding: Finding) -> Finding:
+        return finding.model_copy(update={"device": self.kind})
 
     def _older_code(self, variant: Variant, own: Target, found: list[Finding]) -> Finding | None:
         """What code for the oldest GPU does here; None where the device has no such level."""
@@ -214,17 +237,7 @@ class DeviceRun:
             built = self._built(variant, self.device.levels.oldest)
         except (CompileError, Unsupported) as error:
             return oldest_code.without(own, str(error))
-        return oldest_code.run(own, self._target(variant, built, shared=own.shared), found=found)
-
-    def _taken(self, variant: Variant, level: str, build: Callable[[], BuiltVariant]) -> BuildNote:
-        try:
-            built = build()
-        except (CompileError, Unsupported) as error:
-            note = failed_note(variant, level, error)
-            self._keep(note)
-            return note
-        self.built[variant.name] = built
-        return built.note
+        return oldest_code.run(own, self.target(variant, built, shared=own.shared), found=found)
 
     def _shared(self) -> AbstractContextManager[SharedProcess | None]:
         """One process for most sessions where starting one is dear: a CUDA context takes half a second."""
@@ -241,18 +254,4 @@ class DeviceRun:
     def _second(self, variant: Variant) -> Callable[[], Target] | None:
         """Builds the variant once more, when first asked, at the level that must confirm a conviction."""
         level = self.device.levels.confirming
-        return None if level is None else cache(lambda: self._target(variant, self._built(variant, level)))
-
-    def _target(self, variant: Variant, built: BuiltVariant, shared: SharedProcess | None = None) -> Target:
-        return Target(
-            claim=self._folder.claim,
-            variant=variant,
-            built=built,
-            cases=tuple(self.cases),
-            workers=self._workers,
-            reference=self._folder.reference,
-            folder=self._scratch,
-            shared=shared,
-            forged=self._forged.setdefault(variant.name, []),
-            references=self._references,
-        )
+        return None if level is None else cache(lambda: self.target(variant, self._built(variant, level)))

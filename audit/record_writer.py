@@ -9,6 +9,7 @@ from pathlib import Path
 
 from audit.model import BuildNote, Finding, Measurement, Record, Wall, atomic, store
 from audit.model.errors import BadInput
+from audit.model.finding import DeviceKind
 from audit.model.run_directory import Hold
 from audit.model.store import RECORD
 
@@ -60,11 +61,15 @@ class RecordWriter:
         with self._lock:
             self.put(findings=(*self.record.findings, *told))
 
-    def take_out(self, findings: Iterable[Finding]) -> None:
-        """Takes findings out that others replace."""
-        gone = list(findings)
+    def replace(self, findings: Iterable[Finding], *, of: str, on: DeviceKind) -> None:
+        """Puts those in the place of all that the probes found of a variant on a device."""
+
+        def other(one: Finding) -> bool:
+            return one.target != of or one.device != on or one.probe == "build"
+
         with self._lock:
-            self.put(findings=tuple(one for one in self.record.findings if one not in gone))
+            self.record = self.record.model_copy(update={"findings": tuple(filter(other, self.record.findings))})
+            self.add(findings)
 
     def sort(self, targets: list[str]) -> None:
         """Puts findings in the order of those targets, others first, a device's own together: they come as they end."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import TypeVar
 
+from audit.build.device import BuiltVariant
 from audit.build.notes import build_finding
 from audit.build.second_compiler import Refusal
-from audit.device_run import DeviceRun
+from audit.device_run import Build, DeviceRun, VariantResult, merge
 from audit.model import BuildNote, Finding, Variant
 from audit.probes import PROBES
-from audit.probes.runner import unconfirmed
 from audit.record_writer import RecordWriter
 from audit.report.progress import Progress
 from audit.run import gpu_lock
@@ -69,8 +70,10 @@ class Scheduler:
         self._long = ThreadPoolExecutor(max(4, jobs))
         self._prepared: Future[None]
         self._cases: Future[dict[str, float]]
-        self._notes: dict[str, Future[BuildNote]] = {}
-        self._answered: dict[str, Future[None]] = {}
+        self._fast: dict[str, Future[Build]] = {}
+        self._published: dict[str, Future[Build]] = {}
+        self._answered: dict[str, Future[VariantResult]] = {}
+        self._confirmed: dict[str, Future[VariantResult]] = {}
         self._varied: Future[None]
         self._task: Future[None]
         again = sum(one.role == "claimed" for one in order) if device_run.device.levels.published else 0
@@ -88,7 +91,7 @@ class Scheduler:
         self._cases = self._long.submit(self._make_cases, entropy)
         for variant in self._order:
             if variant.role == "claimed":
-                self.device_run.start_published(variant, self._long)
+                self._publish(variant)
         first, others = self._order[: self._jobs], self._order[self._jobs :]
         self._submit_builds(first)
         self._submit_answers(self._order[:1])  # before the other builds: what the audit is about is known first
@@ -107,56 +110,76 @@ class Scheduler:
 
     def wait_for_builds(self) -> None:
         """Until every variant has been built at the first level, or could not be."""
-        for note in self._notes.values():
-            note.result()
+        for build in self._fast.values():
+            build.result()
 
     def wait_for_answers(self) -> None:
         """Until every probe has been asked about every variant that was built."""
-        for answered in (*self._answered.values(), self._varied, self._task):
+        for answered in self._answered.values():
             answered.result()
+        self._varied.result()
+        self._task.result()
         self.device_run.rest()
 
     def waiting(self) -> list[Variant]:
-        """Variants whose published build has not been taken yet."""
-        return [variant for variant in self._order if self.device_run.awaits_published(variant)]
+        """Variants whose published build was not there when the fast one was asked."""
+        late = [one for one in self._order if one.name in self._published and one.name not in self._confirmed]
+        return [one for one in late if not self._answered[one.name].result().merged]
 
     def confirm(self, variants: list[Variant]) -> None:
-        """Waits for the published builds of those, and asks again about them; what was found before is replaced."""
-        for confirmed in [self._threads.submit(self._confirm, variant) for variant in variants]:
-            confirmed.result()
+        """Wait for the published builds of those, and ask about them; what was found before is replaced."""
+        for variant in variants:
+            fast = self._answered[variant.name].result()
+            self._confirmed[variant.name] = self._threads.submit(self._confirm, fast)
+        for variant in variants:
+            self._confirmed[variant.name].result()
         self.device_run.rest()
+
+    def timeable(self) -> dict[str, BuiltVariant]:
+        """The builds whose times can count, once they were asked."""
+        known = {**self._answered, **self._confirmed}
+        results = {name: one.result() for name, one in known.items()}
+        return {name: one.build.built for name, one in results.items() if one.build.built and one.timeable}
 
     def _submit_builds(self, variants: list[Variant]) -> None:
         for variant in variants:
-            self._notes[variant.name] = self._threads.submit(self._build, variant)
+            self._fast[variant.name] = self._threads.submit(self._build, variant)
 
     def _submit_answers(self, variants: list[Variant]) -> None:
         for variant in variants:
             self._answered[variant.name] = self._threads.submit(self._answer, variant)
 
-    def _build(self, variant: Variant) -> BuildNote:
+    def _publish(self, variant: Variant) -> None:
+        """Have the variant built as published, beside other work; nothing happens where there is no such level."""
+        level = self.device_run.device.levels.published
+        if level is not None and variant.name not in self._published:
+            self._published[variant.name] = self._long.submit(self.device_run.build, variant, level)
+
+    def _build(self, variant: Variant) -> Build:
         """The first build; where that is not for this source, the published build is started and decides."""
         self._prepared.result()
         with self._progress.doing(f"{self._label}building {variant.file}"):
-            note = self.device_run.build(variant)
+            build = self.device_run.build(variant, self.device_run.device.levels.first)
         self._progress.advance(A_BUILD)
-        if note.outcome == "built" or self.device_run.device.levels.published is None:
-            self._built(variant, note)
+        if build.built is not None or self.device_run.device.levels.published is None:
+            self._built(variant, build.note)
         else:
-            self._progress.say(f"{self._label}{variant.file}: {note.log}")
-            self.device_run.start_published(variant, self._long)
-        return note
+            self._progress.say(f"{self._label}{variant.file}: {build.note.log}")
+            self._publish(variant)
+        return build
 
-    def _answer(self, variant: Variant) -> None:
-        self._notes[variant.name].result()
+    def _answer(self, variant: Variant) -> VariantResult:
+        """The result of the first build, or of both where the published one is there already."""
+        build = self._fast[variant.name].result()
         self._cases.result()
-        if self.device_run.has_published(variant):
-            self._take_published(variant)
+        published = self._published.get(variant.name)
+        if published is not None and published.done():
             self._progress.advance(len(PROBES))
-        if variant.name in self.device_run.built:
-            self._verify(variant)
-        elif not self.device_run.awaits_published(variant):
-            self._progress.advance(len(PROBES))
+            return self._confirm(VariantResult(variant, build))
+        if build.built is None:
+            self._progress.advance(0 if published else len(PROBES))
+            return VariantResult(variant, build)
+        return VariantResult(variant, build, self._verify(variant, build.built))
 
     def _make_cases(self, entropy: int) -> dict[str, float]:
         """Everything that uses a device waits for its cases, and so for the audit's turn on it; builds do not."""
@@ -172,35 +195,40 @@ class Scheduler:
     def _ask_the_task(self) -> None:
         """Once for the claim, with the first variant that was built."""
         self._cases.result()
-        built = next((one for one in self._order if self._notes[one.name].result().outcome == "built"), None)
-        if built is not None:
-            self._writer.add([self.device_run.task(built)])
+        for variant in self._order:
+            if (built := self._fast[variant.name].result().built) is not None:
+                self._writer.add([self.device_run.task(variant, built)])
+                return
 
-    def _verify(self, variant: Variant) -> None:
+    def _verify(self, variant: Variant, built: BuiltVariant, fast: VariantResult | None = None) -> tuple[Finding, ...]:
         found: list[Finding] = []
         with self._progress.doing(f"{self._label}asking about {variant.file}"):
-            for finding in self.device_run.verify(variant):
-                self._writer.add([finding])
+            for finding in self.device_run.verify(variant, built, fast=fast):
+                if fast is None:  # else they replace those of the fast build, all at once
+                    self._writer.add([finding])
                 self._progress.advance(int(finding.probe in PROBES))
                 found.append(finding)
                 if variant.role == "claimed" and finding.outcome == "fail":
                     self._progress.say(f"{self._label}{variant.file}: {finding.probe}: {finding.summary}")
         self._progress.say(f"{self._label}{variant.file}: {outcome(found)}")
+        return tuple(found)
 
-    def _confirm(self, variant: Variant) -> None:
+    def _confirm(self, fast: VariantResult) -> VariantResult:
+        """The result of both builds, which replaces what the record has of the fast one."""
+        variant = fast.variant
         with self._progress.doing(f"building {variant.file} as published"):
-            note = self._take_published(variant)
-        before = self._forget(variant)
-        if note.outcome == "built":
-            self._verify(variant)
-        else:
+            build = self._published[variant.name].result()
+        self._built(variant, build.note)
+        published = VariantResult(variant, build)
+        if build.built is not None:
+            published = replace(published, findings=self._verify(variant, build.built, fast))
+        elif fast.build.built is None or fast.findings:
             self._progress.advance(len(PROBES))
-            self._writer.add(map(unconfirmed, before))
-
-    def _take_published(self, variant: Variant) -> BuildNote:
-        note = self.device_run.take_published(variant)
-        self._built(variant, note)
-        return note
+        else:
+            fast = replace(fast, findings=self._verify(variant, fast.build.built))
+        result = merge(fast, published)
+        self._writer.replace(result.findings, of=variant.name, on=self.device_run.kind)
+        return result
 
     def _built(self, variant: Variant, note: BuildNote) -> None:
         how = "from cache" if note.from_cache else f"{note.seconds:.1f} s"
@@ -214,13 +242,6 @@ class Scheduler:
             return None
         with self._progress.doing(f"asking the compiler that {variant.file} is written for"):
             return self.device_run.refusal(variant, note)
-
-    def _forget(self, variant: Variant) -> list[Finding]:
-        """Takes this device's answers about a variant out of the record, and returns them."""
-        about = [one for one in self._writer.record.findings if one.target == variant.name]
-        old = [one for one in about if one.device == self.device_run.kind and one.probe != "build"]
-        self._writer.take_out(old)
-        return old
 
     @property
     def _label(self) -> str:

@@ -30,6 +30,7 @@ from audit.measure import compiled  # noqa: E402
 from audit.model import Finding, store  # noqa: E402
 from audit.model.gpus import names_in, table  # noqa: E402
 from audit.probes.runner import ask  # noqa: E402
+from audit.probes.target import Target  # noqa: E402
 from audit.run.pool import Workers  # noqa: E402
 
 CONTROLS = ROOT / "kernels" / "controls_caches"
@@ -105,11 +106,14 @@ def controls(scratch: Path) -> list[dict[str, Any]]:
         device_run = DeviceRun(folder, device, workers=workers, scratch=place, keep=lambda _: None)
         device_run.make_cases(entropy=time.time_ns() % 2**40)
         device_run.vary()
-        for variant in folder.claim.variant:
-            device_run.build(variant)
+        first = device.levels.first
+        builds = {variant.name: device_run.build(variant, first).built for variant in folder.claim.variant}
+        built = {name: one for name, one in builds.items() if one is not None}
         with ThreadPoolExecutor(PROBES_AT_ONCE) as threads:
             probed = dict(
-                threads.map(lambda variant: (variant.name, _probed(device_run, variant)), folder.claim.variant)
+                threads.map(
+                    lambda one: (one.name, _probed(device_run.target(one, built[one.name]))), folder.claim.variant
+                )
             )
         session = measure.Session(
             claim=folder.claim,
@@ -120,13 +124,13 @@ def controls(scratch: Path) -> list[dict[str, Any]]:
             ready=compiled.Ready(()),
         )
         session.rotate()
-        session.interleaved(LADDER, device_run.built, baselines=BASELINES)
+        session.interleaved(LADDER, built, baselines=BASELINES)
         times = session.taken()
     return [_row(variant.name, variant.role, probed[variant.name], times) for variant in folder.claim.variant]
 
 
-def _probed(device_run: DeviceRun, variant: Any) -> Finding:
-    return ask(variant.probe or "fresh_values", device_run._target(variant, device_run.built[variant.name]))
+def _probed(target: Target) -> Finding:
+    return ask(target.variant.probe or "fresh_values", target)
 
 
 def _row(name: str, role: str, probed: Finding, times: measure.Times) -> dict[str, Any]:

@@ -13,7 +13,9 @@ import pytest
 
 from audit import claims, judge
 from audit.apps import cli
+from audit.apps.bundle import observations
 from audit.model import Finding, Record, store
+from audit.probes import CONCLUSIONS
 
 REPAIRS = ("fixed_grid2d", "shared_tiled", "wmma_f16", "wmma_tf32", "ablation_grid2d")
 AGAIN = ("claimed", "thief", "fixed_grid2d", "wmma_split")
@@ -39,6 +41,32 @@ def about(record: Record, variant: str) -> dict[str, Finding]:
 def test_verdict_is_wrong_with_high_confidence(record: Record) -> None:
     assert (record.verdict.name, record.verdict.confidence) == ("wrong", "high")
     assert any("1 of 255 rows written" in reason for reason in record.verdict.reasons)
+
+
+def test_every_finding_follows_from_its_observations(record: Record) -> None:
+    observed = [one for one in record.findings if one.evidence and one.probe in CONCLUSIONS]
+    assert len(observed) > 10 * len(DEFECTIVE)
+    assert observations.unlike(record) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"outcome": "pass", "grade": None}, "its observations give fail: N=255: 1 of 255 rows written"),
+        ({"summary": "N=255: all 65,025 elements written"}, "its observations give fail: N=255: 1 of 255 rows written"),
+        ({"grade": "hint"}, "its observations give fail"),
+        ({"claimed": False}, "its observations give fail"),
+        ({"line": 9}, "its observations give fail"),
+        ({"evidence": {}}, "fail without observations"),
+        ({"evidence": {"elements": 65_025}}, "its observations are not those of this question (KeyError"),
+    ],
+)
+def test_a_finding_that_does_not_follow_is_named(record: Record, change: dict[str, Any], why: str) -> None:
+    changed = about(record, "claimed")["coverage"].model_copy(update=change)
+    others = [one for one in record.findings if one != about(record, "claimed")["coverage"]]
+    (told,) = observations.unlike(record.model_copy(update={"findings": (*others, changed)}))
+    assert told.startswith("coverage of claimed: ")
+    assert why in told
 
 
 def test_root_cause_is_the_grid_alone(record: Record) -> None:

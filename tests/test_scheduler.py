@@ -7,6 +7,7 @@ import re
 import threading
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -15,7 +16,8 @@ from audit.audit import Audit
 from audit.build import second_compiler
 from audit.build.device import BuiltVariant, Levels
 from audit.build.emulated.device import EmulatedDevice
-from audit.model import Finding, Record, Variant
+from audit.device_run import Build, VariantResult, merge
+from audit.model import BuildNote, Finding, Record, Variant
 from audit.model.errors import CompileError, Unsupported
 from audit.report.progress import Progress
 from audit.run.pool import Workers
@@ -106,7 +108,7 @@ def test_both_builds_return_the_same_bytes(record: Record) -> None:
     agree = about(record, "claimed")["builds_agree"]
     assert agree.outcome == "pass"
     assert agree.summary.startswith("the same bytes at 3 shapes")
-    assert agree.evidence["outcomes_changed"] == []
+    assert agree.evidence["changed"] == {}
 
 
 def test_only_the_claimed_kernel_is_built_as_published(record: Record) -> None:
@@ -166,6 +168,35 @@ def test_what_the_first_level_cannot_take_is_built_as_published(tmp_path: Path, 
     assert states == {"claimed": "convicted", "fixed_grid2d": "cleared"}, record.ladder
     refused = [note for note in record.environment.builds if note.outcome == "not supported"]
     assert {note.variant for note in refused} == set(NAMES)
+
+
+def result(*findings: Finding, built: bool = True) -> VariantResult:
+    outcome = "built" if built else "does not compile"
+    note = BuildNote.model_validate({
+        "variant": "claimed", "optimisation": "O2", "outcome": outcome, "header_set": None, "compiler": None,
+        "flags": (), "seconds": 1.0, "from_cache": False,
+    })  # fmt: skip
+    variant = FOLDER.claim.variant[0]
+    return VariantResult(variant, Build(note, cast(BuiltVariant, object()) if built else None), findings)
+
+
+def test_the_published_build_counts_and_says_what_the_fast_one_proved_too() -> None:
+    proved, passed = finding("coverage", "fail"), finding("order", "pass")
+    merged = merge(result(proved, passed), result(proved, finding("order", "fail")))
+    assert [(one.probe, one.outcome, one.confirmed) for one in merged.findings] == [
+        ("coverage", "fail", True), ("order", "fail", False),
+    ]  # fmt: skip
+    assert (merged.merged, merged.timeable) == (True, True)
+    unasked = merge(result(), result(proved))
+    assert [one.confirmed for one in unasked.findings] == [None]
+
+
+def test_without_a_published_build_nothing_of_the_fast_one_is_proved_and_it_is_not_timed() -> None:
+    fast = result(finding("coverage", "fail"), finding("order", "pass"))
+    merged = merge(fast, result(built=False))
+    assert merged.build == fast.build
+    assert [(one.probe, one.outcome) for one in merged.findings] == [("coverage", "error"), ("order", "pass")]
+    assert (merged.merged, merged.timeable) == (True, False)
 
 
 def test_progress_names_what_takes_long() -> None:

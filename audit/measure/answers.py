@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pydantic import JsonValue
-
+from audit.measure import outputs
 from audit.measure.comparison import PREFIX, TIMED_OUTPUTS
 from audit.model import Finding
+from audit.probes.answer import finding
 
 EAGER = f"{PREFIX}eager"
 """Computes what the others are held against. Where it is not right itself, from call to call, nothing follows."""
@@ -33,22 +33,5 @@ def every_call(events: Iterable[dict[str, Any]], kept: Sequence[Finding]) -> lis
 
 def _finding(name: str, answers: dict[str, Any], contents: dict[str, Any], kept: Finding | None) -> Finding:
     numbers = {key: answers[key] for key in ("calls", "wrong", "drawn", "drawn_wrong", "first")}
-    evidence: dict[str, JsonValue] = {**(kept.evidence if kept else {}), "every_call": numbers, "contents": contents}
-    if kept is not None and kept.outcome == "fail":
-        return kept.model_copy(update={"evidence": evidence})
-    fields: dict[str, Any] = {"probe": TIMED_OUTPUTS, "target": name, "evidence": evidence}
-    if not answers["wrong"]:
-        text = f"{kept.summary}; " if kept else ""
-        text += f"right in each of {answers['calls']} timed calls, for contents of its own"
-        text += "" if contents["told_apart"] else "; other contents do not change the result, so a kept one is not told"
-        return Finding(**fields, outcome="pass", summary=text)
-    first = answers["first"]
-    where = f"wrong in {answers['wrong']} of {answers['calls']} timed calls; in block {first['block']}: {_words(first)}"
-    if answers["drawn_wrong"]:
-        return Finding(**fields, outcome="fail", grade="proved", summary=where)
-    text = f"{where}; right with contents as they are drawn, wrong with mixed ones, so nothing is concluded"
-    return Finding(**fields, outcome="error", summary=text)
-
-
-def _words(first: dict[str, Any]) -> str:
-    return first.get("why") or f"{first['elements_wrong']:,} of {first['elements']:,} elements wrong"
+    seen = {**(kept.evidence if kept else {}), "every_call": numbers, "contents": contents}
+    return finding(TIMED_OUTPUTS, name, seen, outputs.conclude)

@@ -7,13 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from pydantic import JsonValue
-
 from audit.measure.comparison import PREFIX, RANKS, TIMED_OUTPUTS, precision_of
 from audit.model import Claim, Finding, Tolerance
 from audit.probes import channel
+from audit.probes.answer import Answer, Seen, failed, finding, passed
 from audit.probes.called import Call, Case, SessionBroken, SessionForged, alike
-from audit.probes.compare import Array, Comparison, compare
+from audit.probes.compare import Array, Comparison, compare, sentence
 
 THREADS = 8
 
@@ -87,18 +86,40 @@ def _part(expected: Array, event: dict[str, Any]) -> Array:
 
 
 def _finding(name: str, calls: list[tuple[dict[str, Any], Comparison | str]]) -> Finding:
-    bad = [(event, result) for event, result in calls if isinstance(result, str) or not result.right]
-    rows: list[JsonValue] = [
+    rows = [
         {"block": event["block"], "inputs": event["inputs"],
          **({"right": False, "why": result} if isinstance(result, str) else result.evidence())}
         for event, result in calls
     ]  # fmt: skip
-    if not bad:
-        text = f"right in {len(calls)} timed calls chosen at random"
-        return Finding(probe=TIMED_OUTPUTS, target=name, outcome="pass", summary=text, evidence={"calls": rows})
-    event, result = bad[0]
-    why = result if isinstance(result, str) else result.sentence()
-    text = f"wrong in {len(bad)} of {len(calls)} timed calls chosen at random; in block {event['block']}: {why}"
-    return Finding(
-        probe=TIMED_OUTPUTS, target=name, outcome="fail", grade="proved", summary=text, evidence={"calls": rows}
+    return finding(TIMED_OUTPUTS, name, {"calls": rows}, conclude)
+
+
+def conclude(seen: Seen) -> Answer:
+    """Right in the timed calls that were kept and in all that the session compared, or wrong in one of them."""
+    if "every_call" not in seen:
+        return _of_kept(seen["calls"])
+    kept = _of_kept(seen["calls"]) if "calls" in seen else None
+    if kept is not None and kept.outcome == "fail":
+        return kept
+    answers, first = seen["every_call"], seen["every_call"]["first"]
+    if not answers["wrong"]:
+        text = f"{kept.summary}; " if kept else ""
+        text += f"right in each of {answers['calls']} timed calls, for contents of its own"
+        told = seen["contents"]["told_apart"]
+        return passed(text + ("" if told else "; other contents do not change the result, so a kept one is not told"))
+    why = first.get("why") or f"{first['elements_wrong']:,} of {first['elements']:,} elements wrong"
+    where = f"wrong in {answers['wrong']} of {answers['calls']} timed calls; in block {first['block']}: {why}"
+    if answers["drawn_wrong"]:
+        return failed(where)
+    return Answer(
+        "error", f"{where}; right with contents as they are drawn, wrong with mixed ones, so nothing is concluded"
     )
+
+
+def _of_kept(calls: list[Seen]) -> Answer:
+    wrong = [one for one in calls if not one["right"]]
+    if not wrong:
+        return passed(f"right in {len(calls)} timed calls chosen at random")
+    why = wrong[0].get("why") or sentence(wrong[0])
+    text = f"wrong in {len(wrong)} of {len(calls)} timed calls chosen at random"
+    return failed(f"{text}; in block {wrong[0]['block']}: {why}")

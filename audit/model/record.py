@@ -26,8 +26,8 @@ Block = Annotated[int, Field(ge=0, lt=MOST_BLOCKS)]
 SCHEMA = 3
 """History: 1 (2026-11) first published form; 2 (2026-11) findings name their device, a second device may stand beside
 the main one, samples know their block; 3 (2026-11) a verdict keeps the three answers it is made of, five verdicts more,
-findings name their shape and whether the claim speaks of it, published numbers who states them. An older record is read
-as one that leaves these open; `audit.judge.as_judged_now` derives its verdict again."""
+findings name their shape, whether the claim speaks of it, and all that they follow from; published numbers who states
+them. An older record is read as one that leaves these open; `audit.judge.as_judged_now` derives its verdict again."""
 
 VerdictName = Literal[
     "incomplete",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from audit.model import Finding
 from audit.probes import (
     agreement,
     alias,
     backend_flags,
+    builds_agree,
     claimed_blocks,
     claimed_launches,
     contract,
@@ -25,44 +25,46 @@ from audit.probes import (
     layout,
     memory_access,
     nonfinite,
+    oldest_code,
     order,
     precision,
     repeat,
     sweep,
     threads,
+    trivial_candidates,
     untouched_process,
 )
+from audit.probes.answer import Answer, Probe, Seen
 from audit.probes.called import Need
 from audit.probes.target import Target
 
-Probe = Callable[[Target], Finding]
-
-PROBES: dict[str, Probe] = {
-    contract.NAME: contract.run,
-    agreement.NAME: agreement.run,
-    order.NAME: order.run,
-    coverage.NAME: coverage.run,
-    inherited.NAME: inherited.run,
-    inputs_intact.NAME: inputs_intact.run,
-    memory_access.NAME: memory_access.run,
-    kernels_ran.NAME: kernels_ran.run,
-    fresh_values.NAME: fresh_values.run,
-    repeat.NAME: repeat.run,
-    dead_inputs.NAME: dead_inputs.run,
-    distributions.NAME: distributions.run,
-    precision.NAME: precision.run,
-    alias.NAME: alias.run,
-    late_writes.NAME: late_writes.run,
-    current_stream.NAME: current_stream.run,
-    layout.NAME: layout.run,
-    nonfinite.NAME: nonfinite.run,
-    threads.NAME: threads.run,
-    backend_flags.NAME: backend_flags.run,
-    untouched_process.NAME: untouched_process.run,
-    first_call.NAME: first_call.run,
-    claimed_launches.NAME: claimed_launches.run,
-    claimed_blocks.NAME: claimed_blocks.run,
-}
+_ASKED: list[Probe] = [
+    contract,
+    agreement,
+    order,
+    coverage,
+    inherited,
+    inputs_intact,
+    memory_access,
+    kernels_ran,
+    fresh_values,
+    repeat,
+    dead_inputs,
+    distributions,
+    precision,
+    alias,
+    late_writes,
+    current_stream,
+    layout,
+    nonfinite,
+    threads,
+    backend_flags,
+    untouched_process,
+    first_call,
+    claimed_launches,
+    claimed_blocks,
+]
+PROBES: dict[str, Probe] = {probe.NAME: probe for probe in _ASKED}
 
 NEEDS: dict[str, Callable[[Target], Iterator[Need]]] = {
     agreement.NAME: agreement.needs,
@@ -72,6 +74,14 @@ NEEDS: dict[str, Callable[[Target], Iterator[Need]]] = {
 }
 """The plain calls that probes look at, which one session makes for all of them; other calls a probe asks for itself."""
 
-OF_THE_CLAIM: dict[str, Probe] = {sweep.NAME: sweep.run}
+OF_THE_CLAIM: dict[str, Probe] = {sweep.NAME: sweep}
 """Asked of the claimed kernel alone, behind all others; what they find never fails a kernel, and no error of theirs
 stands in the way of a verdict."""
+
+CONCLUSIONS: dict[str, Callable[[Seen], Answer]] = {
+    **{name: probe.conclude for name, probe in {**PROBES, **OF_THE_CLAIM}.items()},
+    builds_agree.NAME: builds_agree.conclude,
+    oldest_code.NAME: oldest_code.conclude,
+    trivial_candidates.PROBE: trivial_candidates.conclude,
+}
+"""By the name of a finding's probe, the pure function from its evidence to its answer."""

@@ -8,13 +8,12 @@ value in what nothing has written, is undefined behaviour that hardware may hide
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-
-from pydantic import JsonValue
+from typing import Any
 
 from audit.model import Finding
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, failed, label, passed
 from audit.probes.called import Case, Mode, Need, SessionBroken, value_calls
-from audit.probes.compare import Comparison
+from audit.probes.compare import Comparison, sentence
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside, wrong_in_every_order
 
@@ -33,8 +32,8 @@ def needs(target: Target) -> Iterator[Need]:
     yield from ((mode, case) for mode in modes(target) for case in target.cases)
 
 
-def run(target: Target) -> Finding:
-    """Compare every case in every order."""
+def observe(target: Target) -> Seen:
+    """Compare every case in every order; see `_weighed` for what is added where one is wrong."""
     results: list[tuple[str, Case, Comparison]] = []
     for mode in modes(target):
         calls = target.calls(target.cases, mode)
@@ -45,7 +44,32 @@ def run(target: Target) -> Finding:
             if not comparison.right and id(case) in right_before:  # by the order, or by what an earlier call left?
                 comparison = target.compared(target.session(["claim"], case, mode, fresh=True)[0], case)
             results.append((mode.order, case, comparison))
-    return _finding(target, results)
+    told = [{"shape": dict(case.shape), "order": order, **one.evidence()} for order, case, one in results]
+    floors = {case.dtype: one.floor for _, case, one in results if one.floor is not None}
+    seen: Seen = {"tolerance": target.tolerance.relative, "shapes": told, "orders": len(target.orders)}
+    seen |= {"floors": floors} if floors else {}
+    wrong = [(case, comparison) for _, case, comparison in results if not comparison.right]
+    return seen | ({"worst": _weighed(target, results, wrong)} if wrong else {})
+
+
+def conclude(seen: Seen) -> Answer:
+    """Right everywhere, or wrong at the worst case."""
+    if "worst" not in seen:
+        shapes = len(seen["shapes"]) // seen["orders"]
+        text = f"right at {_counted(shapes, 'shape')} in {_counted(seen['orders'], 'thread order')}"
+        floors = seen.get("floors", {}).items()
+        return passed(text + "".join(f"; {of} is held to {at:.2g}, no finer than it can hold" for of, at in floors))
+    worst = seen["worst"]
+    text, undefined = f"{label(worst['shape'])}: {sentence(worst)}", worst["undefined"]
+    if worst["in_every_order"]:
+        text += f"; beside undefined behaviour ({undefined}), but so in every order and fill" if undefined else ""
+        return failed(text, shape=worst["shape"])
+    text += (
+        f"; beside undefined behaviour ({undefined}), so a GPU may differ"
+        if undefined
+        else "; right in another thread order, so it depends on a race"
+    )
+    return failed(text, "undefined", shape=worst["shape"])
 
 
 def right_at(cases: Sequence[Case], found: Iterable[Finding]) -> list[bool]:
@@ -61,31 +85,22 @@ def right_at(cases: Sequence[Case], found: Iterable[Finding]) -> list[bool]:
     return [all(bool(each["right"]) for each in answers if each["shape"] == dict(case.shape)) for case in cases]
 
 
-def _finding(target: Target, results: list[tuple[str, Case, Comparison]]) -> Finding:
-    evidence: dict[str, JsonValue] = {
-        "tolerance": target.tolerance.relative,
-        "shapes": [
-            {"shape": dict(case.shape), "order": order, **comparison.evidence()} for order, case, comparison in results
-        ],
-    }
-    wrong = [(case, comparison) for _, case, comparison in results if not comparison.right]
-    if not wrong:
-        text = f"right at {_counted(target.cases, 'shape')} in {_counted(target.orders, 'thread order')}"
-        text += _floored(results)
-        return answer(NAME, target, "pass", text, evidence=evidence)
-    wrong.sort(key=lambda pair: (not pair[0].counts, -pair[1].elements_wrong))
+def _weighed(
+    target: Target, results: list[tuple[str, Case, Comparison]], wrong: list[tuple[Case, Comparison]]
+) -> dict[str, Any]:
+    """The wrong case that says most: one that is wrong whatever the order, else the one with most wrong elements.
+
+    `undefined` is the undefined behaviour beside it, `in_every_order` whether it is wrong whatever that does.
+    """
+    wrong = sorted(wrong, key=lambda pair: (not pair[0].counts, -pair[1].elements_wrong))
     everywhere = next((pair for pair in wrong if _in_every_order(results, pair[0]) and _proved(target, pair[0])), None)
     case, comparison = everywhere or wrong[0]
-    text = f"{case.label}: {comparison.sentence()}"
-    undefined = undefined_beside(target, case)
-    if everywhere:
-        text += f"; beside undefined behaviour ({undefined}), but so in every order and fill" if undefined else ""
-        return answer(NAME, target, "fail", text, evidence=evidence, shape=case.shape)
-    if undefined:
-        text += f"; beside undefined behaviour ({undefined}), so a GPU may differ"
-        return answer(NAME, target, "fail", text, grade="undefined", evidence=evidence, shape=case.shape)
-    text += "; right in another thread order, so it depends on a race"
-    return answer(NAME, target, "fail", text, grade="undefined", evidence=evidence, shape=case.shape)
+    return {
+        "shape": dict(case.shape),
+        **comparison.evidence(),
+        "undefined": undefined_beside(target, case),
+        "in_every_order": everywhere is not None,
+    }
 
 
 def _in_every_order(results: list[tuple[str, Case, Comparison]], case: Case) -> bool:
@@ -98,11 +113,5 @@ def _proved(target: Target, case: Case) -> bool:
     return undefined_beside(target, case) is None or wrong_in_every_order(target, case)
 
 
-def _floored(results: list[tuple[str, Case, Comparison]]) -> str:
-    """Says so where a type holds no finer than what was compared by."""
-    floors = {case.dtype: one.floor for _, case, one in results if one.floor is not None}
-    return "".join(f"; {dtype} is held to {floor:.2g}, no finer than it can hold" for dtype, floor in floors.items())
-
-
-def _counted(things: Sequence[object], name: str) -> str:
-    return f"{len(things)} {name}{'s' * (len(things) != 1)}"
+def _counted(count: int, name: str) -> str:
+    return f"{count} {name}{'s' * (count != 1)}"

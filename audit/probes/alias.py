@@ -5,44 +5,45 @@ A destination that the harness hands over is the result's own memory, and so is 
 
 from __future__ import annotations
 
-from pydantic import JsonValue
-
-from audit.model import Finding
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, failed, label, passed
 from audit.probes.battery import Asked, at_largest, premise
-from audit.probes.called import Call, Mode
+from audit.probes.called import Mode
+from audit.probes.compare import sentence
 from audit.probes.target import Target
 
 NAME = "alias"
 MECHANISMS = ("view of an input returned", "static output buffer", "expanded result", "wrong stride of the result")
 
 
-def run(target: Target) -> Finding:
+def observe(target: Target) -> Seen:
     """The first result at the largest case, and the same one again after a later call with other values."""
     asked = at_largest(target)
-    first, held = asked["first"], asked["held"]
-    if (skipped := premise(NAME, target, first)) is not None:
+    first = asked["first"]
+    if (skipped := premise(target, first)) is not None:
         return skipped
-    evidence: dict[str, JsonValue] = {
+    allowed, held = _allowed(target, first), asked["held"].compared(target)
+    return {
         "shape": dict(first.case.shape),
         "inputs_shared": list(first.call.event["aliases"]),
         "strides": list(first.call.event["strides"]),
+        "result_shape": list(first.call.event["shape"]),
+        **({"inputs_allowed": allowed} if allowed else {}),
+        **({} if held.right else {"held": held.evidence()}),
     }
-    label = first.case.label
-    theirs = _allowed(target, first)
-    after = held.compared(target)
-    if not after.right and not theirs:  # in place by contract, a result is the input and goes the way of the input
-        text = f"{label}: a later call changed this result, which was right before: {after.sentence()}"
-        return answer(NAME, target, "fail", text, evidence=evidence)
-    shared = [index for index in first.call.event["aliases"] if index not in theirs]
-    if shared:
-        numbers = ", ".join(str(index) for index in shared)
-        text = f"{label}: the result lies in the memory of input {numbers}; the reference's does not"
-        return answer(NAME, target, "fail", text, evidence=evidence)
-    if _overlaps(first.call):
-        text = f"{label}: several elements of the result share one place in memory (strides {evidence['strides']})"
-        return answer(NAME, target, "fail", text, grade="hint", evidence=evidence)
-    return answer(NAME, target, "pass", f"{label}: the result has memory of its own", evidence=evidence)
+
+
+def conclude(seen: Seen) -> Answer:
+    """What a later call changed, what lies in the memory of an input, or what lies in one place."""
+    place, allowed = label(seen["shape"]), seen.get("inputs_allowed", ())
+    if "held" in seen and not allowed:  # in place by contract, a result is the input and goes the way of the input
+        return failed(f"{place}: a later call changed this result, which was right before: {sentence(seen['held'])}")
+    if shared := ", ".join(str(index) for index in seen["inputs_shared"] if index not in allowed):
+        return failed(f"{place}: the result lies in the memory of input {shared}; the reference's does not")
+    sizes = zip(seen["result_shape"], seen["strides"], strict=True)
+    if any(size > 1 and stride == 0 for size, stride in sizes):
+        text = f"several elements of the result share one place in memory (strides {seen['strides']})"
+        return failed(f"{place}: {text}", "hint")
+    return passed(f"{place}: the result has memory of its own")
 
 
 def _allowed(target: Target, first: Asked) -> list[int]:
@@ -51,9 +52,4 @@ def _allowed(target: Target, first: Asked) -> list[int]:
     if not shared:
         return list(first.call.event["aliases"])
     (call,) = target.session(["reference"], first.case, Mode())
-    return [*(set(first.call.event["aliases"]) - set(shared)), *call.event.get("aliases", ())]
-
-
-def _overlaps(call: Call) -> bool:
-    sizes = zip(call.event["shape"], call.event["strides"], strict=True)
-    return any(size > 1 and stride == 0 for size, stride in sizes)
+    return sorted({*first.call.event["aliases"]} - {*shared} | {*call.event.get("aliases", ())})

@@ -6,10 +6,7 @@ measure it under those settings.
 
 from __future__ import annotations
 
-from pydantic import JsonValue
-
-from audit.model import Finding
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, failed, passed
 from audit.probes.battery import at_middle
 from audit.probes.called import value_calls
 from audit.probes.target import Target
@@ -18,16 +15,20 @@ NAME = "backend_flags"
 MECHANISMS = ("global backend flags", "TF32 asymmetry")
 
 
-def run(target: Target) -> Finding:
+def observe(target: Target) -> Seen:
     """The settings at the start of the process, after loading, and before and after every call."""
     asked = list(at_middle(target).values())
     value_calls([one.call for one in asked], [one.case.expected for one in asked])
     loading = list(asked[0].call.event["loaded"])
     calling = list(dict.fromkeys(name for one in asked for name in one.call.event["changed"]))
-    evidence: dict[str, JsonValue] = {"changed_by_loading": list(loading), "changed_by_calls": list(calling)}
+    seen: Seen = {"changed_by_loading": loading, "changed_by_calls": calling}
+    return seen | ({"shape": dict(asked[0].case.shape)} if loading or calling else {})
+
+
+def conclude(seen: Seen) -> Answer:
+    """A change by loading comes first: every call runs under it."""
+    loading, calling = seen["changed_by_loading"], seen["changed_by_calls"]
     if not loading and not calling:
-        text = "no setting of the process changed"
-        return answer(NAME, target, "pass", text, evidence=evidence)
+        return passed("no setting of the process changed")
     when = "loading" if loading else "a call"
-    text = f"{when} changed {', '.join(loading or calling)}"
-    return answer(NAME, target, "fail", text, grade="hint", evidence=evidence, shape=asked[0].case.shape, anywhere=True)
+    return failed(f"{when} changed {', '.join(loading or calling)}", "hint", anywhere=True)

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.model import Finding
-from audit.probes.answer import answer
+from audit.probes.answer import FIRST_WRONG, NOT_ASKED, TOO_LARGE, Seen
 from audit.probes.called import Call, Case, Step
 from audit.probes.compare import Comparison
 from audit.probes.target import Target
@@ -91,20 +90,15 @@ def ask_together(target: Target) -> None:
             target.once(question, partial(dict, one))
 
 
-def premise(name: str, target: Target, first: Asked) -> Finding | None:
-    """A skip where the very first call is wrong already: then nothing follows from later ones."""
-    if first.compared(target).right:
-        return None
-    text = f"not asked: {first.case.label}: the first call is already wrong; see agreement"
-    return answer(name, target, "skip", text, evidence={"shape": dict(first.case.shape)})
+def premise(target: Target, first: Asked) -> Seen | None:
+    """That the very first call is wrong already: then nothing follows from later ones."""
+    return None if first.compared(target).right else {"shape": dict(first.case.shape), NOT_ASKED: FIRST_WRONG}
 
 
-def too_large(name: str, target: Target, first: Asked) -> Finding | None:
-    """A skip of a question about values where the middle case is too large for it."""
-    if name in wanted(target).middle.groups:
-        return None
-    text = f"not asked: {first.case.label}: too large for many calls; a smaller shape in `others` would be asked"
-    return answer(name, target, "skip", text, evidence={"shape": dict(first.case.shape)})
+def too_large(name: str, target: Target, first: Asked) -> Seen | None:
+    """That the middle case is too large for that question about values."""
+    asked = name in wanted(target).middle.groups
+    return None if asked else {"shape": dict(first.case.shape), NOT_ASKED: TOO_LARGE}
 
 
 def repeats(case: Case) -> int:

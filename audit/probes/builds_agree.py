@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pydantic import JsonValue
-
 from audit.model import Finding
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, failed, finding, passed
 from audit.probes.called import Call, SessionBroken
 from audit.probes.target import Target
 
@@ -19,7 +17,7 @@ NAME = "builds_agree"
 
 
 def run(fast: Target, published: Target, *, found: Iterable[Finding], again: Iterable[Finding]) -> Finding:
-    """Compares outputs on memory filled with NaN at every case, and the outcomes of all probes.
+    """Compare outputs on memory filled with NaN at every case, and the outcomes of all probes.
 
     Args:
         fast: the first build.
@@ -27,21 +25,25 @@ def run(fast: Target, published: Target, *, found: Iterable[Finding], again: Ite
         found: what the probes found of the first.
         again: what they found of the second.
     """
-    outcomes = {finding.probe: _outcome(finding) for finding in found}
-    other = {finding.probe: _outcome(finding) for finding in again}
-    changed = sorted(name for name in outcomes.keys() & other.keys() if outcomes[name] != other[name])
-    answered = [name for name in changed if "skip" not in (outcomes[name], other[name])]
-    bytes_told, differing = _bytes(fast, published)
-    evidence: dict[str, JsonValue] = {
-        "outputs": bytes_told,
-        "outcomes_changed": [f"{name}: {outcomes[name]}, then {other[name]}" for name in changed],
+    outcomes, other = ({one.probe: _outcome(one) for one in each} for each in (found, again))
+    both = outcomes.keys() & other.keys()
+    outputs, differing = _bytes(fast, published)
+    seen: Seen = {
+        "outputs": outputs,
+        "differing": differing,
+        "asked_of_both": len(both),
+        "changed": {name: [outcomes[name], other[name]] for name in sorted(both) if outcomes[name] != other[name]},
     }
-    if not answered and not differing:
-        text = f"{bytes_told}; {len(outcomes.keys() & other.keys())} probes asked of both, none decided otherwise"
-        return answer(NAME, published, "pass", text, evidence=evidence)
-    told = [f"{name} was {outcomes[name]} and is {other[name]}" for name in answered]
-    text = f"the fast and the published build differ: {'; '.join([bytes_told, *told])}; the published build counts"
-    return answer(NAME, published, "fail", text, grade="hint", evidence=evidence)
+    return finding(NAME, published.variant.name, seen, conclude)
+
+
+def conclude(seen: Seen) -> Answer:
+    """A difference in bytes, or in an answer that both builds gave."""
+    answered = {name: both for name, both in seen["changed"].items() if "skip" not in both}
+    if not answered and not seen["differing"]:
+        return passed(f"{seen['outputs']}; {seen['asked_of_both']} probes asked of both, none decided otherwise")
+    told = [seen["outputs"], *(f"{name} was {was} and is {now}" for name, (was, now) in answered.items())]
+    return failed(f"the fast and the published build differ: {'; '.join(told)}; the published build counts", "hint")
 
 
 def _bytes(fast: Target, published: Target) -> tuple[str, bool]:

@@ -12,15 +12,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import JsonValue
 
-from audit.model import Finding, Grade
 from audit.model.errors import Unsupported
 from audit.probes import claimed_shape
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.battery import at_middle, premise
 from audit.probes.called import Call, Case
-from audit.probes.compare import Comparison, compare
+from audit.probes.compare import Comparison, compare, sentence
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 
@@ -31,13 +29,15 @@ ASKED_OF = ("claimed", "rogue", "honest")
 """Roles: ablations and repairs are ours, and their shapes are chosen for them."""
 
 
-def run(target: Target) -> Finding:
-    """Two calls at the claimed shape, BLOCKS blocks of each large launch."""
+def observe(target: Target) -> Seen:
+    """Two calls at the claimed shape, BLOCKS blocks of each large launch; the task's own reference runs whole."""
     shape = claimed_shape.needed(target)
     if target.variant.role not in ASKED_OF:
         raise Unsupported("blocks of the claimed shape for a variant that is no claim")
     if target.is_reference:
-        return _of_reference(target)
+        case = claimed_shape.case_of(target)
+        compared = target.compared(target.call(case, target.plain), case)
+        return {"shape": dict(case.shape), **compared.evidence()}
     if (skipped := _wrong_already(target)) is not None:
         return skipped
     (found,) = claimed_shape.launched(target, [shape])
@@ -48,41 +48,48 @@ def run(target: Target) -> Finding:
     for event, _ in told:
         if (why := _why_not(event, case)) is not None:
             raise Unsupported(why)
-    first, second = (call for _, call in told)
+    return _in_part(target, case, told[0][0], *(call for _, call in told))
+
+
+def conclude(seen: Seen) -> Answer:
+    """Right at the elements compared, or not."""
+    text = f"{label(seen['shape'])}, the claimed shape"
+    if "blocks" not in seen:
+        return (passed if seen["right"] else failed)(f"{text}: {sentence(seen)}")
+    text += f": {seen['blocks_run']:,} of {seen['blocks']:,} blocks run"
+    elements = f"{seen['elements_compared']:,}"
+    if seen["right"]:
+        return passed(f"{text}; right at the {elements} elements they write")
+    place = ", ".join(str(i) for i in seen["index"])
+    text += f"; {seen['elements_wrong']:,} of {elements} elements they write are wrong; at [{place}] expected "
+    text += f"{float(seen['expected']):.6g}, got {float(seen['got']):.6g}"
+    return failed(text, beside(seen["undefined"]), line=seen["line"])
+
+
+def _wrong_already(target: Target) -> Seen | None:
+    """That the claim is wrong at a smaller shape that counts: a few blocks of a large one add nothing."""
+    if not any(case.counts for case in target.cases):
+        return None
+    return premise(target, at_middle(target)["first"])
+
+
+def _in_part(target: Target, case: Case, event: dict[str, Any], first: Call, second: Call) -> Seen:
+    """What the blocks wrote, beside what is right."""
     kept = _same(first, second)
     if not kept.any():
         raise Unsupported("elements of the result that the blocks run at the claimed shape write")
-    return _finding(target, case, told[0][0], compared=_compared(target, first, case, kept), kept=kept)
-
-
-def _wrong_already(target: Target) -> Finding | None:
-    """A skip where the claim is wrong at a smaller shape that counts: a few blocks of a large one add nothing."""
-    if not any(case.counts for case in target.cases):
-        return None
-    return premise(NAME, target, at_middle(target)["first"])
-
-
-def _finding(
-    target: Target, case: Case, event: dict[str, Any], *, compared: Comparison, kept: npt.NDArray[np.bool_]
-) -> Finding:
-    last = event["launches"][-1]
-    run_blocks, blocks = last["blocks_run"], math.prod(last["grid"])
-    elements = int(np.count_nonzero(kept))
-    evidence: dict[str, JsonValue] = {
+    compared, last = _compared(target, first, case, kept), event["launches"][-1]
+    seen: Seen = {
         "shape": dict(case.shape),
-        "blocks_run": run_blocks,
-        "blocks": blocks,
-        "elements_compared": elements,
+        "blocks_run": last["blocks_run"],
+        "blocks": math.prod(last["grid"]),
+        "elements_compared": int(np.count_nonzero(kept)),
         **compared.evidence(),
     }
-    text = f"{case.label}, the claimed shape: {run_blocks:,} of {blocks:,} blocks run"
     if compared.right:
-        return answer(NAME, target, "pass", f"{text}; right at the {elements:,} elements they write", evidence=evidence)
-    place = ", ".join(str(i) for i in compared.index or ())
-    text += f"; {compared.elements_wrong:,} of {elements:,} elements they write are wrong; at [{place}] expected "
-    text += f"{compared.expected:.6g}, got {compared.got:.6g}"
-    grade: Grade = "undefined" if target.cases and undefined_beside(target, target.middle) else "proved"
-    return answer(NAME, target, "fail", text, grade=grade, evidence=evidence, shape=case.shape, line=last["line"])
+        return seen
+    undefined = undefined_beside(target, target.middle) if target.cases else None
+    return seen | {"line": last["line"], "undefined": undefined}
 
 
 def _why_not(event: dict[str, Any], case: Case) -> str | None:
@@ -112,13 +119,3 @@ def _compared(target: Target, call: Call, case: Case, kept: npt.NDArray[np.bool_
     """As if every other element were right: the scale of the whole result counts."""
     got = np.where(kept, call.values(), case.expected)
     return compare(got, case.expected, target.tolerance, dtype=case.dtype, least_scale=case.size, also=case.also)
-
-
-def _of_reference(target: Target) -> Finding:
-    """The task's own reference, all of it."""
-    case = claimed_shape.case_of(target)
-    call = target.call(case, target.plain)
-    compared = target.compared(call, case)
-    evidence: dict[str, JsonValue] = {"shape": dict(case.shape), **compared.evidence()}
-    text = f"{case.label}, the claimed shape: {compared.sentence()}"
-    return answer(NAME, target, "pass" if compared.right else "fail", text, evidence=evidence, shape=case.shape)

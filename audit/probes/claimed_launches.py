@@ -10,12 +10,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from pydantic import JsonValue
-
-from audit.model import Finding, Grade
 from audit.model.errors import Unsupported
 from audit.probes import claimed_shape
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, failed, label, passed
 from audit.probes.target import Target
 
 NAME = "claimed_launches"
@@ -25,34 +22,34 @@ READS_BACK = re.compile(r"\.\s*(?:item|cpu|tolist)\s*[<(]|\bcudaMemcpyDeviceToHo
 MOST_LISTED = 12
 
 
-def run(target: Target) -> Finding:
+def observe(target: Target) -> Seen:
     """One call at the claimed shape on memory that is reserved and not touched."""
     shape = claimed_shape.needed(target)
     (found,) = claimed_shape.launched(target, [shape])
-    label = ", ".join(f"{name}={size}" for name, size in shape.items())
-    evidence: dict[str, JsonValue] = {
+    seen: Seen = {
         "shape": dict(shape),
         "launches": [_told(launch) for launch in found.launches[:MOST_LISTED]],
         "launches_in_all": len(found.launches),
     }
     if (refused := found.refused) is not None:
-        text = f"{label}, the claimed shape: launch of {refused['kernel']} refused: {refused['refused']}"
-        line = refused["line"]
-        return answer(NAME, target, "fail", text, grade=_grade(target), evidence=evidence, shape=shape, line=line)
+        told = {key: refused[key] for key in ("kernel", "line", "refused")}
+        source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8")
+        return seen | {"refused": told, "reads_back": READS_BACK.search(source) is not None}
     if found.raised is not None:
         raise Unsupported(f"the claimed shape without its kernels: the host code raised {found.raised}")
-    if not found.launches:
-        return answer(
-            NAME, target, "pass", f"{label}, the claimed shape: the host code launches no kernel", evidence=evidence
-        )
-    text = f"{label}, the claimed shape: a GPU takes each of {len(found.launches)} launches; no kernel was run"
-    return answer(NAME, target, "pass", text, evidence=evidence)
+    return seen
 
 
-def _grade(target: Target) -> Grade:
-    source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8")
-    return "hint" if READS_BACK.search(source) else "proved"
+def conclude(seen: Seen) -> Answer:
+    """The first launch that a GPU refuses; a hint where host code reads values back."""
+    place, launches = f"{label(seen['shape'])}, the claimed shape", seen["launches_in_all"]
+    if one := seen.get("refused"):
+        text = f"{place}: launch of {one['kernel']} refused: {one['refused']}"
+        return failed(text, "hint" if seen["reads_back"] else "proved", line=one["line"])
+    if not launches:
+        return passed(f"{place}: the host code launches no kernel")
+    return passed(f"{place}: a GPU takes each of {launches} launches; no kernel was run")
 
 
-def _told(launch: dict[str, Any]) -> JsonValue:
+def _told(launch: dict[str, Any]) -> Seen:
     return {key: launch[key] for key in ("kernel", "line", "grid", "block", "dynamic_shared_bytes")}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import JsonValue
 
 from audit.model import Tolerance
 from audit.run import correctness
@@ -41,7 +40,7 @@ class Comparison:
         """True if every element is within the tolerance."""
         return self.elements_wrong == 0
 
-    def evidence(self) -> dict[str, JsonValue]:
+    def evidence(self) -> dict[str, Any]:
         """The numbers as a finding keeps them."""
         return {
             "right": self.right,
@@ -54,15 +53,15 @@ class Comparison:
             **({} if self.floor is None else {"tolerance_floor": self.floor}),
         }
 
-    def sentence(self) -> str:
-        """What is wrong, as index, expected, got."""
-        if self.index is None or self.expected is None or self.got is None:
-            return f"all {self.elements:,} elements right"
-        place = ", ".join(str(i) for i in self.index)
-        return (
-            f"{self.elements_wrong:,} of {self.elements:,} elements wrong; "
-            f"at [{place}] expected {self.expected:.6g}, got {self.got:.6g}"
-        )
+
+def sentence(seen: Mapping[str, Any]) -> str:
+    """What is wrong, as index, expected, got; from `Comparison.evidence`."""
+    if seen["index"] is None:
+        return f"all {seen['elements']:,} elements right"
+    place = ", ".join(str(i) for i in seen["index"])
+    expected, got = float(seen["expected"]), float(seen["got"])
+    wrong = f"{seen['elements_wrong']:,} of {seen['elements']:,} elements wrong"
+    return f"{wrong}; at [{place}] expected {expected:.6g}, got {got:.6g}"
 
 
 def compare(

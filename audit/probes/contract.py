@@ -6,10 +6,7 @@ adds nothing to torch's tensor, such as a module's parameter, are no part of the
 
 from __future__ import annotations
 
-from pydantic import JsonValue
-
-from audit.model import Finding
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, failed, label, passed, skipped
 from audit.probes.called import Call, Case, alike
 from audit.probes.target import Target
 
@@ -19,44 +16,60 @@ ILLEGAL = "illegal memory access"
 """CUDA's own words for an access outside every allocation."""
 
 
-def run(target: Target) -> Finding:
+def observe(target: Target) -> Seen:
     """Look at the first call at every case: all in one process, or in its own where that one did not come to it.
 
-    `answered` in the evidence, where it is there, holds the indices of the cases that further questions may use: whose
-    call returned something, and launched blocks.
+    `answered`, where it is there, holds the indices of the cases that further questions may use: whose call returned
+    something, and launched blocks.
     """
-    calls = target.calls(target.cases, target.plain)
-    pairs = list(zip(target.cases, calls, strict=True))
-    useless = [why for case, call in pairs if (why := _unusable(case, call))]
-    found = sorted(
-        filter(None, (_defect(target, *pair) for pair in pairs)), key=lambda finding: not finding.fails_kernel
-    )
-    told = found[0] if found else _passed(target, [pair for pair in pairs if not _unusable(*pair)], useless)
-    if found or useless:
-        answered: list[JsonValue] = [
-            index for index, (case, call) in enumerate(pairs) if call.raised is None and not _unusable(case, call)
-        ]
-        told = told.model_copy(update={"evidence": {**told.evidence, "answered": answered}})
-    return told
-
-
-def _passed(target: Target, usable: list[tuple[Case, Call]], useless: list[str]) -> Finding:
-    """What is known where no usable call shows a defect."""
+    pairs = list(zip(target.cases, target.calls(target.cases, target.plain), strict=True))
+    unusable = [_unusable(*pair) for pair in pairs]
+    usable = [pair for pair, why in zip(pairs, unusable, strict=True) if why is None]
+    found = [(case, seen) for case, call in usable if (seen := _defect(target, case, call)) is not None]
+    answered = [index for index, (_, call) in enumerate(pairs) if call.raised is None and unusable[index] is None]
+    told = {"answered": answered} if found or len(usable) < len(pairs) else {}
+    if found:  # one that fails the kernel comes first
+        _, seen = min(found, key=lambda pair: not (pair[0].counts and _fails(pair[1])))
+        return seen | told
     if not usable:
-        return answer(NAME, target, "skip", f"no shape to ask at: {'; '.join(useless)}")
-    text = f"{len(usable)} calls ended and returned what the reference returns"
+        return {"unusable": unusable, **told}
     notes = [note for pair in usable if (note := _note(*pair))]
-    evidence: dict[str, JsonValue] = {"calls": len(usable), **({"notes": list(notes)} if notes else {})}
-    return answer(NAME, target, "pass", "; ".join([text, *notes[:1]]), evidence=evidence)
+    return {"calls": len(usable), **({"notes": notes} if notes else {}), **told}
 
 
-def _unusable(case: Case, call: Call) -> str | None:
-    """Why there is nothing to be learnt at a shape that the claim does not name: an empty grid, or a refusal."""
+def conclude(seen: Seen) -> Answer:
+    """What is wrong at one case, or what is known where no usable call shows a defect."""
+    if "unusable" in seen:
+        return skipped(f"no shape to ask at: {'; '.join(map(_useless, seen['unusable']))}")
+    if "calls" in seen:
+        text = f"{seen['calls']} calls ended and returned what the reference returns"
+        return passed("; ".join([text, *seen.get("notes", ())[:1]]))
+    place = label(seen["shape"])
+    if "raised" in seen:
+        text = f"{place}: the call raised {seen['raised']}"
+        return failed(text) if _fails(seen) else Answer("error", text)
+    if "refused" in seen:
+        return failed(f"{place}: launch of {seen['kernel']} refused: {seen['refused']}", line=seen["line"])
+    return failed(f"{place}: expected {seen['expected']}, got {seen['got']}")
+
+
+def _fails(seen: Seen) -> bool:
+    """Whether a defect is a failure: an exception is none unless it tells of an illegal access."""
+    return "raised" not in seen or ILLEGAL in seen["raised"]
+
+
+def _unusable(case: Case, call: Call) -> Seen | None:
+    """Where there is nothing to be learnt at a shape that the claim does not name: an empty grid, or a refusal."""
     if case.scope in ("kept", "other") and any(launch["grid"] and 0 in launch["grid"] for launch in call.launches):
-        return f"{case.label}, which the claim does not name, makes a launch without blocks"
+        return {"shape": dict(case.shape)}
     if case.scope == "other" and call.raised is not None and ILLEGAL not in call.raised:
-        return f"{case.label}, which the claim does not name, is refused: {call.raised}"
+        return {"shape": dict(case.shape), "raised": call.raised}
     return None
+
+
+def _useless(seen: Seen) -> str:
+    why = f"is refused: {seen['raised']}" if "raised" in seen else "makes a launch without blocks"
+    return f"{label(seen['shape'])}, which the claim does not name, {why}"
 
 
 def _note(case: Case, call: Call) -> str | None:
@@ -67,23 +80,18 @@ def _note(case: Case, call: Call) -> str | None:
     return f"{case.label}: shape {got} for {want}: dimensions of size 1 tell no elements apart, so the values decide"
 
 
-def _defect(target: Target, case: Case, call: Call) -> Finding | None:
-    if _unusable(case, call):
-        return None
+def _defect(target: Target, case: Case, call: Call) -> Seen | None:
+    """What is wrong with a usable call."""
+    shape = {"shape": dict(case.shape)}
     if call.raised is not None:
-        proved = ILLEGAL in call.raised
-        text = f"{case.label}: the call raised {call.raised}"
-        return answer(NAME, target, "fail" if proved else "error", text, shape=case.shape)
-    refused = [launch for launch in call.launches if launch["refused"]]
-    if refused:
-        what = f"{case.label}: launch of {refused[0]['kernel']} refused: {refused[0]['refused']}"
-        return answer(NAME, target, "fail", what, line=refused[0]["line"], shape=case.shape)
+        return {**shape, "raised": call.raised}
+    if refused := next((launch for launch in call.launches if launch["refused"]), None):
+        return {**shape, **{key: refused[key] for key in ("kernel", "refused", "line")}}
     expected, got = _expected(target, case, list(case.expected.shape)), _got(target, case, call)
-    shape: list[int] = call.event.get("shape", [])
-    if got == expected or (alike(shape, case.expected.shape) and got == _expected(target, case, shape)):
+    sizes: list[int] = call.event.get("shape", [])
+    if got == expected or (alike(sizes, case.expected.shape) and got == _expected(target, case, sizes)):
         return None
-    text = f"{case.label}: expected {expected}, got {got}"
-    return answer(NAME, target, "fail", text, evidence={"expected": expected, "got": got}, shape=case.shape)
+    return {**shape, "expected": expected, "got": got}
 
 
 def _expected(target: Target, case: Case, shape: list[int]) -> str:

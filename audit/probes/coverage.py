@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import JsonValue
 
-from audit.model import Finding
 from audit.probes import agreement
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, failed, label, passed
 from audit.probes.called import Call, Mode, Need, value_calls
 from audit.probes.target import Target
 
@@ -38,8 +37,8 @@ def needs(target: Target) -> Iterator[Need]:
     yield from ((mode, target.largest) for mode in modes(target))
 
 
-def run(target: Target) -> Finding:
-    """Counts written elements and rows at the largest case and draws a map of at most 64 x 64 cells."""
+def observe(target: Target) -> Seen:
+    """Written elements and rows at the largest case, and a map of at most 64 x 64 cells."""
     case = target.largest
     untouched = np.ones(case.expected.size, dtype=bool)
     launches: list[JsonValue] = []
@@ -50,21 +49,24 @@ def run(target: Target) -> Finding:
         launches = [{key: launch[key] for key in ("kernel", "line", "grid", "block")} for launch in call.launches]
     written = ~untouched
     rows = written.reshape(-1, case.expected.shape[-1] if case.expected.ndim else 1)
-    full, total = int(np.count_nonzero(rows.any(axis=1))), rows.shape[0]
-    evidence: dict[str, JsonValue] = {
+    return {
         "shape": dict(case.shape),
         "elements": int(written.size),
         "elements_written": int(np.count_nonzero(written)),
-        "rows": total,
-        "rows_written": full,
+        "rows": rows.shape[0],
+        "rows_written": int(np.count_nonzero(rows.any(axis=1))),
         "map": [[1.0]] if written.all() else share_map(rows),
         "launches": launches,
     }
-    if written.all():
-        return answer(NAME, target, "pass", f"{case.label}: all {written.size:,} elements written", evidence=evidence)
-    share = 100 * float(np.count_nonzero(untouched)) / untouched.size
-    text = f"{case.label}: {full:,} of {total:,} rows written, {share:.3f} % of the output is never written"
-    return answer(NAME, target, "fail", text, evidence=evidence)
+
+
+def conclude(seen: Seen) -> Answer:
+    """Every element was written, or some never was."""
+    place, elements, unwritten = label(seen["shape"]), seen["elements"], seen["elements"] - seen["elements_written"]
+    if not unwritten:
+        return passed(f"{place}: all {elements:,} elements written")
+    rows = f"{seen['rows_written']:,} of {seen['rows']:,} rows written"
+    return failed(f"{place}: {rows}, {100 * unwritten / elements:.3f} % of the output is never written")
 
 
 def _holds(call: Call, pattern: bytes) -> npt.NDArray[np.bool_]:

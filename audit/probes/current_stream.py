@@ -8,26 +8,25 @@ launch to the legacy default stream, is a hint: it works as long as no caller us
 
 from __future__ import annotations
 
-from pydantic import JsonValue
-
-from audit.model import Finding, Grade
 from audit.model.errors import Unsupported
-from audit.probes.answer import answer
-from audit.probes.battery import Asked, at_middle, premise
+from audit.probes.answer import Answer, Seen, failed, label, passed
+from audit.probes.battery import at_middle, premise
 from audit.probes.called import Mode
+from audit.probes.compare import sentence
 from audit.probes.target import Target
 from audit.probes.variations import wanted
 
 NAME = "current_stream"
 MECHANISMS = ("side stream", "legacy default stream", "stale input of a graph")
+DEFAULT, OWN = "the default stream", "a stream of its own"
 
 
-def run(target: Target) -> Finding:
+def observe(target: Target) -> Seen:
     """Two calls at the middle case with other values than the buffers hold, behind a sleeping kernel."""
     if target.built.tensor_device != "cuda":
         raise Unsupported("streams: a launch ends here before the next one starts")
     first, varied = at_middle(target)["first"], wanted(target).middle
-    if (skipped := premise(NAME, target, first)) is not None:
+    if (skipped := premise(target, first)) is not None:
         return skipped
     other = varied.of("other")[0].case
     plan = [
@@ -35,16 +34,16 @@ def run(target: Target) -> Finding:
         {"run": "claim", "case": 1, "into": 0, "stream": "default"},
         {"run": "claim", "case": 1, "into": 0, "stream": "other"},
     ]
-    _, default, own = target.steps(plan, cases=[varied.case, other], mode=Mode())
-    asked = {"the default stream": Asked("default", other, default), "a stream of its own": Asked("own", other, own)}
-    results = {name: one.compared(target) for name, one in asked.items()}
-    evidence: dict[str, JsonValue] = {
-        "shape": dict(other.shape),
-        "streams": [{"stream": name, **comparison.evidence()} for name, comparison in results.items()],
-    }
-    for name, comparison in results.items():
-        if not comparison.right:
-            text = f"{other.label}: called on {name} while its inputs are still written: {comparison.sentence()}"
-            grade: Grade = "proved" if name == "the default stream" else "hint"
-            return answer(NAME, target, "fail", text, grade=grade, evidence=evidence)
-    return answer(NAME, target, "pass", f"{other.label}: right on two streams", evidence=evidence)
+    _, *calls = target.steps(plan, cases=[varied.case, other], mode=Mode())
+    told = [{"stream": name, **target.compared(call, other).evidence()}
+            for name, call in zip((DEFAULT, OWN), calls, strict=True)]  # fmt: skip
+    return {"shape": dict(other.shape), "streams": told}
+
+
+def conclude(seen: Seen) -> Answer:
+    """The first stream on which the result is stale decides."""
+    place, wrong = label(seen["shape"]), next((one for one in seen["streams"] if not one["right"]), None)
+    if wrong is None:
+        return passed(f"{place}: right on two streams")
+    text = f"{place}: called on {wrong['stream']} while its inputs are still written: {sentence(wrong)}"
+    return failed(text, "proved" if wrong["stream"] == DEFAULT else "hint")

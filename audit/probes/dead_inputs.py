@@ -9,11 +9,9 @@ scaled until the reference moves. One that nothing moves is listed as not tested
 from __future__ import annotations
 
 import numpy as np
-from pydantic import JsonValue
 
-from audit.model import Finding, Grade
 from audit.model.errors import Unsupported
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.battery import Asked, at_middle
 from audit.probes.called import SessionBroken, value_calls
 from audit.probes.target import Target
@@ -40,27 +38,48 @@ LEAST_SHARE = 0.01
 """Fewer elements than this share keep their bits by chance where a result has been rounded to few of them."""
 
 
-def run(target: Target) -> Finding:
+def observe(target: Target) -> Seen:
     """One call for each input at the middle case, with that input alone replaced."""
     asked, varied = at_middle(target), wanted(target).middle
     first = asked.get(DISCRIMINATING, asked["first"])
     value_calls([first.call], [first.case.expected])
     made = {one.name: one for one in varied.of("inputs")}
     asked = {**asked, **_whole_numbers(target, varied)}
-    rows = [_row(target, first, asked[name], made[name]) for name in varied.inputs if name in asked]
-    told = [row for row in rows if row.get("elements_moved")]
-    dead = [row for row in told if not row["right"]]
-    untested = [name for name in varied.inputs if name not in {row["input"] for row in told}]
-    why = {row["input"]: row["not_tested"] for row in rows if "not_tested" in row}
-    label = f"{first.case.label}: {'among discriminating inputs, ' if first.what == DISCRIMINATING else ''}"
-    listed: list[JsonValue] = [*told]
-    listed += [{"input": name, "not_tested": why.get(name, NOT_TESTED)} for name in untested]
-    evidence: dict[str, JsonValue] = {"shape": dict(first.case.shape), "inputs": listed}
-    if dead:
-        return _failed(target, label, first, dead, evidence)
-    text = f"{label}the result follows each of {len(told)} inputs that the reference follows"
-    text += f"; not tested: {', '.join(map(_words, untested))}" if untested else ""
-    return answer(NAME, target, "pass", text, evidence=evidence)
+    rows = {name: _row(target, first, asked[name], made[name]) for name in varied.inputs if name in asked}
+    told = [row for row in rows.values() if row.get("elements_moved")]
+    untested = [name for name in varied.inputs if not rows.get(name, {}).get("elements_moved")]
+    told += [{"input": name, "not_tested": rows.get(name, {}).get("not_tested", NOT_TESTED)} for name in untested]
+    return {
+        "shape": dict(first.case.shape),
+        "inputs": told,
+        **({"discriminating": True} if first.what == DISCRIMINATING else {}),
+        **({"undefined": undefined_beside(target, first.case)} if _must_move(_dead(told)) else {}),
+    }
+
+
+def conclude(seen: Seen) -> Answer:
+    """Inputs that the result does not follow."""
+    place = f"{label(seen['shape'])}: {'among discriminating inputs, ' if seen.get('discriminating') else ''}"
+    if dead := _dead(seen["inputs"]):
+        names = [_words(row["input"]) for row in dead]
+        moved = f"{dead[0]['elements_moved']:,} elements must move, {dead[0]['elements_dead']:,} keep their bits"
+        text = f"{place}with other values in {': '.join([names[0], moved])}"
+        text += f"; so too in {', '.join(names[1:])}" if len(names) > 1 else ""
+        if _must_move(dead):
+            return failed(text, beside(seen["undefined"]))
+        return failed(f"{text}; every draw of the task gives the same {dead[0]['kind']} there", "hint")
+    untested = [_words(row["input"]) for row in seen["inputs"] if "not_tested" in row]
+    text = f"{place}the result follows each of {len(seen['inputs']) - len(untested)} inputs that the reference follows"
+    return passed(text + (f"; not tested: {', '.join(untested)}" if untested else ""))
+
+
+def _dead(rows: list[Seen]) -> list[Seen]:
+    """The inputs that the result does not follow; those of a kind that must be followed come first."""
+    return sorted((row for row in rows if row.get("right") is False), key=lambda row: row["kind"] in ALWAYS_ALIKE)
+
+
+def _must_move(dead: list[Seen]) -> bool:
+    return bool(dead) and dead[0]["kind"] not in ALWAYS_ALIKE
 
 
 def _whole_numbers(target: Target, varied: Varied) -> dict[str, Asked]:
@@ -77,23 +96,7 @@ def _whole_numbers(target: Target, varied: Varied) -> dict[str, Asked]:
     return {one.name: Asked(one.name, one.case, call, "inputs") for one, call in zip(numbers, calls, strict=True)}
 
 
-def _failed(
-    target: Target, label: str, first: Asked, dead: list[dict[str, JsonValue]], evidence: dict[str, JsonValue]
-) -> Finding:
-    """The finding about inputs that the result does not follow; those of a kind that must be followed come first."""
-    dead = sorted(dead, key=lambda row: row["kind"] in ALWAYS_ALIKE)
-    names = [_words(str(row["input"])) for row in dead]
-    told = f"{dead[0]['elements_moved']:,} elements must move, {dead[0]['elements_dead']:,} keep their bits"
-    text = f"{label}with other values in {': '.join([names[0], told])}"
-    text += f"; so too in {', '.join(names[1:])}" if len(names) > 1 else ""
-    if dead[0]["kind"] in ALWAYS_ALIKE:
-        text += f"; every draw of the task gives the same {dead[0]['kind']} there"
-        return answer(NAME, target, "fail", text, grade="hint", evidence=evidence)
-    grade: Grade = "undefined" if undefined_beside(target, first.case) else "proved"
-    return answer(NAME, target, "fail", text, grade=grade, evidence=evidence)
-
-
-def _row(target: Target, first: Asked, changed: Asked, made: Variation) -> dict[str, JsonValue]:
+def _row(target: Target, first: Asked, changed: Asked, made: Variation) -> Seen:
     """What one input's other values did to the result, as the evidence has it."""
     if changed.call.raised is not None:
         return {"input": changed.what, "not_tested": f"refused: {changed.call.raised}"}

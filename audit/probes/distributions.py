@@ -11,12 +11,9 @@ from __future__ import annotations
 
 import math
 
-from pydantic import JsonValue
-
-from audit.model import Finding, Grade
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.battery import Asked, at_largest, at_middle, premise, too_large
-from audit.probes.compare import Comparison
+from audit.probes.compare import sentence
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 from audit.probes.variations import DISCRIMINATING
@@ -43,92 +40,87 @@ FAR = 10
 """A result so many times farther off than it may be was not rounded but computed otherwise."""
 
 
-def run(target: Target) -> Finding:
+def observe(target: Target) -> Seen:
     """One call a distribution at the middle case, and one with discriminating inputs at the largest where it has some;
     what is wrong is asked again alone in a fresh process."""
     asked = at_middle(target)
     first = asked["first"]
-    if (skipped := premise(NAME, target, first)) is not None:
+    if (skipped := premise(target, first)) is not None:
         return skipped
     if DISCRIMINATING not in asked and (skipped := too_large(NAME, target, first)) is not None:
         return skipped
-    drawn = [_Drawn(target, one, first) for one in asked.values() if one.group == NAME]
+    drawn = [(one, _told(target, one, first)) for one in asked.values() if one.group == NAME]
     drawn += _at_the_largest(target, first)
-    wrong = [one for one in drawn if one.alone is not None]
-    discriminating = any(one.what == DISCRIMINATING for one in drawn)
-    evidence: dict[str, JsonValue] = {
+    told = [entry for _, entry in drawn]
+    seen: Seen = {
         "shape": dict(first.case.shape),
-        "distributions": [one.told() for one in drawn],
-        "discriminating": discriminating,
+        "distributions": told,
+        "discriminating": any(one.what == DISCRIMINATING for one, _ in drawn),
     }
-    if not wrong:
-        told_apart = ", discriminating inputs among them" if discriminating else ""
-        text = f"{first.case.label}: right for {len(drawn)} other distributions{told_apart}"
-        return answer(NAME, target, "pass", text, evidence=evidence)
-    worst = min(wrong, key=lambda one: (one.only_hinted, not one.far))
-    text, grade = worst.sentence(), worst.grade()
-    return answer(NAME, target, "fail", text, grade=grade, evidence=evidence, shape=worst.shape)
+    worst = _worst(told)
+    if worst is None or _hinted(worst):
+        return seen
+    return seen | {"undefined": undefined_beside(target, next(one.case for one, entry in drawn if entry is worst))}
 
 
-def _at_the_largest(target: Target, middle: Asked) -> list[_Drawn]:
+def conclude(seen: Seen) -> Answer:
+    """Right for all distributions, or wrong for the one that says most."""
+    worst = _worst(seen["distributions"])
+    if worst is None:
+        told_apart = ", discriminating inputs among them" if seen["discriminating"] else ""
+        return passed(f"{label(seen['shape'])}: right for {len(seen['distributions'])} other distributions{told_apart}")
+    shape = (seen | worst)["shape"]
+    text = f"{label(shape)}: {worst['distribution'].replace('_', ' ')} inputs: {sentence(worst)}"
+    text += "" if worst["far"] else f"; all within {FAR} times what they may be off, which rounding can explain"
+    return failed(text, "hint" if _hinted(worst) else beside(seen["undefined"]), shape=shape)
+
+
+def _at_the_largest(target: Target, middle: Asked) -> list[tuple[Asked, Seen]]:
     asked = at_largest(target)
     first, one = asked["first"], asked.get(DISCRIMINATING)
     if one is None or first.case.inputs == middle.case.inputs or not first.compared(target).right:
         return []
-    return [_Drawn(target, one, first)]
+    return [(one, {**_told(target, one, first), "shape": dict(one.case.shape)})]
 
 
-class _Drawn:
+def _told(target: Target, one: Asked, first: Asked) -> Seen:
     """One call with other inputs than a benchmark draws: how it compares, and how it does alone where it is wrong.
+
+    `far`, of a wrong one, tells whether it is farther off than rounding explains.
 
     Args:
         target: what was called.
         one: the call.
         first: the first call of its case. Where a result is zero or nearly so by cancellation, its size counts.
     """
+    told = {"distribution": one.what}
+    if one.call.raised:
+        return {**told, "refused": one.call.raised}
+    usual = max(correctness.rms(first.case.expected), first.case.size)
+    least = 0.0 if one.what in (*OUTSIDE_HALF, *SCALED) else usual
+    result = one.compared(target, least_scale=least)
+    if result.right:
+        return {**told, **result.evidence()}
+    (call,) = target.session(["claim"], one.case, target.plain, fresh=True)
+    alone = target.compared(call, one.case, least_scale=least)
+    if alone.right:
+        return {**told, **result.evidence(), "right": True}
+    wider = target.tolerance.model_copy(update={"relative": FAR * target.relative(one.case)})
+    far = not target.compared_within(wider, call, one.case, least_scale=least).right
+    return {**told, **alone.evidence(), "far": far}
 
-    def __init__(self, target: Target, one: Asked, first: Asked) -> None:
-        self.what, self._target, self._one = one.what, target, one
-        self.shape = dict(one.case.shape)
-        usual = max(correctness.rms(first.case.expected), first.case.size)
-        self._least = 0.0 if one.what in (*OUTSIDE_HALF, *SCALED) else usual
-        self._result = None if one.call.raised else one.compared(target, least_scale=self._least)
-        self.alone: Comparison | None = None
-        self.far = False
-        if self._result is not None and not self._result.right:
-            self._ask_again()
 
-    def _ask_again(self) -> None:
-        target, case = self._target, self._one.case
-        (call,) = target.session(["claim"], case, target.plain, fresh=True)
-        again = target.compared(call, case, least_scale=self._least)
-        if not again.right:
-            wider = target.tolerance.model_copy(update={"relative": FAR * target.relative(case)})
-            self.alone = again
-            self.far = not target.compared_within(wider, call, case, least_scale=self._least).right
+def _worst(told: list[Seen]) -> Seen | None:
+    """The wrong one that says most."""
+    wrong = [one for one in told if one.get("right") is False]
+    return min(wrong, key=lambda one: (_of_range(one), not one["far"]), default=None)
 
-    @property
-    def only_hinted(self) -> bool:
-        """Whether what is wrong can be a matter of range or rounding in a kernel made for ordinary numbers."""
-        got = self.alone.got if self.alone else None
-        overflowed = got is not None and not math.isfinite(got)
-        return self.what in (*OUTSIDE_HALF, *SHIFTED) or (self.what in SCALED and overflowed)
 
-    def sentence(self) -> str:
-        """What is wrong, where it is."""
-        assert self.alone is not None
-        text = f"{self._one.case.label}: {self.what.replace('_', ' ')} inputs: {self.alone.sentence()}"
-        return text + ("" if self.far else f"; all within {FAR} times what they may be off, which rounding can explain")
+def _hinted(wrong: Seen) -> bool:
+    """Whether what is wrong can be a matter of range or rounding in a kernel made for ordinary numbers."""
+    return _of_range(wrong) or not wrong["far"]
 
-    def grade(self) -> Grade:
-        """What the difference is worth."""
-        if self.only_hinted or not self.far:
-            return "hint"
-        return "undefined" if undefined_beside(self._target, self._one.case) else "proved"
 
-    def told(self) -> JsonValue:
-        """The numbers as the finding keeps them."""
-        if self._result is None:
-            return {"distribution": self.what, "refused": self._one.call.raised}
-        numbers = (self.alone or self._result).evidence()
-        return {"distribution": self.what, **numbers, "right": self.alone is None}
+def _of_range(wrong: Seen) -> bool:
+    what, overflowed = wrong["distribution"], not math.isfinite(float(wrong["got"]))
+    return what in (*OUTSIDE_HALF, *SHIFTED) or (what in SCALED and overflowed)

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pydantic import JsonValue
-
-from audit.model import Finding
 from audit.model.errors import Unsupported
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, failed, passed
 from audit.probes.battery import at_middle
 from audit.probes.called import Call, Mode, SessionBroken
 from audit.probes.target import Target
@@ -24,19 +21,23 @@ OURS = ("ablation", "thief", "repair")
 """Roles asked on the emulated device only: a process of its own costs seconds on a GPU."""
 
 
-def run(target: Target) -> Finding:
+def observe(target: Target) -> Seen:
     """The launches of the first and of a later call with other values at the middle case."""
     first, later = target.once("launches at the middle case", lambda: _calls(target))
     for call in (first, later):
         if call.raised is not None:
             raise SessionBroken(f"the call raised {call.raised}")
     was, now = (Counter(launch["kernel"] for launch in call.launches) for call in (first, later))
-    evidence: dict[str, JsonValue] = {"launches_first": was.total(), "launches_later": now.total()}
-    if missing := was - now:
-        text = f"the first call launches {was.total()} kernels, a later one {now.total()}; left out: {_some(missing)}"
-        return answer(NAME, target, "fail", text, grade="hint", evidence=evidence)
-    text = f"the first call launches {was.total()} kernels, a later one {now.total()}"
-    return answer(NAME, target, "pass", text, evidence=evidence)
+    missing = [name[:80] for name in sorted(was - now)[:3]]
+    counts = {"launches_first": was.total(), "launches_later": now.total()}
+    return {**counts, **({"left_out": missing} if missing else {})}
+
+
+def conclude(seen: Seen) -> Answer:
+    """One kernel that is left out is enough."""
+    text = f"the first call launches {seen['launches_first']} kernels, a later one {seen['launches_later']}"
+    missing = ", ".join(seen.get("left_out", ()))
+    return failed(f"{text}; left out: {missing}", "hint") if "left_out" in seen else passed(text)
 
 
 def _calls(target: Target) -> tuple[Call, Call]:
@@ -52,7 +53,3 @@ def _calls(target: Target) -> tuple[Call, Call]:
     plan = [{"run": "claim", "case": place} for place in range(len(cases))]
     first, later = target.steps(plan, cases=cases, mode=Mode(target.built.traced_memory), fresh=True)
     return first, later
-
-
-def _some(kernels: Counter[str]) -> str:
-    return ", ".join(name[:80] for name in sorted(kernels)[:3])

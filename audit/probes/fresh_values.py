@@ -6,11 +6,9 @@ these. Values are changed past torch's version counters, and each change comes r
 
 from __future__ import annotations
 
-from pydantic import JsonValue
-
-from audit.model import Finding, Grade
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.battery import AGAIN, FREED, WHOLE, Asked, at_largest, at_middle, premise
+from audit.probes.compare import sentence
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 
@@ -39,28 +37,47 @@ WORDS = {
 }
 
 
-def run(target: Target) -> Finding:
+def observe(target: Target) -> Seen:
     """Later calls of one process at the middle case, and a second call at the largest."""
     middle, largest = at_middle(target), at_largest(target)
     for first in (middle["first"], largest["first"]):
-        if (skipped := premise(NAME, target, first)) is not None:
+        if (skipped := premise(target, first)) is not None:
             return skipped
     pairs = [(found["first"], one) for found in (middle, largest) for one in found.values() if _words(one)]
-    told: list[JsonValue] = []
-    wrong: list[tuple[Asked, str]] = []
-    for first, later in pairs:
-        comparison = later.compared(target)
-        told.append({"shape": dict(later.case.shape), "change": _words(later), **comparison.evidence()})
-        if not comparison.right:
-            what = f"{later.case.label}: {_words(later)}: {comparison.sentence()}{_replayed(first, later)}"
-            wrong.append((later, what))
-    evidence: dict[str, JsonValue] = {"shapes": told}
+    told = [_told(target, *pair) for pair in pairs]
+    wrong = [(later, one) for (_, later), one in zip(pairs, told, strict=True) if not one["right"]]
     if not wrong:
-        return answer(NAME, target, "pass", f"right in {len(pairs)} later calls with other values", evidence=evidence)
-    later, text = next(((one, text) for one, text in wrong if _right_alone(target, one)), wrong[0])
-    cause = "the same inputs come out right in a fresh process" if _right_alone(target, later) else "alone too"
-    grade: Grade = "undefined" if undefined_beside(target, later.case) else "proved"
-    return answer(NAME, target, "fail", f"{text}; {cause}", grade=grade, evidence=evidence)
+        return {"shapes": told}
+    for later, one in wrong:
+        one["right_alone"] = _right_alone(target, later)
+        if one["right_alone"]:
+            break
+    worst = _worst(told)
+    return {"shapes": told, "undefined": undefined_beside(target, next(one.case for one, of in wrong if of is worst))}
+
+
+def conclude(seen: Seen) -> Answer:
+    """The first wrong call that comes out right alone, else the first wrong one."""
+    worst = _worst(seen["shapes"])
+    if worst is None:
+        return passed(f"right in {len(seen['shapes'])} later calls with other values")
+    text = f"{label(worst['shape'])}: {worst['change']}: {sentence(worst)}"
+    text += "; bit for bit the result of the first call" if worst.get("replayed") else ""
+    cause = "the same inputs come out right in a fresh process" if worst["right_alone"] else "alone too"
+    return failed(f"{text}; {cause}", beside(seen["undefined"]))
+
+
+def _worst(told: list[Seen]) -> Seen | None:
+    wrong = [one for one in told if not one["right"]]
+    return next((one for one in wrong if one.get("right_alone")), wrong[0] if wrong else None)
+
+
+def _told(target: Target, first: Asked, later: Asked) -> Seen:
+    """What a later call returned; `replayed`, of a wrong one, where it has the bits of the first result."""
+    compared = later.compared(target)
+    told = {"shape": dict(later.case.shape), "change": _words(later), **compared.evidence()}
+    same = not compared.right and later.case.inputs != first.case.inputs and first.call.same_bits(later.call)
+    return {**told, **({"replayed": True} if same else {})}
 
 
 def _right_alone(target: Target, one: Asked) -> bool:
@@ -74,8 +91,3 @@ def _words(one: Asked) -> str | None:
     if one.what.endswith(FREED) and not one.call.event.get("same_address"):
         return None
     return WORDS[AGAIN] if one.what.startswith(AGAIN) else WORDS.get(one.what)
-
-
-def _replayed(first: Asked, later: Asked) -> str:
-    same = later.case.inputs != first.case.inputs and first.call.same_bits(later.call)
-    return "; bit for bit the result of the first call" if same else ""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from audit.model import Finding
 from audit.probes import order
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, failed, label, passed
 from audit.probes.called import value_calls
 from audit.probes.target import Target
 
@@ -14,7 +13,7 @@ NAME = "inherited"
 MECHANISMS = ("stale memory", "no-op kernel")
 
 
-def run(target: Target) -> Finding:
+def observe(target: Target) -> Seen:
     """Free a block of random values, call the claim, and count the elements that equal them bit for bit."""
     case = target.largest
     *_, planted, call = order.claim_first_session(target)
@@ -22,17 +21,17 @@ def run(target: Target) -> Finding:
     before, after = planted.words(), call.words()
     equal = before == after if before.shape == after.shape else np.zeros(1, dtype=bool)
     same = int(np.count_nonzero(equal.all(axis=1) if equal.ndim > 1 else equal))
-    share = same / case.expected.size
-    text = f"{case.label}: {same:,} of {case.expected.size:,} elements are what a freed block held"
-    return answer(
-        NAME,
-        target,
-        "fail" if same else "pass",
-        text,
-        evidence={
-            "shape": dict(case.shape),
-            "elements": case.expected.size,
-            "elements_inherited": same,
-            "share": round(share, 6),
-        },
-    )
+    elements = case.expected.size
+    return {
+        "shape": dict(case.shape),
+        "elements": elements,
+        "elements_inherited": same,
+        "share": round(same / elements, 6),
+    }
+
+
+def conclude(seen: Seen) -> Answer:
+    """One such element is enough."""
+    same, elements = seen["elements_inherited"], seen["elements"]
+    text = f"{label(seen['shape'])}: {same:,} of {elements:,} elements are what a freed block held"
+    return failed(text) if same else passed(text)

@@ -6,10 +6,7 @@ A hint where a call leaves something in a list or dict that it was handed.
 
 from __future__ import annotations
 
-from pydantic import JsonValue
-
-from audit.model import Finding
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, failed, label, passed
 from audit.probes.called import Case, Run, SessionBroken
 from audit.probes.target import Target
 
@@ -17,22 +14,28 @@ NAME = "inputs_intact"
 MECHANISMS = ("input mutation", "packed weights kept in the caller's container")
 
 
-def run(target: Target) -> Finding:
+def observe(target: Target) -> Seen:
     """One call at the middle case; the bytes of every input are compared around it."""
     case = target.middle
     changed, left_in = _changed(target, "claim", case)
     if changed:  # in place by contract is what the reference does itself
         allowed, _ = _changed(target, "reference", case)
         changed = [index for index in changed if index not in allowed]
-    evidence: dict[str, JsonValue] = {"shape": dict(case.shape)}
+    seen: Seen = {"shape": dict(case.shape)}
     if changed:
-        text = f"{case.label}: the call changed input {_listed(changed)}, which the reference leaves as it is"
-        return answer(NAME, target, "fail", text, evidence={**evidence, "inputs_changed": list(changed)})
-    if left_in:
-        text = f"{case.label}: the call left something in input {_listed(left_in)}, a container of the caller's"
-        text += "; timed calls get containers of their own"
-        return answer(NAME, target, "fail", text, grade="hint", evidence={**evidence, "left_in": list(left_in)})
-    return answer(NAME, target, "pass", f"{case.label}: inputs unchanged", evidence=evidence)
+        return seen | {"inputs_changed": changed}
+    return seen | ({"left_in": left_in} if left_in else {})
+
+
+def conclude(seen: Seen) -> Answer:
+    """A changed input is proved; what is left in a container is a hint."""
+    place = label(seen["shape"])
+    if changed := seen.get("inputs_changed"):
+        return failed(f"{place}: the call changed input {_listed(changed)}, which the reference leaves as it is")
+    if left_in := seen.get("left_in"):
+        text = f"the call left something in input {_listed(left_in)}, a container of the caller's"
+        return failed(f"{place}: {text}; timed calls get containers of their own", "hint")
+    return passed(f"{place}: inputs unchanged")
 
 
 def _changed(target: Target, run: Run, case: Case) -> tuple[list[int], list[int]]:

@@ -24,11 +24,10 @@ from typing import Any
 from pydantic import JsonValue
 
 from audit.build.emulated.patterns import NO_BLOCKS
-from audit.model import Finding, Grade
 from audit.model.errors import AuditError, Unsupported
 from audit.probes import claimed_shape
-from audit.probes.answer import answer
-from audit.probes.called import Case, Mode, Need, SessionBroken
+from audit.probes.answer import Answer, Seen, failed, label, passed
+from audit.probes.called import Mode, Need, SessionBroken
 from audit.probes.own_kernels import own_kernels, refused_by_torch
 from audit.probes.target import Target
 from audit.review.cuda_reading import CudaReading
@@ -67,7 +66,7 @@ def needs(target: Target) -> Iterator[Need]:
     yield traced(target), target.largest
 
 
-def run(target: Target) -> Finding:
+def observe(target: Target) -> Seen:
     """One call at the largest case, and where the source has kernels one at each without them."""
     case = target.largest
     call = target.call(case, traced(target))
@@ -80,35 +79,64 @@ def run(target: Target) -> Finding:
     named = own_kernels(source)
     ran = [launch for launch in call.launches if not launch["refused"]]
     own = [is_one_of(launch["kernel"], named) or target.built.defines(launch["kernel"]) for launch in ran]
-    share = own_share(ran, own)
-    evidence: dict[str, JsonValue] = {
+    seen: Seen = {
         "shape": dict(case.shape),
         "kernels_in_source": list(named),
         "launches": table(ran, own),
-        "own_share": share,
+        "own_share": own_share(ran, own),
     }
-    if any(own) and _right_without(target):
-        text = f"{case.label}: right at every shape without any of its {sum(own)} launches; a library did the work"
-        return answer(NAME, target, "fail", text, evidence={**evidence, "right_without_kernels": True})
     if any(own):
-        text = f"{case.label}: {sum(own)} of {len(ran)} launches are of the source's own kernels{_share(share)}"
-        if share is not None and share < MOST:
-            return answer(NAME, target, "fail", f"{text}; a library's took the rest", grade="hint", evidence=evidence)
-        return answer(NAME, target, "pass", text, evidence=evidence)
-    if named and (claimed := _at_the_claimed_shape(target, case, named, evidence)) is not None:
-        return claimed
+        return seen | ({"right_without_kernels": True} if _right_without(target) else {})
+    if named and (there := _at_the_claimed_shape(target, named)) is not None:
+        return seen | there
     refused = refused_by_torch(source)
     elsewhere = not refused and dict(case.shape) != dict(target.claim.shapes.claimed) and sizes_decide(source)
-    if named and call.event["returned"] == "Tensor":
-        text = f"{case.label}: none of the source's kernels ran ({', '.join(named)}); {len(ran)} launches of others did"
-        text += "; they may run at the claimed shape, since the source compares sizes" if elsewhere else ""
+    return seen | {
+        "returned": call.event["returned"],
+        "refused_by_torch": refused,
+        "sizes_decide": elsewhere,
+        "launches_nothing": launches_nothing(source),
+    }
+
+
+def conclude(seen: Seen) -> Answer:
+    """Whether the kernels that ran are the source's own."""
+    place, ran = label(seen["shape"]), len(seen["launches"])
+    own = sum(launch["own"] for launch in seen["launches"])
+    if not own:
+        return _at_claimed(seen, place) if "own_there" in seen else _of_others(seen, place, ran)
+    if "right_without_kernels" in seen:
+        return failed(f"{place}: right at every shape without any of its {own} launches; a library did the work")
+    share = seen["own_share"]
+    text = f"{place}: {own} of {ran} launches are of the source's own kernels{_share(share)}"
+    if share is not None and share < MOST:
+        return failed(f"{text}; a library's took the rest", "hint")
+    return passed(text)
+
+
+def _at_claimed(seen: Seen, place: str) -> Answer:
+    """None of them ran; what the host code launches at the claimed shape decides."""
+    own, launches, claimed = seen["own_there"], seen["launches_at_claimed_shape"], seen["claimed_shape"]
+    there = f"{label(claimed)}, the claimed shape: "
+    if own:
+        return passed(f"{place}: none of the source's kernels ran; {there}{own} of {launches} do")
+    names = ", ".join(seen["kernels_in_source"])
+    text = f"{there}the host code launches none of the source's kernels ({names}), nor at {place}, which was run"
+    return failed(text, shape=claimed)
+
+
+def _of_others(seen: Seen, place: str, ran: int) -> Answer:
+    """None of them ran, and nothing is known of the claimed shape."""
+    named, refused = seen["kernels_in_source"], seen["refused_by_torch"]
+    if named and seen["returned"] == "Tensor":
+        text = f"{place}: none of the source's kernels ran ({', '.join(named)}); {ran} launches of others did"
+        text += "; they may run at the claimed shape, since the source compares sizes" if seen["sizes_decide"] else ""
         text += f"; {refused}" if refused else ""
-        grade: Grade = "hint" if elsewhere else "proved"
-        return answer(NAME, target, "fail", text, grade=grade, evidence=evidence, anywhere=bool(refused))
-    worked = f"{len(ran)} launches of a library's" if ran else "a library"
-    text = f"{case.label}: the source has no kernel of its own; {worked} did the work"
-    grade = "proved" if launches_nothing(source) else "hint"
-    return answer(NAME, target, "fail", text, grade=grade, evidence=evidence, anywhere=grade == "proved")
+        return failed(text, "hint" if seen["sizes_decide"] else "proved", anywhere=bool(refused))
+    worked = f"{ran} launches of a library's" if ran else "a library"
+    text = f"{place}: the source has no kernel of its own; {worked} did the work"
+    nothing = seen["launches_nothing"]
+    return failed(text, "proved" if nothing else "hint", anywhere=nothing)
 
 
 def _right_without(target: Target) -> bool:
@@ -123,11 +151,8 @@ def _right_without(target: Target) -> bool:
         return False
 
 
-def _at_the_claimed_shape(
-    target: Target, case: Case, names: list[str], evidence: dict[str, JsonValue]
-) -> Finding | None:
+def _at_the_claimed_shape(target: Target, names: list[str]) -> Seen | None:
     """Where a smaller shape ran no kernel of the source: what its host code launches at the claimed one, if known."""
-    shape = target.claim.shapes.claimed
     try:
         (found,) = claimed_shape.launched(target, [claimed_shape.needed(target)])
     except AuditError:
@@ -135,16 +160,8 @@ def _at_the_claimed_shape(
     if found.raised is not None or found.refused is not None:
         return None
     own = [is_one_of(one["kernel"], names) or target.built.defines(one["kernel"]) for one in found.launches]
-    label = ", ".join(f"{name}={size}" for name, size in shape.items())
-    told: dict[str, JsonValue] = {**evidence, "launches_at_claimed_shape": len(own), "own_there": sum(own)}
-    if any(own):
-        text = (
-            f"{case.label}: none of the source's kernels ran; {label}, the claimed shape: {sum(own)} of {len(own)} do"
-        )
-        return answer(NAME, target, "pass", text, evidence=told)
-    text = f"{label}, the claimed shape: the host code launches none of the source's kernels ({', '.join(names)})"
-    text += f", nor at {case.label}, which was run"
-    return answer(NAME, target, "fail", text, evidence=told, shape=shape)
+    shape = dict(target.claim.shapes.claimed)
+    return {"launches_at_claimed_shape": len(own), "own_there": sum(own), "claimed_shape": shape}
 
 
 def launches_nothing(source: Path) -> bool:

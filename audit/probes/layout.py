@@ -5,43 +5,42 @@ Silently wrong is a hint: a published kernel may be meant for contiguous inputs,
 
 from __future__ import annotations
 
-from pydantic import JsonValue
-
-from audit.model import Finding
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, failed, label, passed
 from audit.probes.battery import LAYOUTS, Asked, at_middle, premise, views
+from audit.probes.compare import sentence
 from audit.probes.target import Target
 
 NAME = "layout"
 MECHANISMS = ("layout blindness", "wrong stride of an input")
 
 
-def run(target: Target) -> Finding:
+def observe(target: Target) -> Seen:
     """One call a layout at the middle case."""
-    if (skipped := premise(NAME, target, at_middle(target)["first"])) is not None:
+    if (skipped := premise(target, at_middle(target)["first"])) is not None:
         return skipped
     asked = [one for name, one in views(target).items() if name in LAYOUTS]
-    told: list[JsonValue] = []
-    blind: list[str] = []
-    refused: list[str] = []
-    for one in asked:
-        if one.call.raised:
-            refused.append(one.what)
-            told.append({"layout": one.what, "refused": one.call.raised})
-            continue
-        comparison = one.compared(target)
-        told.append({"layout": one.what, **comparison.evidence()})
-        if not comparison.right:
-            blind.append(f"{one.what} inputs: {comparison.sentence()}")
-    evidence: dict[str, JsonValue] = {"shape": dict(asked[0].case.shape), "layouts": told}
-    label = asked[0].case.label
-    if blind:
-        text = f"{label}: no error, and a wrong result for {blind[0]}"
-        return answer(NAME, target, "fail", text, grade="hint", evidence=evidence)
-    return answer(NAME, target, "pass", f"{label}: {_sentence(asked, refused)}", evidence=evidence)
+    told = [
+        {
+            "layout": one.what,
+            **({"refused": raised} if (raised := one.call.raised) else one.compared(target).evidence()),
+        }
+        for one in asked
+    ]
+    return {"shape": dict(asked[0].case.shape), "layouts": told}
 
 
-def _sentence(asked: list[Asked], refused: list[str]) -> str:
-    right = [one.what for one in asked if one.what not in refused]
-    parts = [f"right for {', '.join(right)} inputs"] if right else []
-    return "; ".join([*parts, *([f"refuses {', '.join(refused)} ones"] if refused else [])])
+def _seen(target: Target, one: Asked) -> Seen:
+    return {"refused": one.call.raised} if one.call.raised else one.compared(target).evidence()
+
+
+def conclude(seen: Seen) -> Answer:
+    """A refusal is right; a wrong result without an error is not."""
+    place, taken = label(seen["shape"]), [one for one in seen["layouts"] if "refused" not in one]
+    blind = next((one for one in taken if not one["right"]), None)
+    if blind is not None:
+        told = f"{blind['layout']} inputs: {sentence(blind)}"
+        return failed(f"{place}: no error, and a wrong result for {told}", "hint")
+    refused = [one["layout"] for one in seen["layouts"] if "refused" in one]
+    parts = [f"right for {', '.join(one['layout'] for one in taken)} inputs"] if taken else []
+    parts += [f"refuses {', '.join(refused)} ones"] if refused else []
+    return passed(f"{place}: {'; '.join(parts)}")

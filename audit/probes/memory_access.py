@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pydantic import JsonValue
-
-from audit.model import Finding
 from audit.model.errors import Unsupported
 from audit.probes import second_prover
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, failed, label, passed, skipped
 from audit.probes.called import Case, Need, counting
 from audit.probes.target import Target
-from audit.probes.undefined import Checked, checked, checking
+from audit.probes.undefined import checked, checking, sentence
 
 NAME = "memory_access"
 MECHANISMS = ("out-of-bounds access", "missing bounds", "race", "never-initialised read", "misuse of warp lanes")
@@ -28,39 +25,40 @@ def needs(target: Target) -> Iterator[Need]:
         yield checking(target), target.middle
 
 
-def run(target: Target) -> Finding:
+def observe(target: Target) -> Seen:
     """One checked call at the middle case; on a GPU, where checking takes longer, at the smaller of two."""
     if not target.built.checks_accesses:
         raise Unsupported("checks of every memory access")
     case = target.middle if target.built.tensor_device == "cpu" else smaller(target)
     found = checked(target, case)
-    seen, proofs = second_prover.beside(target, found)
-    evidence: dict[str, JsonValue] = {
+    reports, proofs = second_prover.beside(target, found)
+    seen: Seen = {
         "shape": dict(case.shape),
-        "reports": [one.evidence() for one in seen],
+        "reports": [one.evidence() for one in reports],
         "fills": found.fills,
         "most_writes": found.most_writes,
         **proofs,
     }
-    if not seen:
-        return _nothing(target, case, found, evidence)
-    worst = seen[0]
-    evidence |= {"kind": worst.kind, "line": worst.line, "proof": worst.proof}
-    text = f"{case.label}: {worst.sentence()}"
-    if found.fills and worst.grade == "hint":
-        text += f"; the result is the same, bit for bit, whatever was there ({found.fills} fills)"
-    return answer(NAME, target, "fail", text, grade=worst.grade, evidence=evidence, line=worst.line)
+    if reports:
+        return seen | {"kind": reports[0].kind, "line": reports[0].line, "proof": reports[0].proof}
+    return seen | ({"unanswered": list(found.unanswered)} if found.unanswered else {})
+
+
+def conclude(seen: Seen) -> Answer:
+    """The worst report decides; they stand in that order."""
+    place = label(seen["shape"])
+    if seen["reports"]:
+        worst = seen["reports"][0]
+        text = f"{place}: {sentence(worst)}"
+        if seen["fills"] and worst["grade"] == "hint":
+            text += f"; the result is the same, bit for bit, whatever was there ({seen['fills']} fills)"
+        return failed(text, worst["grade"], line=worst["line"])
+    if tools := ", ".join(seen.get("unanswered", ())):
+        return skipped(f"{place}: nothing was seen, but not every tool gave an answer in time ({tools})")
+    return passed(f"{place}: no undefined access")
 
 
 def smaller(target: Target) -> Case:
     """The middle case, the smaller one of two."""
     by_size = counting(target.cases)
     return by_size[(len(by_size) - 1) // 2]
-
-
-def _nothing(target: Target, case: Case, found: Checked, evidence: dict[str, JsonValue]) -> Finding:
-    if not found.unanswered:
-        return answer(NAME, target, "pass", f"{case.label}: no undefined access", evidence=evidence)
-    tools = ", ".join(found.unanswered)
-    text = f"{case.label}: nothing was seen, but not every tool gave an answer in time ({tools})"
-    return answer(NAME, target, "skip", text, evidence=evidence)

@@ -6,12 +6,12 @@ NaN has no agreed place.
 
 from __future__ import annotations
 
-import numpy as np
-from pydantic import JsonValue
+from typing import Any
 
-from audit.model import Finding
+import numpy as np
+
 from audit.model.errors import Unsupported
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, failed, label, passed
 from audit.probes.battery import LAYOUTS, Asked, at_middle, premise, too_large, views
 from audit.probes.called import value_calls
 from audit.probes.target import Target
@@ -21,27 +21,27 @@ NAME = "nonfinite"
 MECHANISMS = ("NaN passes", "infinity clamped")
 
 
-def run(target: Target) -> Finding:
+def observe(target: Target) -> Seen:
     """Two calls at the middle case, with one element of the first input replaced."""
     first = at_middle(target)["first"]
-    if (skipped := premise(NAME, target, first) or too_large(NAME, target, first)) is not None:
+    if (skipped := premise(target, first) or too_large(NAME, target, first)) is not None:
         return skipped
     asked = [one for name, one in views(target).items() if name not in LAYOUTS]
     if not asked:
         raise Unsupported("a NaN among inputs that are all integers")
     counts = {one.what: _counts(target, one) for one in asked if not one.call.raised}
-    evidence: dict[str, JsonValue] = {
-        "shape": dict(first.case.shape),
-        "inputs": [{"value": name, **numbers, "right": not any(numbers.values())} for name, numbers in counts.items()],
-    }
-    label = first.case.label
-    for name, numbers in counts.items():
-        if any(numbers.values()):
-            text = f"{label}: one {name} among the inputs: {_sentence(numbers)}"
-            return answer(NAME, target, "fail", text, grade="hint", evidence=evidence)
-    what = " and ".join(counts) or "neither"
-    text = f"{label}: {what} reach the result as in the reference"
-    return answer(NAME, target, "pass", text, evidence=evidence)
+    told = [{"value": name, **numbers, "right": not any(numbers.values())} for name, numbers in counts.items()]
+    return {"shape": dict(first.case.shape), "inputs": told}
+
+
+def conclude(seen: Seen) -> Answer:
+    """The first of the two that differs."""
+    place, inputs = label(seen["shape"]), seen["inputs"]
+    differs = next((one for one in inputs if not one["right"]), None)
+    if differs is not None:
+        return failed(f"{place}: one {differs['value']} among the inputs: {_sentence(differs)}", "hint")
+    both = " and ".join(one["value"] for one in inputs) or "neither"
+    return passed(f"{place}: {both} reach the result as in the reference")
 
 
 def _counts(target: Target, one: Asked) -> dict[str, int]:
@@ -59,6 +59,6 @@ def _counts(target: Target, one: Asked) -> dict[str, int]:
     }
 
 
-def _sentence(numbers: dict[str, int]) -> str:
+def _sentence(numbers: dict[str, Any]) -> str:
     words = {"lost": "stay finite that are not in the reference", "more": "are not finite", "wrong": "are wrong"}
     return ", ".join(f"{numbers[key]:,} elements {text}" for key, text in words.items() if numbers[key])

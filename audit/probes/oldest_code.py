@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pydantic import JsonValue
-
 from audit.model import Finding
 from audit.probes import agreement
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, failed, finding, passed, skipped
 from audit.probes.called import Call, SessionBroken, value_calls
 from audit.probes.target import Target
 
@@ -21,46 +19,54 @@ NAME = "oldest_code"
 
 
 def run(own: Target, oldest: Target, *, found: Iterable[Finding]) -> Finding:
-    """Compares the bytes of both builds' outputs on memory filled with NaN, and what differs with the oracle's.
+    """Compare the bytes of both builds' outputs on memory filled with NaN, and what differs with the oracle's.
 
     Args:
         own: the build for this GPU.
         oldest: the same source for the variant's least compute capability.
         found: what the probes found of the build for this GPU.
     """
-    code = f"the code for compute capability {_told(own.variant.compute_capability)}"
+    seen: Seen = {"compute_capability": own.variant.compute_capability}
     try:
         right, ours = agreement.right_at(own.cases, found), _outputs(own)
     except SessionBroken as error:
-        return answer(NAME, own, "skip", f"the code for this GPU gives nothing to compare with ({error})")
+        return finding(NAME, own.variant.name, seen | {"not_compared": str(error)}, conclude)
     try:
         theirs = _outputs(oldest)
     except SessionBroken as error:
-        return answer(NAME, own, "fail", f"{code} does not run as that for this GPU does: {error}", grade="hint")
+        return finding(NAME, own.variant.name, seen | {"does_not_run": str(error)}, conclude)
     same = [one.same_bits(other) for one, other in zip(ours, theirs, strict=True)]
     also = [
         good if equal else oldest.compared(call, case).right
         for good, equal, call, case in zip(right, same, theirs, oldest.cases, strict=True)
     ]
-    evidence: dict[str, JsonValue] = {
-        "compute_capability": own.variant.compute_capability,
-        "right": {case.label: good for case, good in zip(own.cases, also, strict=True)},
-        "same_bytes_at": sum(same),
-    }
-    shapes = f"{len(own.cases)} shapes"
-    if right != also:
-        differ = [case.label for case, one, other in zip(own.cases, right, also, strict=True) if one != other]
-        text = (
-            f"{code} is right at {sum(also)} of {shapes}, that for this GPU at {sum(right)}: {', '.join(differ)} differ"
-        )
-        return answer(NAME, own, "fail", text, grade="hint", evidence=evidence)
-    text = f"{code}, compiled here by the driver, is right at {sum(also)} of {shapes}, as that for this GPU is"
-    return answer(NAME, own, "pass", f"{text}; the same bytes at {sum(same)}", evidence=evidence)
+    labels = [case.label for case in own.cases]
+    seen |= {"right": dict(zip(labels, also, strict=True)), "right_here": dict(zip(labels, right, strict=True))}
+    return finding(NAME, own.variant.name, seen | {"same_bytes_at": sum(same)}, conclude)
 
 
 def without(own: Target, why: str) -> Finding:
     """The finding where there is no such code to ask."""
-    return answer(NAME, own, "skip", f"no code for compute capability {_told(own.variant.compute_capability)}: {why}")
+    seen = {"compute_capability": own.variant.compute_capability, "none_because": why}
+    return finding(NAME, own.variant.name, seen, conclude)
+
+
+def conclude(seen: Seen) -> Answer:
+    """Both are right at the same shapes, or not."""
+    capability = _told(seen["compute_capability"])
+    if "none_because" in seen:
+        return skipped(f"no code for compute capability {capability}: {seen['none_because']}")
+    if "not_compared" in seen:
+        return skipped(f"the code for this GPU gives nothing to compare with ({seen['not_compared']})")
+    code = f"the code for compute capability {capability}"
+    if "does_not_run" in seen:
+        return failed(f"{code} does not run as that for this GPU does: {seen['does_not_run']}", "hint")
+    also, right, shapes = seen["right"], seen["right_here"], f"{len(seen['right'])} shapes"
+    if differ := [where for where in also if also[where] != right[where]]:
+        there = f"is right at {sum(also.values())} of {shapes}, that for this GPU at {sum(right.values())}"
+        return failed(f"{code} {there}: {', '.join(differ)} differ", "hint")
+    text = f"{code}, compiled here by the driver, is right at {sum(also.values())} of {shapes}, as that for this GPU is"
+    return passed(f"{text}; the same bytes at {seen['same_bytes_at']}")
 
 
 def _told(compute_capability: int) -> str:

@@ -6,12 +6,9 @@ after the reference means that the result was inherited, not computed.
 
 from __future__ import annotations
 
-from pydantic import JsonValue
-
-from audit.model import Finding, Grade
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.called import Call, Mode, Run, value_calls
-from audit.probes.compare import Comparison
+from audit.probes.compare import sentence
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 
@@ -28,7 +25,7 @@ def claim_first_session(target: Target) -> list[Call]:
     return target.once("claim first", lambda: target.session(runs, target.largest, REUSE, fresh=True))
 
 
-def run(target: Target) -> Finding:
+def observe(target: Target) -> Seen:
     """Two sessions at the largest case."""
     case = target.largest
     claim, other, *_ = claim_first_session(target)
@@ -37,24 +34,25 @@ def run(target: Target) -> Finding:
     reference, late = target.session(["reference", "claim"], case, REUSE, fresh=True)
     value_calls([reference, late], [case.expected] * 2)
     reference_first = target.compared(late, case)
-    same = late.same_bits(reference)
-    evidence: dict[str, JsonValue] = {
+    right = claim_first.right and reference_first.right
+    return {
         "shape": dict(case.shape),
         "claim_first": claim_first.evidence(),
-        "reference_first": {**reference_first.evidence(), "difference_zero": same},
+        "reference_first": {**reference_first.evidence(), "difference_zero": late.same_bits(reference)},
+        **({} if right else {"undefined": undefined_beside(target, case)}),
     }
-    text = f"{case.label}: {_sentence(claim_first, reference_first, same=same)}"
-    if claim_first.right and reference_first.right:
-        return answer(NAME, target, "pass", text, evidence=evidence)
-    grade: Grade = "undefined" if undefined_beside(target, case) else "proved"
-    return answer(NAME, target, "fail", text, grade=grade, evidence=evidence)
 
 
-def _sentence(claim_first: Comparison, reference_first: Comparison, *, same: bool) -> str:
-    if claim_first.right and reference_first.right:
-        return "right in both orders"
-    if claim_first.right or reference_first.right:
-        lucky, other = ("claim", reference_first) if claim_first.right else ("reference", claim_first)
-        zero = ", there with difference exactly 0 to the reference" if same and lucky == "reference" else ""
-        return f'wrong in one order ({other.sentence()}), "right" when the {lucky} runs first{zero}'
-    return f"wrong in both orders ({claim_first.sentence()})"
+def conclude(seen: Seen) -> Answer:
+    """Right in both orders, in one, or in none."""
+    place, claim_first, reference_first = label(seen["shape"]), seen["claim_first"], seen["reference_first"]
+    if claim_first["right"] and reference_first["right"]:
+        return passed(f"{place}: right in both orders")
+    grade = beside(seen["undefined"])
+    if not claim_first["right"] and not reference_first["right"]:
+        return failed(f"{place}: wrong in both orders ({sentence(claim_first)})", grade)
+    lucky, other = ("claim", reference_first) if claim_first["right"] else ("reference", claim_first)
+    same = lucky == "reference" and reference_first["difference_zero"]
+    zero = ", there with difference exactly 0 to the reference" if same else ""
+    text = f'wrong in one order ({sentence(other)}), "right" when the {lucky} runs first{zero}'
+    return failed(f"{place}: {text}", grade)

@@ -17,8 +17,6 @@ from audit.probes.target import Target
 
 NAME = "reference"
 FAILS = "the task as read fails its own reference"
-EVIDENCE = "own_reference"
-"""The key of a finding's evidence under which the reference's answer stands."""
 NOT_ASKED = (kernels_ran.NAME, memory_access.NAME, claimed_launches.NAME)
 """Questions about the kernels of a source, whatever the task says; a reference has none."""
 ASKED_INSTEAD = {"claimed_blocks": "agreement"}
@@ -39,19 +37,10 @@ def with_key(own: Finding, reference: Target) -> Finding:
     return own.model_copy(update={"evidence": {**own.evidence, "correct": _key(own, reference)}})
 
 
-def not_concluded(finding: Finding, own: Finding) -> Finding:
-    """The finding of a kernel whose reference did not stand the same probe, see `with_key`: an error.
-
-    Args:
-        finding: the kernel's failure.
-        own: what the probe said of the reference.
-    """
+def why_not(own: Finding) -> str:
+    """Why nothing is concluded from a failure whose reference did not stand the same probe, see `with_key`."""
     found = own.summary if own.outcome == "fail" else f"no answer ({own.outcome}: {own.summary})"
-    key = own.evidence["correct"]
-    text = f"{finding.summary} - {FAILS} in {own.probe}: {found}; correct {key} in claim.toml; nothing is concluded"
-    told = {"outcome": own.outcome, "summary": own.summary, "correct": key}
-    changed = {"outcome": "error", "grade": None, "summary": text, "evidence": {**finding.evidence, EVIDENCE: told}}
-    return finding.model_copy(update=changed)
+    return f"{FAILS} in {own.probe}: {found}; correct {own.evidence['correct']} in claim.toml"
 
 
 def _key(own: Finding, reference: Target) -> str:

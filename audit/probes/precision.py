@@ -14,11 +14,9 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from pydantic import JsonValue
 
-from audit.model import Finding
 from audit.model.errors import Unsupported
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, failed, label, passed
 from audit.probes.battery import at_largest, premise
 from audit.probes.called import value_calls
 from audit.probes.target import Target
@@ -39,7 +37,7 @@ _LESS_ON_A_GPU = re.compile(
 """Where float32 has fewer bits on a GPU than where a processor does the work."""
 
 
-def run(target: Target) -> Finding:
+def observe(target: Target) -> Seen:
     """One call at the largest case, standard inputs."""
     first, bits = at_largest(target)["first"], wanted(target).largest.bits
     value_calls([first.call], [first.case.expected])
@@ -47,28 +45,32 @@ def run(target: Target) -> Finding:
     got = correctness.effective_bits(first.call.values().astype(np.float64).reshape(want.shape), want)
     known = {name: value for name, value in bits.items() if value is not None}
     if got is None or set(known) != set(RANK) or got < known["bf16"] - MARGIN_BITS:
-        if (skipped := premise(NAME, target, first)) is not None:  # wrong by more than any rounding
+        if (skipped := premise(target, first)) is not None:  # wrong by more than any rounding
             return skipped
         raise Unsupported("effective bits of a result that is zero, or not finite once its inputs are rounded")
-    place, told = class_of(got, known), {name: round(value, 2) for name, value in known.items()}
-    evidence: dict[str, JsonValue] = {
+    place = class_of(got, known)
+    if place in (None, "fp32") and not _shown(target):
+        raise Unsupported("TF32, which a GPU may take for float32 in this source")
+    return {
         "shape": dict(first.case.shape),
         "bits": round(got, 2),
-        "bits_of": dict(told),
+        "bits_of": {name: round(value, 2) for name, value in known.items()},
         "class": place,
         "declared": target.variant.precision,
         "within_tolerance": first.compared(target).right,
     }
-    text = f"{first.case.label}: {got:.1f} effective bits (reference {known['fp32']:.1f}, TF32 {known['tf32']:.1f})"
-    if place in (None, "fp32") and not _shown(target):
-        raise Unsupported("TF32, which a GPU may take for float32 in this source")
+
+
+def conclude(seen: Seen) -> Answer:
+    """Whether the class is the declared one, or better."""
+    of, place, declared = seen["bits_of"], seen["class"], seen["declared"]
+    text = f"{label(seen['shape'])}: {seen['bits']:.1f} effective bits"
+    text += f" (reference {of['fp32']:.1f}, TF32 {of['tf32']:.1f})"
     if place is None:
-        text += "; the precisions cannot be told apart here"
-        return answer(NAME, target, "pass", text, evidence=evidence)
-    if RANK[place] < RANK[target.variant.precision]:
-        text += f": {_named(place)} accuracy, declared {target.variant.precision}"
-        return answer(NAME, target, "fail", text, evidence=evidence)
-    return answer(NAME, target, "pass", f"{text}: {_named(place)} accuracy", evidence=evidence)
+        return passed(f"{text}; the precisions cannot be told apart here")
+    if RANK[place] < RANK[declared]:
+        return failed(f"{text}: {_named(place)} accuracy, declared {declared}")
+    return passed(f"{text}: {_named(place)} accuracy")
 
 
 def _shown(target: Target) -> bool:

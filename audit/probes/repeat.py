@@ -8,12 +8,10 @@ when they were first asked are left to `distributions`, which knows what roundin
 
 from __future__ import annotations
 
-from pydantic import JsonValue
-
-from audit.model import Finding, Grade
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.battery import AFTER, REPEAT, Asked, at_middle, premise
 from audit.probes.called import Case
+from audit.probes.compare import sentence
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 
@@ -27,36 +25,38 @@ MECHANISMS = (
 )
 
 
-def run(target: Target) -> Finding:
+def observe(target: Target) -> Seen:
     """24 to 40 calls whose contents take turns, the last half as a timer has them, then one with each content."""
     asked = at_middle(target)
-    if (skipped := premise(NAME, target, asked["first"])) is not None:
+    if (skipped := premise(target, asked["first"])) is not None:
         return skipped
     repeated = asked[REPEAT]
     case, order = asked["first"].case, repeated.call.event.get("order") or []
-    differing = repeated.call.event.get("differing") or []
     checks = {"a repeated call": repeated.compared(target)}
     left = {one.case.inputs for one in asked.values() if one.group == DISTRIBUTIONS and not _right(target, one)}
     for name, one in asked.items():
         if name.startswith((f"{REPEAT}_", AFTER)) and one.case.inputs not in left:
             checks[_words(name, one, case)] = one.compared(target)
-    evidence: dict[str, JsonValue] = {
+    right = all(comparison.right for comparison in checks.values())
+    return {
         "shape": dict(case.shape),
         "calls": len(order),
         "contents": len(set(order)),
-        "differing": list(differing),
-        "shapes": [
-            {"shape": dict(case.shape), "call": what, **comparison.evidence()} for what, comparison in checks.items()
-        ],
+        "differing": list(repeated.call.event.get("differing") or []),
+        "shapes": [{"shape": dict(case.shape), "call": what, **one.evidence()} for what, one in checks.items()],
+        **({} if right else {"undefined": undefined_beside(target, case)}),
     }
-    wrong = [f"{what}: {comparison.sentence()}" for what, comparison in checks.items() if not comparison.right]
-    if not wrong:
-        bits = f"; {len(differing)} differ from the first in their last bits" if differing else ", bit for bit the same"
-        return answer(NAME, target, "pass", f"{case.label}: {len(order)} calls right{bits}", evidence=evidence)
-    undefined = undefined_beside(target, case)
-    grade: Grade = "undefined" if undefined else "proved"
-    text = f"{case.label}: the first call is right, of {len(order)} more {wrong[0]}"
-    return answer(NAME, target, "fail", text, grade=grade, evidence=evidence)
+
+
+def conclude(seen: Seen) -> Answer:
+    """The first call that is wrong though the very first was right."""
+    place, calls, differing = label(seen["shape"]), seen["calls"], len(seen["differing"])
+    wrong = next((one for one in seen["shapes"] if not one["right"]), None)
+    if wrong is None:
+        bits = f"; {differing} differ from the first in their last bits" if differing else ", bit for bit the same"
+        return passed(f"{place}: {calls} calls right{bits}")
+    told = f"{wrong['call']}: {sentence(wrong)}"
+    return failed(f"{place}: the first call is right, of {calls} more {told}", beside(seen["undefined"]))
 
 
 def _right(target: Target, one: Asked) -> bool:

@@ -10,11 +10,13 @@ from dataclasses import replace
 
 from audit.model import Finding
 from audit.model.errors import AuditError, Unsupported
-from audit.probes import NEEDS, OF_THE_CLAIM, PROBES, battery, contract, own_reference
+from audit.probes import NEEDS, OF_THE_CLAIM, PROBES, answer, battery, contract, own_reference
+from audit.probes.answer import not_concluded
 from audit.probes.target import Target
 
 AT_ONCE = 3
 """Probes asked at once where most share one process: those that need fresh ones go on beside them."""
+UNCONFIRMED = {"confirmed": False}
 
 
 def ask_all(target: Target, *, second: Callable[[], Target] | None = None) -> Iterator[Finding]:
@@ -75,7 +77,7 @@ def against_reference(finding: Finding, target: Target, *, probe: str | None = N
     if question in own_reference.NOT_ASKED:
         return finding
     own = target.references.answer(question, target, lambda reference: _of_reference(question, reference))
-    return finding if own_reference.stands(own) else own_reference.not_concluded(finding, own)
+    return finding if own_reference.stands(own) else not_concluded(finding, own_reference.why_not(own))
 
 
 def seen_again(again: Finding, *, by: Iterable[Finding]) -> Finding:
@@ -88,7 +90,7 @@ def seen_again(again: Finding, *, by: Iterable[Finding]) -> Finding:
 def unconfirmed(finding: Finding) -> Finding:
     """A finding of a first build whose published build failed: what would convict becomes an error."""
     why = "the published build that had to confirm it does not exist"
-    return _not_concluded(finding, why) if finding.fails_kernel else finding
+    return not_concluded(finding, why).model_copy(update=UNCONFIRMED) if finding.fails_kernel else finding
 
 
 def _ask_ahead(target: Target, probes: Iterable[str]) -> None:
@@ -102,7 +104,7 @@ def _asked(probe: str, variant: str, asking: Callable[[], Target]) -> Finding:
         target = asking()
         if probe in NEEDS:
             _ask_ahead(target, [probe])
-        return (PROBES.get(probe) or OF_THE_CLAIM[probe])(target)
+        return answer.ask(PROBES.get(probe) or OF_THE_CLAIM[probe], target)
     except Unsupported as error:
         outcome, summary = "skip", str(error)
     except AuditError as error:
@@ -124,9 +126,5 @@ def _unanswered(probe: str, variant: str, outcome: str, summary: str) -> Finding
 def _confirmed(first: Finding, again: Finding) -> Finding:
     if again.fails_kernel:
         return first.model_copy(update={"confirmed": True})
-    return _not_concluded(first, f"not seen in a second build ({again.outcome}: {again.summary})")
-
-
-def _not_concluded(finding: Finding, why: str) -> Finding:
-    text = f"{finding.summary} - {why}; nothing is concluded"
-    return finding.model_copy(update={"outcome": "error", "grade": None, "confirmed": False, "summary": text})
+    why = f"not seen in a second build ({again.outcome}: {again.summary})"
+    return not_concluded(first, why).model_copy(update=UNCONFIRMED)

@@ -16,6 +16,7 @@ from audit.model import Shape, sanitizer
 from audit.model.errors import Unsupported
 from audit.probes import claimed_launches, claimed_shape
 from audit.probes.called import Call, Case, Mode, SessionBroken, SessionForged
+from audit.probes.compare import sentence
 from audit.probes.contract import ILLEGAL
 from audit.probes.target import Target
 from audit.probes.undefined import PROVED
@@ -165,7 +166,7 @@ def _at(target: Target, case: Case, call: Call | str) -> At:
     bad = next((one for one in target.built.located(call.reports) if one["kind"] in PROVED), None)
     try:
         compared = target.compared(call, case)
-        right, why = compared.right, compared.sentence()
+        right, why = compared.right, sentence(compared.evidence())
     except SessionForged:
         raise
     except SessionBroken as error:

@@ -11,15 +11,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-
-from pydantic import JsonValue
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from audit.claims.shapes.counting import counts
 from audit.claims.shapes.numbers import named
 from audit.claims.shapes.sweep import Rule, explanation, sharper, sizes
-from audit.model import Finding, Shape
-from audit.probes.answer import answer
+from audit.model import Shape
+from audit.model.claim import Shapes
+from audit.probes.answer import Answer, Seen, failed, label, passed, skipped
 from audit.probes.sized import At, called, launched
 from audit.probes.target import Target
 
@@ -33,7 +32,7 @@ FEWEST = 3
 Rules = Sequence[Rule]
 
 
-def run(target: Target) -> Finding:
+def observe(target: Target) -> Seen:
     """One call at each size around the smallest tested shape, with every access checked on the emulated device."""
     source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8")
     numbers = named([source])
@@ -42,13 +41,40 @@ def run(target: Target) -> Finding:
     base = next((at for at in found if at.shape == around), None)
     if base is None or base.result not in ANSWERED or sum(at.result in ANSWERED for at in found) < FEWEST:
         why = "a call is too much work here" if base is None else next((at.said for at in found if at.why), NO_OTHER)
-        return answer(NAME, target, "skip", f"not asked: {At(around).label}: no sizes around it: {why}")
+        return {"around": dict(around), "none_because": why}
     known = [at.shape for at in found]
     more = sharper(around, [*wrong_at(found, numbers), *refused_at(found, numbers)], numbers)
     if more := [shape for place, shape in enumerate(more) if shape not in [*known, *more[:place]]]:
         found += called(target, more)
     found += launched(target, base, found)
-    return _finding(target, source, found, numbers)
+    return seen_at(found, numbers=numbers, source=source, claimed=target.claim.shapes)
+
+
+def conclude(seen: Seen) -> Answer:
+    """Where the kernel is right, wrong, and refuses; the base is the first of the sizes."""
+    if "none_because" in seen:
+        return skipped(f"not asked: {label(seen['around'])}: no sizes around it: {seen['none_because']}")
+    text, at = "; ".join(_told(seen)), seen["sizes"]
+    failing = next((one for one in at if one["result"] in FAILED), None)
+    if failing is None:
+        return passed(text)
+    text = text if seen["claimed"] else "; ".join([text, "none of these sizes is claimed"])
+    return failed(text, "hint", shape=failing["sizes"], line=seen["line"])._replace(claimed=seen["claimed"])
+
+
+def seen_at(found: Sequence[At], *, numbers: Collection[int], source: str, claimed: Shapes) -> Seen:
+    """The results of all sizes, the rules by which some are wrong or refused, and the line that those point at."""
+    failing = [at for at in found if at.result in FAILED]
+    wrong, refused = wrong_at(found, numbers), refused_at(found, numbers)
+    lines = Counter(at.line for at in failing if at.line)
+    return {
+        "around": dict(found[0].shape),
+        "rule": " or ".join(map(str, wrong)) or None,
+        "refused_rule": " or ".join(map(str, refused)) or None,
+        "line": lines.most_common(1)[0][0] if lines else line_of((rule.number for rule in wrong), source),
+        "claimed": any(counts(at.shape, claimed, numbers) for at in failing),
+        "sizes": [at.evidence() for at in found],
+    }
 
 
 def base_of(target: Target, numbers: Collection[int]) -> Shape:
@@ -74,43 +100,29 @@ def refused_at(found: Iterable[At], numbers: Collection[int]) -> Rules:
     return explanation(results, numbers) or ()
 
 
-def sentence(found: Sequence[At], numbers: Collection[int], line: int | None) -> str:
-    """Where the kernel is right, wrong, and refuses; the base is the first of those found."""
-    base, counts = found[0], Counter(at.result for at in found)
-    asked = counts["right"] + counts["wrong"]
-    told = [f"right at all {asked} sizes asked around {base.label}"]
-    if wrong := [at for at in found if at.result == "wrong"]:
-        rules = " or ".join(map(str, wrong_at(found, numbers)))
-        text = f"wrong at {len(wrong)} of {asked} sizes asked around {base.label}"
-        text += f", exactly where {rules}" if rules else ", by no single rule"
-        told = [text if counts["right"] else f"wrong at all {asked} sizes asked around {base.label}"]
-        told = [*([f"right at {base.label}"] if base.result == "right" else []), *told]
-        told += [*([f"see line {line}"] if line else []), f"{wrong[0].label}: {wrong[0].said}"]
-    told += [f"{at.label}, no kernel run: {at.said}" for at in found if at.result == "launch_refused"][:1]
-    if counts["refused"]:
-        rules = " or ".join(map(str, refused_at(found, numbers)))
-        text = f"refused by an exception at {counts['refused']} more"
-        told.append(text + (f", exactly where {rules}" if rules else ""))
-    told += [f"not of the task: {counts['not_taken']} more"] if counts["not_taken"] else []
-    return "; ".join(told)
+def _told(seen: Seen) -> Iterator[str]:
+    """The parts of the sentence."""
+    at, base = seen["sizes"], label(seen["around"])
+    counted = Counter(one["result"] for one in at)
+    wrong, asked = counted["wrong"], counted["right"] + counted["wrong"]
+    if not wrong:
+        yield f"right at all {asked} sizes asked around {base}"
+    else:
+        yield from [f"right at {base}"] if at[0]["result"] == "right" else []
+        where = f", exactly where {seen['rule']}" if seen["rule"] else ", by no single rule"
+        some = f"wrong at {wrong} of {asked} sizes asked around {base}{where}"
+        yield some if counted["right"] else f"wrong at all {asked} sizes asked around {base}"
+        yield from [f"see line {seen['line']}"] if seen["line"] else []
+        yield _why(next(one for one in at if one["result"] == "wrong"), "")
+    yield from [_why(one, ", no kernel run") for one in at if one["result"] == "launch_refused"][:1]
+    if counted["refused"]:
+        where = f", exactly where {seen['refused_rule']}" if seen["refused_rule"] else ""
+        yield f"refused by an exception at {counted['refused']} more{where}"
+    yield from [f"not of the task: {counted['not_taken']} more"] if counted["not_taken"] else []
 
 
-def _finding(target: Target, source: str, found: Sequence[At], numbers: Collection[int]) -> Finding:
-    failed, rules = [at for at in found if at.result in FAILED], wrong_at(found, numbers)
-    seen = Counter(at.line for at in failed if at.line)
-    line = seen.most_common(1)[0][0] if seen else line_of((rule.number for rule in rules), source)
-    text = sentence(found, numbers, line)
-    evidence: dict[str, JsonValue] = {
-        "around": dict(found[0].shape),
-        "rule": " or ".join(map(str, rules)) or None,
-        "sizes": [at.evidence() for at in found],
-    }
-    if not failed:
-        return answer(NAME, target, "pass", text, evidence=evidence)
-    claimed = any(counts(at.shape, target.claim.shapes, numbers) for at in failed)
-    text = text if claimed else "; ".join([text, "none of these sizes is claimed"])
-    told = answer(NAME, target, "fail", text, grade="hint", evidence=evidence, shape=failed[0].shape, line=line)
-    return told.model_copy(update={"claimed": claimed})
+def _why(one: Seen, how: str) -> str:
+    return f"{label(one['sizes'])}{how}: {one.get('why', '')}"
 
 
 def line_of(numbers: Iterable[int], source: str) -> int | None:

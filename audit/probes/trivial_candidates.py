@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from pydantic import JsonValue
 
 from audit.model import Finding, Tolerance
 from audit.model.errors import AuditError
+from audit.probes import answer
+from audit.probes.answer import Answer, Seen, failed, label, passed
 from audit.probes.battery import trusted
 from audit.probes.called import Case
 from audit.probes.target import Target
@@ -38,52 +39,62 @@ def finding(target: Target) -> Finding:
     except AuditError as error:
         return Finding(probe=PROBE, target=claim.name, outcome="error", summary=str(error))
     varied = told.largest
-    right = _right(varied.trivial)
-    evidence: dict[str, JsonValue] = {
+    seen: Seen = {
         "shape": dict(varied.case.shape),
         "tolerance": claim.tolerance.relative,
         "trivial_candidates": _listed(varied.trivial),
     }
-    label = varied.case.label
+    if _right(varied.trivial):
+        seen |= {"one_number": _one_number(varied.case, claim.tolerance)}
+        seen |= next(_telling(target, told), {})
+    return answer.finding(PROBE, claim.name, seen, conclude)
+
+
+def conclude(seen: Seen) -> Answer:
+    """Each candidate is told from a right result, at the claim's own inputs or at least at others."""
+    candidates = seen["trivial_candidates"]
+    right = [one["trivial_candidate"] for one in candidates if not one["told_apart"]]
+    place = label(seen["shape"])
     if not right:
-        text = f"{label}: the task tells {len(varied.trivial)} trivial candidates from a right result"
-        return Finding(probe=PROBE, target=claim.name, outcome="pass", summary=text, evidence=evidence)
-    text = f"{label}: the task takes trivial candidates for right: {', '.join(right)}"
-    text += _one_number(varied.case, claim.tolerance)
-    elsewhere = next(_telling(target, told), None)
-    if elsewhere is None:
-        text += "; no other inputs of that shape are known at which it tells"
-        return Finding(probe=PROBE, target=claim.name, outcome="fail", grade="proved", summary=text, evidence=evidence)
-    words, case, trivial = elsewhere
-    evidence["discriminating"] = {"shape": dict(case.shape), "trivial_candidates": _listed(trivial)}
-    text += f"; with {words} ({case.label}) it tells all {len(trivial)}"
-    return Finding(probe=PROBE, target=claim.name, outcome="fail", grade="hint", summary=text, evidence=evidence)
+        return passed(f"{place}: the task tells {len(candidates)} trivial candidates from a right result")
+    text = f"{place}: the task takes trivial candidates for right: {', '.join(right)}"
+    text += f"; the right result is {seen['one_number']:.6g} everywhere" if seen["one_number"] is not None else ""
+    other = seen.get("discriminating")
+    if other is None:
+        return failed(f"{text}; no other inputs of that shape are known at which it tells")
+    there = f"{other['inputs']} ({label(other['shape'])})"
+    return failed(f"{text}; with {there} it tells all {len(other['trivial_candidates'])}", "hint")
 
 
 def _right(trivial: dict[str, int]) -> list[str]:
     return [name for name, wrong in trivial.items() if not wrong]
 
 
-def _listed(trivial: dict[str, int]) -> list[JsonValue]:
+def _listed(trivial: dict[str, int]) -> list[Seen]:
     return [
         {"trivial_candidate": name, "told_apart": wrong > 0, "elements_wrong": wrong} for name, wrong in trivial.items()
     ]
 
 
-def _telling(target: Target, told: Wanted) -> Iterator[tuple[str, Case, dict[str, int]]]:
-    """Where every trivial candidate is wrong and a kernel is judged: in words, the case, and the wrong elements."""
+def _telling(target: Target, told: Wanted) -> Iterator[Seen]:
+    """Where every trivial candidate is wrong and a kernel is judged."""
     for varied in (told.largest, told.middle):
         for one in trusted(target, varied):
             if one.group == DISCRIMINATING and not _right(one.trivial):
-                yield "discriminating inputs", one.case, one.trivial
+                yield _at("discriminating inputs", one.case, one.trivial)
     if not _right(told.middle.trivial):
-        yield "its own inputs", told.middle.case, told.middle.trivial
+        yield _at("its own inputs", told.middle.case, told.middle.trivial)
 
 
-def _one_number(case: Case, tolerance: Tolerance) -> str:
-    """Says so where the right result is the same number everywhere, as far as the tolerance can see."""
+def _at(inputs: str, case: Case, trivial: dict[str, int]) -> Seen:
+    there = {"inputs": inputs, "shape": dict(case.shape), "trivial_candidates": _listed(trivial)}
+    return {"discriminating": there}
+
+
+def _one_number(case: Case, tolerance: Tolerance) -> float | None:
+    """The right result where it is the same number everywhere, as far as the tolerance can see."""
     want = case.expected
     middle = float(want[np.isfinite(want)].mean())
     relative = correctness.held_to(tolerance.relative, case.dtype)
     same = correctness.right(middle, want, relative=relative, scale=correctness.rms(want))
-    return f"; the right result is {middle:.6g} everywhere" if want.size > 1 and bool(np.all(same)) else ""
+    return middle if want.size > 1 and bool(np.all(same)) else None

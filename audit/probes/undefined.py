@@ -25,7 +25,7 @@ compiler may read ahead and no fill can be asked; threads that synccheck finds a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,16 +62,17 @@ class Seen:
     proof: str
     grade: Grade
 
-    def sentence(self) -> str:
-        """What was seen, where and how often."""
-        place = f" in line {self.line}" if self.line else ""
-        times = f" ({self.count:,} times)" if self.count > 1 else ""
-        return f"{self.kind}{place} of {self.kernel}{times}: {self.message}"
-
     def evidence(self) -> dict[str, JsonValue]:
         """For the record."""
         told: dict[str, JsonValue] = {"kind": self.kind, "message": self.message, "kernel": self.kernel}
         return {**told, "line": self.line, "count": self.count, "proof": self.proof, "grade": self.grade}
+
+
+def sentence(seen: Mapping[str, Any]) -> str:
+    """What was seen, where and how often; from `Seen.evidence`."""
+    place = f" in line {seen['line']}" if seen["line"] else ""
+    times = f" ({seen['count']:,} times)" if seen["count"] > 1 else ""
+    return f"{seen['kind']}{place} of {seen['kernel']}{times}: {seen['message']}"
 
 
 @dataclass(frozen=True)

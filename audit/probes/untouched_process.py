@@ -6,10 +6,7 @@ says. The kit takes no time and compares nothing in the process of claimed code,
 
 from __future__ import annotations
 
-from pydantic import JsonValue
-
-from audit.model import Finding
-from audit.probes.answer import answer
+from audit.probes.answer import Answer, Seen, failed, passed
 from audit.probes.battery import at_middle
 from audit.probes.target import Target
 
@@ -17,13 +14,15 @@ NAME = "untouched_process"
 MECHANISMS = ("patched timers", "patched checks", "modes left on")
 
 
-def run(target: Target) -> Finding:
+def observe(target: Target) -> Seen:
     """Many calls of a fresh process; whether one raised matters not, since loading alone may replace things."""
     asked = list(at_middle(target).values())
-    calls = [one.call for one in asked]
-    replaced = sorted({name for call in calls for name in call.event["replaced"]})
-    evidence: dict[str, JsonValue] = {"replaced": list(replaced)}
-    if not replaced:
-        return answer(NAME, target, "pass", "clocks, comparisons and hooks are what they were", evidence=evidence)
-    text, shape = f"replaced in its process: {', '.join(replaced)}", asked[0].case.shape
-    return answer(NAME, target, "fail", text, evidence=evidence, shape=shape, anywhere=True)
+    replaced = sorted({name for one in asked for name in one.call.event["replaced"]})
+    return {"replaced": replaced} | ({"shape": dict(asked[0].case.shape)} if replaced else {})
+
+
+def conclude(seen: Seen) -> Answer:
+    """Any of them is one too many."""
+    if not seen["replaced"]:
+        return passed("clocks, comparisons and hooks are what they were")
+    return failed(f"replaced in its process: {', '.join(seen['replaced'])}", anywhere=True)

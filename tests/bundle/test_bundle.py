@@ -17,8 +17,9 @@ from audit import claims, judge
 from audit.apps import bundle, cli
 from audit.apps.bundle import archive
 from audit.apps.bundle.make import complete, sources
-from audit.model import SCHEMA, Record, store
+from audit.model import SCHEMA, Finding, Record, store
 from audit.model.errors import BadInput
+from audit.probes import CONCLUSIONS, answer
 from tests.bundle.forging import Files, rehashed, told
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports" / "triangular_mm"
@@ -30,10 +31,23 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = Path(shutil.copytree(REPORTS / "h100", tmp_path_factory.mktemp("audited") / "h100"))
     old = store.read(folder / "record.json")
     record = old.model_copy(update={"claim": claims.load("triangular_mm").audited, "schema_": SCHEMA})
+    follows = [one for found in old.findings if (one := concluded(found)) is not None]
+    record = record.model_copy(update={"findings": tuple(follows)})
     rungs = judge.ladder(record.claim.statement, record.findings, record.measurements)
     record = record.model_copy(update={"ladder": rungs})
     store.write(record.model_copy(update={"verdict": judge.judge(record)}), folder / "record.json")
     return folder
+
+
+def concluded(found: Finding) -> Finding | None:
+    """What follows today from the observations of a finding; None where its schema held too little."""
+    if found.probe not in CONCLUSIONS:
+        return found if found.probe != "timed_outputs" else None
+    try:
+        again = answer.finding(found.probe, found.target, dict(found.evidence), CONCLUSIONS[found.probe])
+    except KeyError:
+        return None
+    return again.model_copy(update={"device": found.device, "confirmed": found.confirmed}) if found.evidence else None
 
 
 @pytest.fixture(scope="module")

@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
-from audit.measure import checks
+from audit.measure import checks, outputs
 from audit.measure.answers import every_call
 from audit.measure.protocols import OURS, SEEN
 from audit.model import Finding, Measurement
+from audit.probes.answer import finding
 
 ABOUT = {"mixed": True, "told_apart": 1.0, "slack": 4.0, "need": 1e-7}
-KEPT = Finding(probe="timed_outputs", target="claimed", outcome="pass", summary="right in 2 timed calls",
-               evidence={"calls": [{"right": True}]})  # fmt: skip
+RIGHT = {"calls": [{"block": 0, "right": True}] * 2}
+WRONG = {"calls": [{"block": 0, "right": True}, {"block": 1, "right": False, "why": "no tensor"}]}
+KEPT = finding("timed_outputs", "claimed", RIGHT, outputs.conclude)
 SEEN_WRONG = {"block": 3, "drawn": True, "elements_wrong": 7, "elements": 16}
 
 
@@ -28,8 +30,9 @@ def told(*rows: dict[str, Any], kept: tuple[Finding, ...] = (KEPT,), **about: An
 def test_right_in_every_call() -> None:
     found = told(answered("claimed"))["claimed"]
     assert found.outcome == "pass"
-    assert found.summary == "right in 2 timed calls; right in each of 90 timed calls, for contents of its own"
-    assert found.evidence["calls"] == [{"right": True}]
+    text = "right in 2 timed calls chosen at random; right in each of 90 timed calls, for contents of its own"
+    assert found.summary == text
+    assert found.evidence["calls"] == RIGHT["calls"]
     every = found.evidence["every_call"]
     assert isinstance(every, dict)
     assert (every["calls"], every["wrong"]) == (90, 0)
@@ -51,8 +54,10 @@ def test_wrong_for_mixed_contents_alone_concludes_nothing() -> None:
 
 
 def test_what_the_oracle_found_wrong_stays() -> None:
-    kept = KEPT.model_copy(update={"outcome": "fail", "grade": "proved", "summary": "wrong in 1 of 2"})
-    assert told(answered("claimed"), kept=(kept,))["claimed"].summary == "wrong in 1 of 2"
+    kept = finding("timed_outputs", "claimed", WRONG, outputs.conclude)
+    found = told(answered("claimed"), kept=(kept,))["claimed"]
+    assert (found.outcome, found.grade, found.summary) == (kept.outcome, kept.grade, kept.summary)
+    assert found.summary == "wrong in 1 of 2 timed calls chosen at random; in block 1: no tensor"
 
 
 @pytest.mark.parametrize(

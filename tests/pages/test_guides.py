@@ -57,7 +57,7 @@ def test_the_probe_of_the_guide_asks_about_the_claim_of_the_guide(
     probe = types.ModuleType("audit.probes.fixed_sign")
     exec(compile(blocks("add_a_probe.md")["python"], "add_a_probe.md", "exec"), probe.__dict__)  # the guide's own text
     monkeypatch.setitem(sys.modules, probe.__name__, probe)
-    monkeypatch.setattr(runner, "PROBES", {"contract": PROBES["contract"], probe.NAME: probe.run})
+    monkeypatch.setattr(runner, "PROBES", {"contract": PROBES["contract"], probe.NAME: probe})
     with Audit(claims.load(str(folder)), EmulatedDevice(), tmp_path, workers=workers, progress=Progress()) as audit:
         for stage in (audit.prepare, audit.build, audit.verify):
             stage()

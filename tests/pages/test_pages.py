@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import get_args
 
@@ -36,7 +35,7 @@ def test_every_probe_and_every_verdict_has_a_section(page: str, names: list[str]
 
 @pytest.mark.parametrize("probe", PROBES)
 def test_every_probe_asks_names_mechanisms_and_has_controls(probe: str) -> None:
-    module = sys.modules[PROBES[probe].__module__]
+    module = PROBES[probe]
     assert question(probe).endswith("?")
     assert probe == module.NAME
     assert module.MECHANISMS

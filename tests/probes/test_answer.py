@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from audit.claims.shapes.counting import Scope
-from audit.probes import contract
-from audit.probes.answer import answer
+from audit.model import Finding
+from audit.probes import answer, contract
+from audit.probes.answer import Answer, Seen, failed, passed
 from audit.probes.called import Call, Case, Mode, middle_of
 from audit.probes.memory_access import smaller
 from audit.probes.target import Target
@@ -26,26 +27,49 @@ def target(*cases: Case) -> Target:
     return cast(Target, SimpleNamespace(variant=SimpleNamespace(name="claimed"), cases=cases, built=None))
 
 
+class Question:
+    """A probe that sees what it is given, and concludes what it is given."""
+
+    NAME, MECHANISMS = "order", ()
+
+    def __init__(self, seen: Seen, concluded: Answer) -> None:
+        self.seen, self.concluded = seen, concluded
+
+    def observe(self, _: Target, /) -> Seen:
+        return self.seen
+
+    def conclude(self, _: Seen, /) -> Answer:
+        return self.concluded
+
+
+def asked(of: Target, concluded: Answer, **seen: object) -> Finding:
+    """The finding of such a probe; what follows from its record is the same."""
+    question = Question(seen, concluded)
+    found = answer.ask(question, of)
+    assert answer.finding("order", "claimed", found.evidence, question.conclude) == found
+    return found
+
+
 @pytest.mark.parametrize("scope", ["claimed", "stated", "kept"])
 def test_a_failure_at_a_shape_that_counts_is_one_of_the_claim(scope: Scope) -> None:
-    found = answer("order", target(case(4, scope)), "fail", "wrong", evidence={"shape": {"N": 4}})
+    found = asked(target(case(4, scope)), failed("wrong"), shape={"N": 4})
     assert (found.shape, found.claimed, found.fails_kernel, found.summary) == ({"N": 4}, True, True, "wrong")
 
 
 def test_a_failure_at_another_shape_is_none_of_the_claim_and_says_so() -> None:
-    found = answer("order", target(case(4, "other")), "fail", "N=4: wrong", evidence={"shape": {"N": 4}})
+    found = asked(target(case(4, "other")), failed("N=4: wrong"), shape={"N": 4})
     assert (found.shape, found.grade, found.claimed, found.fails_kernel) == ({"N": 4}, "proved", False, False)
     assert found.summary == "N=4: wrong; the claim does not speak of this shape, and none that it speaks of was asked"
 
 
 def test_beside_shapes_that_count_the_others_are_told_apart() -> None:
     both = target(case(4, "other"), case(8, "kept"))
-    found = answer("agreement", both, "fail", "N=4: 3 of 4 elements wrong", shape={"N": 4})
+    found = asked(both, failed("N=4: 3 of 4 elements wrong", shape={"N": 4}))
     assert not found.claimed
     assert found.summary == (
         "right at the claimed shapes as far as asked; wrong at N=4: 3 of 4 elements wrong; that shape is not claimed"
     )
-    assert answer("agreement", both, "fail", "wrong", shape={"N": 8}).fails_kernel
+    assert asked(both, failed("wrong", shape={"N": 8})).fails_kernel
 
 
 def test_one_call_is_asked_at_a_shape_that_counts_where_there_is_one() -> None:
@@ -56,13 +80,20 @@ def test_one_call_is_asked_at_a_shape_that_counts_where_there_is_one() -> None:
 
 
 def test_what_has_nothing_to_do_with_sizes_counts_at_any_shape() -> None:
-    found = answer("threads", target(case(4, "other")), "fail", "wrong", shape={"N": 4}, anywhere=True)
+    found = asked(target(case(4, "other")), failed("wrong", shape={"N": 4}, anywhere=True))
     assert (found.shape, found.claimed, found.summary) == ({"N": 4}, True, "wrong")
 
 
 def test_a_pass_names_no_shape() -> None:
-    found = answer("order", target(case(4, "other")), "pass", "right", evidence={"shape": {"N": 4}})
+    found = asked(target(case(4, "other")), passed("right"), shape={"N": 4})
     assert (found.shape, found.claimed, found.summary) == (None, True, "right")
+
+
+def test_what_was_not_asked_is_skipped_without_a_conclusion() -> None:
+    seen = {"shape": {"N": 4}, "not_asked": "first_wrong"}
+    found = asked(target(case(4, "claimed")), failed("never read"), **seen)
+    text = "not asked: N=4: the first call is already wrong; see agreement"
+    assert (found.outcome, found.summary, found.grade, found.shape) == ("skip", text, None, None)
 
 
 class Answering:
@@ -82,29 +113,36 @@ class Answering:
         return self.made
 
 
-LAUNCH = {"kernel": "k", "line": 7, "grid": [0, 1, 1], "refused": "grid (0, 1, 1) has no blocks"}
-EMPTY = {"launches": [LAUNCH], "returned": "Tensor", "dtype": "float32", "shape": [1], "device": "cpu", "aliases": []}
-RAISED = {"launches": [], "raised": "RuntimeError: N must be a multiple of 128"}
-GOOD = {**EMPTY, "launches": []}
+LAUNCH: dict[str, object] = {"kernel": "k", "line": 7, "grid": [0, 1, 1], "refused": "grid (0, 1, 1) has no blocks"}
+EMPTY: dict[str, object] = {
+    "launches": [LAUNCH],
+    "returned": "Tensor",
+    "dtype": "float32",
+    "shape": [1],
+    "device": "cpu",
+    "aliases": [],
+}
+RAISED: dict[str, object] = {"launches": [], "raised": "RuntimeError: N must be a multiple of 128"}
+GOOD: dict[str, object] = {**EMPTY, "launches": []}
 
 
 @pytest.mark.parametrize("scope", ["kept", "other"])
 def test_a_launch_without_blocks_makes_a_shape_that_nobody_named_unusable(scope: Scope) -> None:
-    found = contract.run(cast(Target, Answering((case(4, scope), EMPTY), (case(8, "kept"), GOOD))))
+    found = answer.ask(contract, cast(Target, Answering((case(4, scope), EMPTY), (case(8, "kept"), GOOD))))
     assert (found.outcome, found.evidence["calls"], found.evidence["answered"]) == ("pass", 1, [1])
-    alone = contract.run(cast(Target, Answering((case(4, scope), EMPTY))))
+    alone = answer.ask(contract, cast(Target, Answering((case(4, scope), EMPTY))))
     assert (alone.outcome, alone.evidence["answered"]) == ("skip", [])
     assert "N=4, which the claim does not name, makes a launch without blocks" in alone.summary
 
 
 @pytest.mark.parametrize("scope", ["claimed", "stated"])
 def test_a_launch_without_blocks_is_a_failure_where_the_claim_names_the_shape(scope: Scope) -> None:
-    found = contract.run(cast(Target, Answering((case(4, scope), EMPTY))))
+    found = answer.ask(contract, cast(Target, Answering((case(4, scope), EMPTY))))
     assert (found.outcome, found.fails_kernel, found.shape, found.line) == ("fail", True, {"N": 4}, 7)
 
 
 def test_a_refusal_is_an_error_where_the_shape_counts_and_no_use_elsewhere() -> None:
-    assert contract.run(cast(Target, Answering((case(4, "kept"), RAISED)))).outcome == "error"
-    found = contract.run(cast(Target, Answering((case(4, "other"), RAISED))))
+    assert answer.ask(contract, cast(Target, Answering((case(4, "kept"), RAISED)))).outcome == "error"
+    found = answer.ask(contract, cast(Target, Answering((case(4, "other"), RAISED))))
     assert found.outcome == "skip"
     assert "is refused: RuntimeError: N must be a multiple of 128" in found.summary

@@ -14,7 +14,7 @@ import torch
 from audit.build.settings import Configuration, EmulatedSettings
 from audit.model import Harness
 from audit.model.errors import Unsupported
-from audit.probes import claimed_blocks, claimed_launches, claimed_shape
+from audit.probes import answer, claimed_blocks, claimed_launches, claimed_shape
 from audit.probes.called import Call, Case
 from audit.probes.claimed_shape import Launched
 from audit.probes.references import References
@@ -58,7 +58,7 @@ def target(tmp_path: Path, source: str, *, cases: tuple[Case, ...] = ()) -> Targ
 
 def asked(monkeypatch: pytest.MonkeyPatch, made: Target, launch: dict[str, Any], raised: str | None = None) -> Any:
     monkeypatch.setattr(claimed_shape, "launched", lambda *_: [Launched(SHAPE, raised, [launch], [])])
-    return claimed_launches.run(made)
+    return answer.ask(claimed_launches, made)
 
 
 REFUSED = {**LAST, "refused": "the GPU refuses this launch: grid (0, 1, 1) has no blocks"}

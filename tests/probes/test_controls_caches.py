@@ -31,9 +31,9 @@ def device_run(tmp_path_factory: pytest.TempPathFactory, workers: Workers) -> It
 
 
 def findings(device_run: DeviceRun, variant: Variant, probes: tuple[str, ...] = ASKED) -> dict[str, Finding]:
-    note = device_run.build(variant)
-    assert note.outcome == "built", note.log
-    target = device_run._target(variant, device_run.built[variant.name])
+    build = device_run.build(variant, device_run.device.levels.first)
+    assert build.built is not None, build.note.log
+    target = device_run.target(variant, build.built)
     return {probe: ask(probe, target) for probe in probes}
 
 

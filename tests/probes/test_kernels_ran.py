@@ -10,6 +10,7 @@ import pytest
 
 from audit.model import Finding
 from audit.probes import claimed_shape, kernels_ran
+from audit.probes.answer import ask
 from audit.probes.called import Call, SessionBroken
 from audit.probes.claimed_shape import Launched
 from audit.probes.target import Target
@@ -53,7 +54,7 @@ def asked(
         call=lambda case, mode: call,  # noqa: ARG005
         calls=lambda cases, mode: [call for _ in cases],  # noqa: ARG005
     )
-    return kernels_ran.run(cast(Target, target))
+    return ask(kernels_ran, cast(Target, target))
 
 
 def test_own_kernels_beside_a_librarys_pass_with_their_share(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from audit.build.settings import EmulatedPythonSettings
 from audit.model import Finding
 from audit.model.errors import Unsupported
 from audit.probes import kernels_ran
+from audit.probes.answer import ask
 from audit.probes.called import Call
 from audit.probes.target import Target
 
@@ -43,7 +44,7 @@ def asked(folder: Path, source: str, *kernels: str, claimed: int = 8, counts: bo
         variant=SimpleNamespace(file="claimed.py", name="claimed"),
         call=lambda case, mode: call,  # noqa: ARG005
     )
-    return kernels_ran.run(cast(Target, target))
+    return ask(kernels_ran, cast(Target, target))
 
 
 @pytest.mark.parametrize(("source", "kernel"), [(TRITON, "scale"), (INLINE, "twice")])

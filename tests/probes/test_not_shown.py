@@ -55,7 +55,7 @@ def asked(value: Any, late: int = 0) -> dict[str, Asked]:
 
 def test_streams_are_skipped(tmp_path: Path) -> None:
     with pytest.raises(Unsupported, match="streams"):
-        current_stream.run(target(tmp_path, KERNEL))
+        current_stream.observe(target(tmp_path, KERNEL))
 
 
 @pytest.mark.parametrize(
@@ -82,9 +82,9 @@ def test_late_writes_of_a_kernel_are_not_shown(
     subject = target(tmp_path, source, device=device, is_reference=is_reference)
     if outcome == "skip":
         with pytest.raises(Unsupported, match="a launch ends here before it returns"):
-            late_writes.run(subject)
+            late_writes.observe(subject)
     else:
-        assert late_writes.run(subject).outcome == outcome
+        assert late_writes.conclude(late_writes.observe(subject)).outcome == outcome
 
 
 @pytest.mark.parametrize(
@@ -117,6 +117,6 @@ def test_tf32_that_only_a_gpu_has_is_not_shown(
     subject = target(tmp_path, source, device=device, declared=declared, is_reference=is_reference)
     if outcome == "skip":
         with pytest.raises(Unsupported, match="TF32, which a GPU may take for float32"):
-            precision.run(subject)
+            precision.observe(subject)
     else:
-        assert precision.run(subject).outcome == outcome
+        assert precision.conclude(precision.observe(subject)).outcome == outcome

@@ -11,6 +11,7 @@ import pytest
 
 from audit.model import Tolerance
 from audit.probes import repeat
+from audit.probes.answer import ask
 from audit.probes.battery import AFTER, REPEAT, Asked
 from audit.probes.called import Call, Case
 from audit.probes.target import Target
@@ -62,5 +63,5 @@ def test_contents_that_were_wrong_alone_say_nothing_of_repeating(
     )
     target.compared_within = lambda *given, **more: Target.compared_within(cast(Target, target), *given, **more)
     target.compared = lambda *given, **more: Target.compared(cast(Target, target), *given, **more)
-    found = repeat.run(cast(Target, target))
+    found = ask(repeat, cast(Target, target))
     assert found.outcome == outcome, found.summary

@@ -15,7 +15,7 @@ from audit import claims
 from audit.build.emulated.device import EmulatedDevice
 from audit.device_run import DeviceRun
 from audit.model import Finding
-from audit.probes import OF_THE_CLAIM, PROBES, sized, sweep
+from audit.probes import OF_THE_CLAIM, PROBES, answer, sized, sweep
 from audit.probes.called import Call, Case, SessionBroken, SessionForged
 from audit.probes.runner import ask
 from audit.probes.sized import At
@@ -90,8 +90,9 @@ def answered(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     device_run.device.prepare()
     device_run.make_cases(entropy=7)
     (variant,) = claims.load(str(folder)).claim.variant
-    device_run.build(variant)
-    return ask("sweep", device_run._target(variant, device_run.built["claimed"]))
+    built = device_run.build(variant, device_run.device.levels.first).built
+    assert built is not None
+    return ask("sweep", device_run.target(variant, built))
 
 
 def results(found: Finding, name: str) -> dict[int, str]:
@@ -162,7 +163,9 @@ def at(size: int, result: str, why: str = "", line: int | None = None) -> At:
     ],
 )
 def test_the_sentence(found: list[At], told: str) -> None:
-    assert sweep.sentence(found, (), 3) == told
+    seen = sweep.seen_at(found, numbers=(), source="", claimed=target_of().claim.shapes)
+    text = sweep.conclude(seen | {"line": 3, "claimed": True}).summary
+    assert text == told
 
 
 @pytest.mark.parametrize(
@@ -238,25 +241,27 @@ def target_of() -> Target:
 def test_no_size_is_asked_around_a_base_without_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     none = [replace(at(33, "refused", "the call raised RuntimeError: no")), at(34, "right"), at(35, "right")]
     monkeypatch.setattr(sweep, "called", lambda *_: none)
-    found = sweep.run(target_of())
+    found = answer.ask(sweep, target_of())
     assert (found.outcome, found.grade) == ("skip", None)
     assert found.summary == "not asked: N=33: no sizes around it: the call raised RuntimeError: no"
 
 
 def test_a_base_that_is_too_much_work_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep, "called", lambda *_: [at(1, "right"), at(2, "right"), at(3, "wrong", "off")])
-    assert sweep.run(target_of()).summary == "not asked: N=33: no sizes around it: a call is too much work here"
+    assert answer.ask(sweep, target_of()).summary == "not asked: N=33: no sizes around it: a call is too much work here"
 
 
 def test_a_long_exception_is_kept_in_short() -> None:
     told = cast(dict[str, Any], at(9, "refused", "the call raised " + "no " * 5000).evidence())
     assert len(told["why"]) <= sized.LONGEST
-    assert len(sweep.sentence([at(8, "wrong", "no " * 5000), at(9, "right")], (), None)) < 2 * sized.LONGEST
+    found = [at(8, "wrong", "no " * 5000), at(9, "right")]
+    seen = sweep.seen_at(found, numbers=(), source="", claimed=target_of().claim.shapes)
+    assert len(sweep.conclude(seen).summary) < 2 * sized.LONGEST
 
 
 def test_a_size_that_counts_is_told_as_one_of_the_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep, "called", lambda *_: [at(33, "right"), at(255, "wrong", "off"), at(2, "right")])
-    found = sweep.run(target_of())
+    found = answer.ask(sweep, target_of())
     assert (found.outcome, found.grade, found.claimed, found.shape) == ("fail", "hint", True, {"N": 255})
     assert "claimed" not in found.summary
 

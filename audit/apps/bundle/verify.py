@@ -10,7 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from audit import __version__, claims, judge, report
-from audit.apps.bundle import derived, manifest, pictures, signature
+from audit.apps.bundle import derived, manifest, observations, pictures, signature
 from audit.apps.bundle.archive import MOST_BYTES, Unsound, unpack
 from audit.apps.bundle.make import KEPT, SOURCES, about
 from audit.apps.bundle.manifest import Manifest, checked, encoded, sha256
@@ -63,7 +63,7 @@ def verify(bundle: Path, *, key: Path | None = None) -> Verified:
     record = _record(files)
     _check_sources(record, files)
     try:
-        # The findings are taken as the record has them; derived again from observations they are compared here.
+        _check_findings(record)
         _check_judgement(listed, record)
         not_derived = _check_files(listed, record, files)
     except Unsound as error:
@@ -102,6 +102,12 @@ def _check_statement(record: Record, text: bytes) -> None:
     pair = (stated.model_dump(mode="json"), record.claim.statement.model_dump(mode="json"))
     if found := derived.difference(*pair):
         raise Unsound(f"{RECORD} does not state what {SOURCES}/{STATEMENT} does: {found}")
+
+
+def _check_findings(record: Record) -> None:
+    """Findings of probes and of timed outputs from their observations."""
+    if unlike := observations.unlike(record):
+        raise Unsound(f"{RECORD} has a finding that does not follow from its observations: {unlike[0]}")
 
 
 def _check_judgement(listed: Manifest, record: Record) -> None:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
-from types import ModuleType
 
 from audit import claims
 from audit.apps.pages.texts import ProbeText, read
 from audit.judge.evidence import CORRECTNESS, ESCAPES, KERNELS, OPTIONAL, PRECISION, REPLACED
 from audit.probes import OF_THE_CLAIM, PROBES
+from audit.probes.answer import Probe
 
 CONTROLS = ("controls", "controls_python", "controls_caches")
 HEAD = """# Probes
-A probe is one file in `audit/probes/` that asks one question of every variant, in fresh processes that probes share. A failure is
-*proved*, *undefined* or a *hint* ([grades](verdicts.md#grades-of-a-failure)). A probe that compares later calls with
-the first is skipped where the first call is wrong already: `agreement` reports that. To repeat a finding without a
+A probe is one file in `audit/probes/` that asks one question of every variant, in fresh processes that probes share,
+and concludes from what it observed; the observations are the finding's evidence. A failure is *proved*, *undefined* or
+a *hint* ([grades](verdicts.md#grades-of-a-failure)). A probe that compares later calls with the first is skipped where
+the first call is wrong already: `agreement` reports that. To repeat a finding without a
 GPU, run `audit run CLAIM --device emulated` and read the finding's evidence in `record.json`. The
 [FAQ for authors](faq_for_authors.md) says how to reply and how to have an audit corrected. This page is printed by
 `python -m audit.apps.pages`.
@@ -109,8 +109,8 @@ def _rest(name: str) -> str:
     return f"{rest}\n" if rest else ""
 
 
-def _module(name: str) -> ModuleType:
-    return sys.modules[{**PROBES, **OF_THE_CLAIM}[name].__module__]
+def _module(name: str) -> Probe:
+    return {**PROBES, **OF_THE_CLAIM}[name]
 
 
 def _table(name: str, value: str, rows: Mapping[str, str]) -> str:

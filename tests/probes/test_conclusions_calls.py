@@ -1,0 +1,160 @@
+"""What follows from literal observations, for the probes that compare or watch calls."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from audit.probes import (
+    alias,
+    answer,
+    backend_flags,
+    claimed_blocks,
+    claimed_launches,
+    contract,
+    current_stream,
+    dead_inputs,
+    distributions,
+    first_call,
+    fresh_values,
+    inputs_intact,
+)
+from audit.probes.answer import Probe, Seen
+
+N4, N8 = {"N": 4}, {"N": 8}
+AT4: Seen = {"shape": N4}
+RIGHT: Seen = {"right": True, "elements": 4, "elements_wrong": 0, "max_abs_diff": 0.0, "index": None, "expected": None,
+               "got": None}  # fmt: skip
+WRONG: Seen = {**RIGHT, "right": False, "elements_wrong": 3, "index": [1], "expected": 2.0, "got": "nan"}
+TOLD = "3 of 4 elements wrong; at [1] expected 2, got nan"
+OWN: Seen = {**AT4, "inputs_shared": [], "strides": [1], "result_shape": [4]}
+READ: Seen = {"input": "input_0_x", "how": "redrawn", "kind": "values", "elements_moved": 9, "elements_dead": 0,
+              "right": True}  # fmt: skip
+UNREAD: Seen = {**READ, "input": "input_1", "elements_dead": 1000, "elements_moved": 2000, "right": False}
+TABLE: Seen = {**UNREAD, "input": "input_2_t", "kind": "table"}
+TINY: Seen = {"distribution": "tiny", **WRONG, "far": True}
+FAR: Seen = {"distribution": "all_equal", **WRONG, "far": True}
+NEAR: Seen = {**FAR, "got": 2.5, "far": False}
+FINE: Seen = {"distribution": "uniform", **RIGHT}
+LATER: Seen = {**AT4, "change": "whole numbers at the same addresses", **WRONG}
+LAUNCHES: Seen = {**AT4, "launches": [], "launches_in_all": 2}
+REFUSED: Seen = {"kernel": "k", "line": 9, "refused": "no blocks"}
+PART: Seen = {**AT4, "blocks_run": 24, "blocks": 1000, "elements_compared": 2000}
+Expected = tuple[str, str | None, str, int | None, dict[str, int] | None]
+
+
+def ok(summary: str) -> Expected:
+    return "pass", None, summary, None, None
+
+
+def bad(summary: str, grade: str = "proved", line: int | None = None, shape: dict[str, int] | None = N4) -> Expected:
+    return "fail", grade, summary, line, shape
+
+
+CASES: list[tuple[Probe, Seen, Expected]] = [
+    (alias, OWN, ok("N=4: the result has memory of its own")),
+    (alias, {**OWN, "held": WRONG}, bad(f"N=4: a later call changed this result, which was right before: {TOLD}")),
+    (alias, {**OWN, "inputs_shared": [1], "inputs_allowed": [1], "held": WRONG},
+     ok("N=4: the result has memory of its own")),
+    (alias, {**OWN, "inputs_shared": [0, 2], "inputs_allowed": [2]},
+     bad("N=4: the result lies in the memory of input 0; the reference's does not")),
+    (alias, {**OWN, "strides": [0]},
+     bad("N=4: several elements of the result share one place in memory (strides [0])", "hint")),
+    (alias, {**OWN, "strides": [0], "result_shape": [1]}, ok("N=4: the result has memory of its own")),
+    (alias, {**AT4, "not_asked": "first_wrong"},
+     ("skip", None, "not asked: N=4: the first call is already wrong; see agreement", None, None)),
+    (backend_flags, {**AT4, "changed_by_loading": [], "changed_by_calls": []}, ok("no setting of the process changed")),
+    (backend_flags, {**AT4, "changed_by_loading": ["tf32"], "changed_by_calls": ["x"]},
+     bad("loading changed tf32", "hint")),
+    (backend_flags, {**AT4, "changed_by_loading": [], "changed_by_calls": ["a", "b"]},
+     bad("a call changed a, b", "hint")),
+    (contract, {"calls": 2}, ok("2 calls ended and returned what the reference returns")),
+    (contract, {"calls": 1, "notes": ["one", "two"], "answered": [0]},
+     ok("1 calls ended and returned what the reference returns; one")),
+    (contract, {"unusable": [AT4, {"shape": N8, "raised": "no"}], "answered": []},
+     ("skip", None, "no shape to ask at: N=4, which the claim does not name, makes a launch without blocks; "
+      "N=8, which the claim does not name, is refused: no", None, None)),
+    (contract, {**AT4, "raised": "RuntimeError: no", "answered": []},
+     ("error", None, "N=4: the call raised RuntimeError: no", None, None)),
+    (contract, {**AT4, "raised": "an illegal memory access", "answered": []},
+     bad("N=4: the call raised an illegal memory access")),
+    (contract, {**AT4, **REFUSED, "answered": [0]}, bad("N=4: launch of k refused: no blocks", line=9)),
+    (contract, {**AT4, "expected": "a", "got": "b", "answered": [0]}, bad("N=4: expected a, got b")),
+    (current_stream, {**AT4, "streams": [{"stream": "the default stream", **RIGHT}]}, ok("N=4: right on two streams")),
+    (current_stream, {**AT4, "streams": [{"stream": "the default stream", **WRONG}]},
+     bad(f"N=4: called on the default stream while its inputs are still written: {TOLD}")),
+    (current_stream, {**AT4, "streams": [{"stream": "a stream of its own", **WRONG}]},
+     bad(f"N=4: called on a stream of its own while its inputs are still written: {TOLD}", "hint")),
+    (dead_inputs, {**AT4, "inputs": [READ]}, ok("N=4: the result follows each of 1 inputs that the reference follows")),
+    (dead_inputs, {**AT4, "inputs": [READ, {"input": "input_1_w", "not_tested": "no"}], "discriminating": True},
+     ok("N=4: among discriminating inputs, the result follows each of 1 inputs that the reference follows; "
+        "not tested: input 1 (w)")),
+    (dead_inputs, {**AT4, "inputs": [TABLE, UNREAD], "undefined": None},
+     bad("N=4: with other values in input 1: 2,000 elements must move, 1,000 keep their bits; so too in input 2 (t)")),
+    (dead_inputs, {**AT4, "inputs": [UNREAD], "undefined": "race: x"},
+     bad("N=4: with other values in input 1: 2,000 elements must move, 1,000 keep their bits", "undefined")),
+    (dead_inputs, {**AT4, "inputs": [TABLE]},
+     bad("N=4: with other values in input 2 (t): 2,000 elements must move, 1,000 keep their bits; "
+         "every draw of the task gives the same table there", "hint")),
+    (distributions, {**AT4, "distributions": [FINE, {"distribution": "x", "refused": "no"}], "discriminating": False},
+     ok("N=4: right for 2 other distributions")),
+    (distributions, {**AT4, "distributions": [FINE], "discriminating": True},
+     ok("N=4: right for 1 other distributions, discriminating inputs among them")),
+    (distributions, {**AT4, "distributions": [TINY, NEAR, FAR], "discriminating": False, "undefined": None},
+     bad(f"N=4: all equal inputs: {TOLD}")),
+    (distributions, {**AT4, "distributions": [{**FAR, "shape": N8}], "discriminating": False, "undefined": "race: x"},
+     bad(f"N=8: all equal inputs: {TOLD}", "undefined", shape=N8)),
+    (distributions, {**AT4, "distributions": [TINY], "discriminating": False},
+     bad(f"N=4: tiny inputs: {TOLD}", "hint")),
+    (distributions, {**AT4, "distributions": [{**FAR, "distribution": "thousandfold", "got": "inf"}],
+                     "discriminating": False},
+     bad("N=4: thousandfold inputs: 3 of 4 elements wrong; at [1] expected 2, got inf", "hint")),
+    (distributions, {**AT4, "distributions": [NEAR], "discriminating": False},
+     bad("N=4: all equal inputs: 3 of 4 elements wrong; at [1] expected 2, got 2.5; all within 10 times what they may "
+         "be off, which rounding can explain", "hint")),
+    (distributions, {**AT4, "not_asked": "too_large"},
+     ("skip", None, "not asked: N=4: too large for many calls; a smaller shape in `others` would be asked", None,
+      None)),
+    (first_call, {"launches_first": 2, "launches_later": 2}, ok("the first call launches 2 kernels, a later one 2")),
+    (first_call, {"launches_first": 3, "launches_later": 1, "left_out": ["a", "b"]},
+     bad("the first call launches 3 kernels, a later one 1; left out: a, b", "hint", shape=None)),
+    (fresh_values, {"shapes": [{**LATER, **RIGHT}]}, ok("right in 1 later calls with other values")),
+    (fresh_values, {"shapes": [{**LATER, "right_alone": False}, {**LATER, "shape": N8, "replayed": True,
+                                                                 "right_alone": True}], "undefined": None},
+     bad(f"N=8: whole numbers at the same addresses: {TOLD}; bit for bit the result of the first call; "
+         "the same inputs come out right in a fresh process", shape=None)),
+    (fresh_values, {"shapes": [{**LATER, "right_alone": False}], "undefined": "race: x"},
+     bad(f"N=4: whole numbers at the same addresses: {TOLD}; alone too", "undefined", shape=None)),
+    (inputs_intact, AT4, ok("N=4: inputs unchanged")),
+    (inputs_intact, {**AT4, "inputs_changed": [0, 2]},
+     bad("N=4: the call changed input 0, 2, which the reference leaves as it is")),
+    (inputs_intact, {**AT4, "left_in": [1]},
+     bad("N=4: the call left something in input 1, a container of the caller's; timed calls get containers of their "
+         "own", "hint")),
+    (claimed_launches, LAUNCHES, ok("N=4, the claimed shape: a GPU takes each of 2 launches; no kernel was run")),
+    (claimed_launches, {**LAUNCHES, "launches_in_all": 0},
+     ok("N=4, the claimed shape: the host code launches no kernel")),
+    (claimed_launches, {**LAUNCHES, "refused": REFUSED, "reads_back": False},
+     bad("N=4, the claimed shape: launch of k refused: no blocks", line=9)),
+    (claimed_launches, {**LAUNCHES, "refused": REFUSED, "reads_back": True},
+     bad("N=4, the claimed shape: launch of k refused: no blocks", "hint", 9)),
+    (claimed_blocks, {**PART, **RIGHT},
+     ok("N=4, the claimed shape: 24 of 1,000 blocks run; right at the 2,000 elements they write")),
+    *[(claimed_blocks, {**PART, **WRONG, "line": 9, "undefined": undefined},
+       bad("N=4, the claimed shape: 24 of 1,000 blocks run; 3 of 2,000 elements they write are wrong; "
+           "at [1] expected 2, got nan", grade, 9))
+      for undefined, grade in ((None, "proved"), ("race: x", "undefined"))],
+    (claimed_blocks, {**AT4, **RIGHT}, ok("N=4, the claimed shape: all 4 elements right")),
+    (claimed_blocks, {**AT4, **WRONG}, bad(f"N=4, the claimed shape: {TOLD}")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("probe", "seen", "expected"), CASES, ids=[f"{p.NAME}-{i}" for i, (p, *_) in enumerate(CASES)])
+def test_a_conclusion_follows_from_observations_in_json(probe: Probe, seen: Seen, expected: Expected) -> None:
+    found = answer.finding(probe.NAME, "claimed", json.loads(json.dumps(seen)), probe.conclude)
+    assert (found.outcome, found.grade, found.summary, found.line, found.shape) == expected
+
+
+def test_a_changed_setting_has_nothing_to_do_with_sizes() -> None:
+    assert backend_flags.conclude({**AT4, "changed_by_loading": ["tf32"], "changed_by_calls": []}).anywhere
