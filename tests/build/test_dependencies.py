@@ -51,7 +51,9 @@ def preprocessed(text: str, folder: Path, build: Path) -> tuple[list[str], bytes
     build.mkdir()
     header = prepared.header("micro", print)
     text = text.replace("@FOLDER@", str(folder))
-    own = preprocess(text, folder / "claimed.cu", build, header=header, flags=toolchain.find().flags)
+    named = prepared.sources()
+    flags = (*named.flags, *toolchain.find().flags)
+    own = preprocess(text, folder / "claimed.cu", build, header=header, flags=flags, ours=[named.folder])
     return [one.file for one in own], (build / TEXT).read_bytes()
 
 
