@@ -33,8 +33,10 @@ UNIT = "unit.json"
 """Beside a preprocessed text: the rung it is for, the library made of it, and the files of the claim in it."""
 _SLOWER = {"O2": "", "O0": '#pragma GCC optimize("O0")\n'}
 # Named one by one: -fsanitize must bring no library of its own, its callbacks are the runtime's.
-_LINK = ("-shared", "-nodefaultlibs", "-Wl,-z,now,--as-needed", "-lstdc++", "-lm", "-lgcc_s", "-lgcc", "-lc")
-_RECIPE = "4"  # part of every cache key; counts changes to the way this module calls the compiler
+_COPIES = "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"  # to the runtime, which checks what they touch
+_LIBRARIES = ("-lstdc++", "-lm", "-lgcc_s", "-lgcc", "-lc")
+_LINK = ("-shared", "-nodefaultlibs", "-Wl,-z,relro,-z,now,--as-needed", _COPIES, *_LIBRARIES)
+_RECIPE = "5"  # part of every cache key; counts changes to the way this module calls the compiler
 
 _MISSING = re.compile(
     r"error: .*(?:not a member of|has not been declared|was not declared|does not name a|No such file|incomplete type"

@@ -33,6 +33,7 @@ _VOID = r"(?:const\s+)?void\s*(?:const\s*)?\*\s*"
 _KERNEL_CAST = re.compile(
     rf"\bcudaLaunchKernel\s*\(\s*(?P<cast>\(\s*{_VOID}\)|(?:reinterpret|static)_cast\s*<\s*{_VOID}>)"
 )
+_COPY = re.compile(r"(?<![\w.>:])(?:(?:std\s*)?::\s*)?(?:__builtin_)?(?P<name>mem(?:cpy|move|set))(?=\s*\()")
 _OPERATOR = re.compile(r"\b(?:torch|at)\s*::\s*(?P<name>[a-z_]\w*)\s*\(")
 
 
@@ -63,6 +64,7 @@ def rewrite(source: CudaSource, *, name: str, compute_capability: int, prefix: s
         *rewrite_limits.edits(source),
         *rewrite_shared.edits(source),
         *_host_expressions(source),
+        *_copies(source),
         *(Edit(*match.span("cast"), "") for match in _KERNEL_CAST.finditer(source.masked)),
         *(Edit(each.start, each.end, "") for each in source.includes if is_refused_header(each.header)),
         _after_includes(source, name=name, compute_capability=compute_capability),
@@ -126,6 +128,14 @@ def _host_expressions(source: CudaSource) -> Iterator[Edit]:
         for start, end in split_commas(source.masked, match.end(), within)[:4] if closing > 0 else ():
             if called := _TYPE_CALL.search(source.masked[start:end]):
                 yield Edit(start + called.start("type"), start + called.end("type"), "scalar_type()")
+
+
+def _copies(source: CudaSource) -> Iterator[Edit]:
+    """In device code and macros: the compiler would make moves, whose accesses it does not tell, of lengths it knows."""
+    for match in _COPY.finditer(source.masked):
+        function = source.function_at(match.start())
+        if source.macro_at(match.start()) or (function is not None and function.kind != "host"):
+            yield Edit(match.start(), match.end(), f"::cuemu_{match['name']}")
 
 
 def _after_includes(source: CudaSource, *, name: str, compute_capability: int) -> Edit:

@@ -4,6 +4,8 @@
 #include "memory.h"
 #include "part.h"
 
+#include <cstring>
+
 using namespace cuemu;
 
 #define CUEMU_CALL_SITE __builtin_return_address(0)
@@ -61,6 +63,27 @@ CUEMU_EXPORT void __tsan_read_range(void* address, std::size_t bytes) {
 }
 CUEMU_EXPORT void __tsan_write_range(void* address, std::size_t bytes) {
   if (heeded) tell(address, bytes, kWrite, CUEMU_CALL_SITE);
+}
+
+// What copies and fills memory in a kernel's library: the linker sends its calls here (`-Wl,--wrap`), also those that the
+// compiler makes of loops; the rewriter sends those that device code spells, which the compiler could replace by moves.
+CUEMU_EXPORT void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) {
+  if (__builtin_expect(heeded, 0) && bytes) {
+    tell(const_cast<void*>(from), bytes, kRead, CUEMU_CALL_SITE);
+    tell(to, bytes, kWrite, CUEMU_CALL_SITE);
+  }
+  return std::memcpy(to, from, bytes);
+}
+CUEMU_EXPORT void* __wrap_memmove(void* to, const void* from, std::size_t bytes) {
+  if (__builtin_expect(heeded, 0) && bytes) {
+    tell(const_cast<void*>(from), bytes, kRead, CUEMU_CALL_SITE);
+    tell(to, bytes, kWrite, CUEMU_CALL_SITE);
+  }
+  return std::memmove(to, from, bytes);
+}
+CUEMU_EXPORT void* __wrap_memset(void* to, int value, std::size_t bytes) {
+  if (__builtin_expect(heeded, 0) && bytes) tell(to, bytes, kWrite, CUEMU_CALL_SITE);
+  return std::memset(to, value, bytes);
 }
 CUEMU_EXPORT void __tsan_init() {}
 CUEMU_EXPORT void __tsan_func_entry(void*) {}

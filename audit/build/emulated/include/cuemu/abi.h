@@ -76,6 +76,10 @@ void cuemu_async_copy(void* to, const void* from, std::size_t bytes, std::size_t
 void cuemu_async_commit();                    // what this thread started since the last commit is one group
 void cuemu_async_wait(std::size_t groups);    // for all groups of this thread but the last so many
 
+void* __wrap_memcpy(void* to, const void* from, std::size_t bytes);
+void* __wrap_memmove(void* to, const void* from, std::size_t bytes);
+void* __wrap_memset(void* to, int value, std::size_t bytes);
+
 void cuemu_atomic_access(void* address, std::size_t bytes, const void* call_site);
 void cuemu_spin();  // an atomic that changed nothing: let the other threads of the block go on
 void cuemu_fence();
