@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from audit.model import Finding
 from audit.probes import PROBES, channel, own_reference
+from audit.review import reach
 
 GPU = "cuda"
 SEES_MORE = ("memory_access",)
@@ -114,7 +115,7 @@ def _blocks_nothing(finding: Finding) -> bool:
     """Beyond the probes that must answer only an error stands in the way, and nothing where a mechanism is absent."""
     if finding.probe in CORRECTNESS:
         return finding.probe in OPTIONAL and finding.outcome == "skip"
-    asked = {*PROVE_WRONG, PRECISION, REPLACED, *ESCAPES, channel.NAME}
+    asked = {*PROVE_WRONG, PRECISION, REPLACED, *ESCAPES, channel.NAME, reach.NAME}
     return finding.probe not in asked or finding.outcome != "error"
 
 

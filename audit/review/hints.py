@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from audit.model import Finding
-from audit.review import rules
+from audit.review import reach, rules
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import CudaSource, parse
 from audit.review.python_reading import PythonReading
@@ -77,14 +77,16 @@ def review_source(text: str, *, target: str, precision: str = "fp32", advice: bo
 def review_python(text: str, *, target: str, precision: str = "fp32", advice: bool = False) -> list[Finding]:
     """Ask the Python rules about one variant, and the CUDA rules about the CUDA sources in its strings.
 
-    Arguments as for `review_source`. What is not Python is skipped: nothing is known about it.
+    One more finding says where it reaches the process that checks it. Arguments as for `review_source`. What is not
+    Python is skipped: nothing is known about it.
     """
     try:
         found = of_python(text)
     except SyntaxError as error:
         where = f" (line {error.lineno})" if error.lineno else ""
         return [Finding(probe=REVIEW, target=target, outcome="skip", summary=f"not valid Python{where}: {error.msg}")]
-    return _of_rules(_told(found, precision, advice), target)
+    reached = reach.finding(text, target=target)
+    return [*_of_rules(_told(found, precision, advice), target), *([reached] if reached else [])]
 
 
 def _told(found: list[Hint], precision: str, advice: bool) -> list[Hint]:

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from audit.model import Finding
+from audit.review import reach
 from audit.review.hints import REVIEW, review_python, review_source
 
 SECONDS, BYTES = 20, 8 << 30
@@ -45,7 +46,7 @@ def findings(sources: Sequence[Source]) -> list[list[Finding]]:
         code, lines = _asked(sources[len(found) :])
         found += [[Finding.model_validate(each) for each in json.loads(line)] for line in lines]
         if len(found) < len(sources):
-            found.append([_unreviewed(sources[len(found)].target, code)])
+            found.append(_unreviewed(sources[len(found)], code))
     return found
 
 
@@ -64,9 +65,11 @@ def _asked(sources: Sequence[Source]) -> tuple[int, list[str]]:
     return done.returncode, [line for line in done.stdout.splitlines(keepends=True) if line.endswith("\n")]
 
 
-def _unreviewed(target: str, code: int) -> Finding:
+def _unreviewed(source: Source, code: int) -> list[Finding]:
+    """Return the error of the review; of a Python source it is one of `reach` too, which blocks a verdict."""
     why = f"it takes more than {SECONDS} s" if -code == signal.SIGXCPU else f"its process ended with code {code}"
-    return Finding(probe=REVIEW, target=target, outcome="error", summary=f"the source could not be reviewed: {why}")
+    text, names = f"the source could not be reviewed: {why}", (REVIEW, reach.NAME) if source.python else (REVIEW,)
+    return [Finding(probe=name, target=source.target, outcome="error", summary=text) for name in names]
 
 
 def _review(source: Source) -> list[Finding]:

@@ -24,7 +24,8 @@ nothing stays behind or was changed: processes, temporary files, shared memory, 
 kit, reports, a home and other people's folders. An attack that gets through returns wrong values or says so, and its
 row fails.
 
-`cleared` is an attack that came to nothing: the kernel's right values counted. What is an error accuses nobody.
+`cleared` is an attack that came to nothing: the kernel's right values counted, or would but for `reach`,
+which keeps Python sources that reach the process that checks them from being cleared. What is an error accuses nobody.
 This page is made by `python -m tests.hostile.table` from the headers and from what the last run saw.
 """
 

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from audit import judge
 from audit.model import Finding, Record
+from audit.review import reach
 from tests.hostile import leftovers
 from tests.hostile.conftest import ROOT, SECRET, Stage
 from tests.hostile.header import Attack, Outcome, attacks
@@ -56,7 +58,7 @@ def patience(want: Outcome) -> dict[str, float]:
 
 def check_outcome(record: Record, want: Outcome, name: str) -> None:
     """The attack ends as its header says, accused of nothing but that, and its neighbour is unaffected."""
-    states = {rung.role: rung.state for rung in record.ladder}
+    states = {rung.role: rung.state for rung in judge.ladder(record.claim.statement, _read(record, want))}
     assert states["repair"] == "cleared", against(record, HONEST)
     about, told = [one for one in record.findings if one.target == name], against(record, name)
     assert not [one for one in told if LET_THROUGH in one]
@@ -66,6 +68,11 @@ def check_outcome(record: Record, want: Outcome, name: str) -> None:
         (finding,) = [one for one in about if one.probe == want.probe]
         assert (finding.outcome, want.words in finding.summary) == (want.outcome, True), finding.summary
     assert record.verdict.name in ("undecided", "wrong", "mistimed", "no defect found")
+
+
+def _read(record: Record, want: Outcome) -> list[Finding]:
+    """The findings, without that of the source's constructs where the attack is to come to nothing by itself."""
+    return [one for one in record.findings if want.probe == reach.NAME or one.probe != reach.NAME]
 
 
 def against(record: Record, name: str) -> list[str]:
@@ -100,4 +107,6 @@ def keep(attack: Attack, device: str, record: Record, seconds: float) -> None:
 def _seen(record: Record, attack: Attack, device: str) -> str:
     probe = attack.outcomes[device].probe
     found: list[Finding] = [one for one in record.findings if (one.target, one.probe) == (attack.name, probe)]
-    return found[0].summary if found else f"cleared; verdict {record.verdict.name}"
+    blocked = any((one.target, one.probe) == (attack.name, reach.NAME) for one in record.findings)
+    cleared = f"cleared but for `{reach.NAME}`" if blocked else "cleared"
+    return found[0].summary if found else f"{cleared}; verdict {record.verdict.name}"

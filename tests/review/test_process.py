@@ -22,7 +22,8 @@ def test_a_source_that_ends_the_process_is_an_error_and_the_others_are_answered(
     broken = Source(None, python=True, target="broken", precision="fp32", advice=False)  # type: ignore[arg-type]
     first, second, third = process.findings([GOOD, broken, GOOD])
     assert first == third == review_source(SAMPLE, target="good", advice=True)
-    assert [(one.outcome, one.target) for one in second] == [("error", "broken")]
+    assert [(one.outcome, one.target) for one in second] == [("error", "broken")] * 2
+    assert [one.probe for one in second] == ["review", "reach"]
     assert second[0].summary.startswith("the source could not be reviewed: ")
 
 

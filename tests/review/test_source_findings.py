@@ -59,10 +59,11 @@ def test_rules_about_rounding_are_silent_where_lower_precision_is_declared() -> 
 
 
 def test_python_is_asked_the_python_rules() -> None:
-    (finding,) = review_python("import gc\ndef forward(x):\n    return gc.get_objects()\n", target="t")[-1:]
+    *_, finding, reached = review_python("import gc\ndef forward(x):\n    return gc.get_objects()\n", target="t")
+    assert (reached.probe, reached.outcome) == ("reach", "error")
     assert (finding.outcome, finding.grade) == ("fail", "hint")
     probes = {each.probe: each.line for each in review_python("import gc\nfound = gc.get_objects()\n", target="t")}
-    assert probes == {"review.heap_scan": 2}
+    assert probes == {"review.heap_scan": 2, "reach": 1}
 
 
 def test_python_without_a_hint_passes() -> None:

@@ -1,0 +1,137 @@
+"""A Python source for `reach`: its nodes, what stands around each, and what its names stand for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from audit.review.python_reading import FunctionNode, parse
+
+
+class Tree:
+    """A parsed source without the body of `if __name__ == "__main__"`, since a variant has another name.
+
+    Args:
+        text: the source.
+
+    Raises:
+        SyntaxError: the text is not Python.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.above: dict[ast.AST, ast.AST] = {}
+        self._locals: dict[ast.AST, set[str]] = {}
+        self.nodes: list[ast.AST] = [parse(text)]
+        for node in self.nodes:  # grows while it is walked
+            for child in node.orelse if isinstance(node, ast.If) and _is_main(node) else ast.iter_child_nodes(node):
+                self.above[child] = node
+                self.nodes.append(child)
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Yield the nodes around a node, from the inside out."""
+        while (above := self.above.get(node)) is not None:
+            node = above
+            yield node
+
+    @cached_property
+    def bound(self) -> dict[str, str]:
+        """The dotted names that plain names stand for: imports anywhere in the file, and what is bound to those."""
+        found: dict[str, str] = {}
+        for node in self.nodes:
+            if isinstance(node, ast.Import):
+                pairs = ((one.asname or one.name.split(".")[0], one.asname and one.name) for one in node.names)
+                found |= {name: full or name for name, full in pairs}
+            elif isinstance(node, ast.ImportFrom):
+                found |= {one.asname or one.name: imported(node, one) for one in node.names}
+        for node in self.nodes:
+            if isinstance(node, ast.Assign) and (full := _resolved(node.value, found)):
+                found |= {one.id: full for one in node.targets if isinstance(one, ast.Name)}
+        return found
+
+    def dotted(self, node: ast.AST) -> str:
+        """Return the dotted name of an expression that begins at an import; empty for any other."""
+        return _resolved(node, self.bound)
+
+    def is_followed(self, node: ast.AST) -> bool:
+        """Return whether a statement binds plain names to the node, or a call of `getattr` looks into it."""
+        above = self.above[node]
+        if isinstance(above, ast.Call) and isinstance(above.func, ast.Name):
+            return above.func.id in ("getattr", "hasattr") and above.args[:1] == [node]
+        return isinstance(above, ast.Assign) and all(isinstance(one, ast.Name) for one in above.targets)
+
+    @cached_property
+    def own_names(self) -> frozenset[str]:
+        """Attributes and names that the source itself stores or defines."""
+        stored = {one.attr for one in self.nodes if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)}
+        defined = {one.name for one in self.nodes if isinstance(one, FunctionNode | ast.ClassDef)}
+        return frozenset(stored | defined | _stores(self.nodes))
+
+    @cached_property
+    def own_attributes(self) -> frozenset[str]:
+        """Attributes that methods of the source use of their own objects."""
+        used = (one for one in self.nodes if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name))
+        return frozenset(one.attr for one in used if self.is_own(one.value))
+
+    @cached_property
+    def _own_classes(self) -> frozenset[str]:
+        defined = {one.name for one in self.nodes if isinstance(one, ast.ClassDef)}
+        return frozenset(defined - _stores(self.nodes) - set(self.bound))
+
+    def is_own(self, node: ast.AST) -> bool:
+        """Return whether an expression begins at a class of the file or the first parameter of the method around it."""
+        while isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return False
+        if node.id in self._own_classes:
+            return True
+        for one in self.around(node):
+            if isinstance(one, FunctionNode) and isinstance(self.above[one], ast.ClassDef):
+                given = [*one.args.posonlyargs, *one.args.args]
+                return bool(given) and given[0].arg == node.id
+        return False
+
+    def is_local(self, node: ast.Name) -> bool:
+        """Return whether a function around binds the name, so that it cannot be Python's own."""
+        functions = (one for one in self.around(node) if isinstance(one, FunctionNode | ast.Lambda))
+        return any(node.id in self._locals_of(one) for one in functions)
+
+    def _locals_of(self, function: ast.AST) -> set[str]:
+        if function not in self._locals:
+            self._locals[function] = _locals(function)
+        return self._locals[function]
+
+
+def imported(node: ast.ImportFrom, one: ast.alias) -> str:
+    """Return the dotted name that one name of a `from ... import` stands for."""
+    return f"{'.' * node.level}{node.module or ''}.{one.name}"
+
+
+def _resolved(node: ast.AST, bound: dict[str, str]) -> str:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or node.id not in bound:
+        return ""
+    return ".".join([bound[node.id], *reversed(parts)])
+
+
+def _locals(function: ast.AST) -> set[str]:
+    nodes = list(ast.walk(function))
+    given = {one.arg for one in nodes if isinstance(one, ast.arg)}
+    outer = {name for one in nodes if isinstance(one, ast.Global) for name in one.names}
+    return (given | _stores(nodes)) - outer
+
+
+def _stores(nodes: list[ast.AST]) -> set[str]:
+    return {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+
+
+def _is_main(node: ast.If) -> bool:
+    """Return whether a node is `if __name__ == "__main__"`."""
+    match node.test:
+        case ast.Compare(left=ast.Name(id="__name__"), ops=[ast.Eq()], comparators=[ast.Constant(value="__main__")]):
+            return True
+    return False
