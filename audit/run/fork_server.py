@@ -13,6 +13,7 @@ import os
 import signal
 import socket
 import sys
+from contextlib import suppress
 
 import torch
 
@@ -61,8 +62,9 @@ def main() -> None:
 def _serve(asked: int, replied: int, writer: EventWriter) -> None:
     """Answer requests until there are no more, as the first process of a namespace where one is offered."""
     replies = os.fdopen(replied, "w", encoding="utf-8")
-    replies.write(f"{os.getpid()}\n")  # by which the judge ends all of this, should no answer come
-    replies.flush()
+    with suppress(BrokenPipeError):  # the pool was closed before it asked for anything
+        replies.write(f"{os.getpid()}\n")  # by which the judge ends all of this, should no answer come
+        replies.flush()
     inspectable(True)  # a user namespace is set up through files of its own that it must be able to open
     first = become_first()
     inspectable(False)
