@@ -15,7 +15,8 @@ HEAD = """# How often the auditor errs
 `audit self-test` runs known-bad controls, each with one mechanism that makes a speedup false, and known-good controls,
 each of which looks as if it had it, through the stages of an ordinary audit. A known-bad control counts as caught if
 the probe made for it fails: with proof (`convicted` in the records), or else with undefined behaviour or a hint, which
-fail no kernel. A known-good control is falsely failed if any probe proves it wrong or reports undefined behaviour. A
+fail no kernel. A known-good control is falsely failed if any probe proves it wrong or reports undefined behaviour.
+Nothing is concluded of one whose Python source reaches the process that checks it, by threads, frames or modes. A
 mechanism that does not exist on a device is skipped there and counts nowhere. Two kernels beyond doubt come first; if
 they do not come out as they must, nothing else is asked and nothing here counts.
 
@@ -94,7 +95,7 @@ def _sentence(record: SelfTest) -> str:
     return (
         f"- {markdown.escape(record.device.name)}: {known.caught} of {known.known_bad} known-bad controls caught by "
         f"the probe made for them, {known.proved} proved; {known.falsely_failed} of {known.known_good} known-good "
-        f"controls falsely failed; "
+        f"controls falsely failed{f', {known.not_concluded} not concluded' if known.not_concluded else ''}; "
         f"{_walls(record)}"
     )
 

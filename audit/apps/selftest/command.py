@@ -75,7 +75,8 @@ def summary(record: SelfTest) -> list[str]:
         lines += [
             f"known-bad controls caught by the probe made for them: {caught}: "
             f"{known.proved} proved, {known.flagged} as undefined behaviour or a hint",
-            f"known-good controls falsely failed: {failed}: {known.passed} passed, {known.hinted} with a hint",
+            f"known-good controls falsely failed: {failed}: {known.passed} passed, {known.hinted} with a hint, "
+            f"{known.not_concluded} not concluded, since their source reaches the process that checks it",
             f"skipped on {record.device.name}, each for the reason above: {skipped}",
         ]
     return [*lines, f"{record.seconds:.0f} s in all", *shortfalls(record)]

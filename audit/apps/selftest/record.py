@@ -16,7 +16,9 @@ SCHEMA: Final = 1
 """History: 1 (2026-11) first form."""
 
 MOST_BYTES = 16 << 20
-Result = Literal["convicted", "flagged", "missed", "cleared", "falsely accused", "no answer", "skipped"]
+Result = Literal[
+    "convicted", "flagged", "missed", "cleared", "falsely accused", "not concluded", "no answer", "skipped"
+]
 
 
 class Answer(Frozen):
@@ -32,7 +34,8 @@ class Row(Frozen):
 
     `probe` is the one it was written for (None: a known-good control that is to pass them all). `result` of a known-bad
     control: convicted (that probe proved it), flagged (that probe failed it without proof), missed, or skipped where
-    the mechanism does not exist on the device; of a known-good control: cleared, falsely accused, or no answer.
+    the mechanism does not exist on the device; of a known-good control: cleared, falsely accused, not concluded (its
+    source reaches the process that checks it), or no answer.
     `reason` says why it is neither convicted nor cleared.
     """
 

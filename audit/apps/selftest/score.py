@@ -13,6 +13,7 @@ from audit.claims import ClaimFolder
 from audit.judge import evidence
 from audit.model import Claim, Finding, Variant
 from audit.model.errors import BadInput
+from audit.review import reach
 
 _ONE_IN_TWENTY, _RESOLUTION = 0.05, 1e-6
 AIMS = {"emulated": 0.90, "cuda": 0.95}
@@ -26,7 +27,8 @@ class Rates:
     """Counts of controls by how the auditor answered about them.
 
     The mechanism of `known_bad` ones exists on the device; `proved` ones were failed by the probe made for them with
-    proof, `flagged` ones with undefined behaviour or a hint, as is due to a race. `hinted` ones of `known_good` passed
+    proof, `flagged` ones with undefined behaviour or a hint, as is due to a race. Of
+    `not_concluded` ones the source reaches the process that checks it. `hinted` ones of `known_good` passed
     and drew a hint.
     """
 
@@ -36,6 +38,7 @@ class Rates:
     known_good: int
     passed: int
     falsely_failed: int
+    not_concluded: int
     hinted: int
 
     @property
@@ -81,6 +84,7 @@ def rates(rows: Sequence[Row]) -> Rates:
         known_good=len(good),
         passed=results.count("cleared"),
         falsely_failed=results.count("falsely accused"),
+        not_concluded=results.count("not concluded"),
         hinted=sum(any(answer.grade == "hint" for answer in one.answers.values()) for one in good),
     )
 
@@ -107,7 +111,7 @@ def shortfalls(record: SelfTest) -> list[str]:
         what = "; ".join(f"{check.control} must come out {check.expected}, not {check.found}" for check in failed)
         return [f"this machine must not audit anything: {what}"]
     known, aim = rates(record.rows), AIMS[record.device.kind]
-    unclear = known.known_good - known.passed - known.falsely_failed
+    unclear = known.known_good - known.passed - known.falsely_failed - known.not_concluded
     reasons = []
     if known.falsely_failed:
         reasons.append(f"{known.falsely_failed} of {known.known_good} known-good controls falsely failed")
@@ -193,7 +197,8 @@ def _of_known_good(claim: Claim, variant: Variant, findings: list[Finding]) -> t
         return "falsely accused", _text(failures[0])
     errors = [finding for finding in findings if finding.outcome == "error"]
     if errors:
-        return "no answer", _text(errors[0])
+        beyond = {finding.probe for finding in errors} == {reach.NAME}
+        return "not concluded" if beyond else "no answer", _text(errors[0])
     (rung,) = (rung for rung in judge.ladder(claim, findings) if rung.variant == variant.name)
     return ("cleared", "") if rung.state == "cleared" else ("no answer", rung.reason)
 

@@ -131,7 +131,7 @@ def _host_expressions(source: CudaSource) -> Iterator[Edit]:
 
 
 def _copies(source: CudaSource) -> Iterator[Edit]:
-    """In device code and macros: the compiler would make moves, whose accesses it does not tell, of lengths it knows."""
+    """In device code and macros: of a known length the compiler makes moves, whose accesses it does not report."""
     for match in _COPY.finditer(source.masked):
         function = source.function_at(match.start())
         if source.macro_at(match.start()) or (function is not None and function.kind != "host"):
