@@ -9,10 +9,20 @@ from audit.report.messages import Recorded, headings, joined, message
 from audit.report.quantities import NOT_MEASURED, capability, shape
 from audit.report.view import Code, Section, Table
 
+OF_FILES = ("files", "metadata")
+"""Parts of the sandbox without which claimed code can change files of others."""
+
 
 def section(record: Record) -> Section:
     """Return the limits as sentences, then a table of the probes without an answer."""
-    bullets = (*_device(record), *_shapes(record), *_gpus(record), *_claim(record), *_unconfirmed(record))
+    bullets = (
+        *_device(record),
+        *_shapes(record),
+        *_gpus(record),
+        *_claim(record),
+        *_files(record),
+        *_unconfirmed(record),
+    )
     return Section(message("limitations.title"), "limitations", bullets=bullets, tables=_unanswered(record))
 
 
@@ -60,6 +70,12 @@ def _claim(record: Record) -> list[str]:
     if source.fidelity == "verbatim":
         return [floors]
     return [message("limitations.reconstruction", note=_note(source.note)), floors]
+
+
+def _files(record: Record) -> list[str]:
+    """What it costs where claimed code could write files that other builds and audits rest on."""
+    missing = [one.name for one in record.environment.walls if one.name in OF_FILES and not one.up]
+    return [message("limitations.files", walls=joined("comma", missing))] if missing else []
 
 
 def _unconfirmed(record: Record) -> list[str]:

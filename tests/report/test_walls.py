@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from audit.model import Record, Wall
 from audit.report import content, markdown, provenance
 from audit.report.translation import translated
@@ -11,8 +13,8 @@ from audit.report.translation import translated
 MISSING = "processes of the same user can be reached"
 
 
-def with_walls(record: Record) -> Record:
-    walls = tuple(Wall(name=name, up=name != "processes", why=MISSING if name == "processes" else "")
+def with_walls(record: Record, missing: str = "processes") -> Record:
+    walls = tuple(Wall(name=name, up=name != missing, why=MISSING if name == missing else "")
                   for name in provenance.DOES)  # fmt: skip
     return record.model_copy(update={"environment": record.environment.model_copy(update={"walls": walls})})
 
@@ -31,3 +33,11 @@ def test_in_japanese_too(record: Record) -> None:
 
 def test_a_record_from_before_says_nothing_of_walls(record: Record) -> None:
     assert "Walls around" not in markdown.render(content.build(record, []))
+
+
+@pytest.mark.parametrize(("missing", "costs"), [("files", True), ("metadata", True), ("processes", False)])
+def test_where_files_of_others_can_be_changed_the_limits_say_so(record: Record, missing: str, costs: bool) -> None:
+    page = content.build(with_walls(record, missing), [])
+    told = f"Claimed code could change files of other builds and audits on this machine ({missing})"
+    assert (told in markdown.render(page)) == costs
+    assert ("ほかのビルドや監査のファイルを変更できた" in markdown.render(translated(page, "ja"))) == costs

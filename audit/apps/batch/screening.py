@@ -184,7 +184,7 @@ def emulated(asked: Asked) -> Attempt:
     device = EmulatedDevice(session_limit_s=SESSION_LIMIT_S, kernel_limit_s=KERNEL_LIMIT_S)
     out, silent = asked.records / asked.item.name / "emulated", Progress(io.StringIO())
     with Audit(folder, device, out, entropy=asked.seed, workers=asked.workers(), progress=silent) as audit:
-        for stage in (audit.prepare, audit.build, audit.verify, audit.judge):
+        for stage in (audit.prepare, audit.review, audit.build, audit.verify, audit.judge):
             stage()
         return by_verdict(audit.record.verdict)
 
