@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +12,6 @@ from pydantic import ValidationError
 from audit.model import AuditedClaim, Claim, Original, SourceFile, Variant, untrusted
 from audit.model.errors import BadInput
 
-MOST_FILES = 400
-"""A claim may list so many."""
 MOST_STATED = 200_000
 """Characters of a `claim.toml`; the longest published one has 6,105."""
 STATEMENT = "claim.toml"
@@ -59,7 +56,6 @@ def load(name_or_path: str, *, root: Path = KERNELS) -> ClaimFolder:
     statement = _text(folder, STATEMENT)
     claim = parse(statement, f"{folder.name}/{STATEMENT}")
     kept: list[Variant | Original] = [*claim.variant, *claim.original]
-    _few(kept, folder)
     texts = {file: _text(folder, file) for file in ("reference.py", *(one.file for one in claim.variant))}
     texts |= {one.file: _text(folder, one.file, limit_bytes=untrusted.DOCUMENT_BYTES) for one in claim.original}
     sources = tuple(_source_file(file, text) for file, text in {STATEMENT: statement, **texts}.items())
@@ -103,11 +99,6 @@ def parse(text: str, where: str) -> Claim:
 def _source_file(file: str, text: str) -> SourceFile:
     data = text.encode()
     return SourceFile(file=file, sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
-
-
-def _few(kept: Sequence[Variant | Original], folder: Path) -> None:
-    if len(kept) > MOST_FILES:
-        raise BadInput(f"{folder.name}/claim.toml: {len(kept):,} files; a claim has at most {MOST_FILES}")
 
 
 def _text(folder: Path, file: str, *, limit_bytes: int = untrusted.SOURCE_BYTES) -> str:

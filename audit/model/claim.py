@@ -156,7 +156,7 @@ class Claim(Frozen):
     speedup: tuple[Speedup, ...] = ()
     observation: tuple[Observation, ...] = ()
     variant: tuple[Variant, ...] = Field(min_length=1, max_length=80)
-    original: tuple[Original, ...] = ()
+    original: tuple[Original, ...] = Field(default=(), max_length=400)
 
     @model_validator(mode="after")
     def _files_differ(self) -> Claim:

@@ -15,8 +15,8 @@ from audit import judge
 from audit.apps.pages import verdicts as pages
 from audit.judge import answers, evidence
 from audit.model import Finding, Record
-from audit.probes import PROBES
-from audit.probes.answer import answer
+from audit.probes import PROBES, answer
+from audit.probes.answer import Probe
 from audit.probes.target import Target
 from tests.conftest import finding
 
@@ -145,13 +145,18 @@ def test_what_the_claim_does_not_speak_of_is_told_and_never_fails_it(record: Rec
     assert judge.judge(record.model_copy(update={"findings": (*alone, unasked)})).name == "undecided"
 
 
+def wrong(_: answer.Seen) -> answer.Answer:
+    return answer.failed("N=3: wrong")
+
+
 def test_a_probe_that_asked_nothing_the_claim_speaks_of_says_so_in_the_words_the_judge_reads() -> None:
     case = SimpleNamespace(shape={"N": 3}, counts=False)
     target = cast(Target, SimpleNamespace(cases=(case,), variant=SimpleNamespace(name="claimed")))
-    alone = answer("agreement", target, "fail", "N=3: wrong", shape={"N": 3})
+    probe = cast(Probe, SimpleNamespace(NAME="agreement", observe=lambda _: {"shape": {"N": 3}}, conclude=wrong))
+    alone = answer.ask(probe, target)
     assert (alone.claimed, evidence.NONE_CLAIMED in alone.summary) == (False, True)
     target.cases = (case, SimpleNamespace(shape={"N": 4}, counts=True))  # type: ignore[misc, assignment]
-    assert evidence.NONE_CLAIMED not in answer("agreement", target, "fail", "N=3: wrong", shape={"N": 3}).summary
+    assert evidence.NONE_CLAIMED not in answer.ask(probe, target).summary
 
 
 def test_a_vacuous_task_and_a_wrong_kernel_are_both_answers(record: Record) -> None:

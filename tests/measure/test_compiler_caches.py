@@ -44,14 +44,20 @@ def test_a_variants_own_caches_are_replaced_by_copies(tmp_path: Path) -> None:
     (kept / "kernel").write_text("made")
     environment = {"TRITON_CACHE_DIR": str(kept), "PATH": "/usr/bin"}
     settings = CudaPythonSettings(
-        python=tmp_path, init_inputs=[], folder=None, extensions=None, environment=environment, memory="plain"
+        python=tmp_path,
+        init_inputs=[],
+        folder=None,
+        extensions=None,
+        environment=environment,
+        memory="plain",
+        digests={},
     )
     own = compiler_caches.private("claimed", settings, tmp_path / "caches")
     assert isinstance(own, CudaPythonSettings)
     told = own.environment
     assert told["PATH"] == "/usr/bin" and told["TRITON_CACHE_DIR"] != str(kept)
     assert (Path(told["TRITON_CACHE_DIR"]) / "kernel").read_text() == "made"
-    compiled = CudaSettings(library=tmp_path, module="m", memory="plain")
+    compiled = CudaSettings(library=tmp_path, module="m", memory="plain", digests={})
     assert compiler_caches.private("a", compiled, tmp_path) is compiled
 
 

@@ -30,7 +30,8 @@ UNANSWERED = {
 def built(variant: Variant) -> EmulatedVariant:
     """As if it had been built: a session about the reference loads nothing of it."""
     nothing = {field.name: None for field in fields(EmulatedBuild)}
-    there = {"library": Path("/nothing.so"), "runtime": runtime(lambda _: None), "rung": "micro", "flags": ()}
+    known = runtime(lambda _: None)
+    there = {"library": known, "runtime": known, "rung": "micro", "flags": ()}
     library = EmulatedBuild(**{**nothing, **there})
     return EmulatedVariant(library=library, variant=variant, optimisation="O2", limit_s=60.0, kernel_limit_s=20.0)
 

@@ -76,7 +76,7 @@ def test_files_are_few(folder: Path) -> None:
     )
     with (folder / "claim.toml").open("a", encoding="utf-8") as file:
         file.write(variants)
-    assert says("a claim has at most 400", refusal(folder))
+    assert says("key variant: Tuple should have at most 80 items", refusal(folder))
 
 
 STATEMENTS = (

@@ -21,7 +21,7 @@ ROOT = Path(audit.__file__).parent
 PRINTS = {
     "apps/selftest/command.py", "apps/batch/launcher.py", "apps/pages/__main__.py", "apps/commands/static.py",
     "build/emulated/selftest_cases.py", "build/cuda/child.py", "build/cuda/fast_nvrtc.py",
-    "sandbox/launch.py", "sandbox/attempts.py",
+    "review/process.py", "sandbox/launch.py", "sandbox/attempts.py",
 }  # fmt: skip
 """Who prints without `terminal`: JSON, which is ASCII, pages of our own texts, and children whose parent reads them."""
 

@@ -6,15 +6,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from audit import claims, judge, report
-from audit.apps.bundle import derived, manifest
+from audit.apps.bundle import derived, manifest, pictures
 from audit.apps.bundle.archive import MOST_BYTES, fits, pack
 from audit.apps.bundle.manifest import sha256
 from audit.apps.bundle.pictures import name_of
 from audit.model import Record, atomic, untrusted
 from audit.model.errors import BadInput
 from audit.model.store import RECORD
-from audit.report import figures, formats
-from audit.report.figures import canvas
+from audit.report import formats
 
 SOURCES = "sources"
 KEPT = {
@@ -61,11 +60,11 @@ def complete(record: Record, given: Mapping[str, bytes], pages: Iterable[str] = 
         given: the record, its sources and the files of `KEPT`.
         pages: names of the pages wanted.
     """
-    drawn = figures.draw(record)
+    drawn = pictures.draw(record)
     wanted = {name: formats.FILES[name] for name in pages if name not in KEPT}
     files = {**given, **report.pages(record, drawn, wanted), **{name_of(one): one.png for one in drawn}}
     files |= {derived.SAMPLES: derived.samples(record), derived.STATISTICS: derived.statistics(record)}
-    return files | about(record, files, drawn_with=canvas.drawn_with())
+    return files | about(record, files, drawn_with=pictures.drawn_with())
 
 
 def about(record: Record, files: Mapping[str, bytes], **made: str) -> dict[str, bytes]:

@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 from audit.apps.bundle.archive import Unsound
-from audit.report.figures import canvas
+from audit.model import Record
 from audit.report.formats import FIGURES
 from audit.report.view import Figure
 
@@ -22,23 +22,37 @@ CLOSE = 2
 """Levels of 255: a processor's arithmetic may round a pixel's colour otherwise."""
 
 
+def draw(record: Record) -> tuple[Figure, ...]:
+    """Return the figures that a record gives here."""
+    from audit.report import figures  # matplotlib takes half a second that other commands need not wait
+
+    return figures.draw(record)
+
+
+def drawn_with() -> str:
+    """Return the library that draws figures here, with its version."""
+    from audit.report.figures import canvas  # as above
+
+    return canvas.drawn_with()
+
+
 def name_of(figure: Figure) -> str:
     """Return the name of a figure's file."""
     return f"{FIGURES}/{figure.name}.png"
 
 
-def compared(drawn: Iterable[Figure], files: Mapping[str, bytes], drawn_with: str) -> Iterator[tuple[Figure, str]]:
+def compared(drawn: Iterable[Figure], files: Mapping[str, bytes], made_with: str) -> Iterator[tuple[Figure, str]]:
     """Give each figure with the bytes that the bundle has for it, and why its pixels were not compared, if so.
 
     Args:
         drawn: the figures that the record gives here.
         files: of the bundle.
-        drawn_with: the library that drew its figures, as its manifest says.
+        made_with: the library that drew its figures, as its manifest says.
 
     Raises:
         Unsound: a figure is missing, is no plain PNG of that size, or shows something else.
     """
-    here = canvas.drawn_with()
+    here = drawn_with()
     for one in drawn:
         name, theirs = name_of(one), files.get(name_of(one))
         if theirs is None:
@@ -47,9 +61,9 @@ def compared(drawn: Iterable[Figure], files: Mapping[str, bytes], drawn_with: st
             yield one, ""
             continue
         pixels, ours = _pixels(theirs, name, one.png), _pixels(one.png, name, one.png)
-        if drawn_with == here and np.abs(pixels - ours).max() > CLOSE:
+        if made_with == here and np.abs(pixels - ours).max() > CLOSE:
             raise Unsound(f"{name} does not show what the record gives: other pixels, drawn by the same {here}")
-        yield replace(one, png=theirs), "" if drawn_with == here else f"drawn by {drawn_with}; here is {here}"
+        yield replace(one, png=theirs), "" if made_with == here else f"drawn by {made_with}; here is {here}"
 
 
 def _pixels(png: bytes, name: str, like: bytes) -> np.ndarray[tuple[int, ...], np.dtype[np.int16]]:

@@ -18,7 +18,7 @@ from audit.claims import STATEMENT
 from audit.model import SCHEMA, Record, sanitizer, store, untrusted
 from audit.model.errors import BadInput
 from audit.model.store import RECORD
-from audit.report import figures, formats
+from audit.report import formats
 
 YAML_KEY = re.compile(r"^([^\s:#][^:\n]*):", re.MULTILINE)
 SHOWN = 60
@@ -139,7 +139,7 @@ def _check_files(listed: Manifest, record: Record, files: Mapping[str, bytes]) -
     The pages are made with the figures of the bundle, whose pixels are compared on their own.
     """
     _check_kept(files)
-    drawn = dict(pictures.compared(figures.draw(record), files, listed.drawn_with))
+    drawn = dict(pictures.compared(pictures.draw(record), files, listed.drawn_with))
     pages = {name: form for name, form in formats.FILES.items() if name in files and name not in KEPT}
     again = {derived.SAMPLES: derived.samples(record), derived.STATISTICS: derived.statistics(record)}
     again |= report.pages(record, drawn, pages)
