@@ -1,6 +1,6 @@
 """Attack: takes memory and writes to all of it, 18 GB at most.
 Wall: memory: a session may have so much
-Outcome: contract error: GiB of memory
+Outcome: contract error: GiB of
 Outcome on cuda: not asked
 """
 
