@@ -5,7 +5,6 @@ A name in a source says little: macros, pasted tokens and conditionals make othe
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import stat
@@ -51,13 +50,8 @@ def own_files(names: Iterable[str], *, source: Path, build: Path, toolchain: Seq
             raise Unsupported(f"a source that reads {path.name}, outside of its own folder and the compiler's")
         if holder == folder:
             file = (path if path.is_relative_to(folder) else real).relative_to(folder).as_posix()
-            found[file] = source_file(file, _data(path))
+            found[file] = SourceFile.of(file, _data(path))
     return tuple(found[file] for file in sorted(found))
-
-
-def source_file(file: str, data: bytes) -> SourceFile:
-    """Return what a record keeps of a file."""
-    return SourceFile(file=file, sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
 
 
 def marks(folder: Path) -> list[str]:
@@ -85,13 +79,14 @@ def _holder(path: Path, folder: Path, roots: Sequence[Path]) -> Path | None:
 
 def _resolved(path: Path, as_named: Path) -> Path:
     """Return the file itself, which both names must lead to."""
+    lost = Unsupported(f"a source that reads {path.name!r}, which cannot be found again by this name")
     try:
-        real = path.resolve(strict=True)
-        if real == as_named.resolve(strict=True):
-            return real
-    except (OSError, RuntimeError, ValueError):
-        pass
-    raise Unsupported(f"a source that reads {path.name!r}, which cannot be found again by this name")
+        real, named = path.resolve(strict=True), as_named.resolve(strict=True)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise lost from error
+    if real != named:
+        raise lost
+    return real
 
 
 def _data(path: Path) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,7 +57,7 @@ def load(name_or_path: str, *, root: Path = KERNELS) -> ClaimFolder:
     kept: list[Variant | Original] = [*claim.variant, *claim.original]
     texts = {file: _text(folder, file) for file in ("reference.py", *(one.file for one in claim.variant))}
     texts |= {one.file: _text(folder, one.file, limit_bytes=untrusted.DOCUMENT_BYTES) for one in claim.original}
-    sources = tuple(_source_file(file, text) for file, text in {STATEMENT: statement, **texts}.items())
+    sources = tuple(SourceFile.of(file, text.encode()) for file, text in {STATEMENT: statement, **texts}.items())
     hashes = {source.file: source.sha256 for source in sources}
     for one in kept:
         if one.sha256 not in (None, hashes[one.file]):
@@ -94,11 +93,6 @@ def parse(text: str, where: str) -> Claim:
         raise BadInput(f"{where}: key {key}: {first['msg']}") from error
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{where}: holds a number that is not finite, or is nested too deeply") from error
-
-
-def _source_file(file: str, text: str) -> SourceFile:
-    data = text.encode()
-    return SourceFile(file=file, sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
 
 
 def _text(folder: Path, file: str, *, limit_bytes: int = untrusted.SOURCE_BYTES) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from typing import Annotated, Literal
 
@@ -55,6 +56,11 @@ class SourceFile(Frozen):
     file: str
     sha256: str
     size_bytes: int
+
+    @classmethod
+    def of(cls, file: str, data: bytes) -> SourceFile:
+        """Return what a record keeps of a file with that content."""
+        return cls(file=file, sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
 
 
 class AuditedClaim(Frozen):

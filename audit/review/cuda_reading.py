@@ -1,29 +1,19 @@
-"""A CUDA source as the rules read it: calls, variables and mentions of names, each with line and function.
-
-One walk over the syntax tree collects the nodes of all kinds that some rule asks for; nothing here looks at text that
-the tree does not place, so comments, strings and disabled branches say nothing.
-"""
+"""A CUDA source as the rules read it: calls, variables and mentions of names, each with line and function."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TypeVar
 
 from tree_sitter import Node
 
-from audit.review.cuda_grammar import walk_tree
-from audit.review.cuda_source import CudaSource, Function
-from audit.review.rule import names
+from audit.review.cuda_source import Function
+from audit.review.cuda_tree import CudaTree, between, extent, operator
 
-_KINDS = names("""
-    call_expression declaration assignment_expression update_expression if_statement for_statement while_statement
-    conditional_expression return_statement expression_statement subscript_expression pointer_expression
-    binary_expression cast_expression identifier
-""")
 Held = TypeVar("Held")
 _NAMED = ("identifier", "field_identifier", "type_identifier")
 _INDIRECT = ("template_function", "template_method", "dependent_name")
@@ -71,74 +61,8 @@ class Variable:
     line: int
 
 
-class CudaReading:
-    """A parsed source and the nodes that rules ask for; everything is worked out once and when first asked."""
-
-    def __init__(self, source: CudaSource) -> None:
-        self.source = source
-
-    @cached_property
-    def _walked(self) -> tuple[dict[str, list[Node]], dict[int, Node]]:
-        """The nodes of each kind, and the node around each named node by the identity of the latter."""
-        found: dict[str, list[Node]] = {kind: [] for kind in _KINDS}
-        parents: dict[int, Node] = {}
-        for node, above in walk_tree(self.source.tree):
-            if above and node.is_named:
-                parents[node.id] = above[-1]
-            if node.type in found:
-                found[node.type].append(node)
-        return found, parents
-
-    @cached_property
-    def _starts(self) -> dict[str, list[int]]:
-        return {kind: [node.start_byte for node in several] for kind, several in self._walked[0].items()}
-
-    def nodes(self, *kinds: str) -> list[Node]:
-        """Return all nodes of these kinds; nested ones come after what holds them within a kind."""
-        return [node for kind in kinds for node in self._walked[0][kind]]
-
-    def inside(self, holder: Function | Node, *kinds: str) -> list[Node]:
-        """Return the nodes of these kinds in the body of a function or within a node."""
-        first, last = extent(holder)
-        found: list[Node] = []
-        for kind in kinds:
-            starts = self._starts[kind]
-            some = self._walked[0][kind][bisect_left(starts, first) : bisect_left(starts, last)]
-            found += [node for node in some if node.end_byte <= last]
-        return found
-
-    def parent(self, node: Node) -> Node | None:
-        """Return the node around a named node; None around the root and beyond the levels that are looked at."""
-        return self._walked[1].get(node.id)
-
-    def ancestors(self, node: Node, *, until: Iterable[str] = ("function_definition",)) -> Iterator[Node]:
-        """Yield the nodes around a node, from the inside out, up to a node of one of these kinds."""
-        stop = frozenset(until)
-        current = self.parent(node)
-        while current is not None and current.type not in stop:
-            yield current
-            current = self.parent(current)
-
-    def text(self, node: Node) -> str:
-        """Return the text of a node, literals blanked."""
-        return self.source.masked[node.start_byte : node.end_byte]
-
-    def written(self, node: Node) -> str:
-        """Return the text of a node on one line, literals as they are."""
-        return " ".join(self.source.code[node.start_byte : node.end_byte].split())
-
-    def line(self, node: Node) -> int:
-        """Return the line where a node starts, from 1."""
-        return node.start_point[0] + 1
-
-    def function(self, node: Node) -> Function | None:
-        """Return the function whose body holds the node."""
-        return self.source.function_at(node.start_byte)
-
-    def in_host(self, node: Node) -> bool:
-        """Return whether the node stands in a function that the host runs."""
-        function = self.function(node)
-        return function is not None and function.kind == "host"
+class CudaReading(CudaTree):
+    """What a source says, beyond its tree; everything is worked out once and when first asked."""
 
     @cached_property
     def kernels(self) -> tuple[Function, ...]:
@@ -217,7 +141,7 @@ class CudaReading:
 
     def assigned(self, name: str, first: int, last: int) -> list[Node]:
         """Return what assignments between two offsets give to a name, or to what it points to."""
-        return _between(self._assigned.get(name, []), first, last)
+        return between(self._assigned.get(name, []), first, last)
 
     @cached_property
     def _assigned(self) -> dict[str, list[Node]]:
@@ -242,11 +166,11 @@ class CudaReading:
 
     def mentioned_between(self, name: str, first: int, last: int) -> list[Node]:
         """Return the mentions of a name that start between two offsets."""
-        return _between(self.mentions.get(name, []), first, last)
+        return between(self.mentions.get(name, []), first, last)
 
     def operations(self, sign: str, first: int, last: int) -> list[Node]:
         """Return the binary expressions of an operator that start between two offsets."""
-        return _between(self._operations.get(sign, []), first, last)
+        return between(self._operations.get(sign, []), first, last)
 
     @cached_property
     def _operations(self) -> dict[str, list[Node]]:
@@ -260,10 +184,6 @@ class CudaReading:
         """The functions with a `for` or `while` loop."""
         functions = (self.function(node) for node in self.nodes("for_statement", "while_statement"))
         return frozenset(each for each in functions if each is not None)
-
-    def names_in(self, node: Node) -> set[str]:
-        """Return the identifiers within a node."""
-        return {self.text(each) for each in walk(node) if each.type == "identifier"}
 
     @cached_property
     def entries(self) -> tuple[Function, ...]:
@@ -317,34 +237,6 @@ class CudaReading:
                 before = " ".join("".join(self.source.masked[slice(*each)] for each in pieces).split())
                 type_text = " ".join(self.text(kind).split())
                 yield Variable(self.text(name), type_text, before, value, node, self.line(name))
-
-
-def operator(node: Node) -> str:
-    """Return the operator of a binary expression; empty for any other node."""
-    found = node.child_by_field_name("operator")
-    return found.type if found is not None else ""
-
-
-def extent(holder: Function | Node) -> tuple[int, int]:
-    """First and past-the-end offset of a function's body or of a node."""
-    if isinstance(holder, Function):
-        return holder.body_start, holder.end
-    return holder.start_byte, holder.end_byte
-
-
-def walk(node: Node) -> Iterator[Node]:
-    """Yield a node and everything named within it, without recursion."""
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        yield current
-        stack.extend(reversed(current.named_children))
-
-
-def _between(nodes: list[Node], first: int, last: int) -> list[Node]:
-    """Return the nodes that start between two offsets, of nodes in order."""
-    starts = [bisect_left(nodes, at, key=lambda node: node.start_byte) for at in (first, last)]
-    return nodes[starts[0] : starts[1]]
 
 
 def _held(found: Sequence[Held], starts: Sequence[int], function: Function) -> list[Held]:

@@ -11,8 +11,9 @@ from functools import cached_property
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import CudaReading, operator
+from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function
+from audit.review.cuda_tree import operator
 
 _ROUNDS = 6
 _LONGEST_BUILTIN = 40  # characters, with blanks

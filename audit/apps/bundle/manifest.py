@@ -37,9 +37,7 @@ class Manifest(Frozen):
 
 def stated(record: Record, files: Mapping[str, bytes], *, drawn_with: str, kit: str = __version__) -> bytes:
     """Return the manifest of those files as JSON."""
-    entries = tuple(
-        SourceFile(file=name, sha256=sha256(files[name]), size_bytes=len(files[name])) for name in sorted(files)
-    )
+    entries = tuple(SourceFile.of(name, files[name]) for name in sorted(files))
     manifest = Manifest(
         kit=kit,
         drawn_with=drawn_with,

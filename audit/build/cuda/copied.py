@@ -84,7 +84,7 @@ def _copy(source: Path, flags: tuple[str, ...], folder: Path, *, arch: str, tool
     own = own_files(listed(rule), source=source, build=folder, toolchain=[*_known(toolchain)])
     for one in own:
         data = untrusted.data(source.parent / one.file, limit_bytes=untrusted.SOURCE_BYTES, empty=True)
-        if dependencies.source_file(one.file, data) != one:
+        if SourceFile.of(one.file, data) != one:
             raise Unsupported(f"a source whose {one.file} changes while it is read")
         (to := folder / FOLDER / one.file).parent.mkdir(parents=True, exist_ok=True)
         to.write_bytes(data)

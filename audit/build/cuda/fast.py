@@ -22,7 +22,7 @@ from audit.build.cuda.fast_nvrtc import NAMES
 from audit.build.cuda.fast_refusal import NotFast
 from audit.build.cuda.fast_symbols import Symbol, device_variables, offset_of, symbols
 from audit.build.cuda.fast_toolchain import FastToolchain
-from audit.build.dependencies import listed, own_files, source_file
+from audit.build.dependencies import listed, own_files
 from audit.build.emulated import cache, toolchain
 from audit.build.emulated.cache import fingerprint, made
 from audit.build.names import FAST_MANIFEST, IMAGE, OPENER
@@ -122,7 +122,7 @@ def build(
         host_seconds=manifest["host_seconds"],
         device_seconds=manifest["device_seconds"],
         from_cache=kept,
-        reads=(source_file(source_path.name, text.encode()),),
+        reads=(SourceFile.of(source_path.name, text.encode()),),
         left_out=tuple(manifest["left_out"]),
     )
 

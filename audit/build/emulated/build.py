@@ -111,7 +111,7 @@ def build(
     made(unit := own / "units" / f"{source_path.stem[:40]}-{key}", job.climb)
     note = json.loads((unit / UNIT).read_text(encoding="utf-8"))
     job.kernel(target := own / "kernels" / note["kernel"], unit / TEXT, note["rung"])
-    reads = (dependencies.source_file(source_path.name, text.encode()), *map(SourceFile.model_validate, note["reads"]))
+    reads = (SourceFile.of(source_path.name, text.encode()), *map(SourceFile.model_validate, note["reads"]))
     runtime = prepared.runtime(tell, folder=cache)
     return replace(_recorded(target, runtime), from_cache=not job.compiled, reads=reads)
 

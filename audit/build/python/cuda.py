@@ -13,14 +13,13 @@ from audit.build.cuda.compile import compiler_words, environment, run_child
 from audit.build.cuda.device import CudaVariant
 from audit.build.cuda.gpu import Gpu
 from audit.build.cuda.toolchain import Toolchain
-from audit.build.dependencies import source_file
 from audit.build.emulated.cache import digests, fingerprint, made
 from audit.build.names import FOLDERS
 from audit.build.python.child import MANIFEST
 from audit.build.python.files import init_inputs, kept_alone
 from audit.build.python.source import RUNG, PythonSource
 from audit.build.settings import CudaPython
-from audit.model import BuildNote, Claim, Variant
+from audit.model import BuildNote, Claim, SourceFile, Variant
 from audit.model.errors import CompileError, Unsupported
 
 KEPT = ("PATH", "CUDA_HOME", "TORCH_CUDA_ARCH_LIST", "MAX_JOBS")
@@ -66,7 +65,7 @@ class PythonBuilder:
             flags=(f"TORCH_CUDA_ARCH_LIST={self.gpu.arch}",) if extends else (),
             seconds=round(time.monotonic() - started, 2),
             from_cache=kept,
-            reads=(source_file(source.name, alone.read_bytes()),),
+            reads=(SourceFile.of(source.name, alone.read_bytes()),),
         )
         return CudaVariant(note, self._loaded(request, place))
 

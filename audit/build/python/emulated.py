@@ -9,7 +9,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from audit.build.dependencies import source_file
 from audit.build.emulated.build import EmulatedBuild, build
 from audit.build.emulated.cache import cache_folder, digests, fingerprint, made
 from audit.build.emulated.device import MORE_ORDERS, ORDERS, in_order
@@ -20,7 +19,7 @@ from audit.build.python.files import init_inputs, kept_alone
 from audit.build.python.inline import InlineCuda
 from audit.build.python.source import COMPILES_FILES, RUNG, PythonSource
 from audit.build.settings import Configuration, EmulatedPythonSettings, TensorDevice
-from audit.model import BuildNote, Variant
+from audit.model import BuildNote, SourceFile, Variant
 from audit.model.errors import Unsupported
 
 ONLY_ON_A_GPU = {
@@ -188,5 +187,5 @@ def _note(
         seconds=round(seconds, 2),
         from_cache=all(library.from_cache for library in libraries),
         log="" if libraries else AS_IT_IS,
-        reads=(source_file(source.name, source.read_bytes()),),
+        reads=(SourceFile.of(source.name, source.read_bytes()),),
     )

@@ -10,8 +10,9 @@ import re
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import Call, CudaReading, walk
+from audit.review.cuda_reading import Call, CudaReading
 from audit.review.cuda_source import Function
+from audit.review.cuda_tree import walk
 from audit.review.rule import Rule, Spot
 from audit.review.thread_values import ThreadValues
 

@@ -10,7 +10,8 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import CudaReading, operator
+from audit.review.cuda_reading import CudaReading
+from audit.review.cuda_tree import operator
 from audit.review.rule import Rule, Spot
 
 _SIZE = re.compile(r"\.(?:size|numel|sizes)\(")

@@ -15,8 +15,9 @@ from functools import cached_property, lru_cache
 from tree_sitter import Node
 
 from audit.review.arithmetic import Operations, computed, whole_number
-from audit.review.cuda_reading import CudaReading, Variable, operator
+from audit.review.cuda_reading import CudaReading, Variable
 from audit.review.cuda_source import Function
+from audit.review.cuda_tree import operator
 from audit.review.launch_extents import grid_and_block
 from audit.review.rule import Rule, Spot
 from audit.review.thread_values import COMPARISONS

@@ -10,7 +10,8 @@ import re
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import CudaReading, Variable, extent
+from audit.review.cuda_reading import CudaReading, Variable
+from audit.review.cuda_tree import extent
 from audit.review.rule import Rule, Spot
 
 _TENSOR = re.compile(r"\bTensor\b|\bdevice_vector\b|\bStorage\b|\bDataPtr\b")

@@ -11,8 +11,9 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import CudaReading, operator
+from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function
+from audit.review.cuda_tree import operator
 from audit.review.launch_extents import grid_and_block
 from audit.review.rule import Rule, Spot
 from audit.review.thread_values import COMPARISONS, ThreadValues
