@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import os
+import subprocess
 import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -101,8 +104,17 @@ def _headers() -> list[Path]:
 def _known(toolchain: Toolchain) -> Iterator[Path]:
     """The folders whose headers are not the claim's."""
     yield from _headers()
-    yield from host.header_folders(())
+    yield from _of_compiler(toolchain)
     yield toolchain.cuda_home
     yield (toolchain.cuda_home / "bin/nvcc").resolve().parents[1]
     spec = find_spec("nvidia")
     yield from map(Path, (spec.submodule_search_locations if spec else None) or ())
+
+
+@functools.cache
+def _of_compiler(toolchain: Toolchain) -> tuple[Path, ...]:
+    """The folders of nvcc's own headers, and of its host compiler's, which need not be the first `g++`."""
+    words = [str(toolchain.cuda_home / "bin/nvcc"), "-E", "-Xcompiler", "-v", "-x", "cu", os.devnull]
+    variables = {**environment("", toolchain), "LC_ALL": "C"}
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=variables)
+    return host.searched(done.stderr)

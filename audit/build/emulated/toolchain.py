@@ -83,9 +83,14 @@ def python_include() -> Path | None:
 def header_folders(flags: tuple[str, ...]) -> tuple[Path, ...]:
     """The folders in which the compiler seeks headers with those flags."""
     words = [find().compiler, *flags, "-E", "-v", "-x", "c++", os.devnull]
-    told = subprocess.run(words, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"}).stderr
-    _, _, behind = told.partition("search starts here:\n")
-    return tuple(Path(line.strip()) for line in behind.partition("End of search")[0].splitlines() if line[:1] == " ")
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"})
+    return searched(done.stderr)
+
+
+def searched(log: str) -> tuple[Path, ...]:
+    """The folders of headers that a compiler names with `-v`, in every pass."""
+    passes = [part.partition("End of search")[0] for part in log.split("search starts here:\n")[1:]]
+    return tuple(Path(line.strip()) for part in passes for line in part.splitlines() if line[:1] == " ")
 
 
 def compile_file(arguments: list[str], *, folder: Path, reads: Sequence[Path] = ()) -> tuple[bool, str]:

@@ -23,6 +23,6 @@
 #include <unordered_map>
 
 #include "cuemu/bind.h"
-#include "cuemu/integer_math.h"  // nvcc gives host code CUDA's min and max too
+#include "cuemu/min_max.h"  // nvcc gives host code CUDA's min and max too
 #include "cufast/device_names.h"
 #include "cufast/launch.h"
