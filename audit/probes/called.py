@@ -142,7 +142,9 @@ class Call:
 
     def same_bits(self, other: Call) -> bool:
         """Whether both left the same bits, NaN like any other."""
-        return self.event["shape"] == other.event["shape"] and bool(np.array_equal(self.words(), other.words()))
+        if self.event["shape"] != other.event["shape"]:
+            return False
+        return self.event["digest"] == other.event["digest"] or bool(np.array_equal(self.words(), other.words()))
 
     def values(self) -> npt.NDArray[Any]:
         """The output as numbers of its own type (bfloat16 as float32), in its own shape.

@@ -89,7 +89,7 @@ def compare(
     mine, due = got.reshape(-1), want.reshape(-1)
     relative = correctness.held_to(tolerance.relative, dtype)
     scale = max(least_scale, correctness.rms(due))
-    seen = _Seen()
+    seen = _Seen(finite=bool(np.isfinite(due.sum())))
     for start in range(0, due.size, CHUNK):
         part = slice(start, start + CHUNK)
         others = [one.reshape(-1)[part] for one in also]
@@ -109,8 +109,12 @@ def compare(
 
 @dataclass
 class _Seen:
-    """How many elements were wrong so far, where the worst is, and how far off; a wrong one is worse than any other."""
+    """How many elements were wrong so far, where the worst is, and how far off; a wrong one is worse than any other.
 
+    `finite` says that every right element is: then an element near enough to it is right, and no other.
+    """
+
+    finite: bool
     count: int = 0
     worst: int = 0
     most: float = -1.0
@@ -123,9 +127,13 @@ class _Seen:
             if not self.count:
                 self._take(start, difference)
             return
-        np.copyto(difference, np.inf, where=np.isnan(difference))
-        difference[correctness.same(got, want)] = 0.0
-        wrong = ~correctness.right(got, want, relative=relative, scale=scale)
+        if self.finite:
+            wrong = ~(difference <= correctness.bounds(want, relative, scale))
+            np.copyto(difference, np.inf, where=np.isnan(difference))
+        else:
+            np.copyto(difference, np.inf, where=np.isnan(difference))
+            difference[correctness.same(got, want)] = 0.0
+            wrong = ~correctness.right(got, want, relative=relative, scale=scale)
         for one in also:
             wrong &= got != one
         if wrong.any():
@@ -136,6 +144,8 @@ class _Seen:
             self._take(start, difference)
 
     def _take(self, start: int, difference: Array) -> None:
+        if self.most == math.inf:  # nothing is farther off
+            return
         place = int(np.argmax(difference))
         if difference[place] > self.most:
             self.most, self.worst = float(difference[place]), start + place

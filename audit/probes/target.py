@@ -62,6 +62,7 @@ class Target:
     references: References = field(default_factory=References, compare=False, repr=False)
     is_reference: bool = False
     _answers: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _compared: dict[tuple[object, ...], Comparison] = field(default_factory=dict, init=False, compare=False, repr=False)
     _known: dict[tuple[Mode, Path], Call] = field(default_factory=dict, init=False, compare=False, repr=False)
     _asking: threading.RLock = field(default_factory=threading.RLock, init=False, compare=False, repr=False)
 
@@ -80,16 +81,15 @@ class Target:
         return self.compared_within(self.tolerance, call, case, least_scale=least_scale)
 
     def compared_within(self, tolerance: Tolerance, call: Call, case: Case, *, least_scale: float = 0.0) -> Comparison:
-        """The same by another tolerance."""
+        """The same by another tolerance. Outputs of the same bytes are compared once."""
         value_calls([call], [case.expected])
-        return compare(
-            call.values(),
-            case.expected,
-            tolerance,
-            dtype=case.dtype,
-            least_scale=max(least_scale, case.size),
-            also=case.also,
-        )
+        scale = max(least_scale, case.size)
+        key = (call.event["digest"], call.event["dtype"], case.inputs, tolerance.relative, scale)
+        if key not in self._compared:
+            self._compared[key] = compare(
+                call.values(), case.expected, tolerance, dtype=case.dtype, least_scale=scale, also=case.also
+            )
+        return self._compared[key]
 
     def relative(self, case: Case) -> float:
         """The relative tolerance that counts for a result of that case."""

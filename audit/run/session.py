@@ -225,8 +225,16 @@ def _aliases(result: object, inputs: list[Any]) -> list[int]:
     """The positions of the inputs whose storage the result shares."""
     if not isinstance(result, torch.Tensor) or result.is_meta or not result.untyped_storage().nbytes():
         return []
-    mine = result.untyped_storage().data_ptr()
-    return [index for index, x in enumerate(inputs) if mine in (one.untyped_storage().data_ptr() for one in tensors(x))]
+    mine = _address(result)
+    return [index for index, x in enumerate(inputs) if mine is not None and mine in map(_address, tensors(x))]
+
+
+def _address(tensor: torch.Tensor) -> int | None:
+    """Return where the storage begins; None for a subclass whose class computes what it holds."""
+    try:
+        return tensor.untyped_storage().data_ptr()
+    except RuntimeError:
+        return None
 
 
 def _describe(result: torch.Tensor) -> dict[str, Any]:

@@ -38,6 +38,7 @@ def target(
     found = SimpleNamespace(
         variant=SimpleNamespace(name="claimed", file=name, precision=declared),
         built=SimpleNamespace(tensor_device=device),
+        _compared={},
         tolerance=Tolerance(relative=1e-2, reason="a test"),
         reference=folder / "reference.py",
         is_reference=is_reference,
@@ -49,7 +50,7 @@ def target(
 
 
 def asked(value: Any, late: int = 0) -> dict[str, Asked]:
-    event = {"value": value, "shape": [64], "late": late}
+    event = {"value": value, "digest": str(value), "dtype": "float32", "shape": [64], "late": late}
     return {"first": Asked("first", CASE, Answer(event, Path("0.bin")), "")}
 
 

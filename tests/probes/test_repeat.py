@@ -28,7 +28,7 @@ class Answer(Call):
 
 
 def asked(name: str, case: Case, value: float, group: str = "") -> tuple[str, Asked]:
-    event = {"value": value, "shape": [1], "order": [0, 1, 0], "differing": []}
+    event = {"value": value, "digest": str(value), "dtype": "float32", "shape": [1], "order": [0, 1, 0], "differing": []}
     return name, Asked(name, case, Answer(event, Path("0.bin")), group)
 
 
@@ -60,6 +60,7 @@ def test_contents_that_were_wrong_alone_say_nothing_of_repeating(
         cases=(CASE,),
         variant=SimpleNamespace(name="claimed"),
         built=SimpleNamespace(tensor_device="cuda"),
+        _compared={},
     )
     target.compared_within = lambda *given, **more: Target.compared_within(cast(Target, target), *given, **more)
     target.compared = lambda *given, **more: Target.compared(cast(Target, target), *given, **more)
