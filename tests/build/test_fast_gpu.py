@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from audit.build.cuda import fast, gpu, toolchain
+from audit.build.cuda.device import fast_digests
 
 ROOT = Path(__file__).resolve().parents[2]
 needs_gpu = pytest.mark.skipif(toolchain.missing() is not None, reason=f"needs a GPU: {toolchain.missing()}")
@@ -90,7 +91,8 @@ import json, sys
 from pathlib import Path
 import torch
 from audit.build.cuda import fast_load
-f = fast_load.load(Path(sys.argv[1]), binding=Path(sys.argv[2]))
+known = {Path(file): digest for file, digest in json.loads(sys.argv[3]).items()}
+f = fast_load.load(Path(sys.argv[1]), binding=Path(sys.argv[2]), digests=known)
 x = torch.arange(1000, dtype=torch.float32, device="cuda")
 told = {"weighted": f["weighted_sum"](x, [1.0, 2.0, 3.0, 4.0])[:6].tolist(), "calls": f["counted"]()}
 told["scaled"] = f["scaled"](x)[-1].item()
@@ -115,7 +117,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     again = fast.build(folder / "source.cu", flags=("-O3",), compute_capability=card, cache_folder=folder)
     assert (built.from_cache, again.from_cache) == (False, True)
     assert built.left_out == ("inner::scale<c10::Half, 128>",)
-    command = [sys.executable, "-c", WORKER, str(built.library), str(built.binding)]
+    known = {str(file): digest for file, digest in fast_digests(built).items()}
+    command = [sys.executable, "-c", WORKER, str(built.library), str(built.binding), json.dumps(known)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)

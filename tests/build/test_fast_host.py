@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
+from audit.build.cuda import fast_toolchain
 from audit.build.cuda.fast_host import host_part, operator_includes
 from audit.build.cuda.fast_refusal import NotFast
+from audit.build.emulated import toolchain
 from audit.review.cuda_source import parse
 
 SOURCE = r"""#include <torch/extension.h>
@@ -118,3 +124,17 @@ def test_inline_assembly_runs_on_a_gpu_and_is_taken() -> None:
 def test_operators_are_included_where_torch_has_a_header() -> None:
     source = parse("void f() { torch::matmul(a, b); torch::made_up(a); }\n")
     assert operator_includes(source, frozenset({"matmul", "cat"})) == "#include <ATen/ops/matmul.h>\n"
+
+
+def included(header: Path) -> Iterator[Path]:
+    """The header and all that it includes of the kit's own."""
+    yield header
+    for name in re.findall(r'^#include "(.+)"', header.read_text(), re.MULTILINE):
+        found = [folder / name for folder in (fast_toolchain.INCLUDE, toolchain.INCLUDE) if (folder / name).is_file()]
+        yield from included(found[0])
+
+
+def test_the_prelude_defines_no_type_that_cudas_own_headers_define() -> None:
+    names = {header.name for header in included(fast_toolchain.INCLUDE / "cufast" / "prelude.h")}
+    assert {"bind.h", "min_max.h", "launch.h"} < names
+    assert not names & {"abi.h", "vector_types.h", "half_types.h"}

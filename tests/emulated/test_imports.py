@@ -13,9 +13,9 @@ PREFIX = "d0123456789ab"
 HELD = 'extern "C" __attribute__((visibility("default"))) void* held[] = {{{}}};'
 
 
-def library(folder: Path, text: str) -> Path:
+def library(folder: Path, text: str, *flags: str) -> Path:
     (folder / "k.cpp").write_text(f"#include <cstddef>\n{text}")
-    words = [toolchain.find().compiler, "-shared", "-fPIC", "k.cpp", "-o", "k.so"]
+    words = [toolchain.find().compiler, "-shared", "-fPIC", *flags, "k.cpp", "-o", "k.so"]
     subprocess.run(words, cwd=folder, check=True)
     return folder / "k.so"
 
@@ -40,6 +40,13 @@ def test_a_library_is_refused_for(text: str, name: str, tmp_path: Path) -> None:
     found = imports.refused(library(tmp_path, text), prefix=PREFIX)
     assert found is not None
     assert name in found[0]
+
+
+def test_a_compiler_that_links_the_cxx_library_statically_is_named_as_the_reason(tmp_path: Path) -> None:
+    text = '#include <stdexcept>\nint f(int n) { if (n) throw std::runtime_error("n"); return n; }'
+    found = imports.refused(library(tmp_path, text, "-static-libstdc++"), prefix=PREFIX)
+    assert found is not None
+    assert found[1].startswith("a compiler that links the C++ library statically")
 
 
 def test_ordinary_programs_are_not_refused(tmp_path: Path) -> None:

@@ -28,7 +28,14 @@ class Answer(Call):
 
 
 def asked(name: str, case: Case, value: float, group: str = "") -> tuple[str, Asked]:
-    event = {"value": value, "digest": str(value), "dtype": "float32", "shape": [1], "order": [0, 1, 0], "differing": []}
+    event = {
+        "value": value,
+        "digest": str(value),
+        "dtype": "float32",
+        "shape": [1],
+        "order": [0, 1, 0],
+        "differing": [],
+    }
     return name, Asked(name, case, Answer(event, Path("0.bin")), group)
 
 

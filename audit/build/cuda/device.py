@@ -172,7 +172,7 @@ class CudaDevice:
         if built.left_out and self._claim.dtype != "float32":
             raise NotFast(f"kernels over torch's own types ({built.left_out[0]})")
         note = _note(variant, level, built, header_set=FAST, log="")
-        loaded = CudaLibrary(library=built.library, module="", binding=built.binding, digests=known(built))
+        loaded = CudaLibrary(library=built.library, module="", binding=built.binding, digests=fast_digests(built))
         return CudaVariant(note, loaded)
 
     def _published(self, source: Path, variant: Variant, flags: tuple[str, ...]) -> CudaVariant:
@@ -199,7 +199,7 @@ class CudaDevice:
             fast.prepare(self._cache)
 
 
-def known(built: FastBuild) -> dict[Path, str]:
+def fast_digests(built: FastBuild) -> dict[Path, str]:
     """Return the digests of the files that a fast build is loaded from."""
     return digests(built.library, built.binding, *(built.library.with_name(name) for name in (FAST_MANIFEST, IMAGE)))
 

@@ -48,6 +48,7 @@ _HOOKS = re.compile(r"__(?:tsan|ubsan|wrap)_\w+")
 _PLAIN_WEAK = re.compile(r"__gmon_start__|_ITM_\w+|__cxa_\w+|_{0,2}pthread_\w+|_Z\w+")
 _REPLACED = re.compile(rf"{_HOOKS.pattern}|mem(?:cpy|move|set)")
 _NOT_CALLED = ("controls", "call_function", "function_name", "function_doc", "value_release")
+_OF_THE_CXX_LIBRARY = "__gxx_personality_v0"
 _REASON = "host code could change or recognise the emulated device"
 
 
@@ -71,6 +72,8 @@ def refused(library: Path, *, prefix: str) -> tuple[str, str] | None:
     data = library.read_bytes()
     try:
         for symbol in _symbols(data, _ALL):
+            if symbol.defined and symbol.name == _OF_THE_CXX_LIBRARY:
+                return symbol.name, "a compiler that links the C++ library statically; set CXX to another g++"
             if symbol.defined and _REPLACED.fullmatch(symbol.name):
                 return symbol.name, f"a source that defines {symbol.name}, by which the device sees accesses"
         for symbol in _symbols(data, _DYNAMIC):
