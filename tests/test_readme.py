@@ -18,10 +18,11 @@ def test_the_comparison_is_what_the_command_prints(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    command = re.search(r"`audit (compare [^`]+)`", README)
+    gallery = (ROOT / "docs/gallery.md").read_text(encoding="utf-8")
+    command = re.search(r"`audit (compare [^`]+)`", gallery)
     assert command is not None
     assert cli.main(command[1].split()) == 0
-    assert capsys.readouterr().out in README
+    assert capsys.readouterr().out in gallery
 
 
 def test_every_command_is_shown_and_no_other(capsys: pytest.CaptureFixture[str]) -> None:

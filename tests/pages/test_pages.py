@@ -74,9 +74,14 @@ def test_the_gravest_grade_of_a_page_is_that_of_the_published_self_test() -> Non
         assert name not in found or ("proved" in found[name]) == (text.worst == "proved"), name
 
 
-def test_the_readme_has_one_badge_a_notebook() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    for path in (ROOT / "notebooks").glob("*.ipynb"):
-        assert text.count(notebooks.badge(path.stem)) == 1
+def test_every_notebook_has_one_badge_and_the_readme_those_that_audit() -> None:
+    readme, page = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/notebooks.md"))
+    found = {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")}
+    assert found >= set(notebooks.AUDITS)
+    assert all(page.count(notebooks.badge(name)) == 1 for name in found)
+    assert all(readme.count(notebooks.badge(name)) == 1 for name in notebooks.AUDITS)
+
+
+def test_a_part_needs_its_two_comments() -> None:
     with pytest.raises(BadInput, match="must stand there once each"):
         between("no place for it", "", part="states", file="docs/batch.md")

@@ -22,12 +22,13 @@ WHOLE: Mapping[str, Callable[[], str]] = {
 """Files that are made whole."""
 PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "README.md": {
-        "notebooks": lambda: notebooks.table(_notebooks()),
-        "reports": lambda: tables.audits(ROOT / "reports"),
+        "notebooks": notebooks.badges,
         "self-test": lambda: self_test.part(ROOT / "reports/self_test"),
     },
     "docs/batch.md": {"states": tables.states},
+    "docs/gallery.md": {"reports": lambda: tables.audits(ROOT / "reports")},
     "docs/importers.md": {"formats": tables.formats},
+    "docs/notebooks.md": {"notebooks": lambda: notebooks.table(_notebooks())},
     "docs/verdicts.md": {"verdicts": lambda: verdicts.part(ROOT / "reports")},
 }
 """Files with parts between two comments that name them."""

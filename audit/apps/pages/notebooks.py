@@ -1,4 +1,4 @@
-"""Made parts about notebooks: the table in the README, the choices in their forms, the line about their last runs."""
+"""Made parts about notebooks: badges of the README, the table of `docs/notebooks.md`, their forms, their last runs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,25 @@ COLAB = "https://colab.research.google.com"
 PLACE = "kernel-claim-audit/kernel-claim-audit/blob/main/notebooks"
 BEGIN = "Last run, all of it from cold: "
 RESULTS = Path("bench/results/notebooks.json")
-AUDITS = ("audit_claim", "batch", "your_kernel")
-"""Notebooks for which the GPU matters."""
+AUDITS = {
+    "audit_claim": "a published claim",
+    "your_kernel": "a kernel and a reference of yours, from two cells or two files",
+    "batch": "a collection of claims",
+}
+"""Notebooks for which the GPU matters, and what each audits."""
 LINE = re.compile(rf'("{re.escape(BEGIN)})[^"\\]*')
+
+
+def badges() -> str:
+    """The notebooks that audit something, one line each."""
+    return (
+        "\n".join(f"- {badge(name)} [{name}](notebooks/{name}.ipynb): {what}" for name, what in AUDITS.items()) + "\n"
+    )
 
 
 def table(notebooks: Iterable[Path]) -> str:
     """One row a notebook: its badge, its name, what its first line says that it does."""
-    rows = [f"| {badge(path.stem)} | [{path.stem}](notebooks/{path.name}) | {purpose(path)} |" for path in notebooks]
+    rows = [f"| {badge(path.stem)} | [{path.stem}](../notebooks/{path.name}) | {purpose(path)} |" for path in notebooks]
     return "\n".join(["| Open | Notebook | What it does |", "| --- | --- | --- |", *rows]) + "\n"
 
 

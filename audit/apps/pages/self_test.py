@@ -28,7 +28,7 @@ This page is printed by `python -m audit.apps.pages` from the records in `report
 WORDS = {"convicted": "proved", "cleared": "passed", "falsely accused": "falsely failed"}
 """Results of the records as the page says them."""
 BLIND_HEAD = """Blind controls, `kernels/controls_blind/`: 94 kernels by writers who had the documentation alone; no
-probe was made for any of them. Kit 0.1 is before the defects they showed were mended, kit 0.2 after:"""
+probe was made for any of them. They were written for kit 0.1; kit 0.2 has the defects mended that they showed."""
 
 
 def published(folder: Path) -> list[SelfTest]:
@@ -38,8 +38,10 @@ def published(folder: Path) -> list[SelfTest]:
 
 
 def part(folder: Path) -> str:
-    """The part of the README: the rates of each device, those of the blind controls last."""
-    return "\n".join(_sentences(published(folder))) + "\n"
+    """The part of the README: the rates of each device, of the blind controls those of the newest kit."""
+    records = published(folder)
+    newest = max(one.environment.kit for one in records)
+    return "\n".join(_sentences([one for one in records if not _blind(one) or one.environment.kit == newest])) + "\n"
 
 
 def _sentences(records: Sequence[SelfTest]) -> list[str]:

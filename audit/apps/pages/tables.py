@@ -37,7 +37,7 @@ This page is printed by `python -m audit.apps.pages`.
 
 
 def audits(root: Path) -> str:
-    """One row a claim with a record below `root`."""
+    """One row a claim with a record below `root`, for a page of `docs/`."""
     records = {path.parent: judge.opened(path) for path in sorted(root.glob("*/*/record.json"))}
     claims = dict.fromkeys(record.claim.statement.name for record in records.values())
     rows = [
@@ -52,7 +52,8 @@ def _row(records: dict[Path, Record], root: Path) -> tuple[str, ...]:
     record = sorted(records.values(), key=lambda record: record.device.kind == "cuda")[-1]
     claim = record.claim.statement
     links = ", ".join(
-        f"[{path.name}]({(Path(root.name) / path.relative_to(root) / 'report.md').as_posix()})" for path in records
+        f"[{path.name}]({(Path('..', root.name) / path.relative_to(root) / 'report.md').as_posix()})"
+        for path in records
     )
     return Code(claim.name), claim.title, claimed(record), record.verdict.name, cause(record), markdown.Safe(links)
 
