@@ -81,7 +81,7 @@ def one_argument(discriminator: Discriminator) -> Iterator[Variation]:
         return
     for place, name in enumerate(names(problem)):
         candidates = (
-            (one, rebuilt(own, [*flat[:place], one.value, *flat[place + 1 :]]))
+            (one, problem.agreed(rebuilt(own, [*flat[:place], one.value, *flat[place + 1 :]])))
             for one in redrawn(flat[place], other[place], problem.generator(7))
         )
         if (found := until_moved(discriminator, candidates, own)) is not None:

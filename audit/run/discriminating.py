@@ -125,8 +125,7 @@ class Discriminator:
         generator = self.problem.generator(32 + salt)
         drawn = self.problem.drawn(salt)
         flat = [way(x.double(), generator).to(x.dtype) if is_real(x) else x for x in leaves(drawn)]
-        changed: Values = rebuilt(drawn, flat)
-        return changed
+        return self.problem.agreed(rebuilt(drawn, flat))
 
 
 def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -53,8 +53,12 @@ class Problem:
 
     def arguments(self, flat: list[Any]) -> list[Any]:
         """Arguments in the containers of the case's own, around those leaves."""
-        made: list[Any] = rebuilt(self.values, flat)
-        return made
+        return self.agreed(rebuilt(self.values, flat))
+
+    def agreed(self, changed: list[Any]) -> list[Any]:
+        """Changed arguments, where `reference.py` has `agreeing` with what holds the same data twice made again."""
+        agreeing: Callable[[list[Any]], list[Any]] | None = getattr(self.reference, "agreeing", None)
+        return changed if agreeing is None else agreeing(changed)
 
     def generator(self, salt: int) -> torch.Generator:
         """Return a generator whose numbers depend on the inputs alone, and so are not known before the audit."""

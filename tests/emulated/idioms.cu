@@ -181,11 +181,42 @@ at::Tensor tile(at::Tensor x) {
   return y;
 }
 
+namespace chosen {
+template <bool DOUBLED>
+__global__ void copied(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = DOUBLED ? x[i] * 2.f : x[i];
+}
+__global__ void halved(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] / 2.f;
+}
+}  // namespace chosen
+at::Tensor by_address(at::Tensor x, bool doubled) {
+  auto y = torch::empty_like(x), z = torch::empty_like(x);
+  const float* from = x.data_ptr<float>();
+  float *to = y.data_ptr<float>(), *back = z.data_ptr<float>();
+  int n = x.numel();
+  const void* kernel = doubled ? reinterpret_cast<const void*>(&chosen::copied<true>) : (const void*)chosen::copied<false>;
+  void* forward[] = {&from, &to, &n};
+  CUDA_CHECK(cudaLaunchKernel(kernel, dim3((n + 63) / 64), dim3(64), forward, 0, nullptr));
+  void* half = (void*)&chosen::halved;
+  void* backward[] = {&to, &back, &n};
+  CUDA_CHECK(cudaLaunchKernel(half, dim3((n + 63) / 64), dim3(64), backward, 0, nullptr));
+  return z;
+}
+at::Tensor no_kernel(at::Tensor x) {
+  const void* address = x.data_ptr<float>();
+  return torch::full({1}, static_cast<int>(cudaLaunchKernel(address, dim3(1), dim3(1), nullptr, 0, nullptr)));
+}
+
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("softmax", &softmax, "Softmax (CUDA)");
   m.def("argmin", &argmin);
   m.def("map", &map);
   m.def("half_sum", &half_sum);
   m.def("tile", &tile);
+  m.def("by_address", &by_address);
+  m.def("no_kernel", &no_kernel);
   m.def("conv", &conv, py::arg("x"), py::arg("kernel"));
 }

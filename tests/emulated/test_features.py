@@ -15,6 +15,9 @@ CASES = {
     "map": "x = torch.randn(9, 50); got, want = f['map'](x), torch.nn.functional.gelu(x)",
     "half_sum": "x = torch.randn(640).half(); got, want = f['half_sum'](x), x.float().sum()",
     "tile": "x = torch.randn(16, 16); got, want = f['tile'](x), x",
+    "by_address": "x = torch.randn(100); got, want = f['by_address'](x, True), x",
+    "by_address_plain": "x = torch.randn(100); got, want = f['by_address'](x, False), x / 2",
+    "no_kernel": "got, want = f['no_kernel'](torch.randn(4)), torch.tensor([98])",  # cudaErrorInvalidDeviceFunction
     "conv": "x, k = torch.randn(19, 21), torch.randn(3, 3); got = f['conv'](x, kernel=k)[0]; "
     "want = torch.conv2d(x[None, None], k[None, None], padding=1)[0, 0]",
 }

@@ -189,6 +189,19 @@ def test_a_kernel_handed_over_as_an_address_keeps_its_signature(cast: str) -> No
     assert body == "void f() { cudaLaunchKernel((k<float>), g, b, a, 0, s); }"
 
 
+@pytest.mark.parametrize(
+    ("written", "produced"),
+    [
+        ("(const void*)&n::k<1>", "::cuemu::Address{} % &n::k<1>"),
+        ("reinterpret_cast<void*>(k<1>)", "::cuemu::kernel_address(k<1>)"),
+        ("(const void*)x", "(const void*)x"),
+    ],
+)
+def test_a_kernel_kept_as_an_address_can_be_launched_from_it(written: str, produced: str) -> None:
+    kernel = "template <int I> __global__ void k() {} "
+    assert _body(f"{kernel}void f() {{ const void* p = {written}; }}").endswith(f"const void* p = {produced}; }}")
+
+
 def test_a_cast_elsewhere_stays() -> None:
     text = "void f() { launch((void*)k, g); void* a[] = {(void*)&x}; }"
     assert _body(text) == text

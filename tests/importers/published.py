@@ -277,6 +277,26 @@ CELLS: list[tuple[str, str]] = [
     ("code", f"def plain(x, w):\n    return torch.relu(x * w)\n\nprint({COMPARED})"),
     ("code", f"from triton.testing import do_bench\nprint({TIMED})"),
 ]  # fmt: skip
+CUDA_L2 = (
+    KERNEL
+    + """#include <cuda_fp16.h>
+
+__global__ void product(const half* a, const half* b, half* c, int m, int n, int k) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= m * n) return;
+    float sum = 0.0f;
+    for (int p = 0; p < k; ++p) sum += __half2float(a[i / n * k + p]) * __half2float(b[i % n * k + p]);
+    c[i] = __float2half(sum);
+}
+
+void cuda_l2_a100_fp32(torch::Tensor a, torch::Tensor b, torch::Tensor b_col_major, torch::Tensor c) {
+    int m = a.size(0), k = a.size(1), n = b.size(1);
+    half *x = (half*)a.data_ptr(), *y = (half*)b_col_major.data_ptr(), *z = (half*)c.data_ptr();
+    product<<<(m * n + 127) / 128, 128>>>(x, y, z, m, n, k);
+}
+"""
+)
+CUDA_L2_RATIOS = "mnk,torch.matmul,cuBLAS-tn\n16_8_24,1.25,1.5\n24_24_24,2.5,2.5\n"
 REFERENCE = """import torch
 
 RTOL = 1e-4
@@ -343,6 +363,7 @@ FORMATS: dict[str, dict[str, Any]] = {
         "workload__jsonl": lines(SOL_WORKLOAD),
     },
     "notebook": {"claim__ipynb": notebook(CELLS, "Tesla T4\nspeedup: 12.5x\n")},
+    "cuda_l2": {"16_8_24__cu": CUDA_L2, "ratios__csv": CUDA_L2_RATIOS},
     "bare_cu": {"scaled__cu": CU, "reference__py": REFERENCE},
 }
 """The files of every format."""

@@ -33,6 +33,10 @@ _VOID = r"(?:const\s+)?void\s*(?:const\s*)?\*\s*"
 _KERNEL_CAST = re.compile(
     rf"\bcudaLaunchKernel\s*\(\s*(?P<cast>\(\s*{_VOID}\)|(?:reinterpret|static)_cast\s*<\s*{_VOID}>)"
 )
+_ADDRESS = re.compile(
+    rf"(?:(?P<cast>\(\s*{_VOID}\))\s*|(?P<call>(?:reinterpret|static)_cast\s*<\s*{_VOID}>)\s*\(\s*)"
+    r"&?\s*(?:\w+\s*::\s*)*(?P<name>\w+)"
+)
 _COPY = re.compile(r"(?<![\w.>:])(?:(?:std\s*)?::\s*)?(?:__builtin_)?(?P<name>mem(?:cpy|move|set))(?=\s*\()")
 _OPERATOR = re.compile(r"\b(?:torch|at)\s*::\s*(?P<name>[a-z_]\w*)\s*\(")
 
@@ -65,7 +69,7 @@ def rewrite(source: CudaSource, *, name: str, compute_capability: int, prefix: s
         *rewrite_shared.edits(source),
         *_host_expressions(source),
         *_copies(source),
-        *(Edit(*match.span("cast"), "") for match in _KERNEL_CAST.finditer(source.masked)),
+        *_addresses(source),
         *(Edit(each.start, each.end, "") for each in source.includes if is_refused_header(each.header)),
         _after_includes(source, name=name, compute_capability=compute_capability),
     ]
@@ -136,6 +140,18 @@ def _copies(source: CudaSource) -> Iterator[Edit]:
         function = source.function_at(match.start())
         if source.macro_at(match.start()) or (function is not None and function.kind != "host"):
             yield Edit(match.start(), match.end(), f"::cuemu_{match['name']}")
+
+
+def _addresses(source: CudaSource) -> Iterator[Edit]:
+    """A kernel's address as `void*` loses the parameters that a launch needs: in a launch it keeps its type, elsewhere
+    the cast notes them."""
+    direct = [match.span("cast") for match in _KERNEL_CAST.finditer(source.masked)]
+    yield from (Edit(*span, "") for span in direct)
+    for match in _ADDRESS.finditer(source.masked):
+        form = "cast" if match["cast"] else "call"
+        kernel = any(each.kind == "kernel" for each in source.by_name.get(match["name"], ()))
+        if kernel and match.span(form) not in direct:
+            yield Edit(*match.span(form), "::cuemu::Address{} % " if form == "cast" else "::cuemu::kernel_address")
 
 
 def _after_includes(source: CudaSource, *, name: str, compute_capability: int) -> Edit:

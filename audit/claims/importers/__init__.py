@@ -13,6 +13,7 @@ from audit.claims.importers import (
     archive,
     bare_cu,
     cuda_l1,
+    cuda_l2,
     flashinfer_bench,
     kernelbench,
     notebook,
@@ -45,6 +46,7 @@ class Importer(Protocol):
 IMPORTERS: dict[str, Importer] = {
     "archive": archive,
     "cuda_l1": cuda_l1,
+    "cuda_l2": cuda_l2,
     "robust_kbench": robust_kbench,
     "notebook": notebook,
     "kernelbench": kernelbench,

@@ -143,7 +143,9 @@ def _variant(claimed: Claimed) -> str:
         "technique": claimed.technique,
         "sha256": hashlib.sha256(claimed.data).hexdigest(),
     }
-    return _table("[[variant]]", {key: quoted(value) for key, value in keys.items()})
+    told = {key: quoted(value) for key, value in keys.items()}
+    least = claimed.compute_capability
+    return _table("[[variant]]", told if least is None else {**told, "compute_capability": repr(least)})
 
 
 def _table(head: str, keys: Mapping[str, str], *, said: str = "") -> str:

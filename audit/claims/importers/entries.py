@@ -11,6 +11,7 @@ from typing import Any
 
 ENTRY = "audited_entry"
 """The function our lines add; no source has it."""
+CUDA_MARK = "\n\n// What follows was added by `audit import`; all above is the original, byte for byte."
 _MARK = "\n\n# What follows was added by `audit import`; all above is the original, byte for byte.\n"
 
 

@@ -43,6 +43,7 @@ class Claimed:
         entry: the function that is called.
         technique: what is known about it.
         added: what our lines do; empty where the bytes are the original's alone.
+        compute_capability: the least the file runs on, 80 for an A100; None where the source does not say.
     """
 
     file: str
@@ -50,6 +51,7 @@ class Claimed:
     entry: str
     technique: str
     added: str = ""
+    compute_capability: int | None = None
 
 
 @dataclass(frozen=True)

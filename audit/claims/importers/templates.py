@@ -14,19 +14,22 @@ from audit.model.errors import BadInput
 MOST_COLUMNS = 80
 _HEAD = '''"""{title}
 
-Written by `audit import`. The task stays in `original/` as it was published; `audit.run.imported_task` loads it in
-the process that makes inputs and right results, and nowhere else. `cost` knows only what a result takes to write: put
-in the least flops and bytes of the task to have published times held against the hardware.
+{about}
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 {imports}
-from audit.run.imported_task import {task}
+from audit.run.{module} import {task}
 
 ORIGINAL = Path(__file__).with_name("original")
 '''
+_ABOUT = """\
+Written by `audit import`. The task stays in `original/` as it was published; `audit.run.imported_task` loads it in
+the process that makes inputs and right results, and nowhere else. `cost` knows only what a result takes to write: put
+in the least flops and bytes of the task to have published times held against the hardware."""
+_ABOUT_GEMM = "Written by `audit import`. The set states the task by the name of the file alone: c = a b."
 _TAIL = """
 inputs, reference, oracle, cost = TASK.inputs, TASK.reference, TASK.oracle, TASK.cost
 """
@@ -40,7 +43,9 @@ def reference_py(reference: Reference, *, title: str) -> str:
     task, body = CONTRACTS[reference.contract]
     imports = "from typing import Any\n" if "Any" in (text := body(reference.options)) else ""
     told = sanitizer.line(title).replace("\\", "/").replace('"', "'")
-    return _HEAD.format(title=f"The task of: {told}", task=task, imports=imports) + text + _TAIL
+    module, about = ("gemm_task", _ABOUT_GEMM) if task == "GemmTask" else ("imported_task", _ABOUT)
+    head = _HEAD.format(title=f"The task of: {told}", about=about, module=module, task=task, imports=imports)
+    return head + text + _TAIL
 
 
 def _module(options: Options) -> str:
@@ -92,6 +97,12 @@ def _function(options: Options) -> str:
     return f"TASK = FunctionTask(ORIGINAL / {shown(options['file'])}, function={shown(options['function'])})\n"
 
 
+def _gemm(options: Options) -> str:
+    """`file`, any of `original/`; `half_sums`; `padded`, zeros behind M, N and K."""
+    told = f"half_sums={options['half_sums']!r}, padded={shown(options['padded'])}"
+    return f"TASK = GemmTask(ORIGINAL / {shown(options['file'])}, {told})\nagreeing = TASK.agreeing\n"
+
+
 def axes_function(axes: Sequence[tuple[str, str]]) -> str:
     """Return a function that gives every axis of a definition; an axis without an expression is one of the shape."""
     lines = [f"    {variable(name)} = {expression or f'shape[{shown(name)}]'}" for name, expression in axes]
@@ -126,5 +137,6 @@ CONTRACTS: dict[str, tuple[str, Callable[[Options], str]]] = {
     "data": ("DataTask", _data),
     "definition": ("DefinitionTask", _definition),
     "function": ("FunctionTask", _function),
+    "gemm": ("GemmTask", _gemm),
 }
 """How others state a task, and what fills its template; `audit.run.imported_task` says what each needs."""

@@ -4,6 +4,7 @@
 #include "cuemu/launch.h"
 
 #include <algorithm>
+#include <map>
 
 enum cudaFuncAttribute {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
@@ -60,8 +61,17 @@ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Ke
   *blocks = std::max(1, 1024 / std::max(block, 1));
   return cuemu::answer();
 }
-// Arguments as an array of pointers need the kernel's signature, which the pointer has; a cast to void* is taken away
-// before the source is compiled.
+namespace cuemu {
+// Launches of kernels whose address was cast to void*, by that address: the cast is made by what stands below.
+using AddressLaunch = cudaError_t (*)(const void*, dim3, dim3, void**, std::size_t);
+inline std::map<const void*, AddressLaunch>& launches_by_address() {
+  static std::map<const void*, AddressLaunch> known;
+  return known;
+}
+}  // namespace cuemu
+
+// Arguments as an array of pointers need the kernel's signature, which the pointer has; a cast to void* in the call is
+// taken away before the source is compiled.
 template <class... Parameters>
 inline cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
                                     std::size_t shared = 0, cudaStream_t = nullptr) {
@@ -71,6 +81,31 @@ inline cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, di
   }(std::index_sequence_for<Parameters...>());
   return cuemu::answer(static_cast<cudaError_t>(cuemu_last_error(false)));
 }
+inline cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared = 0,
+                                    cudaStream_t = nullptr) {
+  auto found = cuemu::launches_by_address().find(kernel);
+  if (found == cuemu::launches_by_address().end()) return cuemu::answer(cudaErrorInvalidDeviceFunction);
+  return found->second(kernel, grid, block, arguments, shared);
+}
+
+namespace cuemu {
+// The address of a kernel as void*, from which it can be launched; stands in for the cast in the source.
+template <class... Parameters>
+void* kernel_address(void (*kernel)(Parameters...)) {
+  auto* address = reinterpret_cast<void*>(kernel);
+  launches_by_address()[address] = [](const void* known, dim3 grid, dim3 block, void** arguments, std::size_t shared) {
+    auto typed = reinterpret_cast<void (*)(Parameters...)>(const_cast<void*>(known));
+    return cudaLaunchKernel(typed, grid, block, arguments, shared);
+  };
+  return address;
+}
+struct Address {
+  template <class... Parameters>
+  void* operator%(void (*kernel)(Parameters...)) const {
+    return kernel_address(kernel);
+  }
+};
+}  // namespace cuemu
 
 // Clusters are refused by name before anything is compiled; other attributes change when blocks run, not what they do.
 enum cudaLaunchAttributeID {

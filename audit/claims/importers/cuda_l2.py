@@ -1,0 +1,144 @@
+"""CUDA-L2: one `M_N_K.cu` is one claim, a half-precision matrix product of that one shape.
+
+The function `cuda_l2_<gpu>_fp<16|32>(a, b, b_col_major, c)` gets B twice, row-major and column-major, and writes into
+`c`. Operands are padded with zeros to the tile sizes `BM`, `BN`, `BK` that the source names. Ratios stand in the
+repository's CSV files, a row a shape. Facts: deepreinforce-ai/CUDA-L2, `benchmarking_offline.py` and `tools/utils.py`
+(2025).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import PurePath
+
+from audit.claims.importers import entries, module_task, published
+from audit.claims.importers.imported import Claimed, Figure, Imported, Original, Reference, Shapes, Tolerance
+from audit.claims.importers.material import Given, Material
+from audit.claims.importers.missing import NO_FIGURES
+from audit.model import Harness
+from audit.model.errors import BadInput
+
+TAKES = (
+    "an `M_N_K.cu` with `cuda_l2_<gpu>_fp<16|32>(a, b, b_col_major, c)`, and the CSV of its ratios where there is one"
+)
+LACKS = ()
+_FUNCTION = re.compile(r"\bvoid\s+(?P<name>cuda_l2_(?P<gpu>a100|h100|3090)_fp(?P<bits>16|32))\s*\(")
+_SHAPE = re.compile(r"(\d{1,6})_(\d{1,6})_(\d{1,6})\.cu")
+_TILE = re.compile(r"\b(BM|BN|BK)\s*=\s*Int\s*<\s*(\d{1,5})\s*>")
+_GPUS = {"a100": ("A100", 80), "h100": ("H100", 90), "3090": ("RTX 3090", 86)}
+FLAGS = ("-O3", "-std=c++17", "--expt-relaxed-constexpr", "--expt-extended-lambda", "--use_fast_math")
+FILE, COLUMN, BASELINE = "kernel.cu", "mnk", "torch.matmul"
+OPERAND_C = 3
+"""The place of the tensor that the function writes into."""
+TOLERANCE = {
+    "32": Tolerance(1e-2, "the importer's: the set compares sums of zeros and ones with cuBLAS's and names no number; "
+                          "results are rounded to half precision"),
+    "16": Tolerance(1e-1, "the importer's: sums are kept in half precision, as the set says of these kernels; it names "
+                          "no number"),
+}  # fmt: skip
+
+
+def matches(material: Material) -> bool:
+    """Return a `.cu` file is called by a shape and defines the function."""
+    return any(True for _ in _kernels(material))
+
+
+def read(material: Material, given: Given) -> Imported:
+    """Return the kernel with the product as its task.
+
+    Raises:
+        BadInput: several kernels, or a ratio that is none.
+    """
+    kernel = material.only(list(_kernels(material)), what="M_N_K.cu with a function cuda_l2_*")
+    text = kernel.data.decode()
+    match = _FUNCTION.search(text)
+    sizes = _SHAPE.fullmatch(PurePath(kernel.published_as).name)
+    if match is None or sizes is None:
+        raise BadInput(f"{kernel.published_as}: no M_N_K.cu with a function cuda_l2_*; name the one that is meant")
+    shape = {name: int(size) for name, size in zip("MNK", sizes.groups(), strict=True)}
+    if not all(shape.values()):
+        raise BadInput(f"{kernel.published_as}: a size of zero; a shape has positive integers only")
+    padded = _padded(text, shape)
+    gpu, capability = _GPUS[match["gpu"]]
+    figures = _figures(material, sizes[0].removesuffix(".cu"), given, gpu)
+    name = module_task.named_after(f"cuda_l2_{match['gpu']}_fp{match['bits']}_{sizes[0]}")
+    found = Imported(
+        format="cuda_l2",
+        provenance=kernel.published_as,
+        name=name,
+        title=f"CUDA-L2, {gpu}, {' x '.join(map(str, shape.values()))}, sums in fp{match['bits']}",
+        task="c = a b, half precision, a of M x K, b of K x N",
+        dtype="float16",
+        originals=(Original(FILE, kernel.data, kernel.published_as),),
+        claimed=Claimed(
+            "claimed.cu",
+            kernel.data + _binding(match["name"], shape if any(padded.values()) else None).encode(),
+            entries.ENTRY,
+            "the kernel of this one shape as published",
+            added="a binding for Python, which returns c" + (" without its padding" if any(padded.values()) else ""),
+            compute_capability=capability,
+        ),
+        reference=Reference("gemm", {"file": FILE, "half_sums": match["bits"] == "16", "padded": padded}),
+        shapes=Shapes(shape, emulated=(shape,), emulated_by="importer"),
+        authors="deepreinforce-ai",
+        published="2025",
+        url="https://github.com/deepreinforce-ai/CUDA-L2",
+        baseline="torch.matmul in half precision",
+        flags=FLAGS,
+        tolerance=TOLERANCE[match["bits"]],
+        harness=Harness(destination=OPERAND_C),
+        choices=(
+            f"tolerance: {TOLERANCE[match['bits']].relative:g}, since the set names none",
+            "shapes.emulated: the claimed one, since the kernel is made for it alone",
+        ),
+    )
+    return found.with_figures(figures, [] if figures else [NO_FIGURES])
+
+
+def _kernels(material: Material) -> list[Original]:
+    named = [name for name in material.named(".cu") if _SHAPE.fullmatch(PurePath(name).name)]
+    return [material.original(name) for name in named if _FUNCTION.search(material.data(name).decode())]
+
+
+def _padded(text: str, shape: dict[str, int]) -> dict[str, int]:
+    """Return how many zeros are put behind each size: up to the last tile that the source names, if it names all."""
+    tiles = {name[1]: int(size) for name, size in _TILE.findall(text)}
+    whole = len(tiles) == len(shape) and all(tiles.values())
+    return {name: -size % tiles[name] if whole else 0 for name, size in shape.items()}
+
+
+def _binding(function: str, cut: dict[str, int] | None) -> str:
+    """Return the lines that bind the function and return its destination, cut to the shape where it is padded."""
+    result = "c" if cut is None else f"c.narrow(0, 0, {cut['M']}).narrow(1, 0, {cut['N']})"
+    return "\n".join([
+        entries.CUDA_MARK,
+        f"static torch::Tensor {entries.ENTRY}(",
+        "    torch::Tensor a, torch::Tensor b, torch::Tensor b_col_major, torch::Tensor c) {",
+        f"    {function}(a, b, b_col_major, c);",
+        f"    return {result};",
+        "}",
+        f'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ m.def("{entries.ENTRY}", &{entries.ENTRY}, "c = a b"); }}',
+        "",
+    ])  # fmt: skip
+
+
+def _figures(material: Material, shape: str, given: Given, gpu: str) -> list[Figure]:
+    """Return the ratio over torch.matmul of that shape's row in the one CSV file; none where there is no file."""
+    names = material.named(".csv")
+    if not names:
+        return []
+    table = material.only([material.original(name) for name in names], what="CSV file of ratios")
+    for row in csv.DictReader(io.StringIO(table.data.decode())):
+        if row.get(COLUMN) == shape and row.get(BASELINE):
+            where = f"{table.published_as} row {shape} column {BASELINE}"
+            return [published.ratio(BASELINE, _number(row[BASELINE], where), given=given, gpu=gpu, where=where)]
+    return []
+
+
+def _number(cell: str, where: str) -> float:
+    try:
+        return published.checked(float(cell), where=where)
+    except ValueError as error:
+        raise BadInput(f"{where}: {cell[:20]!r} is no number") from error
