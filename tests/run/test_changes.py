@@ -30,6 +30,9 @@ class Case:
     def arguments(self, flat: list[Any]) -> list[Any]:
         return cast(list[Any], rebuilt(self.values, flat))
 
+    def agreed(self, changed: list[Any]) -> list[Any]:
+        return changed
+
     def generator(self, salt: int) -> torch.Generator:
         return torch.Generator().manual_seed(salt)
 
