@@ -94,7 +94,7 @@ class Scheduler:
                 self._publish(variant)
         first, others = self._order[: self._jobs], self._order[self._jobs :]
         self._submit_builds(first)
-        self._submit_answers(self._order[:1])  # before the other builds: what the audit is about is known first
+        self._submit_answers(self._order[:1])  # before the other builds
         self._submit_builds(others)
         self._submit_answers(self._order[1:])
         self._varied = self._long.submit(self._vary)
@@ -172,6 +172,8 @@ class Scheduler:
         """The result of the first build, or of both where the published one is there already."""
         build = self._fast[variant.name].result()
         self._cases.result()
+        if variant is not self._order[0] and self._order[0].role == "claimed":
+            self._answered[self._order[0].name].exception()  # what the audit is about is known first
         published = self._published.get(variant.name)
         if published is not None and published.done():
             self._progress.advance(len(PROBES))
