@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -17,6 +16,7 @@ from audit.probes import PROBES
 from audit.record_writer import RecordWriter
 from audit.report.progress import Progress
 from audit.run import gpu_lock
+from audit.sandbox import machine
 
 Result = TypeVar("Result")
 MOST_JOBS = 16
@@ -26,7 +26,7 @@ A_BUILD = 20
 
 def jobs() -> int:
     """Variants at work at once on one device."""
-    return max(1, min(os.cpu_count() or 1, MOST_JOBS))
+    return min(machine.jobs(), MOST_JOBS)
 
 
 def places(devices: int) -> int:

@@ -18,6 +18,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from audit.sandbox import machine
+
 SESSIONS, ROUNDS = 30, 12
 CALLS = 6
 KERNEL = "def forward(x):\n    return x * 2\n"
@@ -51,7 +53,7 @@ def compared(checkouts: dict[str, Path]) -> dict[str, Any]:
     median = {name: {how: round(statistics.median(ms), 2) for how, ms in own.items()} for name, own in rounds.items()}
     least = {name: {how: min(ms) for how, ms in own.items()} for name, own in rounds.items()}
     commits = {name: commit(path) for name, path in checkouts.items()}
-    return {"cores": os.cpu_count(), "sessions_a_round": SESSIONS, "calls_a_session": CALLS, "commits": commits,
+    return {"cores": machine.cores(), "sessions_a_round": SESSIONS, "calls_a_session": CALLS, "commits": commits,
             "median_ms": median, "least_ms": least, "rounds_ms": rounds}  # fmt: skip
 
 

@@ -11,7 +11,6 @@ import collections
 import contextlib
 import io
 import json
-import os
 import platform
 import subprocess
 import sys
@@ -26,6 +25,7 @@ import audit
 from audit import claims
 from audit.apps import cli
 from audit.run.pool import SharedProcess, Workers
+from audit.sandbox import machine
 
 ROOT = Path(audit.__file__).parent
 AUDITS = ROOT.parent
@@ -97,7 +97,7 @@ def figures(name: str) -> dict[str, object]:
         "sessions_of_a_variant": most,
         "sessions_of_the_reference": sessions.counts["reference"],
         "other_sessions": {kind: count for kind, count in sessions.kinds.items() if kind != "session"},
-        "processor": f"{os.cpu_count()} cores, {platform.machine()}",
+        "processor": f"{machine.cores()} cores, {platform.machine()}",
     }
 
 

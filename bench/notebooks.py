@@ -23,6 +23,7 @@ from typing import Any
 from audit import __version__
 from audit.apps.batch.jobs import python_path
 from audit.apps.notebook import preflight
+from audit.sandbox import machine
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).with_name("results") / "notebooks.json"
@@ -65,7 +66,7 @@ def run(name: str, device: str, scratch: Path) -> dict[str, Any]:
 def where(device: str) -> str:
     """The GPU, or how many cores were there without one."""
     gpu = None if device == "emulated" else preflight.look().gpu
-    return f"{os.cpu_count()} cores without a GPU" if gpu is None else gpu.name
+    return f"{machine.cores()} cores without a GPU" if gpu is None else gpu.name
 
 
 def kept(told: dict[str, Any]) -> None:

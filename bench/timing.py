@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import sys
 import tempfile
@@ -39,6 +38,7 @@ from audit.run.outputs import KeptOutputs  # noqa: E402
 from audit.run.pool import Workers  # noqa: E402
 from audit.run.requests import Cases  # noqa: E402
 from audit.run.stopwatch import Stopwatch, Timed  # noqa: E402
+from audit.sandbox import machine  # noqa: E402
 
 SIDE = 4096
 VARIANTS = ("register_blocked", "wmma_split", "wmma_f16")
@@ -58,7 +58,7 @@ def main() -> None:
     asked = parser.parse_args()
     card = gpu.find()
     numbers: dict[str, Any] = {"gpu": card.name, "driver": card.driver, "torch": torch.__version__,
-                               "cores": os.cpu_count(), "utc": time.strftime("%Y-%m-%d", time.gmtime())}  # fmt: skip
+                               "cores": machine.cores(), "utc": time.strftime("%Y-%m-%d", time.gmtime())}  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="audit-bench-") as folder:
         numbers["stage"] = stage(Path(folder), card)
         calls, contents = callables_at_hand(card)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import metadata
-from os import cpu_count
 from pathlib import Path
 
 from audit.build.cuda import gpu
@@ -15,6 +14,7 @@ from audit.model import Finding, Shape
 from audit.model.errors import BadInput
 from audit.run.pool import SharedProcess, Workers
 from audit.run.timing_requests import Compiled
+from audit.sandbox import machine
 
 AHEAD = ("compile", "compile_max_autotune")
 LIMIT_S = 180.0
@@ -47,7 +47,7 @@ def _compiled(
         reference=reference,
         inputs=(inputs,),
         compiled=AHEAD,
-        compile_workers=1 if is_whole(store) else cpu_count() or 1,
+        compile_workers=1 if is_whole(store) else machine.jobs(),
         inductor=compiler_caches.brought(store, caches),
         folder=results,
         caches=caches,

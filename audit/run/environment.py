@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from datetime import UTC, datetime
 from importlib import metadata
@@ -10,9 +9,9 @@ from pathlib import Path
 
 from audit import __version__
 from audit.model import Environment
+from audit.sandbox import machine
 
 PACKAGES = ("torch", "numpy", "pydantic", "tree-sitter", "tree-sitter-cuda", "matplotlib", "jinja2")
-GIB = 1 << 30
 
 
 def describe(*, seeds: tuple[int, ...]) -> Environment:
@@ -20,7 +19,7 @@ def describe(*, seeds: tuple[int, ...]) -> Environment:
     return Environment(
         kit=__version__,
         started_utc=datetime.now(UTC).isoformat(timespec="seconds"),
-        machine=f"{processor_and_cores()}, {memory_bytes() / GIB:.0f} GiB",
+        machine=f"{processor_and_cores()}, {machine.memory_bytes() / machine.GIB:.0f} GiB",
         system=f"{platform.system()} {platform.machine()}, {_distribution()}",
         python=platform.python_version(),
         packages={name: metadata.version(name) for name in PACKAGES},
@@ -37,13 +36,8 @@ def processor() -> str:
 
 
 def processor_and_cores() -> str:
-    """The processor's name and how many of its cores there are."""
-    return f"{processor()}, {os.cpu_count()} cores"
-
-
-def memory_bytes() -> int:
-    """Physical memory in bytes."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    """The processor's name and how many cores this process may use."""
+    return f"{processor()}, {machine.cores()} cores"
 
 
 def _distribution() -> str:

@@ -15,6 +15,7 @@ from audit.build.settings import (
     EmulatedSettings,
 )
 from audit.run.requests import Request
+from audit.sandbox import machine
 from audit.sandbox.policy import Policy
 
 _SLACK_S = 30.0
@@ -32,7 +33,7 @@ def policy_of(request: Request) -> Policy:
         writes=writes,
         caches=[*([str(caches)] if caches else []), *(path for one in devices for path in _kept_by(one))],
         network=any(isinstance(one, CheckedSettings) for one in devices),
-        processor_s=None if request.keep else (request.limit_s + _SLACK_S) * (os.cpu_count() or 1),
+        processor_s=None if request.keep else (request.limit_s + _SLACK_S) * machine.cores(),
         home=next(iter(writes), None),
     )
 

@@ -15,7 +15,7 @@ import sys
 import time
 from typing import Any, NoReturn
 
-from audit.sandbox import native, processes
+from audit.sandbox import machine, native, processes
 from audit.sandbox.limits import Bounds
 from audit.sandbox.namespaces import become_first
 from audit.sandbox.policy import Policy, enforce
@@ -68,7 +68,7 @@ def _run(request: dict[str, Any], limit: Bounds) -> NoReturn:
             caches=request["caches"],
             rules=[(path, rights) for path, rights in request["rules"]],
             network=request["network"],
-            processor_s=request["limit_s"] * (os.cpu_count() or 1) + _SLACK_S,
+            processor_s=request["limit_s"] * machine.cores() + _SLACK_S,
             home=request["home"],
             limit=limit,
         )

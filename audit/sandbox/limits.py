@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from audit.sandbox import native
+from audit.sandbox import machine, native
 
 GIB = 1 << 30
 _MEMORY_SHARE, _LEAST_MEMORY = 0.6, 2 * GIB
 _DISK_SHARE, _MOST_DISK = 0.5, 16 * GIB
 _SCRATCH = 4 * GIB
-_CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 PROCESSES = 512
 """Processes and threads' leaders at once: a builder with two jobs has about ten, torch.compile one a core."""
 DESCRIPTORS = 4096
@@ -70,11 +69,8 @@ def descriptors() -> int:
 
 
 def _memory() -> int:
-    """Physical bytes, or the control group's limit or the user's (`ulimit -d`) where that is lower."""
-    least = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for file in map(Path, _CGROUP_LIMITS):
-        text = file.read_text(encoding="ascii").strip() if file.is_file() else "max"
-        least = min(least, int(text)) if text.isdigit() else least
+    """Return the bytes this process may use, or the user's limit (`ulimit -d`) where that is lower."""
+    least = machine.memory_bytes()
     own = resource.getrlimit(resource.RLIMIT_DATA)[0]
     return least if own == resource.RLIM_INFINITY else min(least, own)
 

@@ -20,6 +20,7 @@ from audit.apps.batch.state import End
 from audit.build.cuda import toolchain
 from audit.model.errors import AuditError, BadInput
 from audit.run.gpu_lock import VARIABLE
+from audit.sandbox import machine
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 CLOSING_S = 30.0
@@ -144,7 +145,7 @@ class Wanted:
         else:
             device, gpus = self._here()
             _agree(todo, device)  # before anything is started
-            jobs = LocalJobs(jobs=self.jobs or (os.cpu_count() or 1) + 1, gpus=gpus, locks=out, held=lock)
+            jobs = LocalJobs(jobs=self.jobs or machine.jobs() + 1, gpus=gpus, locks=out, held=lock)
         try:
             _agree(todo, device)
             yield jobs, device

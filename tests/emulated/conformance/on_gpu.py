@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import ctypes
 import json
-import os
 import re
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from audit.sandbox import machine
 from tests.emulated.conformance.asked import asked
 from tests.emulated.conformance.entry import Entry
 from tests.emulated.conformance.source import for_gpu
@@ -134,7 +134,7 @@ def main() -> None:
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     chosen = given.groups or list(GROUPS)
-    with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor(os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor(machine.jobs()) as pool:
         jobs = {
             group: [pool.submit(built, group, part, Path(work), given.arch) for part in _parts(group)]
             for group in chosen
