@@ -14,6 +14,9 @@ from audit.run.device import SessionDevice
 from audit.run.outputs import own
 from audit.run.stopwatch import LEAST_FLUSH_BYTES
 
+_WITHOUT_CACHE_BYTES = 1 << 20
+"""The emulated device has no cache to empty: the buffer is as large as a timer's, and its beginning is overwritten."""
+
 
 @dataclass(frozen=True)
 class First:
@@ -87,8 +90,9 @@ class InTurn:
 
     def _flush(self, flushed: torch.Tensor | None) -> torch.Tensor:
         if flushed is None:
-            flushed = self._device.upload(torch.empty(LEAST_FLUSH_BYTES, dtype=torch.uint8))
-        return flushed.zero_()
+            flushed = self._device.upload(torch.empty(1, dtype=torch.uint8)).new_empty(LEAST_FLUSH_BYTES)
+        (flushed if flushed.is_cuda else flushed[:_WITHOUT_CACHE_BYTES]).zero_()
+        return flushed
 
 
 SLEEP_CYCLES = 60_000_000

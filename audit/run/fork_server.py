@@ -16,6 +16,7 @@ import sys
 from contextlib import suppress
 
 import torch
+import torch.fx.experimental.symbolic_shapes  # with sympy, for tensors without memory: once, not in each session
 
 from audit.run import launches, oracle, requests, session, timing, wire
 from audit.run.child import Child, Serve, inspectable
