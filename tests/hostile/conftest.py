@@ -32,6 +32,8 @@ AUDIT_LIMIT_S = {"emulated": 100.0, "cuda": 400.0}
 PATIENT_S = 20.0
 COMPILE_LIMIT_S = {"emulated": 30.0, "cuda": 120.0}
 """A build as published takes more than half a minute to its end."""
+AUDITED_AFTER = 4
+"""Attacks after which an honest claim is audited; the claim of each attack has an honest kernel of its own too."""
 VARIANT = '\n[[variant]]\nfile = "{file}"\nrole = "{role}"\ntechnique = "an attack, or none"\n'
 
 
@@ -41,6 +43,7 @@ class Stage:
     def __init__(self, root: Path, device: str) -> None:
         self.device = device
         self.root = root
+        self._attacks: list[str] = []
         self.folders = {name: root / name for name in ("home", "reports", "others", "scratch", "cache", "claims")}
         for folder in self.folders.values():
             folder.mkdir()
@@ -119,6 +122,21 @@ class Stage:
             pytest.fail(f"the audit ended with {failed}")
         return store.read(out / "record.json")
 
+    def attacked(self, name: str) -> None:
+        """Take note of an attack; after every few of them nobody notices them any more."""
+        self._attacks.append(name)
+        if len(self._attacks) == AUDITED_AFTER:
+            self.audit_after()
+
+    def audit_after(self) -> None:
+        """An honest claim after the last attacks: it is cleared."""
+        if self._attacks:
+            states = {
+                rung.variant: rung.state for rung in self.audit(self.claim(None, f"after_{self._attacks[-1]}")).ladder
+            }
+            assert states == {"twice": "cleared", "honest": "cleared"}, f"after {', '.join(self._attacks)}"
+            self._attacks.clear()
+
     def log(self) -> str:
         """The end of what the judge has written to its error output."""
         return (self.root / "judge.log").read_text(encoding="utf-8", errors="replace")[-2000:]
@@ -173,6 +191,7 @@ def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     try:
         assert {rung.state for rung in one.audit(one.claim(None, "first")).ladder} == {"cleared"}
         yield one
+        one.audit_after()
     finally:
         one.end()
         remove(one.root)  # an attack's folders may be too deep for pytest

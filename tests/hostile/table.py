@@ -18,8 +18,8 @@ PAGE = ROOT / "docs/hostile.md"
 MOST_CHARACTERS = 160
 INTRODUCTION = """# Attacks on the kit, and how each ended
 Every row is a file of `tests/hostile/attacks/`: a variant of one tiny claim that does what its row says, audited like
-any other by `make hostile`, beside an honest kernel and before one. For each is checked that it ends as its header
-says, that it is accused of nothing else, that the honest kernels are cleared, that the record is whole, and that
+any other by `make hostile`, beside an honest kernel, and every fourth one before an honest claim. For each is checked
+that it ends as its header says and is accused of nothing else, that honest kernels are cleared, the record is whole and
 nothing stays behind or was changed: processes, temporary files, shared memory, locks, cache entries, descriptors, the
 kit, reports, a home and other people's folders. An attack that gets through returns wrong values or says so, and its
 row fails.

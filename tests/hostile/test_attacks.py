@@ -35,7 +35,7 @@ def test_attack(stage: Stage, attack: Attack) -> None:
     if stage.device not in attack.outcomes:
         pytest.skip(f"{attack.name} is not asked on {stage.device}")
     want = attack.outcomes[stage.device]
-    claim, after = stage.claim(attack, attack.name), stage.claim(None, f"after_{attack.name}")
+    claim = stage.claim(attack, attack.name)
     places = stage.guarded()
     before = leftovers.look(places, stage.judge.pid)
     started = time.monotonic()
@@ -45,9 +45,8 @@ def test_attack(stage: Stage, attack: Attack) -> None:
     check_outcome(record, want, attack.name)
     check_whole(record)
     check_text(claim / "out/record.json")
-    later = stage.audit(after)
-    assert {rung.variant: rung.state for rung in later.ladder} == {"twice": "cleared", HONEST: "cleared"}
     keep(attack, stage.device, record, seconds)
+    stage.attacked(attack.name)
 
 
 def patience(want: Outcome) -> dict[str, float]:
