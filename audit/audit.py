@@ -71,7 +71,7 @@ class Audit:
             first = Record(
                 claim=folder.audited,
                 device=device.describe(),
-                beside=tuple(other.describe() for other in beside),
+                secondary_devices=tuple(other.describe() for other in beside),
                 environment=environment.describe(seeds=(self.seed,)),
             )
             command = f"audit run {folder.claim.name} --device {first.device.kind} --seed {self.seed}"
@@ -108,7 +108,7 @@ class Audit:
             self._main.cost()
             if self._gives_times:
                 self._timing = self._main.beside(self._prepare_timing)
-            self._writer.put_walls(sandbox_check.walls(self._workers))
+            self._writer.put_sandbox(sandbox_check.results(self._workers))
             self._progress.say(f"float64 results for {', '.join(case.label for case in self._main.device_run.cases)}")
 
     def lint(self) -> None:
@@ -155,7 +155,7 @@ class Audit:
             self._main.wait_for_answers()
 
     def measure(self) -> None:
-        """Times on a GPU: baselines and cleared variants soundly; the claimed kernel if its published build is in."""
+        """Times on a GPU: baselines and passing variants soundly; the claimed kernel if its published build is in."""
         if self._gives_times:
             with self._stage("measure"):
                 waiting = self._main.waiting()
@@ -256,9 +256,9 @@ class Audit:
         if self._timing is None:
             return
         rungs = judge.ladder(self.folder.claim, self.record.findings)
-        cleared = {rung.variant for rung in rungs if rung.state == "cleared"}
+        passed = {rung.variant for rung in rungs if rung.state == "passed"}
         known = self._main.timeable()
         built: dict[str, BuiltVariant] = {one.name: known[one.name] for one in variants if one.name in known}
-        times = measure.times(self._timing.result(), built, cleared=cleared, baselines=baselines)
+        times = measure.times(self._timing.result(), built, passed=passed, baselines=baselines)
         self._writer.add(self._main.device_run.timed(times.findings, known))
         self._writer.add_times(times.measurements)

@@ -252,6 +252,6 @@ class DeviceRun:
         return built
 
     def _second(self, variant: Variant) -> Callable[[], Target] | None:
-        """Builds the variant once more, when first asked, at the level that must confirm a conviction."""
+        """Builds the variant once more, when first asked, at the level that must confirm a failure."""
         level = self.device.levels.confirming
         return None if level is None else cache(lambda: self.target(variant, self._built(variant, level)))

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from audit.model import BuildNote, Finding, Measurement, Record, Wall, atomic, store
+from audit.model import BuildNote, Finding, Measurement, Record, SandboxLimit, atomic, store
 from audit.model.errors import BadInput
 from audit.model.finding import DeviceKind
 from audit.model.run_directory import Hold
@@ -57,7 +57,9 @@ class RecordWriter:
 
     def add(self, findings: Iterable[Finding]) -> None:
         """Adds findings."""
-        told = [one if one.see_again else one.model_copy(update={"see_again": self._command}) for one in findings]
+        told = [
+            one if one.reproduce_with else one.model_copy(update={"reproduce_with": self._command}) for one in findings
+        ]
         with self._lock:
             self.put(findings=(*self.record.findings, *told))
 
@@ -85,10 +87,10 @@ class RecordWriter:
         with self._lock:
             self.put(measurements=(*self.record.measurements, *measurements))
 
-    def put_walls(self, walls: tuple[Wall, ...]) -> None:
-        """Sets which walls stand around claimed code."""
+    def put_sandbox(self, checks: tuple[SandboxLimit, ...]) -> None:
+        """Set which limits hold around claimed code."""
         with self._lock:
-            self.put(environment=self.record.environment.model_copy(update={"walls": walls}))
+            self.put(environment=self.record.environment.model_copy(update={"sandbox": checks}))
 
     def add_build(self, note: BuildNote) -> None:
         """Adds the note of a build, and what it read to the files the audit rests on.

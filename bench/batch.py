@@ -3,7 +3,7 @@
     python bench/batch.py           # both; some ten minutes on two idle cores
     python bench/batch.py kills     # one of the two: speed or kills
 
-The claims are honest kernels of `kernels/controls_honest/`, one a claim, each compiled anew in every round: a remark at
+The claims are kernels of `kernels/controls_good/`, one a claim, each compiled anew in every round: a remark at
 its end makes it new, while what builds share is made before. "One at a time" is what somebody does without `audit
 batch`: `papermill` on the command line for one claim after the other. `bench/results/batch.json` keeps every round
 with the processor time it took and how many cores were busy with other things.
@@ -67,7 +67,7 @@ def generate(folder: Path, *, remark: str) -> list[Path]:
 
 def _kernels() -> list[tuple[Path, str]]:
     """The first kernel of every task, then the second of every task, and so on."""
-    tasks = sorted(path.parent for path in (claims.KERNELS / "controls_honest").glob("*/claim.toml"))
+    tasks = sorted(path.parent for path in (claims.KERNELS / "controls_good").glob("*/claim.toml"))
     files = {
         task: [one.file for one in claims.load(str(task)).claim.variant if one.precision == "fp32"] for task in tasks
     }

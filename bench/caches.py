@@ -34,7 +34,7 @@ from audit.probes.target import Target  # noqa: E402
 from audit.run.pool import Workers  # noqa: E402
 
 CONTROLS = ROOT / "kernels" / "controls_caches"
-WHOLE = ("by_version_rogue", "by_hash_honest")
+WHOLE = ("by_version_bad", "by_hash_good")
 AUDIT_S, PROBES_AT_ONCE, RATIO = 100.0, 4, 20.0
 BASELINES = ("eager", "graph_eager")
 LADDER = "ladder"

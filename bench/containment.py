@@ -75,7 +75,7 @@ def main() -> None:
             print(f"{seconds[True]:7.2f} s inside the walls, {seconds[False]:7.2f} s without", flush=True)
     os.environ[native.WITHOUT] = ""
     with Workers(1) as workers:
-        walls = [wall.model_dump() for wall in sandbox_check.walls(workers)]
+        walls = [wall.model_dump() for wall in sandbox_check.results(workers)]
     ratio = statistics.median([row["walled_s"] / row["open_s"] for row in rows])
     print(f"ratio {ratio:.3f}, aim below {AIM}")
     told = {

@@ -74,13 +74,13 @@ def audited(out: Path, cache: Path) -> Record:
 
 def told(record: Record) -> dict[str, Any]:
     """Verdict, ratios with their words, and the findings about the card that are not a pass, or speak of it."""
-    cleared = [rung.variant for rung in record.ladder if rung.state == "cleared"]
-    ratios = {name: compared(record.measurements, name, BASELINE) for name in cleared}
+    passing = [rung.variant for rung in record.ladder if rung.state == "passed"]
+    ratios = {name: compared(record.measurements, name, BASELINE) for name in passing}
     card = [one for one in record.findings if one.probe in ABOUT_THE_CARD]
     return {
         "gpu": record.device.name,
         "verdict": record.verdict.name,
-        "cleared": len(cleared),
+        "passed": len(passing),
         "against_eager": {name: f"{one.word}: {one.sentence()}" for name, one in ratios.items() if one is not None},
         "about_the_card": [f"{one.probe} ({one.target}): {one.outcome}: {one.summary}" for one in card
                            if one.outcome != "pass" or one.probe in ("clocks", "neighbours")],

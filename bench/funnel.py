@@ -2,7 +2,7 @@
 
     python bench/funnel.py [ITEMS]
 
-The collection is made up: a claim folder for every `.cu` file under `kernels/`, rogues, honest kernels and repairs,
+The collection is made up: a claim folder for every `.cu` file under `kernels/`, controls and repairs,
 each as the claimed kernel of its task; then the same again with other names for their kernels, so that no build is
 shared. Nothing is compiled before: the cache is empty, and the time of its headers counts. Prints the counts, writes
 `bench/results/funnel.json` with the machine it came from and what else kept its cores busy.

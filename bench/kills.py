@@ -81,7 +81,7 @@ class Ground:
         shutil.copytree(SMALL, self.claim)
         with (self.claim / "claim.toml").open("a", encoding="utf-8") as file:
             file.write('[[variant]]\nfile = "twice.cu"\nrole = "claimed"\ntechnique = "none"\n')
-            file.write('[[variant]]\nfile = "honest.py"\nrole = "repair"\ntechnique = "none"\n')
+            file.write('[[variant]]\nfile = "known_good.py"\nrole = "repair"\ntechnique = "none"\n')
         return (self.claim / "twice.cu").read_text(encoding="utf-8")
 
 

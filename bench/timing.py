@@ -178,7 +178,7 @@ def against_profiler(calls: dict[str, Indexed], contents: Contents) -> list[dict
 
 
 def stage(folder: Path, card: gpu.Gpu) -> list[dict[str, Any]]:
-    """The whole measure stage of the triangular claim on its cleared variants, twice: caches cold, then warm.
+    """The whole measure stage of the triangular claim on its passing variants, twice: caches cold, then warm.
 
     `prepare_s` is what an audit does beside its builds and probes, `seconds` what is left for the stage itself.
     """
@@ -197,7 +197,7 @@ def staged(found: Any, case: Case, workers: Workers, built: dict[str, Any]) -> d
         started = time.perf_counter()
         one.prepare()
         prepared = time.perf_counter()
-        times = measure.times(one, built, cleared=set(built))
+        times = measure.times(one, built, passed=set(built))
         ended = time.perf_counter()
     findings = [f"{a.probe} {a.target}: {a.outcome}: {a.summary}" for a in times.findings]
     parts = [{**a.evidence["parts_s"], **a.evidence["load_s"]} for a in times.findings if "parts_s" in a.evidence]

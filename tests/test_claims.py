@@ -65,7 +65,7 @@ def test_unknown_claim_names_the_known_ones() -> None:
         ('role = "claimed"', 'role = "guilty"', "key variant.0.role"),
         ('file = "claimed.cu"', 'file = "../escape.cu"', "key variant.0.file"),
         ('file = "claimed.cu"', 'file = "absent.cu"', "absent.cu: the file is missing"),
-        ('file = "thief.cu"', 'file = "claimed.cu"', "named twice: claimed.cu"),
+        ('file = "no_op.cu"', 'file = "claimed.cu"', "named twice: claimed.cu"),
         ('role = "claimed"', f'role = "claimed"\nsha256 = "{"0" * 64}"', "sha256 says 0000"),
         ("emulated = [{ N = 1 }, { N = 33 }, { N = 255 }]", "emulated = []", "key shapes.emulated"),
         ("emulated = [{ N = 1 }", "emulated = [{ N = 0 }", "key shapes.emulated.0.N"),

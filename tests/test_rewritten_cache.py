@@ -26,7 +26,7 @@ import hashlib, json, os
 from pathlib import Path
 
 WRONG = b"def forward(x):\\n    return x * 3\\n"
-for path in Path(os.environ["AUDIT_CACHE"]).glob("python/*/honest.py"):
+for path in Path(os.environ["AUDIT_CACHE"]).glob("python/*/known_good.py"):
     path.write_bytes(WRONG)
     (path.parent / ".seal.json").write_text(json.dumps({path.name: hashlib.sha256(WRONG).hexdigest()}))
 
@@ -45,7 +45,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-def test_a_neighbours_source_that_was_rewritten_convicts_nobody(
+def test_a_neighbours_source_that_was_rewritten_fails_no_kernel(
     own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(native.WITHOUT, "everything")
@@ -54,18 +54,18 @@ def test_a_neighbours_source_that_was_rewritten_convicts_nobody(
     (folder / "attack.py").write_text(ATTACK)
     with (folder / "claim.toml").open("a", encoding="utf-8") as file:
         file.write(VARIANT.format(file="attack.py", role="claimed"))
-        file.write(VARIANT.format(file="honest.py", role="repair"))
+        file.write(VARIANT.format(file="known_good.py", role="repair"))
     progress = Progress(io.StringIO())
     with Workers(places(1)) as workers:
         loaded = claims.load(str(folder))
         with Audit(loaded, EmulatedDevice(), tmp_path / "out", entropy=3, workers=workers, progress=progress) as one:
             record = one.run()
-    rewritten = [path.read_bytes() for path in own_cache.glob("python/*/honest.py")]
+    rewritten = [path.read_bytes() for path in own_cache.glob("python/*/known_good.py")]
     assert b"x * 3" in b"".join(rewritten), "the attack did not reach the cache, so nothing was tried"
-    about = [one.summary for one in record.findings if one.target == "honest" and one.outcome in ("fail", "error")]
-    assert [one for one in about if "honest.py is not the file that was built" in one]
+    about = [one.summary for one in record.findings if one.target == "known_good" and one.outcome in ("fail", "error")]
+    assert [one for one in about if "known_good.py is not the file that was built" in one]
     assert not [one for one in about if "wrong" in one], "a file that was rewritten was loaded"
-    assert {rung.variant: rung.state for rung in record.ladder}["honest"] != "convicted"
+    assert {rung.variant: rung.state for rung in record.ladder}["known_good"] != "failed"
 
 
 @pytest.mark.parametrize("touched", [True, False])

@@ -98,9 +98,9 @@ def _compiler() -> Check:
 
 def _sandbox() -> Check:
     """The limits around claimed code, each tried; docs/containment.md says what happens without one."""
-    walls = check.around_commands()
-    missing = [wall for wall in walls if not wall.up]
-    found = f"{len(walls) - len(missing)} of {len(walls)} walls around claimed code stand"
+    limits = check.around_commands()
+    missing = [limit for limit in limits if not limit.up]
+    found = f"{len(limits) - len(missing)} of {len(limits)} sandbox limits around claimed code hold"
     advice = "; ".join(f"{wall.name} missing: {wall.why}" for wall in missing)
     return Check("containment", "--" if missing else "ok", found, advice)
 

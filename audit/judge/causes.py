@@ -182,7 +182,7 @@ def _places(record: Record, told: Iterable[tuple[Finding, Shape | None]]) -> tup
 
 
 def _device(record: Record, finding: Finding) -> str | None:
-    known: tuple[Device, ...] = (record.device, *record.beside)
+    known: tuple[Device, ...] = (record.device, *record.secondary_devices)
     return next((one.name for one in known if one.kind == finding.device), None)
 
 

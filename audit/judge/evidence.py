@@ -81,7 +81,7 @@ def _asked(finding: Finding) -> list[object]:
 
 
 def missing(findings: Iterable[Finding]) -> list[str]:
-    """What stands between a variant and being cleared, in words; empty where nothing does.
+    """What stands between a variant and passing, in words; empty where nothing does.
 
     Proved undefined behaviour answers its question, and so does a failure that the claim does not speak of.
     """

@@ -23,11 +23,11 @@ class AblationRow:
 
 
 def ladder(claim: Claim, findings: Iterable[Finding], measurements: Iterable[Measurement] = ()) -> tuple[Rung, ...]:
-    """Every variant's place, in the order of `claim.toml`; only a cleared variant has a time."""
+    """Every variant's place, in the order of `claim.toml`; only a passing variant has a time."""
     grouped, known = by_target(findings), tuple(measurements)
     rungs = [_rung(variant, deciding(grouped.get(variant.name, []))) for variant in claim.variant]
     return tuple(
-        rung.model_copy(update={"median_ms": median_ms(known, rung.variant)}) if rung.state == "cleared" else rung
+        rung.model_copy(update={"median_ms": median_ms(known, rung.variant)}) if rung.state == "passed" else rung
         for rung in rungs
     )
 
@@ -39,11 +39,11 @@ def by_target(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
 
 
 def _rung(variant: Variant, findings: list[Finding]) -> Rung:
-    convictions = [finding for finding in findings if finding.fails_kernel]
+    failures = [finding for finding in findings if finding.fails_kernel]
     lacking, unsound = missing(findings), undefined(findings)
-    state, reason = "cleared", "every probe passed"
-    if convictions:
-        state, reason = "convicted", f"{convictions[0].probe}: {convictions[0].summary}"
+    state, reason = "passed", "every probe passed"
+    if failures:
+        state, reason = "failed", f"{failures[0].probe}: {failures[0].summary}"
     elif unsound:
         state, reason = "undefined", f"{unsound[0].probe}: {unsound[0].summary}"
     elif lacking:
@@ -65,7 +65,7 @@ def ablation_table(record: Record) -> list[AblationRow]:
     claim = record.claim.statement
     rows = [variant for variant in claim.variant if variant.role in ("claimed", "ablation")]
     states = {rung.variant: rung.state for rung in ladder(claim, record.findings)}
-    return [_ablation_row(variant, record.findings, states[variant.name] == "cleared") for variant in rows]
+    return [_ablation_row(variant, record.findings, states[variant.name] == "passed") for variant in rows]
 
 
 def cure(record: Record) -> str | None:

@@ -95,6 +95,6 @@ def _finding(outcome: str, summary: str, speedup: Speedup, numbers: dict[str, fl
             "grade": "proved" if outcome == "fail" else None,
             "summary": summary,
             "evidence": numbers or {},
-            "see_again": "audit/model/gpus.toml holds the rates, reference.py the cost",
+            "reproduce_with": "audit/model/gpus.toml holds the rates, reference.py the cost",
         }
     )

@@ -13,7 +13,7 @@ from audit.measure.protocols import CONTRADICTED, OURS, PUBLISHED
 from audit.model import Finding, Measurement
 from audit.run.pool import Reply
 
-WITNESS = "witness"
+NAME = "independent_clock"
 FACTOR, SLACK_MS, LATE_MS = 2.0, 0.25, 20.0
 """Calls may take this factor of the reported time by the parent's clock, this much more each for their launches, and
 all together this much more for two messages: far more than any of them costs on an idle machine."""
@@ -49,14 +49,18 @@ def about(reply: Reply, measurements: Sequence[Measurement], *, target: str) -> 
         {"callable": one.name, "calls": one.calls, "wall_ms": round(one.wall_ms, 3), "reported_ms": ms}
         for one, ms in held
     ]
-    return [Finding(probe=WITNESS, target=target, outcome="pass", summary=text, evidence={"callables": rows})]
+    return [Finding(probe=NAME, target=target, outcome="pass", summary=text, evidence={"callables": rows})]
 
 
 def seen(reply: Reply) -> list[Seen]:
     """What the parent's clock saw of each callable whose two messages came, one right behind the other."""
-    came = [(event, moment) for event, moment in zip(reply.events, reply.arrived_s, strict=False) if "witness" in event]
+    came = [
+        (event, moment)
+        for event, moment in zip(reply.events, reply.arrived_s, strict=False)
+        if "independent_clock" in event
+    ]
     pairs = [(one, two) for one, two in pairwise(came) if (one[0]["at"], two[0]["at"]) == AROUND]
-    return [Seen(one["witness"], one["calls"], 1e3 * (end - begin)) for (one, begin), (_, end) in pairs]
+    return [Seen(one["independent_clock"], one["calls"], 1e3 * (end - begin)) for (one, begin), (_, end) in pairs]
 
 
 AROUND = ("begin", "end")
@@ -64,7 +68,7 @@ AROUND = ("begin", "end")
 
 def counted(measurements: Sequence[Measurement], findings: Sequence[Finding]) -> list[Measurement]:
     """The measurements, those of a callable whose time is contradicted under the name of an exhibit."""
-    doubted = {one.target for one in findings if one.probe == WITNESS and one.outcome == "fail"}
+    doubted = {one.target for one in findings if one.probe == NAME and one.outcome == "fail"}
     return [
         one.model_copy(update={"protocol": CONTRADICTED + one.protocol}) if one.variant in doubted else one
         for one in measurements
@@ -82,4 +86,4 @@ def _finding(one: Seen, reported_ms: float) -> Finding:
     text = f"{one.calls} calls took {one.wall_ms:.4g} ms by the clock of another process, {reported_ms:.4g} ms each by "
     text += "its own: its times are an exhibit only"
     evidence: dict[str, JsonValue] = {"calls": one.calls, "wall_ms": one.wall_ms, "reported_ms": reported_ms}
-    return Finding(probe=WITNESS, target=one.name, outcome="fail", grade="hint", summary=text, evidence=evidence)
+    return Finding(probe=NAME, target=one.name, outcome="fail", grade="hint", summary=text, evidence=evidence)

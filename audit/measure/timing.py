@@ -1,4 +1,4 @@
-"""Times what the audit may speak of: cleared variants and baselines side by side, the claim's exhibit apart."""
+"""Times what the audit may speak of: passing variants and baselines side by side, the claim's exhibit apart."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Session:
             self.others = () if made is None else (made,)
 
     def interleaved(self, name: str, built: Mapping[str, BuiltVariant], *, baselines: Collection[str] | None) -> None:
-        """One session of those variants and baselines (None: all there are); all of the variants are cleared.
+        """One session of those variants and baselines (None: all there are); all of the variants passed.
 
         A callable whose first call ends the process is left out and told of, and the session held without it.
         """
@@ -202,18 +202,18 @@ class Session:
 
 
 def times(
-    session: Session, built: Mapping[str, BuiltVariant], *, cleared: Collection[str], baselines: bool = True
+    session: Session, built: Mapping[str, BuiltVariant], *, passed: Collection[str], baselines: bool = True
 ) -> Times:
-    """Times every cleared build side by side with the baselines, then the claimed kernel's exhibit.
+    """Times every passing build side by side with the baselines, then the claimed kernel's exhibit.
 
     Args:
         session: what to time and with what.
         built: the builds by variant name, for a GPU.
-        cleared: names of the variants that passed every probe. Of the others only the claim is timed, as an exhibit.
+        passed: names of the variants that passed every probe. Of the others only the claim is timed, as an exhibit.
         baselines: False holds a later session, of builds that came late, with eager and the strongest baselines that
             the session knows.
     """
-    sound = {name: one for name, one in built.items() if name in cleared}
+    sound = {name: one for name, one in built.items() if name in passed}
     if baselines:
         session.prepare()
         session.interleaved(LADDER, sound, baselines=None)

@@ -15,12 +15,12 @@ from audit.model.record import (
     Record,
     ResultAnswer,
     Rung,
+    SandboxLimit,
     SourceFile,
     Stage,
     TaskAnswer,
     Verdict,
     VerdictName,
-    Wall,
 )
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "Record",
     "ResultAnswer",
     "Rung",
+    "SandboxLimit",
     "Shape",
     "Source",
     "SourceFile",
@@ -53,5 +54,4 @@ __all__ = [
     "Variant",
     "Verdict",
     "VerdictName",
-    "Wall",
 ]

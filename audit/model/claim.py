@@ -13,7 +13,7 @@ Shape = dict[str, Annotated[int, Field(gt=0, le=1 << 40)]]
 
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+\.(cu|py)$")]
 OriginalName = Annotated[str, Field(pattern=r"^original/[A-Za-z0-9_][A-Za-z0-9_.-]*$")]
-Role = Literal["claimed", "ablation", "thief", "repair", "rogue", "honest"]
+Role = Literal["claimed", "ablation", "no_op", "repair", "known_bad", "known_good"]
 Published = Annotated[float, Field(ge=1e-9, le=1e12)]
 """A time or a ratio somebody published; what lies outside is neither, and would overflow a quotient."""
 Precision = Literal["fp32", "tf32", "fp16", "bf16"]

@@ -35,7 +35,7 @@ class Finding(Frozen):
     evidence: Evidence = Field(default_factory=dict)
     line: int | None = None
     confirmed: bool | None = None
-    see_again: str | None = None
+    reproduce_with: str | None = None
     seconds: float | None = None
     device: DeviceKind | None = None
     shape: Shape | None = None

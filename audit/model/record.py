@@ -24,11 +24,12 @@ MOST_SAMPLES_IN_ALL, MOST_TIMINGS = 60_000, 1000
 MOST_FINDINGS, MOST_OF_ONE, MOST_TARGETS = 5000, 400, 200
 """Of a record, about one variant, GPU or task, and of these; the most in a published one are 623, 54 and 26."""
 Block = Annotated[int, Field(ge=0, lt=MOST_BLOCKS)]
-SCHEMA = 3
+SCHEMA = 4
 """History: 1 (2026-11) first published form; 2 (2026-11) findings name their device, a second device may stand beside
 the main one, samples know their block; 3 (2026-11) a verdict keeps the three answers it is made of, five verdicts more,
 findings name their shape, whether the claim speaks of it, and all that they follow from; published numbers who states
-them. An older record is read as one that leaves these open; `audit.judge.as_judged_now` derives its verdict again."""
+them; 4 (2026-11) other words, see `old_words`. An older record is read as one that leaves these open;
+`audit.judge.as_judged_now` derives its verdict again."""
 
 VerdictName = Literal[
     "incomplete",
@@ -104,8 +105,8 @@ class Stage(Frozen):
     seconds: float
 
 
-class Wall(Frozen):
-    """One wall around claimed code, as a process inside found it; `why` says why it does not stand."""
+class SandboxLimit(Frozen):
+    """One limit around claimed code, as a process inside found it; `why` says why it does not hold."""
 
     name: str
     up: bool
@@ -115,7 +116,7 @@ class Wall(Frozen):
 class Environment(Frozen):
     """Machine, versions, flags and seeds: what somebody needs to do it again. Carries no path and no host name.
 
-    `walls` are those around the sessions that ran claimed code; empty in records made before they were tried.
+    `sandbox` are the limits around the sessions that ran claimed code; empty in records made before they were checked.
     """
 
     kit: str
@@ -128,7 +129,7 @@ class Environment(Frozen):
     seeds: tuple[int, ...] = ()
     builds: tuple[BuildNote, ...] = ()
     stages: tuple[Stage, ...] = ()
-    walls: tuple[Wall, ...] = ()
+    sandbox: tuple[SandboxLimit, ...] = ()
 
 
 class Measurement(Frozen):
@@ -154,13 +155,13 @@ class Measurement(Frozen):
 
 
 class Rung(Frozen):
-    """One variant's place on the ladder. A time is None unless the variant was cleared and this device can time."""
+    """One variant's place on the ladder. A time is None unless the variant passed and this device can time."""
 
     variant: str
     role: str
     technique: str
     precision: str
-    state: Literal["cleared", "convicted", "undefined", "undecided"]
+    state: Literal["passed", "failed", "undefined", "undecided"]
     reason: str
     median_ms: float | None = None
 
@@ -227,14 +228,14 @@ class Verdict(Frozen):
 class Record(Frozen):
     """One audit. Written first with the verdict `incomplete`, replaced atomically at the end.
 
-    `device` is the one the audit is for; `beside` holds others that gave evidence too: wrongness found on any of them
+    `device` is the one the audit is for; `secondary_devices` gave evidence too: wrongness found on any of them
     counts, and what they cannot answer blocks nothing.
     """
 
-    schema_: Literal[1, 2, 3] = Field(default=3, alias="schema")
+    schema_: Literal[1, 2, 3, 4] = Field(default=4, alias="schema")
     claim: AuditedClaim
     device: Device
-    beside: tuple[Device, ...] = ()
+    secondary_devices: tuple[Device, ...] = ()
     environment: Environment
     findings: Annotated[tuple[Finding, ...], FailFast()] = Field(default=(), max_length=MOST_FINDINGS)
     measurements: Annotated[tuple[Measurement, ...], FailFast()] = Field(default=(), max_length=MOST_TIMINGS)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from audit.model import atomic, untrusted
+from audit.model import atomic, old_words, untrusted
 from audit.model.errors import BadInput
 from audit.model.record import Record
 
@@ -49,13 +49,15 @@ def parse(data: bytes, name: str) -> Record:
     """
     if len(data) > MOST_BYTES:
         raise BadInput(f"{name}: {len(data):,} bytes; a record has at most {MOST_BYTES:,}")
-    untrusted.json_document(data, name)
+    document = untrusted.json_document(data, name)
+    if isinstance(document, dict) and document.get("schema") in (1, 2, 3):
+        data = json.dumps(old_words.replaced(document)).encode()
     try:
         return Record.model_validate_json(data)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise BadInput(f"{name}: not a record of schema 1, 2 or 3: {place}: {first['msg']}") from error
+        raise BadInput(f"{name}: not a record of schema 1, 2, 3 or 4: {place}: {first['msg']}") from error
 
 
 def json_schema() -> dict[str, Any]:

@@ -175,7 +175,7 @@ def _views(target: Target, planned: _Planned) -> None:
 def trusted(target: Target, varied: Varied) -> list[Variation]:
     """The distributions at which a sound result of the declared precision stays well inside the tolerance.
 
-    Elsewhere (overflow, cancellation) an honest kernel may be off too, and a difference would say nothing; so too where
+    Elsewhere (overflow, cancellation) a right kernel may be off too, and a difference would say nothing; so too where
     the result hangs on ties that the distribution makes, or has infinities and NaN that the case's own has not.
     """
     limit = target.relative(varied.case) / 2

@@ -25,7 +25,7 @@ from audit.probes.undefined import undefined_beside
 NAME = "claimed_blocks"
 MECHANISMS = ("index arithmetic that overflows", "size dispatch", "wrong numbers")
 BLOCKS = 24
-ASKED_OF = ("claimed", "rogue", "honest")
+ASKED_OF = ("claimed", "known_bad", "known_good")
 """Roles: ablations and repairs are ours, and their shapes are chosen for them."""
 
 

@@ -17,7 +17,7 @@ from audit.probes.variations import OTHER, wanted
 NAME = "first_call"
 MECHANISMS = ("work moved to the first call", "work moved to import", "weights packed outside the timing")
 
-OURS = ("ablation", "thief", "repair")
+OURS = ("ablation", "no_op", "repair")
 """Roles asked on the emulated device only: a process of its own costs seconds on a GPU."""
 
 

@@ -1,7 +1,7 @@
 """Is the result as precise as the declared precision: how many bits of it agree with float64?
 
 Effective bits are log2(rms(right) / rms(result - right)) over all elements. The yardsticks are the reference in its own
-type, and the float64 oracle on inputs rounded to TF32, fp16 and bf16. A claim that declares float32 is convicted only
+type, and the float64 oracle on inputs rounded to TF32, fp16 and bf16. A claim that declares float32 fails only
 if it has no more bits than rounded inputs leave, at a case where the reference has far more. Whether the values are
 right within the tolerance is another question: `agreement` asks it, and the evidence says what it comes to here.
 

@@ -1,4 +1,4 @@
-"""Asks probes, and confirms what would convict: the only place where any exception becomes a finding."""
+"""Asks probes, and confirms what would fail a kernel: the only place where any exception becomes a finding."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def seen_again(again: Finding, *, by: Iterable[Finding]) -> Finding:
 
 
 def unconfirmed(finding: Finding) -> Finding:
-    """A finding of a first build whose published build failed: what would convict becomes an error."""
+    """A finding of a first build whose published build failed: what would fail a kernel becomes an error."""
     why = "the published build that had to confirm it does not exist"
     return not_concluded(finding, why).model_copy(update=UNCONFIRMED) if finding.fails_kernel else finding
 

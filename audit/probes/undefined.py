@@ -13,7 +13,7 @@ such behaviour and may come from it; its text names the behaviour.
     barrier-divergence        threads of a block wait at different barriers. None waits for those that have ended.
     uninitialised-read,       a value that nothing has written, or of a lane that takes no part. Undefined where the
     exited-lane-read          result depends on it, which is asked with several fills; a hint where it does not:
-                              honest code reads tiles past their used part and drops what it read.
+                              known-good code reads tiles past their used part and drops what it read.
 
 A wrong value beside undefined behaviour is proved wrong where it is wrong in every order of threads and blocks, lanes
 in step among them, and under every fill. Right in one of them, its grade is undefined.

@@ -71,22 +71,22 @@ def _published(record: Record) -> list[str]:
 
 
 def _repairs(record: Record) -> list[str]:
-    cleared = [rung for rung in record.ladder if rung.state == "cleared"]
-    names = [rung.variant for rung in cleared if rung.role in ("ablation", "repair")]
-    if not names or evidence.claimed_name(record) in {rung.variant for rung in cleared}:
+    passing = [rung for rung in record.ladder if rung.state == "passed"]
+    names = [rung.variant for rung in passing if rung.role in ("ablation", "repair")]
+    if not names or evidence.claimed_name(record) in {rung.variant for rung in passing}:
         return []
     return [message("strengths.repairs", variants=joined("comma", names))]
 
 
 def _point(finding: Finding) -> Point:
     grade = message(f"grade.{finding.grade}")
-    again = finding.see_again
+    again = finding.reproduce_with
     return Point(
         title=message("form.question_target", question=evidence.title(finding.probe), target=finding.target),
         badge=grade if finding.claimed else message("grade.not_claimed", grade=grade),
         text=sentence(finding.summary),
         facts=evidence.facts(finding),
-        see_again=Code(again) if again and again.startswith("audit run ") else again and Recorded(again),
+        reproduce_with=Code(again) if again and again.startswith("audit run ") else again and Recorded(again),
     )
 
 

@@ -16,7 +16,16 @@ OPEN = message("answer.none")
 COUNTED = {HOLDS: "count.holds", BROKEN: "count.broken", DOUBTED: "count.doubted", OPEN: "count.open"}
 PUBLISHED = ("order", "kernels_ran", "first_call", "late_writes", "current_stream", "untouched_process")
 """Probes of the claimed kernel on whether the time of a call can be that of its work."""
-OURS = ("clocks", "timing", "timed_outputs", "same_twice", "l2_flush", "order_effect", "kept_by_content", "witness")
+OURS = (
+    "clocks",
+    "timing",
+    "timed_outputs",
+    "same_twice",
+    "l2_flush",
+    "order_effect",
+    "kept_by_content",
+    "independent_clock",
+)
 """Probes of this audit's own timings."""
 CORRECTNESS = (
     *("contract", "agreement", "coverage", "inherited", "inputs_intact", "memory_access", "fresh_values", "repeat"),

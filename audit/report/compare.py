@@ -53,7 +53,7 @@ def write(records: Sequence[Record], folder: Path) -> list[Path]:
 
 def table(records: Sequence[Record]) -> Table:
     """Return the table of `compare`. Raises BadInput as `compare`."""
-    columns = ("GPU", "Claimed", "Floor, fp32", "Claimed kernel", "Fastest cleared fp32 variant", "Against eager fp32")
+    columns = ("GPU", "Claimed", "Floor, fp32", "Claimed kernel", "Fastest passing fp32 variant", "Against eager fp32")
     rows = tuple((*_stated(gpu, records), standing(own, records), *_fastest_here(own)) for gpu, own in places(records))
     return Table("", columns, rows, frozenset({1, 2, 5}))
 
@@ -111,18 +111,18 @@ def measured(own: Record | None, variant: str | None) -> str:
     """Return a variant's ratio to eager in fp32 with its 95 % interval, or why there is none."""
     if own is None or variant is None:
         return NOT_MEASURED
-    cleared = any(rung.variant == variant and rung.state == "cleared" for rung in own.ladder)
-    if not cleared and own.verdict.name == "wrong":
+    passing = any(rung.variant == variant and rung.state == "passed" for rung in own.ladder)
+    if not passing and own.verdict.name == "wrong":
         return NO_RATIO
-    found = compared(own.measurements, variant, BASELINE) if cleared else None
+    found = compared(own.measurements, variant, BASELINE) if passing else None
     if found is None:
         return NOT_MEASURED
     bounds = interval(found.ratio.low, found.ratio.high)
     return f"{ratio(found.ratio.value)} ({bounds})" if bounds else ratio(found.ratio.value)
 
 
-def fastest_cleared(record: Record | None) -> str | None:
-    """Return the cleared fp32 variant with the least median; None where none was timed."""
+def fastest_passing(record: Record | None) -> str | None:
+    """Return the passing fp32 variant with the least median; None where none was timed."""
     rungs = record.ladder if record else ()
     timed = {rung.variant: rung.median_ms for rung in rungs if rung.precision == "fp32" and rung.median_ms}
     return min(timed, key=lambda name: timed[name] or 0.0) if timed else None
@@ -141,8 +141,8 @@ def _floor(records: Sequence[Record], gpu: str) -> Finding | None:
 
 
 def _fastest_here(own: Record | None) -> tuple[str, str]:
-    """Return the fastest cleared fp32 variant with its time, and its ratio to eager."""
-    name = fastest_cleared(own)
+    """Return the fastest passing fp32 variant with its time, and its ratio to eager."""
+    name = fastest_passing(own)
     if own is None or name is None:
         return NOT_MEASURED, NOT_MEASURED
     time, gain = median_ms(own.measurements, name), speedup(own.measurements, name, baseline_of("fp32"))
@@ -154,14 +154,14 @@ def _fastest_here(own: Record | None) -> tuple[str, str]:
 
 def _gpus(records: Sequence[Record]) -> Table:
     columns = ("GPU", "Claimed", "Floor, fp32", "Floor, fastest unit", "Time reported", "Claimed kernel",
-               "Its ratio here, against eager fp32", "Fastest cleared fp32 variant", "Its ratio here")  # fmt: skip
+               "Its ratio here, against eager fp32", "Fastest passing fp32 variant", "Its ratio here")  # fmt: skip
     rows = tuple(
         (
             *_stated(gpu, records),
             milliseconds(evidence.real(_floor(records, gpu), "matrix_unit_floor_ms"), absent=UNKNOWN),
             milliseconds(evidence.real(_floor(records, gpu), "reported_kernel_ms"), absent=NOT_PUBLISHED),
             *(standing(own, records), measured(own, evidence.claimed_name(records[0]))),
-            *(fastest_cleared(own) or NOT_MEASURED, measured(own, fastest_cleared(own))),
+            *(fastest_passing(own) or NOT_MEASURED, measured(own, fastest_passing(own))),
         )
         for gpu, own in places(records)
     )

@@ -36,7 +36,10 @@ def _device(record: Record) -> list[str]:
     )
     if device.kind != "cuda":
         return [ran, message("limitations.emulated")]
-    beside = [message("limitations.beside", device=Recorded(one.name), note=_note(one.note)) for one in record.beside]
+    beside = [
+        message("limitations.beside", device=Recorded(one.name), note=_note(one.note))
+        for one in record.secondary_devices
+    ]
     return [ran, *beside, message("limitations.times", device=device.name)]
 
 
@@ -74,8 +77,8 @@ def _claim(record: Record) -> list[str]:
 
 def _files(record: Record) -> list[str]:
     """What it costs where claimed code could write files that other builds and audits rest on."""
-    missing = [one.name for one in record.environment.walls if one.name in OF_FILES and not one.up]
-    return [message("limitations.files", walls=joined("comma", missing))] if missing else []
+    missing = [one.name for one in record.environment.sandbox if one.name in OF_FILES and not one.up]
+    return [message("limitations.files", limits=joined("comma", missing))] if missing else []
 
 
 def _unconfirmed(record: Record) -> list[str]:

@@ -9,7 +9,7 @@ from audit.report.view import Block, Code, Section, Table
 from audit.run import sandbox_check
 from audit.sandbox import check
 
-DOES = {**check.WALLS, **sandbox_check.OF_THE_CHANNEL}
+DOES = {**check.LIMITS, **sandbox_check.OF_THE_CHANNEL}
 """What each limit of the sandbox does, by its name."""
 
 
@@ -22,7 +22,7 @@ def environment(record: Record) -> Section:
         (message("environment.kit"), env.kit),
         (message("environment.started"), env.started_utc),
         (message("column.device"), _device(record.device)),
-        *((message("environment.beside"), _device(other)) for other in record.beside),
+        *((message("environment.beside"), _device(other)) for other in record.secondary_devices),
         (message("environment.machine"), Recorded(env.machine)),
         (message("environment.system"), Recorded(env.system)),
         (message("environment.python"), env.python),
@@ -75,7 +75,7 @@ def _sandbox(record: Record) -> list[Table]:
             if one.up
             else message("environment.wall_missing", why=Recorded(one.why)),
         )
-        for one in record.environment.walls
+        for one in record.environment.sandbox
     )
     return [Table(message("environment.sandbox"), headings("wall", "inside", "on_this_machine"), rows)] if rows else []
 

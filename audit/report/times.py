@@ -20,7 +20,7 @@ from audit.report.view import Code, Figure, Section, Table
 
 
 def measured(record: Record, figures: tuple[Figure, ...]) -> Section:
-    """Return the waterfall, then every cleared variant and baseline."""
+    """Return the waterfall, then Every passing variant and baseline."""
     names = dict.fromkeys(one.variant for one in record.measurements if _counts(record, one))
     rows = tuple(_row(record, name) for name in names)
     columns = headings("what", "precision", "samples", "median", "interval", "median_hot", "against_eager",
@@ -39,7 +39,7 @@ def measured(record: Record, figures: tuple[Figure, ...]) -> Section:
 
 
 def every(record: Record) -> Section:
-    """Return every timing of the record: samples, outliers and extremes; those of an uncleared kernel do not count."""
+    """Return every timing of the record: samples, outliers, extremes; a kernel that did not pass has no speedup."""
     rows = tuple(
         (
             *(Code(one.variant), shape(one.shape), Recorded(one.protocol)),
@@ -115,19 +115,19 @@ def _wrong(record: Record) -> list[str]:
 def _standing(record: Record, one: Measurement) -> str:
     if one.protocol.startswith(CONTRADICTED):
         return message("timings.contradicted")
-    return message("timings.counts" if _cleared(record, one.variant) else "timings.not_cleared")
+    return message("timings.counts" if _passed(record, one.variant) else "timings.not_passed")
 
 
 def _counts(record: Record, one: Measurement) -> bool:
-    """Return whether a timing is of a baseline or of a cleared variant under our protocol."""
+    """Return whether a timing is of a baseline or of a passing variant under our protocol."""
     ours = any(one is timing for timing in found(record.measurements, one.variant, OURS))
-    return ours and not one.variant.startswith(AGAIN) and _cleared(record, one.variant)
+    return ours and not one.variant.startswith(AGAIN) and _passed(record, one.variant)
 
 
-def _cleared(record: Record, name: str) -> bool:
-    """Return whether a variant of the claim is cleared; a baseline needs no clearing."""
+def _passed(record: Record, name: str) -> bool:
+    """Return whether a variant of the claim passed; a baseline needs no probe."""
     variants = {variant.name for variant in record.claim.statement.variant}
-    return name not in variants or any(one.variant == name and one.state == "cleared" for one in record.ladder)
+    return name not in variants or any(one.variant == name and one.state == "passed" for one in record.ladder)
 
 
 def _precision(record: Record, name: str) -> str:

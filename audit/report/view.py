@@ -54,7 +54,7 @@ class Point:
     badge: str
     text: str
     facts: tuple[tuple[str, str], ...] = ()
-    see_again: str | None = None
+    reproduce_with: str | None = None
 
 
 @dataclass(frozen=True)

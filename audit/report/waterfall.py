@@ -1,4 +1,4 @@
-"""From the published ratio, step by step, to the one that can be defended; an uncleared kernel has none."""
+"""From the published ratio, step by step, to the one that can be defended; a kernel that did not pass has none."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def steps(record: Record) -> tuple[Step, ...]:
     first = Step(message("waterfall.published", gpu=published.gpu), published.ratio, about=published.about)
     states = {rung.variant: rung.state for rung in record.ladder}
     name, precision = claim.claimed.name, claim.claimed.precision
-    if states.get(name) == "cleared":
+    if states.get(name) == "passed":
         again = speedup(record.measurements, name, BASELINE, DO_BENCH)
         ran = (Step(message("waterfall.claimed_as_published"), again),) if again else ()
         return (first, *ran, *_defended(record, name, precision))
@@ -76,7 +76,7 @@ def _step(name: str, one: Comparison) -> Step:
 
 
 def _fastest(record: Record, precision: str) -> str | None:
-    """Return the fastest cleared variant of the claim's precision class."""
-    rungs = [rung for rung in record.ladder if rung.state == "cleared" and rung.precision == precision]
+    """Return the fastest passing variant of the claim's precision class."""
+    rungs = [rung for rung in record.ladder if rung.state == "passed" and rung.precision == precision]
     timed = {rung.variant: rung.median_ms for rung in rungs if rung.median_ms is not None}
     return min(timed, key=lambda name: timed[name]) if timed else None

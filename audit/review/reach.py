@@ -39,7 +39,7 @@ class Reach:
 
 
 def finding(text: str, *, target: str) -> Finding | None:
-    """Return the error that keeps a variant from being cleared; None where the source stays within the allowlist.
+    """Return the error that keeps a variant from passing; None where the source stays within the allowlist.
 
     A text that is not Python does not load, and other findings say so.
     """

@@ -31,7 +31,7 @@ KINDS: dict[str, Serve] = {
     "launches": launches.run,
     **oracle.KINDS,
     **timing.KINDS,
-    "sandbox_check": lambda request, _: iter([{"walls": attempts.run(request.targets)}]),
+    "sandbox_check": lambda request, _: iter([{"results": attempts.run(request.targets)}]),
 }
 
 

@@ -108,8 +108,8 @@ def between_messages(name: str, call: Indexed, *, each_ms: float) -> Iterator[di
     count = max(FEWEST, min(MOST, math.ceil(SPAN_MS / max(each_ms, 1e-6))))
     call(0)
     synchronize()
-    yield {"witness": name, "at": "begin", "calls": count}
+    yield {"independent_clock": name, "at": "begin", "calls": count}
     for _ in range(count):
         call(0)
     synchronize()
-    yield {"witness": name, "at": "end", "calls": count}
+    yield {"independent_clock": name, "at": "end", "calls": count}

@@ -150,7 +150,7 @@ def _timings(request: timing_requests.Timing, events: Sequence[Event], finished:
             raise ProtocolViolation(
                 f"event {place} speaks of {foreign[0][:80]}, which the session was not asked to time"
             )
-        if "witness" in event:
+        if "independent_clock" in event:
             _clocked(event, events[place - 1] if place else {}, place)
         if event.get("inputs", 0) >= len(request.inputs):
             raise ProtocolViolation(f"event {place} names inputs there are none of")
@@ -169,7 +169,7 @@ def _clocked(event: Event, before: Event, place: int) -> None:
         raise ProtocolViolation(f"event {place} ends calls that nobody began")
 
 
-NAMING = ("trying", "loaded", "failed", "warmed", "variant", "profiled", "witness", "answered")
+NAMING = ("trying", "loaded", "failed", "warmed", "variant", "profiled", "independent_clock", "answered")
 """Keys under which a timing session names a callable."""
 Ordered = Callable[[Any, Sequence[Event], bool], None]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from audit.model import Wall
+from audit.model import SandboxLimit
 from audit.run.pool import Workers
 from audit.run.requests import SandboxCheck
 from audit.sandbox import check
@@ -14,11 +14,11 @@ from audit.sandbox.attempts import Targets
 LIMIT_S = 20.0
 KEYS = "keys"
 OF_THE_CHANNEL: Mapping[str, str] = {KEYS: "gets a key for what it tells only where the kit's own code waits for one"}
-"""The part that the parent of a session sees alone, beside `check.WALLS`."""
+"""The part that the parent of a session sees alone, beside `check.LIMITS`."""
 UNSEEN = "this machine does not tell where a process waits"
 
 
-def walls(workers: Workers) -> tuple[Wall, ...]:
+def results(workers: Workers) -> tuple[SandboxLimit, ...]:
     """Return every part of the sandbox, tried from inside a session; milliseconds once the workers have started."""
     attested: list[bool] = []
 
@@ -26,9 +26,9 @@ def walls(workers: Workers) -> tuple[Wall, ...]:
         reply = workers.call(SandboxCheck(targets=targets, folder=Path(targets.folder)), limit_s=LIMIT_S)
         attested.append(reply.attested)
         if not reply.finished:
-            raise check.CheckFailed(f"the trial of the walls failed: {reply.ending}: {reply.detail}")
-        found: Mapping[str, str] = reply.events[0]["walls"]
+            raise check.CheckFailed(f"the sandbox check failed: {reply.ending}: {reply.detail}")
+        found: Mapping[str, str] = reply.events[0]["results"]
         return found
 
-    found = check.walls(ask)
-    return (*found, Wall(name=KEYS, up=any(attested), why="" if any(attested) else UNSEEN))
+    found = check.results(ask)
+    return (*found, SandboxLimit(name=KEYS, up=any(attested), why="" if any(attested) else UNSEEN))

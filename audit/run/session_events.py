@@ -38,7 +38,7 @@ class Event(BaseModel):
 class SandboxChecked(Event):
     """See `sandbox.attempts`."""
 
-    walls: Annotated[dict[Name, Name], Field(max_length=50)]
+    results: Annotated[dict[Name, Name], Field(max_length=50)]
 
 
 class Launch(Event):

@@ -33,7 +33,7 @@ EMPTY_SAMPLES = 20
 
 
 def _interleaved(request: timing_requests.Interleaved, writer: EventWriter) -> Events:
-    """Everything cleared side by side, and what is measured beside it."""
+    """Every passing variant side by side, and what is measured beside it."""
     require_cuda()
     mark = _Mark()
     callables.use_disk_cache(request.inductor, workers=1)  # what is there needs no compiling; more cost seconds
@@ -61,7 +61,7 @@ def _interleaved(request: timing_requests.Interleaved, writer: EventWriter) -> E
     yield mark("blocks")
     for name, call in calls.items():
         yield from other_clocks.between_messages(name, call, each_ms=each_ms[name])
-    yield mark("witness")
+    yield mark("independent_clock")
     yield from _around(calls, request, stopwatch)
     yield mark("around")
 

@@ -25,7 +25,7 @@ class Gpu(Event):
 class IndependentClock(Event):
     """See `other_clocks.between_messages`."""
 
-    witness: Name
+    independent_clock: Name
     at: Literal["begin", "end"]
     calls: Annotated[int, Field(ge=1, le=10_000)]
 

@@ -43,7 +43,7 @@ class Timing(Request):
 
 
 class Interleaved(Timing):
-    """Every cleared variant side by side with the baselines.
+    """Every passing variant side by side with the baselines.
 
     Attributes:
         compiled: modes of torch.compile.

@@ -10,12 +10,12 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
-from audit.model import Wall
+from audit.model import SandboxLimit
 from audit.model.run_directory import Scratch, is_free
 from audit.sandbox import attempts, command
 
 LIMIT_S = 20.0
-WALLS: Mapping[str, str] = {
+LIMITS: Mapping[str, str] = {
     "files": "reads and writes no files but its own and the system's",
     "processes": "reaches no process outside",
     "namespace": "every process it starts ends with it, also when the audit is killed",
@@ -38,7 +38,7 @@ class CheckFailed(Exception):
     why: str
 
 
-def walls(ask: Ask) -> tuple[Wall, ...]:
+def results(ask: Ask) -> tuple[SandboxLimit, ...]:
     """Return every part of the sandbox, as a process inside found it that tried to get through.
 
     Args:
@@ -51,19 +51,20 @@ def walls(ask: Ask) -> tuple[Wall, ...]:
         try:
             found = dict(ask(targets))
         except CheckFailed as failure:
-            found = dict.fromkeys(WALLS, failure.why)
+            found = dict.fromkeys(LIMITS, failure.why)
         held = inside / attempts.HELD
         if held.exists() and not is_free(held):
             found["namespace"] = "a process outlived the session that started it"
     return tuple(
-        Wall(name=name, up=not found.get(name, "not tried"), why=found.get(name, "not tried")) for name in WALLS
+        SandboxLimit(name=name, up=not found.get(name, "not tried"), why=found.get(name, "not tried"))
+        for name in LIMITS
     )
 
 
 @cache
-def around_commands() -> tuple[Wall, ...]:
+def around_commands() -> tuple[SandboxLimit, ...]:
     """Return the sandbox of compilers, tried once a process: sessions get the same, without the seconds torch takes."""
-    return walls(_asked_a_command)
+    return results(_asked_a_command)
 
 
 def _asked_a_command(targets: attempts.Targets) -> Mapping[str, str]:
@@ -71,6 +72,6 @@ def _asked_a_command(targets: attempts.Targets) -> Mapping[str, str]:
     done = command.run(program, folder=Path(targets.folder), limit_s=LIMIT_S)
     if done.code:
         last = (done.err.strip().splitlines() or [done.stopped or "no message"])[-1]
-        raise CheckFailed(f"the trial of the walls failed: {last}")
+        raise CheckFailed(f"the sandbox check failed: {last}")
     answer: dict[str, str] = json.loads(done.out)
     return answer

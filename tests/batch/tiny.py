@@ -62,7 +62,7 @@ def claim(folder: Path, name: str) -> Path:
     """A claim folder of that name with one kernel."""
     place = folder / name
     place.mkdir(parents=True)
-    source = claims.KERNELS / "controls_honest" / "bias_silu"
+    source = claims.KERNELS / "controls_good" / "bias_silu"
     head, *_ = (source / "claim.toml").read_text(encoding="utf-8").split("[[variant]]")
     variant = '[[variant]]\nfile = "claimed.cu"\nrole = "claimed"\ntechnique = "float4 loads"\n'
     (place / "claim.toml").write_text(head + variant, encoding="utf-8")

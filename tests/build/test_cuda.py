@@ -47,7 +47,7 @@ def test_every_shape_of_the_claim_is_audited(device: CudaDevice) -> None:
 
 def test_the_claim_is_compiled_as_published_and_ours_as_ours() -> None:
     flags = {one.role: cuda_device.flags_of(one, CLAIM) for one in CLAIM.variant}
-    assert flags["claimed"] == flags["ablation"] == flags["thief"] == ("-O3", "--use_fast_math")
+    assert flags["claimed"] == flags["ablation"] == flags["no_op"] == ("-O3", "--use_fast_math")
     assert flags["repair"] == ("-O3",)
 
 

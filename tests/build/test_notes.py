@@ -11,7 +11,7 @@ def test_a_log_names_files_and_not_where_they_lie() -> None:
     assert without_folders(log) == "In file included from mma.h:2:10, from a.cu:3\nb.h:1: error: a / b /= c"
 
 
-def test_a_compile_error_is_an_error_in_the_compilers_words_and_accuses_nobody() -> None:
+def test_a_compile_error_is_an_error_in_the_compilers_words_and_fails_no_kernel() -> None:
     note = failed_note(VARIANT, "O2", CompileError("a.cu:3:1: error: expected ';'\n", rung="micro"))
     finding = build_finding(note)
     assert (note.outcome, finding.outcome, finding.grade) == ("does not compile", "error", None)

@@ -67,7 +67,7 @@ def test_arguments_of_a_module_come_from_the_reference(folder: Path) -> None:
 
 
 def test_cuda_texts_are_compiled_and_their_kernels_run_in_every_order() -> None:
-    source = FOLDER.path / "silent_fallback_honest.py"
+    source = FOLDER.path / "silent_fallback_good.py"
     built = emulated(source)
     assert built.orders == ("forward", "reverse", "random")
     assert built.checks_accesses

@@ -24,7 +24,7 @@ def builder(cache: Path) -> PythonBuilder:
 
 
 def test_an_extension_is_compiled_once(tmp_path: Path) -> None:
-    source = FOLDER.path / "inline_model_honest.py"
+    source = FOLDER.path / "inline_model_good.py"
     variant = next(one for one in FOLDER.claim.variant if one.file == source.name)
     first = builder(tmp_path).build(source, variant, FOLDER.claim, level="fast")
     again = builder(tmp_path).build(source, variant, FOLDER.claim, level="published")
@@ -32,7 +32,7 @@ def test_an_extension_is_compiled_once(tmp_path: Path) -> None:
     assert isinstance(first.loaded, CudaPython) and first.loaded.folder and first.loaded.extensions
     ((library, name),) = first.loaded.extensions.values()
     assert (first.loaded.folder / library).is_file()
-    assert name == "inline_model_honest"
+    assert name == "inline_model_good"
 
 
 def test_what_the_builder_refuses_is_told_in_the_compilers_words(tmp_path: Path) -> None:

@@ -213,6 +213,6 @@ def test_a_text_of_too_many_pieces_is_not_supported() -> None:
         _ = PythonSource(f"{BUILDER}load_inline('m', '', {many})\n").inline
 
 
-def test_a_source_nested_too_deeply_accuses_nobody() -> None:
+def test_a_source_nested_too_deeply_fails_no_kernel() -> None:
     with pytest.raises(Unsupported, match="nested this deeply"):
         PythonSource("-" * 200_000 + "1")

@@ -77,9 +77,7 @@ def test_anything_else_is_no_answer(told: str) -> None:
 
 
 @pytest.mark.skipif(race_prover.version() is None, reason="the extra `prover` is not installed")
-@pytest.mark.parametrize(
-    ("control", "answer"), [("race_shared_rogue", "race"), ("race_shared_honest", "free of races")]
-)
+@pytest.mark.parametrize(("control", "answer"), [("race_shared_bad", "race"), ("race_shared_good", "free of races")])
 def test_the_prover_itself(control: str, answer: str) -> None:
     launch = {"kernel": "rows_kernel", "grid": [2, 1, 1], "block": [256, 1, 1], "arguments": [None, None, 40]}
     source = claims.KERNELS / "controls_undefined" / f"{control}.cu"

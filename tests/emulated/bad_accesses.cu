@@ -76,7 +76,7 @@ Tensor shared(Tensor in, bool bad) {
   return out;
 }
 
-// Honest: three floats need 4 bytes, no access is wider than 16, a member of a misaligned vector needs its own alignment, and local arrays lie in
+// Known-good: three floats need 4 bytes, no access is wider than 16, a member of a misaligned vector needs its own alignment, and local arrays lie in
 // registers or where their compiler puts them.
 __global__ void loose_kernel(const float* in, float* out) {
   float3 three = *reinterpret_cast<const float3*>(in + 1);

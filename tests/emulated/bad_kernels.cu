@@ -1,4 +1,4 @@
-// Pairs for every report of the emulated device: bad = 1 does the undefined thing, bad = 0 is its honest twin.
+// Pairs for every report of the emulated device: bad = 1 does the undefined thing, bad = 0 is its known-good twin.
 #include <torch/extension.h>
 #include <cassert>
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-"""The emulated device models what it says, at both optimisation levels: else no kernel may be accused."""
+"""The emulated device models what it says, at both optimisation levels: else no kernel may be failed."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_a_collection_goes_through_every_stage_without_a_gpu(
     claim(root, "right")
     claim(root, "wrong", source=UNDERLAUNCHED)
     claim(root, "impossible", more=CLAIMED_FOR + OBSERVED)
-    claim(root, "no_claim", role="honest")
+    claim(root, "no_claim", role="known_good")
     (claim(root, "broken") / "claim.toml").write_text("name = 3")
     assert cli.main(["funnel", str(root), "--out", str(out), "--device", "emulated", "--seed", "7"]) == 0
     known = {path.stem: state.read(ItemState, path) for path in (out / "items").iterdir()}

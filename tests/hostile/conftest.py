@@ -85,7 +85,7 @@ class Stage:
         return Places((*self.places.guarded, *entries), self.places.scratch, self.places.cache)
 
     def claim(self, attack: Attack | None, name: str) -> Path:
-        """A claim folder of that name: the attack or an honest kernel is claimed, another honest one stands beside."""
+        """A claim folder of that name: the attack or a right kernel is claimed, with another right one."""
         folder = self.folders["claims"] / name
         shutil.copytree(CLAIM, folder)
         claimed = "twice.cu" if attack is None else attack.path.name
@@ -93,7 +93,7 @@ class Stage:
             (folder / claimed).write_text(self._placed(attack.path.read_text(encoding="utf-8")), encoding="utf-8")
         with (folder / "claim.toml").open("a", encoding="utf-8") as file:
             file.write(VARIANT.format(file=claimed, role="claimed"))
-            file.write(VARIANT.format(file="honest.py", role="repair"))
+            file.write(VARIANT.format(file="known_good.py", role="repair"))
         return folder
 
     def audit(
@@ -134,7 +134,7 @@ class Stage:
             states = {
                 rung.variant: rung.state for rung in self.audit(self.claim(None, f"after_{self._attacks[-1]}")).ladder
             }
-            assert states == {"twice": "cleared", "honest": "cleared"}, f"after {', '.join(self._attacks)}"
+            assert states == {"twice": "passed", "known_good": "passed"}, f"after {', '.join(self._attacks)}"
             self._attacks.clear()
 
     def log(self) -> str:
@@ -189,7 +189,7 @@ def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     leftovers.adopt()
     one = Stage(tmp_path_factory.mktemp("stage"), request.param)
     try:
-        assert {rung.state for rung in one.audit(one.claim(None, "first")).ladder} == {"cleared"}
+        assert {rung.state for rung in one.audit(one.claim(None, "first")).ladder} == {"passed"}
         yield one
         one.audit_after()
     finally:

@@ -25,7 +25,7 @@ kit, reports, a home and other people's folders. An attack that gets through ret
 row fails.
 
 `cleared` is an attack that came to nothing: the kernel's right values counted, or would but for `reach`,
-which keeps Python sources that reach the process that checks them from being cleared. What is an error accuses nobody.
+which keeps Python sources that reach the process that checks them from passing. What is an error fails no kernel.
 This page is made by `python -m tests.hostile.table` from the headers and from what the last run saw.
 """
 

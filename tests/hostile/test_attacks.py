@@ -18,7 +18,7 @@ from tests.hostile.header import Attack, Outcome, attacks
 
 ATTACKS = attacks()
 SEEN = ROOT / "out/hostile"
-HONEST = "honest"
+KNOWN_GOOD = "known_good"
 LET_THROUGH = "let through"
 """What an attack raises that found no wall."""
 LATE = {
@@ -58,10 +58,10 @@ def patience(want: Outcome) -> dict[str, float]:
 def check_outcome(record: Record, want: Outcome, name: str) -> None:
     """The attack ends as its header says, accused of nothing but that, and its neighbour is unaffected."""
     states = {rung.role: rung.state for rung in judge.ladder(record.claim.statement, _read(record, want))}
-    assert states["repair"] == "cleared", against(record, HONEST)
+    assert states["repair"] == "passed", against(record, KNOWN_GOOD)
     about, told = [one for one in record.findings if one.target == name], against(record, name)
     assert not [one for one in told if LET_THROUGH in one]
-    assert (states["claimed"] == "cleared") == (want.probe is None), told
+    assert (states["claimed"] == "passed") == (want.probe is None), told
     assert want.outcome == "fail" or not [one for one in about if one.fails_kernel], told
     if want.probe is not None:
         (finding,) = [one for one in about if one.probe == want.probe]
@@ -82,7 +82,7 @@ def against(record: Record, name: str) -> list[str]:
 
 def check_whole(record: Record) -> None:
     """The audit went through to the verdict, and each variant was built and asked, or it is said why not."""
-    assert {one.probe for one in record.findings if one.target == HONEST} >= {"build", "contract", "agreement"}
+    assert {one.probe for one in record.findings if one.target == KNOWN_GOOD} >= {"build", "contract", "agreement"}
     assert record.environment.stages
     assert record.ladder
 
@@ -107,5 +107,5 @@ def _seen(record: Record, attack: Attack, device: str) -> str:
     probe = attack.outcomes[device].probe
     found: list[Finding] = [one for one in record.findings if (one.target, one.probe) == (attack.name, probe)]
     blocked = any((one.target, one.probe) == (attack.name, reach.NAME) for one in record.findings)
-    cleared = f"cleared but for `{reach.NAME}`" if blocked else "cleared"
+    cleared = f"cleared but for `{reach.NAME}`" if blocked else "passed"
     return found[0].summary if found else f"{cleared}; verdict {record.verdict.name}"

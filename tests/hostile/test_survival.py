@@ -31,7 +31,7 @@ def offered() -> bool:
 
 
 def claim(folder: Path, remark: str = "") -> Path:
-    """The honest claim; its kernel is one nobody has compiled where there is a remark."""
+    """The known-good claim; its kernel is one nobody has compiled where there is a remark."""
     shutil.copytree(CLAIM, folder)
     with (folder / "twice.cu").open("a", encoding="utf-8") as source:
         source.write(f'static const char remark[] = "{remark}";\n' if remark else "")  # a build knows no comments
@@ -84,7 +84,7 @@ def test_two_audits_of_one_claim_at_once(tmp_path: Path) -> None:
     assert third.stderr == f"audit: {outs[0]}: another audit is writing there; choose another folder or wait for it\n"
     assert [one.wait(timeout=100) for one in running] == [0, 0]
     records = [store.read(out / "record.json") for out in outs]
-    assert [{rung.state for rung in record.ladder} for record in records] == [{"cleared"}, {"cleared"}]
+    assert [{rung.state for rung in record.ladder} for record in records] == [{"passed"}, {"passed"}]
     assert sorted(note.from_cache for record in records for note in record.environment.builds) == [False, True]
 
 

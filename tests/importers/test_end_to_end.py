@@ -1,4 +1,4 @@
-"""Imported claims, audited: a sound KernelBench pair passes, a wrong archive row and the first claim are convicted."""
+"""Imported claims, audited: a sound KernelBench pair passes, a wrong archive row and the first claim fail."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_sound_kernelbench_solution_passes(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "report.html").exists()
 
 
-def test_a_wrong_archive_kernel_is_convicted(tmp_path: Path) -> None:
+def test_a_wrong_archive_kernel_is_failed(tmp_path: Path) -> None:
     half = published.CU.replace("if (i < count)", "if (2 * i < count)")
     row = published.ARCHIVE_ROW | {"CUDA_Code": half}
     record = audited(published.write(tmp_path / "source", rows__jsonl=published.lines(row)), tmp_path)
@@ -40,7 +40,7 @@ def test_a_wrong_archive_kernel_is_convicted(tmp_path: Path) -> None:
     assert outcomes(record)["coverage"] == "fail"
 
 
-def test_the_first_claim_in_its_original_form_is_convicted(tmp_path: Path) -> None:
+def test_the_first_claim_in_its_original_form_is_failed(tmp_path: Path) -> None:
     """A notebook with a CUDA text, `load(...).forward`, do_bench cells and one comparison that came second."""
     text = (claims.KERNELS / "triangular_mm" / "claimed.cu").read_text(encoding="utf-8")
     cells = [

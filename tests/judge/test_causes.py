@@ -82,7 +82,7 @@ def test_places_are_those_of_every_device_with_their_builds(record: Record) -> N
         UNWRITTEN.model_copy(update={"device": "cuda", "shape": {"N": 4096}, "evidence": {}}),
         UNWRITTEN.model_copy(update={"device": "cuda", "shape": {"N": 3}, "claimed": False}),
     ]
-    told = record.model_copy(update={"findings": tuple(seen), "beside": (beside,)})
+    told = record.model_copy(update={"findings": tuple(seen), "secondary_devices": (beside,)})
     assert causes.shown_at(told, seen[:1]) == (
         Place(shape=SHAPE, device="emulated device", builds=2),
         Place(shape={"N": 4096}, device="a GPU", builds=1),
@@ -182,7 +182,7 @@ def test_confidence_counts_causes_devices_and_builds(
     gpu = record.device.model_copy(update={"kind": "cuda", "name": "a GPU"})
     probes = [one.model_copy(update={"confirmed": confirmed, "device": "emulated"}) for one in (NAN, STALE, UNWRITTEN)]
     others = [one.model_copy(update={"device": device}) for one in probes]
-    told = record.model_copy(update={"beside": (gpu,), "findings": (*probes, *others)})
+    told = record.model_copy(update={"secondary_devices": (gpu,), "findings": (*probes, *others)})
     assert judge.judge(told).confidence == level
     apart = told.model_copy(update={"findings": (*probes, ALIAS.model_copy(update={"device": "emulated"}))})
     assert judge.judge(apart).confidence == ("high" if confirmed else "medium")

@@ -35,7 +35,7 @@ def replaced(probe: str, outcome: str, **more: str) -> list[Finding]:
         ([finding("launch_geometry", "fail", grade="hint"), *RIGHT], "no defect found"),
         ([*RIGHT, finding("floor", "fail", target="H100")], "mistimed"),
         ([*replaced("order", "fail"), finding("floor", "fail", target="T4")], "wrong"),
-        ([finding("agreement", "fail", target="thief"), *RIGHT], "no defect found"),
+        ([finding("agreement", "fail", target="no_op"), *RIGHT], "no defect found"),
         ([*RIGHT, finding("kernels_ran", "fail")], "overstated"),
         ([*RIGHT, finding("kernels_ran", "fail", grade="hint")], "no defect found"),
         ([*replaced("order", "fail"), finding("kernels_ran", "fail")], "wrong"),
@@ -59,7 +59,7 @@ def test_what_is_missing_is_named(record: Record) -> None:
     assert judged(record, [finding("build", "error")]).verdict.missing == ("a build: build error",)
 
 
-def test_messages_of_a_foreign_hand_keep_a_variant_from_being_cleared(record: Record) -> None:
+def test_messages_of_a_foreign_hand_keep_a_variant_from_passing(record: Record) -> None:
     (missing,) = judged(record, [*RIGHT, channel.finding("claimed", ["an event was told twice"])]).verdict.missing
     assert missing.startswith("channel: messages of a session that its own code did not send (1x)")
 
@@ -148,10 +148,10 @@ def test_times_of_another_session_than_the_baselines_are_none(record: Record) ->
     assert verdict.missing[0].startswith("a time:")
 
 
-def test_only_a_cleared_variant_has_a_time(record: Record) -> None:
+def test_only_a_passing_variant_has_a_time(record: Record) -> None:
     told = timed(record, H100, timing("claimed", 0.1), timing(judge.BASELINE, 15.0))
-    wrong = [finding("agreement", "fail", target="thief")]
-    more = Measurement(variant="thief", shape={"N": 4096}, protocol=OURS, samples_ms=(0.001,))
+    wrong = [finding("agreement", "fail", target="no_op")]
+    more = Measurement(variant="no_op", shape={"N": 4096}, protocol=OURS, samples_ms=(0.001,))
     rungs = judge.ladder(told.claim.statement, [*RIGHT, *wrong], [*told.measurements, more])
     assert {rung.variant: rung.median_ms for rung in rungs if rung.median_ms is not None} == {"claimed": 0.1}
 
@@ -188,5 +188,5 @@ def test_no_cause_without_a_cure_or_without_a_defect(record: Record, claimed: tu
 def test_ladder_keeps_the_order_of_the_claim_and_clears_nobody_by_silence(record: Record) -> None:
     rungs = judge.ladder(record.claim.statement, RIGHT)
     assert [rung.variant for rung in rungs] == [variant.name for variant in record.claim.statement.variant]
-    assert rungs[0].state == "cleared"
+    assert rungs[0].state == "passed"
     assert {rung.state for rung in rungs[1:]} == {"undecided"}

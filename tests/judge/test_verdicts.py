@@ -60,7 +60,7 @@ ROWS: list[tuple[str, list[Finding], str]] = [
     ("the time of something else", [*RIGHT, finding("launch_geometry", "fail", grade="hint"), FLOOR], "mistimed"),
     ("the time of something else", [*RIGHT, finding("timed_outputs", "skip"), FLOOR], "mistimed"),
     ("right, without a time", RIGHT, "no defect found"),
-    ("right, without a time", [*RIGHT, finding("agreement", "fail", target="thief")], "no defect found"),
+    ("right, without a time", [*RIGHT, finding("agreement", "fail", target="no_op")], "no defect found"),
     ("right, without a time", [*RIGHT, ELSEWHERE], "no defect found"),
     ("right, without a time", [*RIGHT, finding("sweep", "error")], "no defect found"),
     ("right, without a time", [*RIGHT, finding("sweep", "fail", grade="hint", claimed=False)], "no defect found"),
@@ -105,7 +105,7 @@ OF_THEIR_OWN = (evidence.KERNELS, evidence.PRECISION, evidence.REPLACED, *eviden
 
 
 @pytest.mark.parametrize("probe", [probe for probe in PROBES if probe not in OF_THEIR_OWN])
-def test_any_probe_convicts_by_proof_alone_and_blocks_by_an_error(record: Record, probe: str) -> None:
+def test_any_probe_fails_a_kernel_by_proof_alone_and_blocks_by_an_error(record: Record, probe: str) -> None:
     others = [one for one in RIGHT if one.probe != probe]
     verdicts = {}
     for grade in ("proved", "undefined", "hint"):

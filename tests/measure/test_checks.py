@@ -1,4 +1,4 @@
-"""Findings about the measuring: control, flush, clocks, order, floor, timed outputs; a hint convicts nobody."""
+"""Findings about the measuring: control, flush, clocks, order, floor, timed outputs; a hint fails no kernel."""
 
 from __future__ import annotations
 
@@ -136,14 +136,14 @@ def test_outputs_of_timed_calls_are_compared_with_the_oracle(tmp_path: Path) -> 
     wrong = EXPECTED.copy()
     wrong[2, 1] = np.nan
     events = [kept(tmp_path, "shared_tiled", EXPECTED[[1, 3]], [1, 3]), kept(tmp_path, "claimed", wrong),
-              {"variant": "thief", "inputs": 0, "block": 0, "no_tensor": "int"},
+              {"variant": "no_op", "inputs": 0, "block": 0, "no_tensor": "int"},
               kept(tmp_path, "fixed_grid2d", EXPECTED) | {"whole": [2, 8]},
               kept(tmp_path, "rewritten", wrong) | {"digest": "0" * 64}]  # fmt: skip
     told = {one.target: one for one in verified(events, [case(tmp_path)], CLAIM, tmp_path)}
     assert told["shared_tiled"].outcome == "pass"
     assert told["claimed"].fails_kernel
     assert "in block 7: 1 of 16 elements wrong; at [2, 1] expected 9, got nan" in told["claimed"].summary
-    assert "returned no tensor but int" in told["thief"].summary
+    assert "returned no tensor but int" in told["no_op"].summary
     assert (told["rewritten"].probe, told["rewritten"].outcome) == ("channel", "error"), "neither right nor wrong"
     assert "shape [2, 8]" in told["fixed_grid2d"].summary
 

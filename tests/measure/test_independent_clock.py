@@ -16,7 +16,7 @@ SHAPE = {"N": 4}
 
 
 def reply(each_ms: float, wall_ms: float, *, calls: int = 10, name: str = "claimed") -> Reply:
-    around = [{"witness": name, "at": at, "calls": calls} for at in ("begin", "end")]
+    around = [{"independent_clock": name, "at": at, "calls": calls} for at in ("begin", "end")]
     samples = {"variant": name, "how": "cold", "samples_ms": [each_ms] * 3, "blocks": [0, 1, 2], "positions": [0, 0, 0]}
     return Reply("finished", (samples, *around), "", (0.5, 1.0, 1.0 + wall_ms / 1e3))
 
@@ -28,7 +28,7 @@ def about(one: Reply) -> list[Any]:
 @pytest.mark.parametrize(("each_ms", "wall_ms"), [(2.0, 20.5), (2.0, 39.0), (0.01, 5.0), (2.0, 1.0)])
 def test_a_time_within_the_slack_is_not_contradicted(each_ms: float, wall_ms: float) -> None:
     (found,) = about(reply(each_ms, wall_ms))
-    assert (found.probe, found.target, found.outcome) == ("witness", "claim", "pass")
+    assert (found.probe, found.target, found.outcome) == ("independent_clock", "claim", "pass")
 
 
 @pytest.mark.parametrize(("each_ms", "wall_ms"), [(2.0, 80.0), (0.01, 30.0), (0.0, 25.0)])
@@ -55,4 +55,4 @@ def test_the_calls_are_made_between_the_two_messages(
     made: list[int] = []
     events = between_messages("claimed", made.append, each_ms=each_ms)
     assert (next(events)["at"], len(made)) == ("begin", 1), "the first call loads the kernel"
-    assert (next(events), len(made)) == ({"witness": "claimed", "at": "end", "calls": calls}, 1 + calls)
+    assert (next(events), len(made)) == ({"independent_clock": "claimed", "at": "end", "calls": calls}, 1 + calls)

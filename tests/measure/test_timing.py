@@ -56,14 +56,14 @@ def _no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing.gpu, "state", lambda: None)
 
 
-def test_what_is_cleared_runs_side_by_side_and_the_claim_is_an_exhibit_apart(tmp_path: Path) -> None:
+def test_what_passed_runs_side_by_side_and_the_claim_is_timed_apart(tmp_path: Path) -> None:
     workers = StandIn(interleaved=ladder, published=exhibit)
-    told = measure.times(opened(workers, tmp_path), builds("claimed", "thief", "wmma_split"), cleared={"wmma_split"})
+    told = measure.times(opened(workers, tmp_path), builds("claimed", "no_op", "wmma_split"), passed={"wmma_split"})
     assert workers.kinds() == ["cases", "interleaved", "published"]
     _, race, alone = workers.requests
     assert [one.name for one in race.variants] == ["wmma_split"]
     assert (race.baselines, race.compiled) == (None, ("compile",))
-    assert [one.name for one in alone.variants] == ["claimed"], "no exhibit of what is ours and not cleared"
+    assert [one.name for one in alone.variants] == ["claimed"], "no timing of what is ours and did not pass"
     assert {one.protocol for one in told.measurements if one.variant == "claimed"} == {DO_BENCH, DO_BENCH_OF_MEAN}
     assert {one.protocol for one in told.measurements if one.variant == "wmma_split"} >= {OURS, BUSY}
     ours = [one for one in told.measurements if one.protocol == OURS]
@@ -72,7 +72,7 @@ def test_what_is_cleared_runs_side_by_side_and_the_claim_is_an_exhibit_apart(tmp
 
 def test_the_findings_of_a_good_session(tmp_path: Path) -> None:
     workers = StandIn(interleaved=ladder, published=exhibit)
-    told = measure.times(opened(workers, tmp_path), builds("wmma_split"), cleared={"wmma_split"})
+    told = measure.times(opened(workers, tmp_path), builds("wmma_split"), passed={"wmma_split"})
     found = {(one.probe, one.target): one.outcome for one in told.findings}
     assert found == {
         ("timed_outputs", EAGER): "pass",
@@ -89,11 +89,11 @@ def test_the_findings_of_a_good_session(tmp_path: Path) -> None:
 def test_a_build_that_comes_late_runs_beside_eager_and_the_strongest_baseline(tmp_path: Path) -> None:
     workers = StandIn(interleaved=ladder, published=exhibit)
     one = opened(workers, tmp_path)
-    first = measure.times(one, builds("wmma_split"), cleared={"wmma_split"})
+    first = measure.times(one, builds("wmma_split"), passed={"wmma_split"})
     workers.answers["interleaved"] = lambda request: session(
         request, baseline__eager=2.7, baseline__blocked=1.8, claimed=0.9
     )
-    later = measure.times(one, builds("claimed"), cleared={"claimed"}, baselines=False)
+    later = measure.times(one, builds("claimed"), passed={"claimed"}, baselines=False)
     assert workers.kinds() == ["cases", "interleaved", "cases", "interleaved", "published"]
     race = workers.requests[3]
     assert (race.baselines, race.compiled, race.published) == (("eager", "blocked"), (), ())
@@ -111,9 +111,7 @@ def test_a_callable_that_ends_the_process_is_left_out_and_the_others_go_on(tmp_p
         return ladder(request)
 
     workers = StandIn(interleaved=race)
-    told = measure.times(
-        opened(workers, tmp_path), builds("wmma_f16", "wmma_split"), cleared={"wmma_f16", "wmma_split"}
-    )
+    told = measure.times(opened(workers, tmp_path), builds("wmma_f16", "wmma_split"), passed={"wmma_f16", "wmma_split"})
     assert workers.kinds() == ["cases", "interleaved", "interleaved"]
     assert [one for one in told.measurements if one.variant == "wmma_split"]
     (crash,) = [one for one in told.findings if one.outcome == "error"]
@@ -123,7 +121,7 @@ def test_a_callable_that_ends_the_process_is_left_out_and_the_others_go_on(tmp_p
 
 def test_a_session_that_breaks_off_keeps_its_samples_and_says_so(tmp_path: Path) -> None:
     workers = StandIn(interleaved=lambda request: Reply("timed out", tuple(ladder(request)), "did not finish"))
-    told = measure.times(opened(workers, tmp_path), builds("wmma_split"), cleared={"wmma_split"})
+    told = measure.times(opened(workers, tmp_path), builds("wmma_split"), passed={"wmma_split"})
     assert workers.kinds().count("interleaved") == 1
     assert [one for one in told.measurements if one.variant == "wmma_split"]
     assert any(one.outcome == "error" and "timed out" in one.summary for one in told.findings)
@@ -132,7 +130,7 @@ def test_a_session_that_breaks_off_keeps_its_samples_and_says_so(tmp_path: Path)
 def test_a_baseline_that_fails_is_an_error_of_its_own(tmp_path: Path) -> None:
     failed = {"failed": "baseline:compile", "why": "BackendCompilerFailed: no Triton"}
     workers = StandIn(interleaved=lambda request: [*ladder(request), failed])
-    told = measure.times(opened(workers, tmp_path), builds("wmma_split"), cleared={"wmma_split"})
+    told = measure.times(opened(workers, tmp_path), builds("wmma_split"), passed={"wmma_split"})
     (missing,) = [one for one in told.findings if one.outcome == "error"]
     assert (missing.target, "no Triton" in missing.summary) == ("baseline:compile", True)
     assert measure.compared(told.measurements, "wmma_split", EAGER) is not None

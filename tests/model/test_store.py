@@ -23,7 +23,9 @@ def test_round_trip_keeps_every_field(record: Record, tmp_path: Path) -> None:
 def test_top_level_keys_and_first_verdict(record: Record, tmp_path: Path) -> None:
     store.write(record, tmp_path / "record.json")
     data = json.loads((tmp_path / "record.json").read_text())
-    assert list(data) == "schema claim device beside environment findings measurements ladder verdict".split()
+    assert (
+        list(data) == "schema claim device secondary_devices environment findings measurements ladder verdict".split()
+    )
     assert data["verdict"]["name"] == "incomplete"
 
 
@@ -36,7 +38,7 @@ def test_exported_schema_is_current_and_accepts_a_record(record: Record) -> None
 @pytest.mark.parametrize(
     ("change", "place"),
     [
-        ({"schema": 4}, "schema"),
+        ({"schema": 5}, "schema"),
         ({"surprise": 1}, "surprise"),
         ({"verdict": {"name": "guilty"}}, "verdict.name"),
         ({"findings": [{"probe": "order"}]}, "findings.0"),

@@ -39,8 +39,8 @@ def test_every_probe_asks_names_mechanisms_and_has_controls(probe: str) -> None:
     assert question(probe).endswith("?")
     assert probe == module.NAME
     assert module.MECHANISMS
-    assert controls_of(probe, "rogue")
-    assert controls_of(probe, "honest")
+    assert controls_of(probe, "known_bad")
+    assert controls_of(probe, "known_good")
 
 
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: str(path.relative_to(ROOT / "docs")))
@@ -67,7 +67,7 @@ def test_the_gravest_grade_of_a_page_is_that_of_the_published_self_test() -> Non
     published = selftest.read(ROOT / "reports" / "self_test" / "emulated.json")
     found: dict[str, set[str | None]] = {}
     for row in published.rows:
-        if row.probe in PROBES and row.role == "rogue" and row.result in ("convicted", "flagged"):
+        if row.probe in PROBES and row.role == "known_bad" and row.result in ("proved", "flagged"):
             found.setdefault(row.probe, set()).add(row.answers[row.probe].grade)
     assert len(found) > 15
     for name, text in read("probes", ProbeText, PROBES).items():

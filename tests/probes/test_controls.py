@@ -13,8 +13,8 @@ from audit.probes import PROBES
 from tests.probes.conftest import Answers
 
 FOLDER = claims.load("controls")
-ROGUES = [variant for variant in FOLDER.claim.variant if variant.role == "rogue"]
-HONEST = [variant for variant in FOLDER.claim.variant if variant.role == "honest"]
+KNOWN_BAD = [variant for variant in FOLDER.claim.variant if variant.role == "known_bad"]
+KNOWN_GOOD = [variant for variant in FOLDER.claim.variant if variant.role == "known_good"]
 ON_A_GPU = {"current_stream"}
 """Probes whose mechanism the emulated device does not have."""
 ELSEWHERE = {"untouched_process"}
@@ -39,20 +39,20 @@ def answers(published: Mapping[str, Answers]) -> Answers:
 
 def test_every_probe_and_rule_has_a_pair() -> None:
     asked = {*PROBES, "launch_geometry"} - ELSEWHERE
-    assert {variant.probe for variant in ROGUES} == asked
-    assert {variant.probe for variant in HONEST} == asked
+    assert {variant.probe for variant in KNOWN_BAD} == asked
+    assert {variant.probe for variant in KNOWN_GOOD} == asked
 
 
-@pytest.mark.parametrize("variant", ROGUES, ids=lambda variant: variant.name)
-def test_rogue_fails_its_probe(answers: Answers, variant: Variant) -> None:
+@pytest.mark.parametrize("variant", KNOWN_BAD, ids=lambda variant: variant.name)
+def test_known_bad_control_fails_its_probe(answers: Answers, variant: Variant) -> None:
     assert variant.probe is not None
     found = answers[variant.name][variant.probe]
     assert found.outcome == ("skip" if variant.probe in ON_A_GPU else "fail"), found.summary
     assert found.grade == "proved" or variant.probe in HINTED | ON_A_GPU
 
 
-@pytest.mark.parametrize("variant", HONEST, ids=lambda variant: variant.name)
-def test_honest_twin_passes_every_probe(answers: Answers, variant: Variant) -> None:
+@pytest.mark.parametrize("variant", KNOWN_GOOD, ids=lambda variant: variant.name)
+def test_known_good_twin_passes_every_probe(answers: Answers, variant: Variant) -> None:
     found = answers[variant.name]
     assert found.keys() >= PROBES.keys()
     assert {probe: one.summary for probe, one in found.items() if not passes(probe, one, variant)} == {}
@@ -69,16 +69,16 @@ def passes(probe: str, answer: Answer, variant: Variant) -> bool:
 
 
 def test_a_replayed_result_is_reported_as_one(answers: Answers) -> None:
-    summary = answers["fresh_values_rogue_shape"]["fresh_values"].summary
+    summary = answers["fresh_values_bad_shape"]["fresh_values"].summary
     assert "bit for bit the result of the first call" in summary
     assert "right in a fresh process" in summary
 
 
 def test_wrong_from_the_first_call_on_is_reported_once(answers: Answers) -> None:
-    found = {probe: one.outcome for probe, one in answers["agreement_rogue"].items()}
+    found = {probe: one.outcome for probe, one in answers["agreement_bad"].items()}
     assert found["agreement"] == "fail"
     assert {found[probe] for probe in ("fresh_values", "repeat", "distributions", "precision", "alias")} == {"skip"}
 
 
 def test_a_counter_is_caught_behind_its_patience(answers: Answers) -> None:
-    assert "a repeated call" in answers["repeat_rogue"]["repeat"].summary
+    assert "a repeated call" in answers["repeat_bad"]["repeat"].summary

@@ -15,9 +15,9 @@ from audit.run.pool import Workers
 
 FOLDER = claims.load("controls_caches")
 VARIANTS = {variant.name: variant for variant in FOLDER.claim.variant}
-ROGUES = [variant for variant in VARIANTS.values() if variant.role == "rogue"]
+KNOWN_BAD = [variant for variant in VARIANTS.values() if variant.role == "known_bad"]
 ASKED = ("fresh_values", "repeat", "dead_inputs")
-RIGHT = ("by_hash_honest", "by_ends_honest", "in_the_callers_dict_honest")
+RIGHT = ("by_hash_good", "by_ends_good", "in_the_callers_dict_good")
 
 
 @pytest.fixture(scope="module")
@@ -37,14 +37,14 @@ def findings(device_run: DeviceRun, variant: Variant, probes: tuple[str, ...] = 
     return {probe: ask(probe, target) for probe in probes}
 
 
-def test_every_rogue_has_a_twin_and_one_of_the_probes_about_later_calls() -> None:
-    for rogue in ROGUES:
-        twin = VARIANTS[rogue.name.replace("_rogue", "_honest")]
-        assert (twin.role, twin.probe) == ("honest", rogue.probe)
-        assert rogue.probe in ASKED
+def test_every_known_bad_control_has_a_twin_and_one_of_the_probes_about_later_calls() -> None:
+    for bad in KNOWN_BAD:
+        twin = VARIANTS[bad.name.replace("_bad", "_good")]
+        assert (twin.role, twin.probe) == ("known_good", bad.probe)
+        assert bad.probe in ASKED
 
 
-@pytest.mark.parametrize("variant", ROGUES, ids=lambda variant: variant.name)
+@pytest.mark.parametrize("variant", KNOWN_BAD, ids=lambda variant: variant.name)
 def test_a_kept_result_is_proved_wrong(device_run: DeviceRun, variant: Variant) -> None:
     assert variant.probe is not None
     finding = findings(device_run, variant, (variant.probe,))[variant.probe]
@@ -59,7 +59,7 @@ def test_what_looks_alike_and_computes_is_right(device_run: DeviceRun, name: str
 
 def test_freed_memory_came_back_with_other_values(device_run: DeviceRun) -> None:
     """What `by_version` and `by_address` are asked with rests on an allocator that hands out freed blocks."""
-    finding = findings(device_run, VARIANTS["by_hash_honest"], ("fresh_values",))["fresh_values"]
+    finding = findings(device_run, VARIANTS["by_hash_good"], ("fresh_values",))["fresh_values"]
     told = finding.evidence["shapes"]
     assert isinstance(told, list)
     changes = [one["change"] for one in told if isinstance(one, dict)]
@@ -68,5 +68,5 @@ def test_freed_memory_came_back_with_other_values(device_run: DeviceRun) -> None
 
 
 def test_something_left_in_the_callers_dict_is_a_hint(device_run: DeviceRun) -> None:
-    finding = findings(device_run, VARIANTS["in_the_callers_dict_rogue"], ("inputs_intact",))["inputs_intact"]
+    finding = findings(device_run, VARIANTS["in_the_callers_dict_bad"], ("inputs_intact",))["inputs_intact"]
     assert (finding.outcome, finding.grade, finding.evidence["left_in"]) == ("fail", "hint", [1])

@@ -14,21 +14,21 @@ from tests.probes.conftest import Answers
 
 FOLDER = claims.load("controls_undefined")
 VARIANTS = FOLDER.claim.variant
-HONEST = [variant for variant in VARIANTS if variant.role == "honest"]
+KNOWN_GOOD = [variant for variant in VARIANTS if variant.role == "known_good"]
 PROBE = "memory_access"
 KINDS = {
-    "race_shared_rogue": ("race-shared", "sums[threadIdx.x] += "),
-    "race_reuse_rogue": ("race-shared", "held[threadIdx.x] = value"),
-    "race_start_rogue": ("race-shared", "atomicAdd(&total"),
-    "race_global_rogue": ("race-global", "result[0] += sum"),
-    "warp_volatile_rogue": ("warp-mask", "s[threadIdx.x + lanes]"),
-    "unwritten_shared_rogue": ("uninitialised-read", "sums[threadIdx.x] += "),
-    "unwritten_part_rogue": ("uninitialised-read", "sums[threadIdx.x] += "),
-    "barrier_divergent_rogue": ("barrier-divergence", "__syncthreads()"),
-    "lane_exited_rogue": ("exited-lane-read", "__shfl_down_sync"),
+    "race_shared_bad": ("race-shared", "sums[threadIdx.x] += "),
+    "race_reuse_bad": ("race-shared", "held[threadIdx.x] = value"),
+    "race_start_bad": ("race-shared", "atomicAdd(&total"),
+    "race_global_bad": ("race-global", "result[0] += sum"),
+    "warp_volatile_bad": ("warp-mask", "s[threadIdx.x + lanes]"),
+    "unwritten_shared_bad": ("uninitialised-read", "sums[threadIdx.x] += "),
+    "unwritten_part_bad": ("uninitialised-read", "sums[threadIdx.x] += "),
+    "barrier_divergent_bad": ("barrier-divergence", "__syncthreads()"),
+    "lane_exited_bad": ("exited-lane-read", "__shfl_down_sync"),
 }
-READS_AND_DROPS = "unwritten_shared_honest"
-RIGHT_HERE = tuple(f"{name}_rogue" for name in ("race_reuse", "race_global", "warp_volatile", "barrier_divergent"))
+READS_AND_DROPS = "unwritten_shared_good"
+RIGHT_HERE = tuple(f"{name}_bad" for name in ("race_reuse", "race_global", "warp_volatile", "barrier_divergent"))
 NOT_HERE = {"current_stream", "late_writes"}
 
 
@@ -37,12 +37,12 @@ def answers(published: Mapping[str, Answers]) -> Answers:
     return published[FOLDER.claim.name]
 
 
-def test_every_rogue_has_a_kind() -> None:
-    assert {variant.name for variant in VARIANTS if variant.role == "rogue"} == {*KINDS}
+def test_every_known_bad_control_has_a_kind() -> None:
+    assert {variant.name for variant in VARIANTS if variant.role == "known_bad"} == {*KINDS}
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_rogue_is_undefined_with_its_line(answers: Answers, name: str) -> None:
+def test_a_known_bad_control_is_undefined_with_its_line(answers: Answers, name: str) -> None:
     found, (kind, text) = answers[name][PROBE], KINDS[name]
     assert (found.outcome, found.grade) == ("fail", "undefined"), found.summary
     place = re.match(rf"rows=5, cols=300: {kind} in line (\d+) of ", found.summary)
@@ -56,18 +56,18 @@ def test_right_values_do_not_hide_it(answers: Answers, name: str) -> None:
     assert answers[name]["agreement"].outcome == "pass"
 
 
-@pytest.mark.parametrize("name", ["race_shared_rogue", "race_start_rogue", "unwritten_shared_rogue"])
+@pytest.mark.parametrize("name", ["race_shared_bad", "race_start_bad", "unwritten_shared_bad"])
 def test_a_wrong_value_that_an_order_or_a_fill_rights_is_undefined(answers: Answers, name: str) -> None:
     found = answers[name]["agreement"]
     assert (found.grade, "a GPU may differ" in found.summary) == ("undefined", True), found.summary
 
 
 def test_a_wrong_value_in_every_order_and_fill_is_proved(answers: Answers) -> None:
-    found = answers["unwritten_part_rogue"]["agreement"]
+    found = answers["unwritten_part_bad"]["agreement"]
     assert (found.grade, "in every order and fill" in found.summary) == ("proved", True), found.summary
 
 
-@pytest.mark.parametrize("variant", HONEST, ids=lambda variant: variant.name)
+@pytest.mark.parametrize("variant", KNOWN_GOOD, ids=lambda variant: variant.name)
 def test_what_only_looks_like_it_passes_every_probe(answers: Answers, variant: Variant) -> None:
     allowed = {*NOT_HERE, *([PROBE] if variant.name == READS_AND_DROPS else ())}
     found = answers[variant.name]

@@ -85,7 +85,7 @@ def test_a_smaller_shape_proves_nothing_where_sizes_are_compared(tmp_path: Path,
     assert asked(tmp_path, launch(LIBRARY), source=source, claimed=4096).grade == "proved"
 
 
-def test_a_source_whose_kernels_never_ran_is_convicted(tmp_path: Path) -> None:
+def test_a_source_whose_kernels_never_ran_is_failed(tmp_path: Path) -> None:
     found = asked(tmp_path, launch(LIBRARY))
     assert found.fails_kernel
     assert "none of the source's kernels ran (scale); 1 launches of others did" in found.summary
@@ -118,7 +118,7 @@ def test_a_refused_launch_did_not_run(tmp_path: Path) -> None:
     assert asked(tmp_path, launch("scale(float*)") | {"refused": "invalid argument"}).fails_kernel
 
 
-def test_a_source_that_launches_nothing_is_convicted(tmp_path: Path) -> None:
+def test_a_source_that_launches_nothing_is_failed(tmp_path: Path) -> None:
     found = asked(tmp_path, launch(LIBRARY), source="at::Tensor forward(at::Tensor x) { return at::relu(x); }\n")
     assert found.fails_kernel
     assert "the source has no kernel of its own; 1 launches of a library's did the work" in found.summary

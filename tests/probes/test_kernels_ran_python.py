@@ -48,7 +48,7 @@ def asked(folder: Path, source: str, *kernels: str, claimed: int = 8, counts: bo
 
 
 @pytest.mark.parametrize(("source", "kernel"), [(TRITON, "scale"), (INLINE, "twice")])
-def test_a_kernel_of_the_source_passes_and_its_absence_convicts(tmp_path: Path, source: str, kernel: str) -> None:
+def test_a_kernel_of_the_source_passes_and_its_absence_fails(tmp_path: Path, source: str, kernel: str) -> None:
     assert asked(tmp_path, source, kernel, "other").outcome == "pass"
     found = asked(tmp_path, source, "other")
     assert found.fails_kernel
@@ -61,7 +61,7 @@ def test_a_source_without_kernels_is_a_hint(tmp_path: Path) -> None:
     assert "no kernel of its own; a library did the work" in found.summary
 
 
-def test_what_the_interpreter_could_not_run_accuses_nobody(tmp_path: Path) -> None:
+def test_what_the_interpreter_could_not_run_fails_no_kernel(tmp_path: Path) -> None:
     with pytest.raises(Unsupported, match=r"scale: raised ValueError: no \(line 7\)"):
         asked(tmp_path, TRITON, reports=[FAILED])
 

@@ -15,8 +15,8 @@ def test_a_result_is_placed_by_its_bits(bits: float, place: str) -> None:
     assert class_of(bits, MATRIX_PRODUCT) == place
 
 
-def test_an_honest_long_sum_stays_float32_with_room() -> None:
-    """A plain sum of 4096 products in order keeps about 19 bits; what convicts is within a margin of TF32."""
+def test_a_right_long_sum_stays_float32_with_room() -> None:
+    """A plain sum of 4096 products in order keeps about 19 bits; what fails a kernel is within a margin of TF32."""
     assert class_of(MATRIX_PRODUCT["tf32"] + MARGIN_BITS + 0.1, MATRIX_PRODUCT) == "fp32"
 
 

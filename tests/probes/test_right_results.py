@@ -16,9 +16,9 @@ from audit.report.progress import Progress
 from audit.run.pool import Workers
 
 ONE_OF = {
-    "controls_loss": "block_sums_honest",
-    "controls_honest/any_argmax": "last_of_equals",
-    "controls_honest/product_half": "float_sums",
+    "controls_loss": "block_sums_good",
+    "controls_good/any_argmax": "last_of_equals",
+    "controls_good/product_half": "float_sums",
 }
 
 
@@ -39,8 +39,8 @@ def test_what_is_special_about_a_right_result_is_told(record: Record) -> None:
         task = told[name, "task"]
         assert (task.outcome, task.grade) == ("fail", "hint")
         assert "constant, previous_output" in task.summary
-        assert told["block_sums_honest", "distributions"].evidence["discriminating"] is True
-        assert "shape [1] for []" in told["block_sums_honest", "contract"].summary
+        assert told["block_sums_good", "distributions"].evidence["discriminating"] is True
+        assert "shape [1] for []" in told["block_sums_good", "contract"].summary
     if name == "product_half":
         assert "float16 is held to 0.002, no finer than it can hold" in told["float_sums", "agreement"].summary
     if name == "any_argmax":

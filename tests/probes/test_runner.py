@@ -100,13 +100,13 @@ def test_a_proved_failure_seen_again_is_confirmed(monkeypatch: Any) -> None:
     assert got.confirmed
 
 
-def test_a_failure_not_seen_again_convicts_nobody(monkeypatch: Any) -> None:
+def test_a_failure_not_seen_again_fails_no_kernel(monkeypatch: Any) -> None:
     got = answers(monkeypatch, "fail", "pass")
     assert (got.outcome, got.grade, got.confirmed) == ("error", None, False)
     assert "nothing is concluded" in got.summary
 
 
-def test_a_second_build_that_does_not_compile_convicts_nobody(monkeypatch: Any) -> None:
+def test_a_second_build_that_does_not_compile_fails_no_kernel(monkeypatch: Any) -> None:
     def second() -> Target:
         raise CompileError("error: out of memory", rung="micro")
 
@@ -131,7 +131,7 @@ def test_a_call_that_does_not_come_back_is_told_once(monkeypatch: Any) -> None:
     assert "not asked" in got["order"].summary
 
 
-@pytest.mark.parametrize("role", ["claimed", "repair", "rogue", "honest"])
+@pytest.mark.parametrize("role", ["claimed", "repair", "known_bad", "known_good"])
 def test_some_questions_are_asked_of_the_claim_alone(monkeypatch: Any, role: str) -> None:
     for table in (PROBES, OF_THE_CLAIM):
         for probe in table:

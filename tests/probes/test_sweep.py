@@ -104,7 +104,7 @@ def results(found: Finding, name: str) -> dict[int, str]:
 
 
 @pytest.mark.parametrize("answered", ["vectors"], indirect=True)
-def test_a_kernel_of_whole_vectors_is_told_with_its_rule_and_line_and_convicts_nobody(answered: Finding) -> None:
+def test_a_kernel_of_whole_vectors_is_told_with_its_rule_and_line_and_fails_no_kernel(answered: Finding) -> None:
     assert (answered.outcome, answered.grade, answered.claimed) == ("fail", "hint", False), answered.summary
     assert not answered.fails_kernel
     assert answered.evidence["around"] == {"rows": 3, "cols": 64}

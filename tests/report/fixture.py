@@ -21,7 +21,7 @@ KINDS = {
     "claimed": "defect",
     "ablation_zero_init": "zeros",
     "ablation_sync": "defect",
-    "thief": "zeros",
+    "no_op": "zeros",
     "wmma_tf32": "skip",
 }
 PASSED = {
@@ -144,7 +144,7 @@ def built(probe: str, target: str, outcome: str, summary: str, evidence: dict[st
     failed = outcome == "fail"
     fields = {"probe": probe, "target": target, "outcome": outcome, "summary": summary, "evidence": evidence}
     command = f"audit run triangular_mm --device emulated --seed {SEED}"
-    more = {"grade": "proved" if failed else None, "confirmed": True if failed else None, "see_again": command}
+    more = {"grade": "proved" if failed else None, "confirmed": True if failed else None, "reproduce_with": command}
     return Finding.model_validate(fields | more)
 
 

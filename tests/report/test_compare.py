@@ -27,7 +27,7 @@ def timed(record: Record) -> Record:
     )
     rungs = tuple(
         Rung(
-            variant=v, role="repair", technique="t", precision="fp32", state="cleared", reason="r", median_ms=samples[v]
+            variant=v, role="repair", technique="t", precision="fp32", state="passed", reason="r", median_ms=samples[v]
         )
         for v in ("fixed_grid2d", "shared_tiled")
     )
@@ -54,7 +54,7 @@ def test_a_right_kernel_is_not_called_right_elsewhere(record: Record) -> None:
 
 def test_a_gpu_that_the_claim_does_not_name_has_the_floor_its_own_record_states(record: Record) -> None:
     told = {"probe": "floor_here", "target": "NVIDIA H200", "outcome": "pass", "evidence": {"floor_ms": 0.5}}
-    here = Finding.model_validate({**told, "summary": "s", "see_again": "a"})
+    here = Finding.model_validate({**told, "summary": "s", "reproduce_with": "a"})
     h200 = finished(record, "NVIDIA H200", "wrong").model_copy(update={"findings": (*record.findings, here)})
     assert rows(compare([h200]))["NVIDIA H200"][1] == "0.5 ms"
     assert rows(compare([finished(record, "NVIDIA H200", "wrong")]))["NVIDIA H200"][1] == "unknown"

@@ -46,7 +46,7 @@ def hostile_record() -> Record:
     for finding in document["findings"]:
         finding["target"] = HOSTILE if finding["probe"] == "floor" else finding["target"]
     for rung in document["ladder"]:
-        rung["variant"] = rung["role"] = HOSTILE if rung["variant"] == "thief" else rung["variant"]
+        rung["variant"] = rung["role"] = HOSTILE if rung["variant"] == "no_op" else rung["variant"]
     return Record.model_validate(document, strict=False)
 
 

@@ -1,4 +1,4 @@
-"""The tables and the figure of times: ratios with intervals, no speedup for what is not cleared, the way down."""
+"""The tables and the figure of times: ratios with intervals, no speedup for what did not pass, the way down."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def ceiling(name: str, sizes: dict[str, int], ms: float) -> Measurement:
 
 
 def raced(*, right: bool = False, extra: tuple[Measurement, ...] = ()) -> Record:
-    """The audit on an H100 with one interleaved session; `right`: the claimed kernel is cleared too."""
+    """The audit on an H100 with one interleaved session; `right`: the claimed kernel passes too."""
     record = triangular(defects=not right)
     floor = Finding.model_validate(
         {"probe": "floor_here", "target": H100, "outcome": "pass", "summary": "floors",
@@ -89,14 +89,14 @@ def test_an_exhibit_and_the_control_have_no_row() -> None:
     assert "claimed" not in told
     assert not [name for name in told if name.startswith("control")]
     standings = {row[0]: row[-1] for row in section(raced(), "timings").tables[0].rows}
-    assert standings["claimed"] == "exhibit only: not cleared"
+    assert standings["claimed"] == "unverified timing: the kernel did not pass"
     assert any("wmma_split, timed twice" in text for text in section(raced(), "measured").paragraphs)
 
 
 def test_the_way_down_of_a_wrong_kernel_gives_it_no_ratio() -> None:
     told = [(step.label, step.shown(), step.note) for step in waterfall.steps(raced())]
     assert told[0] == ("published for H100", "about 150x", "")
-    assert told[1] == ("claimed kernel here", "none", "convicted: no speedup of it is reported")
+    assert told[1] == ("claimed kernel here", "none", "failed: no speedup of it is reported")
     assert told[2][:2] == ("wmma_split against baseline:eager", "9.067x")
     assert told[3][:2] == ("wmma_split against baseline:blocked, the strongest", "6x")
     assert len(told) == 4

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from audit.model import Record, Wall
+from audit.model import Record, SandboxLimit
 from audit.report import content, markdown, provenance
 from audit.report.translation import translated
 
@@ -14,9 +14,9 @@ MISSING = "processes of the same user can be reached"
 
 
 def with_walls(record: Record, missing: str = "processes") -> Record:
-    walls = tuple(Wall(name=name, up=name != missing, why=MISSING if name == missing else "")
+    walls = tuple(SandboxLimit(name=name, up=name != missing, why=MISSING if name == missing else "")
                   for name in provenance.DOES)  # fmt: skip
-    return record.model_copy(update={"environment": record.environment.model_copy(update={"walls": walls})})
+    return record.model_copy(update={"environment": record.environment.model_copy(update={"sandbox": walls})})
 
 
 def test_every_wall_has_a_row_and_a_missing_one_its_reason(record: Record) -> None:

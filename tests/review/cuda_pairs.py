@@ -37,7 +37,7 @@ UNGUARDED = "\n__global__ void k(const float* x, float* y) {\n  int i = blockIdx
 ADDING = "__global__ void k(const float* x, float* y) { atomicAdd(&y[threadIdx.x], x[blockIdx.x]); }\n"
 IN_PLACE = "__global__ void k(float* x, int n) { x[threadIdx.x] *= 2; }\n"
 
-ROGUES: dict[str, list[str]] = {
+KNOWN_BAD: dict[str, list[str]] = {
     "launch_geometry": [FLAT + "void f(float* x, int n) {\n  k<<<n, 64>>>(x, x, n);  // HERE\n}"],
     "floor_grid": [
         f"{KERNEL}{FORWARD}\n  int n = x.numel();\n  k<<<n / 256, 256>>>(p, q, n);  // HERE\n}}",
@@ -161,7 +161,7 @@ ROGUES: dict[str, list[str]] = {
     ],
 }
 
-HONEST: dict[str, list[str]] = {
+KNOWN_GOOD: dict[str, list[str]] = {
     "launch_geometry": [
         FLAT + "void f(float* x, int n) { k<<<dim3(1, n), dim3(32, 4)>>>(x, x, n); }",
         FLAT + "void f(float* x, int n, dim3 g) { k<<<g, 64>>>(x, x, n); }",

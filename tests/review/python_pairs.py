@@ -30,7 +30,7 @@ def triton(body: str, launch: str) -> str:
 INLINE = "from torch.utils.cpp_extension import load_inline\n"
 PLACE = "at = tl.program_id(0) * B + tl.arange(0, B)\n    "
 
-ROGUES: dict[str, list[str]] = {
+KNOWN_BAD: dict[str, list[str]] = {
     "fallback": [
         forward("try:\n        return ext.run(x)\n    except Exception:  # HERE\n        return torch.relu(x)"),
         forward("try:\n        return ext.run(x)\n    except:  # HERE\n        return x * 2"),
@@ -155,7 +155,7 @@ ROGUES: dict[str, list[str]] = {
     ],
 }
 
-HONEST: dict[str, list[str]] = {
+KNOWN_GOOD: dict[str, list[str]] = {
     "fallback": [
         forward("try:\n        return ext.run(x)\n    except Exception as e:\n        raise RuntimeError('no') from e"),
         forward("try:\n        return kept[x]\n    except KeyError:\n        return torch.relu(x)"),

@@ -12,14 +12,14 @@ from audit.review.hints import review_source
 
 KERNELS = claims.KERNELS
 SOUND = sorted(variant.file for variant in claims.load("triangular_mm").claim.variant if variant.role == "repair")
-HONEST = sorted(path.name for path in KERNELS.glob("controls/*_honest.cu"))
+KNOWN_GOOD = sorted(path.name for path in KERNELS.glob("controls/*_good.cu"))
 POINTED_AT = {
-    "coverage_rogue": "launch_geometry",
-    "inherited_rogue": "unwritten_output",
-    "inputs_intact_rogue": "writes_input",
-    "kernels_ran_rogue": "library_call",
-    "launch_geometry_rogue": "launch_geometry",
-    "memory_access_rogue": "missing_barrier",
+    "coverage_bad": "launch_geometry",
+    "inherited_bad": "unwritten_output",
+    "inputs_intact_bad": "writes_input",
+    "kernels_ran_bad": "library_call",
+    "launch_geometry_bad": "launch_geometry",
+    "memory_access_bad": "missing_barrier",
 }
 
 
@@ -44,12 +44,12 @@ def test_nothing_is_said_about_the_repaired_kernels(file: str) -> None:
     assert {finding.probe for finding in findings if finding.outcome == "fail"} <= allowed
 
 
-@pytest.mark.parametrize("file", HONEST)
-def test_no_hint_about_honest_controls(file: str) -> None:
+@pytest.mark.parametrize("file", KNOWN_GOOD)
+def test_no_hint_about_known_good_controls(file: str) -> None:
     found = hints.of_cuda(text_of(KERNELS / "controls" / file))
     assert [(each.rule.name, each.spot.line) for each in found if each.rule.standing == "hint"] == []
 
 
-@pytest.mark.parametrize(("rogue", "rule"), POINTED_AT.items())
-def test_rogues_whose_defect_the_source_shows(rogue: str, rule: str) -> None:
-    assert rule in {each.rule.name for each in hints.of_cuda(text_of(KERNELS / f"controls/{rogue}.cu"))}
+@pytest.mark.parametrize(("known_bad", "rule"), POINTED_AT.items())
+def test_known_bad_controls_whose_defect_the_source_shows(bad: str, rule: str) -> None:
+    assert rule in {each.rule.name for each in hints.of_cuda(text_of(KERNELS / f"controls/{bad}.cu"))}

@@ -158,8 +158,8 @@ def test_two_kernels_of_one_name_are_left_alone() -> None:
         ("triangular_mm/shared_tiled.cu", False),
         ("triangular_mm/wmma_f16.cu", False),
         ("triangular_mm/wmma_tf32.cu", False),
-        ("controls/launch_geometry_rogue.cu", True),
-        ("controls/launch_geometry_honest.cu", False),
+        ("controls/launch_geometry_bad.cu", True),
+        ("controls/launch_geometry_good.cu", False),
     ],
 )
 def test_the_kernels_of_this_repository(path: str, hinted: bool) -> None:

@@ -95,7 +95,7 @@ def test_stays(text: str) -> None:
     assert finding(text, target="x") is None
 
 
-def test_finding_keeps_a_variant_from_being_cleared() -> None:
+def test_finding_keeps_a_variant_from_passing() -> None:
     found = finding("import torch\nimport gc\ngc.collect()\n" + "import gc\n" * 50, target="x")
     assert found is not None
     assert (found.outcome, found.line, found.grade) == ("error", 2, None)

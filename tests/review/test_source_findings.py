@@ -6,7 +6,7 @@ _KERNEL = "__global__ void k(float* out) { int row = blockIdx.y * blockDim.y + t
 _ROUNDING = "__global__ void k(const float* x, float* y) { y[0] = __half2float(__float2half(x[0])); }\n"
 
 
-def test_a_hint_is_a_failure_that_does_not_convict() -> None:
+def test_a_hint_is_a_failure_that_fails_no_kernel() -> None:
     geometry, others = review_source(_KERNEL + "void f(int n) { k<<<n, 32>>>(out); }", target="claimed")
     assert (geometry.probe, geometry.target, geometry.outcome, geometry.grade) == (
         "launch_geometry",

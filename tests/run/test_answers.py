@@ -25,10 +25,10 @@ from audit.run.stopwatch import Stopwatch, Timed
 
 FOLDER = claims.load("controls_caches")
 SHAPE = {"rows": 6, "cols": 9}
-CACHES = [variant.name for variant in FOLDER.claim.variant if variant.role == "rogue"]
-LEFT_BEHIND = "in_the_callers_dict_rogue"
+CACHES = [variant.name for variant in FOLDER.claim.variant if variant.role == "known_bad"]
+LEFT_BEHIND = "in_the_callers_dict_bad"
 """Finds nothing here: each call gets a dict of its own, so that packing belongs to its time."""
-HONEST = [variant.name for variant in FOLDER.claim.variant if variant.role == "honest"]
+KNOWN_GOOD = [variant.name for variant in FOLDER.claim.variant if variant.role == "known_good"]
 
 
 class Watch:
@@ -86,7 +86,7 @@ def told() -> dict[str, dict[str, Any]]:
     """What one session tells of all controls side by side, as they would be timed."""
     flush = torch.zeros(64 << 20, dtype=torch.uint8)  # what `by_timer` looks for
     functions = {"baseline:eager": load_reference(str(FOLDER.reference)).reference}
-    functions |= {name: control(name) for name in [*CACHES, *HONEST]}
+    functions |= {name: control(name) for name in [*CACHES, *KNOWN_GOOD]}
     rows = session(functions, load_reference(str(FOLDER.reference)), SHAPE)
     assert flush.numel()
     return {row.get("answered", "contents"): row for row in rows}
@@ -94,7 +94,7 @@ def told() -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("name", [name for name in CACHES if name != LEFT_BEHIND])
 def test_a_kept_result_is_wrong_while_it_is_timed(told: dict[str, dict[str, Any]], name: str) -> None:
-    if name in ("by_sample_rogue", "by_ends_rogue", "by_sum_rogue", "by_pattern_rogue"):
+    if name in ("by_sample_bad", "by_ends_bad", "by_sum_bad", "by_pattern_bad"):
         assert told[name]["wrong"] == 0, "its key is new for new numbers, so that it computes and is timed for that"
         return
     assert told[name]["wrong"] > 0.3 * told[name]["calls"]
@@ -102,7 +102,7 @@ def test_a_kept_result_is_wrong_while_it_is_timed(told: dict[str, dict[str, Any]
     assert told[name]["first"]["elements_wrong"] > 0
 
 
-@pytest.mark.parametrize("name", ["baseline:eager", LEFT_BEHIND, *HONEST])
+@pytest.mark.parametrize("name", ["baseline:eager", LEFT_BEHIND, *KNOWN_GOOD])
 def test_what_computes_is_right_in_every_call(told: dict[str, dict[str, Any]], name: str) -> None:
     assert (told[name]["wrong"], told[name]["first"]) == (0, None)
     assert told[name]["calls"] > 40

@@ -35,9 +35,9 @@ def up(name: str) -> None:
 
 
 def test_around_sessions_stand_the_walls_that_stand_around_commands(workers: Workers) -> None:
-    of_sessions = sandbox_check.walls(workers)
-    assert of_sessions[: len(check.WALLS)] == check.around_commands()
-    assert [one.name for one in of_sessions[len(check.WALLS) :]] == ["keys"], "which is a session's alone"
+    of_sessions = sandbox_check.results(workers)
+    assert of_sessions[: len(check.LIMITS)] == check.around_commands()
+    assert [one.name for one in of_sessions[len(check.LIMITS) :]] == ["keys"], "which is a session's alone"
 
 
 def test_a_session_sees_no_token_and_no_other_file_of_the_audit(workers: Workers, tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_session_sees_no_token_and_no_other_file_of_the_audit(workers: Workers
     assert (refused.ending, "Permission denied" in refused.detail) == ("raised", True)
 
 
-def test_one_that_prints_without_end_is_stopped_and_accuses_nobody(workers: Workers, tmp_path: Path) -> None:
+def test_one_that_prints_without_end_is_stopped_and_fails_no_kernel(workers: Workers, tmp_path: Path) -> None:
     flood = "[os.write(1, b'x' * (1 << 20)) for _ in range(80)]; time.sleep(60)"
     reply = ask(workers, tmp_path, flood)
     assert (reply.ending, reply.detail) == ("stopped", "the session printed more than 64 MiB")

@@ -103,7 +103,7 @@ def test_killing_the_one_who_asked_ends_the_command(tmp_path: Path) -> None:
 
 def test_the_trial_names_every_wall_and_why_one_is_missing() -> None:
     found = check.around_commands()
-    assert [wall.name for wall in found] == list(check.WALLS)
+    assert [wall.name for wall in found] == list(check.LIMITS)
     assert all(wall.up != bool(wall.why) for wall in found)
 
 
@@ -111,7 +111,7 @@ def test_a_trial_that_fails_leaves_no_wall_standing() -> None:
     def ask(_: object) -> dict[str, str]:
         raise check.CheckFailed("it did not start")
 
-    assert {(wall.up, wall.why) for wall in check.walls(ask)} == {(False, "it did not start")}
+    assert {(wall.up, wall.why) for wall in check.results(ask)} == {(False, "it did not start")}
 
 
 def _running_in(folder: Path) -> list[str]:

@@ -23,13 +23,13 @@ def test_the_same_answers_differ_in_nothing() -> None:
 
 
 def test_a_control_that_comes_out_otherwise_is_named() -> None:
-    index = next(k for k, row in enumerate(BEFORE.rows) if row.result == "convicted")
+    index = next(k for k, row in enumerate(BEFORE.rows) if row.result == "proved")
     (told,) = differences(changed(index, result="missed", reason="it passed"), BEFORE)
-    assert told == f"{BEFORE.rows[index].folder}/{BEFORE.rows[index].control}: convicted before, missed now it passed"
+    assert told == f"{BEFORE.rows[index].folder}/{BEFORE.rows[index].control}: proved before, missed now it passed"
 
 
 def test_a_probe_that_comes_out_otherwise_is_named() -> None:
-    index, row = next((k, row) for k, row in enumerate(BEFORE.rows) if row.result == "cleared")
+    index, row = next((k, row) for k, row in enumerate(BEFORE.rows) if row.result == "passed")
     failed = row.answers["layout"].model_copy(update={"outcome": "error", "grade": None, "summary": "it ended"})
     now = row.model_copy(update={"answers": {**row.answers, "layout": failed}})
     rows = (*BEFORE.rows[:index], now, *BEFORE.rows[index + 1 :])
@@ -39,7 +39,7 @@ def test_a_probe_that_comes_out_otherwise_is_named() -> None:
 
 
 def test_of_a_known_bad_control_only_its_own_probe_counts() -> None:
-    index, row = next((k, row) for k, row in enumerate(BEFORE.rows) if row.result == "convicted" and row.probe)
+    index, row = next((k, row) for k, row in enumerate(BEFORE.rows) if row.result == "proved" and row.probe)
     assert row.probe is not None
 
     def now(probe: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The honest kernels are what the issue of the day asks for: many, listed, explained, and of no mechanism."""
+"""The known-good kernels are what the issue of the day asks for: many, listed, explained, and of no mechanism."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from audit import claims
 from audit.apps.selftest import controls
 
 FOLDERS = controls.folders()
-HONEST = [folder for folder in FOLDERS if folder.path.parent.name == "controls_honest"]
-KERNELS = [folder.source_of(variant) for folder in HONEST for variant in folder.claim.variant]
+KNOWN_GOOD = [folder for folder in FOLDERS if folder.path.parent.name == "controls_good"]
+KERNELS = [folder.source_of(variant) for folder in KNOWN_GOOD for variant in folder.claim.variant]
 
 
 def test_the_folders_of_controls_are_found_at_any_depth_and_no_claim_is_among_them() -> None:
     places = {folder.path.relative_to(claims.KERNELS).as_posix() for folder in FOLDERS}
-    assert {"controls", "controls_honest/softmax"} <= places
+    assert {"controls", "controls_good/softmax"} <= places
     assert controls.CLAIM not in places
 
 
-def test_there_are_at_least_forty_honest_kernels() -> None:
+def test_there_are_at_least_forty_known_good_kernels() -> None:
     assert len(KERNELS) >= 40
-    assert {variant.role for folder in HONEST for variant in folder.claim.variant} == {"honest"}
+    assert {variant.role for folder in KNOWN_GOOD for variant in folder.claim.variant} == {"known_good"}
 
 
-@pytest.mark.parametrize("folder", HONEST, ids=lambda folder: folder.claim.name)
+@pytest.mark.parametrize("folder", KNOWN_GOOD, ids=lambda folder: folder.claim.name)
 def test_every_file_on_disk_is_listed(folder: claims.ClaimFolder) -> None:
     assert {path.name for path in folder.path.glob("*.cu")} == {variant.file for variant in folder.claim.variant}
     assert folder.claim.name == folder.path.name
@@ -40,5 +40,5 @@ def test_every_kernel_says_what_looks_suspicious_and_why_it_is_fine(kernel: Path
 
 def test_a_mechanism_is_the_first_line_after_the_name() -> None:
     folder = claims.load("controls")
-    (variant,) = (variant for variant in folder.claim.variant if variant.name == "order_rogue")
+    (variant,) = (variant for variant in folder.claim.variant if variant.name == "order_bad")
     assert controls.mechanism(folder, variant) == "right only after somebody else has computed the same result."

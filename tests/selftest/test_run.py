@@ -14,7 +14,7 @@ from audit.apps import cli
 from audit.apps.selftest import SelfTest, command, controls, read, run, write
 from audit.model.errors import BadInput
 
-PAIR = ("coverage_rogue", "coverage_honest")
+PAIR = ("coverage_bad", "coverage_good")
 
 
 def execute(root: Path, *, json: bool = False, out: Path | None = None, seed: int | None = None) -> int:
@@ -51,32 +51,32 @@ def record(root: Path, tmp_path_factory: pytest.TempPathFactory) -> SelfTest:
     return read(out)
 
 
-def test_the_rogue_is_convicted_and_the_honest_twin_cleared(record: SelfTest) -> None:
+def test_the_known_bad_one_is_proved_and_its_twin_passes(record: SelfTest) -> None:
     results = {row.control: (row.folder, row.result) for row in record.rows}
     assert results == {
-        "coverage_rogue": ("deeper/controls", "convicted"),
-        "coverage_honest": ("deeper/controls", "cleared"),
+        "coverage_bad": ("deeper/controls", "proved"),
+        "coverage_good": ("deeper/controls", "passed"),
     }
 
 
 def test_answers_are_kept_and_a_pass_needs_no_words(record: SelfTest) -> None:
-    rogue, honest = (next(row for row in record.rows if row.control == name) for name in PAIR)
-    assert rogue.answers["coverage"].grade == "proved"
-    assert "rows written" in rogue.answers["coverage"].summary
-    assert {answer.grade for answer in honest.answers.values()} <= {None, "hint"}
-    assert honest.answers["coverage"].summary == ""
-    assert all((answer.outcome == "pass") == (answer.summary == "") for answer in honest.answers.values())
+    bad, good = (next(row for row in record.rows if row.control == name) for name in PAIR)
+    assert bad.answers["coverage"].grade == "proved"
+    assert "rows written" in bad.answers["coverage"].summary
+    assert {answer.grade for answer in good.answers.values()} <= {None, "hint"}
+    assert good.answers["coverage"].summary == ""
+    assert all((answer.outcome == "pass") == (answer.summary == "") for answer in good.answers.values())
 
 
 def test_the_machine_is_blessed_and_described(record: SelfTest) -> None:
     assert record.blessed
     assert [(check.control, check.found) for check in record.checks] == [
-        ("triangular_mm/claimed", "convicted"),
-        ("triangular_mm/fixed_grid2d", "cleared"),
+        ("triangular_mm/claimed", "failed"),
+        ("triangular_mm/fixed_grid2d", "passed"),
     ]
     assert record.device.kind == "emulated"
     assert "cores" in record.environment.machine
-    assert {"files", "network", "keys"} <= {wall.name for wall in record.environment.walls}
+    assert {"files", "network", "keys"} <= {one.name for one in record.environment.sandbox}
 
 
 def test_json_goes_to_stdout_alone_and_the_seed_gives_the_same_answers(
@@ -93,8 +93,8 @@ def test_json_goes_to_stdout_alone_and_the_seed_gives_the_same_answers(
 @pytest.mark.parametrize(
     ("text_of", "instead_of", "words"),
     [
-        (controls.WRONG, controls.RIGHT, "fixed_grid2d must come out cleared, not convicted"),
-        (controls.RIGHT, controls.WRONG, "claimed must come out convicted, not cleared"),
+        (controls.WRONG, controls.RIGHT, "fixed_grid2d must come out passed, not failed"),
+        (controls.RIGHT, controls.WRONG, "claimed must come out failed, not passed"),
     ],
 )
 def test_a_machine_where_a_certain_answer_is_wrong_is_not_blessed(

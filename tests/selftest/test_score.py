@@ -13,12 +13,12 @@ from audit.apps.selftest.command import matrix
 from audit.apps.selftest.record import Check, Row, SelfTest
 from audit.apps.selftest.score import row, shortfalls, upper_bound
 from audit.judge import evidence
-from audit.model import Device, Environment, Finding, Wall
+from audit.model import Device, Environment, Finding, SandboxLimit
 from tests.conftest import finding
 
 FOLDER = claims.load("controls")
 VARIANTS = {variant.name: variant for variant in FOLDER.claim.variant}
-ROGUE, HONEST = "order_rogue", "order_honest"
+BAD, KNOWN_GOOD = "order_bad", "order_good"
 BUILT = finding("build")
 
 
@@ -32,7 +32,7 @@ def of(control: str, *findings: Finding) -> Row:
 @pytest.mark.parametrize(
     ("answer", "result", "reason"),
     [
-        (finding("order", "fail"), "convicted", ""),
+        (finding("order", "fail"), "proved", ""),
         (finding("order", "fail", grade="undefined"), "flagged", "undefined: "),
         (finding("order", "fail", grade="hint"), "flagged", "hint: "),
         (finding("order"), "missed", "order pass"),
@@ -44,21 +44,21 @@ def of(control: str, *findings: Finding) -> Row:
     ],
 )
 def test_known_bad_controls_are_for_the_probe_made_for_them(answer: Finding, result: str, reason: str) -> None:
-    made = of(ROGUE, answer)
+    made = of(BAD, answer)
     assert made.result == result
     assert made.reason.startswith(reason)
     assert bool(made.reason) == bool(reason)
 
 
 def test_a_known_bad_control_that_no_probe_was_asked_about_is_missed() -> None:
-    made = row("controls", FOLDER, VARIANTS[ROGUE], findings=[])
+    made = row("controls", FOLDER, VARIANTS[BAD], findings=[])
     assert (made.result, made.reason) == ("missed", "order: not asked")
 
 
 @pytest.mark.parametrize(
     ("answer", "result", "reason"),
     [
-        (finding("dead_inputs", "fail"), "convicted", ""),
+        (finding("dead_inputs", "fail"), "proved", ""),
         (finding("memory_access", "fail", grade="undefined"), "flagged", "undefined: memory_access: "),
         (finding("review.fallback", "fail", grade="hint"), "flagged", "hint: review.fallback: "),
         (finding("agreement", "error"), "missed", "agreement: "),
@@ -70,8 +70,8 @@ def test_a_known_bad_control_without_its_own_probe_is_for_all_of_them(
     answer: Finding, result: str, reason: str
 ) -> None:
     told = {one.probe: one for one in (*(finding(probe) for probe in evidence.CORRECTNESS), BUILT, answer)}
-    own = [one.model_copy(update={"target": ROGUE}) for one in told.values()]
-    made = row("controls_blind/a", FOLDER, VARIANTS[ROGUE].model_copy(update={"probe": None}), findings=own)
+    own = [one.model_copy(update={"target": BAD}) for one in told.values()]
+    made = row("controls_blind/a", FOLDER, VARIANTS[BAD].model_copy(update={"probe": None}), findings=own)
     assert made.result == result
     assert made.reason.startswith(reason)
 
@@ -86,12 +86,12 @@ def test_the_bound_is_that_of_clopper_and_pearson(events: int, trials: int, boun
 @pytest.mark.parametrize(
     ("answer", "result", "reason"),
     [
-        (BUILT, "cleared", ""),
-        (finding("launch_geometry", "fail", grade="hint"), "cleared", ""),
-        (finding("memory_access", "skip"), "cleared", ""),
-        (finding("coverage", "fail"), "falsely accused", "coverage: "),
-        (finding("kernels_ran", "fail"), "falsely accused", "kernels_ran: "),
-        (finding("memory_access", "fail", grade="undefined"), "falsely accused", "memory_access: "),
+        (BUILT, "passed", ""),
+        (finding("launch_geometry", "fail", grade="hint"), "passed", ""),
+        (finding("memory_access", "skip"), "passed", ""),
+        (finding("coverage", "fail"), "falsely failed", "coverage: "),
+        (finding("kernels_ran", "fail"), "falsely failed", "kernels_ran: "),
+        (finding("memory_access", "fail", grade="undefined"), "falsely failed", "memory_access: "),
         (finding("coverage", "skip"), "no answer", "coverage: "),
         (finding("coverage", "error"), "no answer", "coverage: "),
         (finding("kernels_ran", "error"), "no answer", "kernels_ran: "),
@@ -100,16 +100,16 @@ def test_the_bound_is_that_of_clopper_and_pearson(events: int, trials: int, boun
     ],
 )
 def test_known_good_controls_must_pass_everything(answer: Finding, result: str, reason: str) -> None:
-    made = of(HONEST, answer)
+    made = of(KNOWN_GOOD, answer)
     assert made.result == result
     assert made.reason.startswith(reason)
     assert bool(made.reason) == bool(reason)
 
 
-def scored(rows: list[Row], *, found: str = "cleared") -> SelfTest:
+def scored(rows: list[Row], *, found: str = "passed") -> SelfTest:
     checks = (
-        Check(control="triangular_mm/claimed", expected="convicted", found="convicted"),
-        Check(control="triangular_mm/fixed_grid2d", expected="cleared", found=found),
+        Check(control="triangular_mm/claimed", expected="failed", found="failed"),
+        Check(control="triangular_mm/fixed_grid2d", expected="passed", found=found),
     )
     return SelfTest(
         device=Device(kind="emulated", name="emulated device", compute_capability=75, note="no times"),
@@ -122,18 +122,18 @@ def scored(rows: list[Row], *, found: str = "cleared") -> SelfTest:
     )
 
 
-CAUGHT = of(ROGUE, finding("order", "fail"))
-MISSED = of(ROGUE)
-SKIPPED = of(ROGUE, finding("order", "skip"))
-FLAGGED = of(ROGUE, finding("order", "fail", grade="undefined"))
-CLEARED = of(HONEST)
-HINTED = of(HONEST, finding("launch_geometry", "fail", grade="hint"))
-ACCUSED = of(HONEST, finding("coverage", "fail"))
-UNCLEAR = of(HONEST, finding("coverage", "error"))
+CAUGHT = of(BAD, finding("order", "fail"))
+MISSED = of(BAD)
+SKIPPED = of(BAD, finding("order", "skip"))
+FLAGGED = of(BAD, finding("order", "fail", grade="undefined"))
+PASSED = of(KNOWN_GOOD)
+HINTED = of(KNOWN_GOOD, finding("launch_geometry", "fail", grade="hint"))
+FALSELY_FAILED = of(KNOWN_GOOD, finding("coverage", "fail"))
+UNCLEAR = of(KNOWN_GOOD, finding("coverage", "error"))
 
 
 def test_the_rates_leave_out_what_does_not_exist_here() -> None:
-    known = rates([CAUGHT, MISSED, SKIPPED, FLAGGED, CLEARED, HINTED, ACCUSED, UNCLEAR])
+    known = rates([CAUGHT, MISSED, SKIPPED, FLAGGED, PASSED, HINTED, FALSELY_FAILED, UNCLEAR])
     assert (known.known_bad, known.proved, known.flagged, known.caught) == (3, 1, 1, 2)
     assert (known.known_good, known.passed, known.falsely_failed, known.hinted) == (4, 2, 1, 1)
 
@@ -141,11 +141,11 @@ def test_the_rates_leave_out_what_does_not_exist_here() -> None:
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        ([CAUGHT, CLEARED], []),
-        ([*[CAUGHT] * 9, MISSED, CLEARED], []),
-        ([*[CAUGHT] * 8, MISSED, CLEARED], ["8 of 9 known-bad controls caught"]),
-        ([CAUGHT, ACCUSED], ["1 of 1 known-good controls falsely failed"]),
-        ([CAUGHT, UNCLEAR, CLEARED], ["1 of 2 known-good controls without an answer"]),
+        ([CAUGHT, PASSED], []),
+        ([*[CAUGHT] * 9, MISSED, PASSED], []),
+        ([*[CAUGHT] * 8, MISSED, PASSED], ["8 of 9 known-bad controls caught"]),
+        ([CAUGHT, FALSELY_FAILED], ["1 of 1 known-good controls falsely failed"]),
+        ([CAUGHT, UNCLEAR, PASSED], ["1 of 2 known-good controls without an answer"]),
     ],
 )
 def test_what_falls_short_is_a_sentence(rows: list[Row], words: list[str]) -> None:
@@ -155,41 +155,41 @@ def test_what_falls_short_is_a_sentence(rows: list[Row], words: list[str]) -> No
 
 
 def test_nothing_counts_where_a_control_beyond_doubt_fails() -> None:
-    (told,) = shortfalls(scored([CAUGHT, CLEARED], found="convicted"))
-    assert "must not audit anything: triangular_mm/fixed_grid2d must come out cleared, not convicted" in told
+    (told,) = shortfalls(scored([CAUGHT, PASSED], found="failed"))
+    assert "must not audit anything: triangular_mm/fixed_grid2d must come out passed, not failed" in told
 
 
 def test_the_matrix_shows_every_answer_and_says_why() -> None:
-    text = matrix(scored([FLAGGED, CLEARED, ACCUSED]))
+    text = matrix(scored([FLAGGED, PASSED, FALSELY_FAILED]))
     lines = {line.split()[0]: line for line in text.splitlines() if line.startswith("controls/")}
-    assert "[u]" in lines["controls/order_rogue"]
-    assert lines["controls/order_honest"].endswith("falsely accused")
-    assert "flagged: controls/order_rogue: undefined: order fail" in text
-    assert "falsely accused: controls/order_honest: coverage: coverage fail" in text
+    assert "[u]" in lines["controls/order_bad"]
+    assert lines["controls/order_good"].endswith("falsely failed")
+    assert "flagged: controls/order_bad: undefined: order fail" in text
+    assert "falsely failed: controls/order_good: coverage: coverage fail" in text
     assert "known-bad controls caught by the probe made for them: 1 of 1 (100.0%)" in text
     assert "known-good controls falsely failed: 1 of 2 (50.0%)" in text
 
 
-OTHER = scored([SKIPPED, ACCUSED]).model_copy(
+OTHER = scored([SKIPPED, FALSELY_FAILED]).model_copy(
     update={"device": Device(kind="cuda", name="GPU", compute_capability=90, note="")}
 )
 
 
 def test_the_rules_of_a_family_share_a_column() -> None:
-    hinted = of(HONEST, finding("review"), finding("review.cast_down", "fail", grade="hint"))
-    lines = matrix(scored([CLEARED, hinted])).splitlines()
+    hinted = of(KNOWN_GOOD, finding("review"), finding("review.cast_down", "fail", grade="hint"))
+    lines = matrix(scored([PASSED, hinted])).splitlines()
     assert sum(line.strip().endswith(" review") for line in lines) == 1
     assert not any("cast_down" in line for line in lines)
     plain, with_hint = (line for line in lines if line.startswith("controls/"))
-    assert "h" in with_hint.removeprefix("controls/order_honest").removesuffix("cleared")
-    assert "h" not in plain.removeprefix("controls/order_honest").removesuffix("cleared")
+    assert "h" in with_hint.removeprefix("controls/order_good").removesuffix("passed")
+    assert "h" not in plain.removeprefix("controls/order_good").removesuffix("passed")
 
 
 def test_the_readme_part_has_the_rates_of_each_device_and_the_walls_that_stood(tmp_path: Path) -> None:
-    one = scored([CAUGHT, MISSED, CLEARED])
-    walls = (Wall(name="files", up=True), Wall(name="network", up=False, why="w"))
+    one = scored([CAUGHT, MISSED, PASSED])
+    walls = (SandboxLimit(name="files", up=True), SandboxLimit(name="network", up=False, why="w"))
     write(one, tmp_path / "emulated.json")
-    walled = one.model_copy(update={"environment": one.environment.model_copy(update={"walls": walls})})
+    walled = one.model_copy(update={"environment": one.environment.model_copy(update={"sandbox": walls})})
     write(walled, tmp_path / "later.json")
     told = (
         "- emulated device: 1 of 2 known-bad controls caught by the probe made for them, 1 proved; "
@@ -201,16 +201,16 @@ def test_the_readme_part_has_the_rates_of_each_device_and_the_walls_that_stood(t
 
 
 def test_the_page_has_a_row_a_probe_and_a_column_a_device() -> None:
-    found = text([scored([CAUGHT, MISSED, CLEARED]), OTHER])
+    found = text([scored([CAUGHT, MISSED, PASSED]), OTHER])
     assert "| Known-bad controls caught by | emulated device | GPU |" in found
     assert "| `order` | 1 of 2 | skipped |" in found
     assert "| known-good controls passed | 1 of 1 | 0 of 1 |" in found
 
 
 def test_the_page_lists_the_controls_that_did_not_come_out_best() -> None:
-    found = text([scored([FLAGGED, CLEARED]), OTHER])
-    told = "| `controls/order_rogue` | right only after somebody else has computed the same result. | `order` |"
+    found = text([scored([FLAGGED, PASSED]), OTHER])
+    told = "| `controls/order_bad` | right only after somebody else has computed the same result. | `order` |"
     assert found.count(told) == 1
     assert f"{told} undefined behaviour | skipped |" in found
-    assert "| `controls/order_honest` | the twin of order\\_rogue, right whoever runs first. | `order` | " in found
-    assert "order_honest" not in text([scored([FLAGGED, CLEARED])])
+    assert "| `controls/order_good` | the twin of order\\_bad, right whoever runs first. | `order` | " in found
+    assert "order_good" not in text([scored([FLAGGED, PASSED])])

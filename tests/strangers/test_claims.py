@@ -65,7 +65,7 @@ def test_a_link_within_the_folder_is_followed(folder: Path) -> None:
 
 
 def test_a_source_is_bounded(folder: Path) -> None:
-    with (folder / "thief.cu").open("wb") as file:
+    with (folder / "no_op.cu").open("wb") as file:
         file.truncate(2 << 30)
     assert says("2,147,483,648 bytes; at most 4,000,000 are read", refusal(folder))
 

@@ -101,10 +101,10 @@ def _timing(one: Measurement) -> dict[str, Any]:
 
 
 def _ratios(record: Record, rungs: tuple[Rung, ...]) -> list[dict[str, Any]]:
-    """Each cleared variant against eager and against the strongest baseline of its precision class."""
+    """Each passing variant against eager and against the strongest baseline of its precision class."""
     wrong = wrong_baselines(record.findings)
     ratios = []
-    for rung in (one for one in rungs if one.state == "cleared"):
+    for rung in (one for one in rungs if one.state == "passed"):
         best = strongest(record.measurements, rung.precision, wrong=wrong)
         for baseline in dict.fromkeys(filter(None, (judge.BASELINE, best))):
             found = compared(record.measurements, rung.variant, baseline)

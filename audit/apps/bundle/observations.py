@@ -12,7 +12,7 @@ from audit.probes import CONCLUSIONS
 from audit.probes.answer import Answer, Seen, finding
 
 _CONCLUSIONS: dict[str, Callable[[Seen], Answer]] = {**CONCLUSIONS, TIMED_OUTPUTS: outputs.conclude}
-_NOT_OBSERVED = ("seconds", "device", "see_again", "confirmed")
+_NOT_OBSERVED = ("seconds", "device", "reproduce_with", "confirmed")
 """What a finding says beside its observations: how long it took, where, and whether a second build showed the same."""
 
 

@@ -52,7 +52,7 @@ def variants(record: Record) -> list[str]:
 
 def devices(record: Record, variant: str) -> list[str]:
     """The kinds of device that were asked about it, the main one first."""
-    kinds = [record.device.kind, *(device.kind for device in record.beside)]
+    kinds = [record.device.kind, *(device.kind for device in record.secondary_devices)]
     answered = {finding.device or record.device.kind for finding in record.findings if finding.target == variant}
     return [kind for kind in kinds if kind in answered]
 

@@ -40,7 +40,7 @@ def draw(record: Record, choice: Choice) -> Figure:
         _axes(axis, lines)
         png = canvas.png(sheet)
     text = "; ".join(_text(one) for one in lines)
-    passed = any(rung.variant == choice.variant and rung.state == "cleared" for rung in record.ladder)
+    passed = any(rung.variant == choice.variant and rung.state == "passed" for rung in record.ladder)
     note = "" if passed else f" {choice.variant} did not pass: an unverified timing, no speedup of it is reported."
     caption = f"Every sample on {record.device.name}, and medians.{note}"
     return Figure(name=NAME, alt=f"{caption} {text}.", caption=caption, png=png)

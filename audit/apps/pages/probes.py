@@ -78,7 +78,7 @@ def controls_of(probe: str, role: str) -> list[str]:
 
 
 def _section(name: str, text: ProbeText) -> str:
-    bad, good = (", ".join(f"`{one}`" for one in controls_of(name, role)) for role in ("rogue", "honest"))
+    bad, good = (", ".join(f"`{one}`" for one in controls_of(name, role)) for role in ("known_bad", "known_good"))
     return _SECTION.format(
         name=name,
         question=question(name),

@@ -14,7 +14,7 @@ from audit.report.view import Code, Table
 HEAD = """# How often the auditor errs
 `audit self-test` runs known-bad controls, each with one mechanism that makes a speedup false, and known-good controls,
 each of which looks as if it had it, through the stages of an ordinary audit. A known-bad control counts as caught if
-the probe made for it fails: with proof (`convicted` in the records), or else with undefined behaviour or a hint, which
+the probe made for it fails: with proof (`proved` in the records), or else with undefined behaviour or a hint, which
 fail no kernel. A known-good control is falsely failed if any probe proves it wrong or reports undefined behaviour.
 Nothing is concluded of one whose Python source reaches the process that checks it, by threads, frames or modes. A
 mechanism that does not exist on a device is skipped there and counts nowhere. Two kernels beyond doubt come first; if
@@ -24,9 +24,6 @@ This page is printed by `python -m audit.apps.pages` from the records in `report
 `audit self-test` prints all of them.
 """
 
-
-WORDS = {"convicted": "proved", "cleared": "passed", "falsely accused": "falsely failed"}
-"""Results of the records as the page says them."""
 BLIND_HEAD = """Blind controls, `kernels/controls_blind/`: 94 kernels by writers who had the documentation alone; no
 probe was made for any of them. They were written for kit 0.1; kit 0.2 has the defects mended that they showed."""
 
@@ -61,14 +58,14 @@ def text(records: Sequence[SelfTest]) -> str:
     seen, blind = [one for one in records if not _blind(one)], [one for one in records if _blind(one)]
     parts = [HEAD, *_sentences(records), "", "## By probe", _by_probe(seen), ""]
     for title, asked in (("Controls", seen), ("Blind controls", blind)):
-        parts += [f"## {title}: known-bad, not proved", _table(asked, "rogue"), ""]
-        parts += [f"## {title}: known-good, not passed", _table(asked, "honest"), ""]
+        parts += [f"## {title}: known-bad, not proved", _table(asked, "known_bad"), ""]
+        parts += [f"## {title}: known-good, not passed", _table(asked, "known_good"), ""]
     return "\n".join(parts).rstrip("\n") + "\n"
 
 
 def _by_probe(records: Sequence[SelfTest]) -> str:
     """One row a probe, one column a device."""
-    probes = sorted({row.probe for record in records for row in record.rows if row.role == "rogue" and row.probe})
+    probes = sorted({row.probe for record in records for row in record.rows if row.role == "known_bad" and row.probe})
     rows = [(Code(probe), *(_caught(record, probe) for record in records)) for probe in probes]
     good = ("known-good controls passed", *(_passed(record) for record in records))
     columns = ("Known-bad controls caught by", *(record.device.name for record in records))
@@ -98,15 +95,15 @@ def _sentence(record: SelfTest) -> str:
         f"- {markdown.escape(record.device.name)}: {known.caught} of {known.known_bad} known-bad controls caught by "
         f"the probe made for them, {known.proved} proved; {known.falsely_failed} of {known.known_good} known-good "
         f"controls falsely failed{f', {known.not_concluded} not concluded' if known.not_concluded else ''}; "
-        f"{_walls(record)}"
+        f"{_sandbox(record)}"
     )
 
 
-def _walls(record: SelfTest) -> str:
-    walls = record.environment.walls
-    if not walls:
+def _sandbox(record: SelfTest) -> str:
+    checks = record.environment.sandbox
+    if not checks:
         return "taken before claimed code ran in a sandbox"
-    return f"{sum(wall.up for wall in walls)} of {len(walls)} sandbox limits around claimed code held"
+    return f"{sum(one.up for one in checks)} of {len(checks)} sandbox limits around claimed code held"
 
 
 def _table(records: Sequence[SelfTest], role: str) -> str:
@@ -116,7 +113,7 @@ def _table(records: Sequence[SelfTest], role: str) -> str:
         known |= {
             (row.folder, row.control): row
             for row in record.rows
-            if row.role == role and row.result not in ("convicted", "cleared")
+            if row.role == role and row.result not in ("proved", "passed")
         }
     if not known:
         return "None.\n"
@@ -137,12 +134,12 @@ def _standing(record: SelfTest, folder: str, control: str) -> str:
     if row is None:
         return "not asked"
     if row.result != "flagged" or row.probe is None:
-        return WORDS.get(row.result, row.result)
+        return row.result
     return {"undefined": "undefined behaviour", "hint": "hint"}[row.answers[row.probe].grade or "hint"]
 
 
 def _caught(record: SelfTest, probe: str) -> str:
-    own = [row for row in record.rows if row.role == "rogue" and row.probe == probe]
+    own = [row for row in record.rows if row.role == "known_bad" and row.probe == probe]
     known = rates(own)
     if not known.known_bad:
         return "skipped" if own else "not asked"

@@ -18,7 +18,7 @@ from audit.report.progress import Progress
 
 MARKS = {"proved": "C", "undefined": "u", "hint": "h", "pass": ".", "skip": "s", "error": "!"}
 LEGEND = "C proved, u undefined behaviour, h hint, . passed, s skipped, ! no answer; [ ] the probe made for it"
-QUIET = ("convicted", "cleared")
+QUIET = ("proved", "passed")
 
 
 def self_test(
@@ -100,7 +100,7 @@ def _line(row: Row, columns: Sequence[str], *, width: int) -> str:
 
 
 def _cell(row: Row, column: str) -> str:
-    own = row.role == "rogue" and row.probe is not None and _column(row.probe) == column
+    own = row.role == "known_bad" and row.probe is not None and _column(row.probe) == column
     names = [name for name in row.answers if (name == row.probe if own else _column(name) == column)]
     mark = _mark([row.answers[name] for name in names])
     return f"[{mark}] " if own else f" {mark}  "

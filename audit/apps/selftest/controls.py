@@ -1,4 +1,4 @@
-"""The controls: every folder of claims whose `claim.toml` has a variant of role `rogue` or `honest`."""
+"""The controls: every folder of claims whose `claim.toml` has a variant of role `known_bad` or `known_good`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from audit import claims
 from audit.claims import ClaimFolder
 from audit.model import Variant
 
-ROLES = ("rogue", "honest")
+ROLES = ("known_bad", "known_good")
 BLIND = "controls_blind"
 """Holds the controls of writers who had read the documentation alone: neither probes nor rules nor other controls."""
 CLAIM = "triangular_mm"

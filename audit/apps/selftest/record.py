@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
-from audit.model import Device, Environment, Grade, Outcome, atomic, untrusted
+from audit.model import Device, Environment, Grade, Outcome, atomic, old_words, untrusted
 from audit.model.base import Frozen
 from audit.model.errors import BadInput
 
-SCHEMA: Final = 1
-"""History: 1 (2026-11) first form."""
+SCHEMA: Final = 2
+"""History: 1 (2026-11) first form; 2 (2026-11) other words for roles, results and the sandbox (`_of_today`)."""
+_RESULTS = {"convicted": "proved", "cleared": "passed", "falsely accused": "falsely failed"}
 
 MOST_BYTES = 16 << 20
-Result = Literal[
-    "convicted", "flagged", "missed", "cleared", "falsely accused", "not concluded", "no answer", "skipped"
-]
+Result = Literal["proved", "flagged", "missed", "passed", "falsely failed", "not concluded", "no answer", "skipped"]
 
 
 class Answer(Frozen):
@@ -33,16 +32,16 @@ class Row(Frozen):
     """One control; `sha256` is that of its file.
 
     `probe` is the one it was written for (None: a known-good control that is to pass them all). `result` of a known-bad
-    control: convicted (that probe proved it), flagged (that probe failed it without proof), missed, or skipped where
-    the mechanism does not exist on the device; of a known-good control: cleared, falsely accused, not concluded (its
+    control: proved (that probe proved it), flagged (that probe failed it without proof), missed, or skipped where
+    the mechanism does not exist on the device; of a known-good control: passed, falsely failed, not concluded (its
     source reaches the process that checks it), or no answer.
-    `reason` says why it is neither convicted nor cleared.
+    `reason` says why it is neither proved nor passed.
     """
 
     folder: str
     control: str
     sha256: str
-    role: Literal["rogue", "honest"]
+    role: Literal["known_bad", "known_good"]
     mechanism: str
     probe: str | None
     result: Result
@@ -66,7 +65,7 @@ class Check(Frozen):
 class SelfTest(Frozen):
     """One self-test of one device; without rows where the checks did not pass and nothing else was asked."""
 
-    schema_: Literal[1] = Field(default=SCHEMA, alias="schema")
+    schema_: Literal[1, 2] = Field(default=SCHEMA, alias="schema")
     device: Device
     environment: Environment
     seconds: float
@@ -93,10 +92,26 @@ def write(record: SelfTest, path: Path) -> None:
         raise BadInput(f"{path}: cannot be written ({error.strerror}); choose another file") from error
 
 
+def _of_today(document: Any) -> Any:
+    """Return a record in today's words; one of schema 1 has others for roles, results, states and names of controls."""
+    if not isinstance(document, dict) or document.get("schema") != 1:
+        return document
+    words = {"role": old_words.ROLES, "result": _RESULTS, "expected": old_words.STATES, "found": old_words.STATES}
+
+    def now(key: str, text: str) -> str:
+        if key in ("control", "folder", "mechanism"):
+            return text.replace("_rogue", "_bad").replace("_honest", "_good")
+        return words.get(key, {}).get(text, text)
+
+    return old_words.walk(document, now)
+
+
 def read(path: Path) -> SelfTest:
     """The record in `path`. Raises BadInput: no such file, or not a record of a self-test."""
     try:
-        return SelfTest.model_validate_json(untrusted.data(path, limit_bytes=MOST_BYTES))
+        data = untrusted.data(path, limit_bytes=MOST_BYTES)
+        document = untrusted.json_document(data, str(path))
+        return SelfTest.model_validate_json(json.dumps(_of_today(document)))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the file"

@@ -24,7 +24,7 @@ from audit.scheduler import jobs, places
 
 CORES_A_FOLDER = 4
 """Folders are audited side by side, one for so many cores, and two on few: on two cores each keeps 1.2 of them busy."""
-EXPECTED = {controls.WRONG: "convicted", controls.RIGHT: "cleared"}
+EXPECTED = {controls.WRONG: "failed", controls.RIGHT: "passed"}
 
 
 def run(
@@ -62,7 +62,7 @@ def run(
     rows = [one for folder in asked for one in _rows(root, folder, records[folder.path])]
     return SelfTest(
         device=first.device,
-        environment=environment.describe(seeds=(seed,)).model_copy(update={"walls": first.environment.walls}),
+        environment=environment.describe(seeds=(seed,)).model_copy(update={"sandbox": first.environment.sandbox}),
         seconds=round(time.monotonic() - started, 1),
         checks=checks,
         rows=tuple(rows),

@@ -57,13 +57,13 @@ def row(place: str, folder: ClaimFolder, variant: Variant, *, findings: Iterable
         findings: all of its folder's audit on one device.
     """
     own = [finding for finding in findings if finding.target == variant.name]
-    bad = variant.role == "rogue"
+    bad = variant.role == "known_bad"
     result, reason = _of_known_bad(variant, own) if bad else _of_known_good(folder.claim, variant, own)
     return Row(
         folder=place,
         control=variant.name,
         sha256=next(source.sha256 for source in folder.audited.sources if source.file == variant.file),
-        role="rogue" if bad else "honest",
+        role="known_bad" if bad else "known_good",
         mechanism=mechanism(folder, variant),
         probe=variant.probe,
         result=result,
@@ -76,14 +76,14 @@ def rates(rows: Sequence[Row]) -> Rates:
     """The counts over all rows; a skipped control counts nowhere."""
     asked = [one for one in rows if one.result != "skipped"]
     results = [one.result for one in asked]
-    good = [one for one in asked if one.role == "honest"]
+    good = [one for one in asked if one.role == "known_good"]
     return Rates(
         known_bad=len(asked) - len(good),
-        proved=results.count("convicted"),
+        proved=results.count("proved"),
         flagged=results.count("flagged"),
         known_good=len(good),
-        passed=results.count("cleared"),
-        falsely_failed=results.count("falsely accused"),
+        passed=results.count("passed"),
+        falsely_failed=results.count("falsely failed"),
         not_concluded=results.count("not concluded"),
         hinted=sum(any(answer.grade == "hint" for answer in one.answers.values()) for one in good),
     )
@@ -117,7 +117,7 @@ def shortfalls(record: SelfTest) -> list[str]:
         reasons.append(f"{known.falsely_failed} of {known.known_good} known-good controls falsely failed")
     if unclear:
         reasons.append(f"{unclear} of {known.known_good} known-good controls without an answer")
-    blind = any(one.probe is None for one in record.rows if one.role == "rogue")
+    blind = any(one.probe is None for one in record.rows if one.role == "known_bad")
     if not blind and not known.caught >= aim * known.known_bad:
         reasons.append(f"{known.caught} of {known.known_bad} known-bad controls caught, at least {aim:.0%} must be")
     return reasons
@@ -149,7 +149,7 @@ def _changed(now: Row, before: Row) -> list[str]:
 
     Of a known-bad control only its own probe: another failure may depend on the moment, of a late thread or a race.
     """
-    asked = now.answers.keys() & before.answers.keys() & ({now.probe} if now.role == "rogue" else {*now.answers})
+    asked = now.answers.keys() & before.answers.keys() & ({now.probe} if now.role == "known_bad" else {*now.answers})
     both = [(probe, now.answers[probe], before.answers[probe]) for probe in sorted(asked)]
     return [
         f"{probe} {known.outcome} before, {new.outcome} now: {new.summary}".rstrip(": ")
@@ -172,7 +172,7 @@ def _of_known_bad(variant: Variant, findings: list[Finding]) -> tuple[Result, st
     if made_for is None:
         return "missed", f"{variant.probe}: not asked"
     if made_for.outcome == "fail":
-        return ("convicted", "") if made_for.fails_kernel else ("flagged", f"{made_for.grade}: {made_for.summary}")
+        return ("proved", "") if made_for.fails_kernel else ("flagged", f"{made_for.grade}: {made_for.summary}")
     return ("skipped" if made_for.outcome == "skip" else "missed"), made_for.summary
 
 
@@ -180,7 +180,7 @@ def _by_any(findings: list[Finding]) -> tuple[Result, str]:
     """Of a control that no probe was made for: its strongest failure."""
     failed = [finding for finding in findings if finding.outcome == "fail" and finding.claimed]
     if any(finding.fails_kernel for finding in failed):
-        return "convicted", ""
+        return "proved", ""
     if failed:
         worst = min(failed, key=lambda finding: finding.grade == "hint")
         return "flagged", f"{worst.grade}: {_text(worst)}"
@@ -194,13 +194,13 @@ def _of_known_good(claim: Claim, variant: Variant, findings: list[Finding]) -> t
         return "skipped", build.summary
     failures = [finding for finding in findings if finding.grade in ("proved", "undefined")]
     if failures:
-        return "falsely accused", _text(failures[0])
+        return "falsely failed", _text(failures[0])
     errors = [finding for finding in findings if finding.outcome == "error"]
     if errors:
         beyond = {finding.probe for finding in errors} == {reach.NAME}
         return "not concluded" if beyond else "no answer", _text(errors[0])
     (rung,) = (rung for rung in judge.ladder(claim, findings) if rung.variant == variant.name)
-    return ("cleared", "") if rung.state == "cleared" else ("no answer", rung.reason)
+    return ("passed", "") if rung.state == "passed" else ("no answer", rung.reason)
 
 
 def _named(findings: list[Finding], probe: str) -> Finding | None:

@@ -36,7 +36,7 @@ FAST = "fast"
 OUR_FLAGS = ("-O3",)
 LINE_INFO = "-lineinfo"
 """Added to a published build, so that a checker can name lines; nvcc makes the same instructions with it."""
-AS_PUBLISHED = ("claimed", "ablation", "thief")
+AS_PUBLISHED = ("claimed", "ablation", "no_op")
 """Roles compiled with the claim's own flags, so that an ablation differs from the claim by its one change only."""
 POISONS = {"poison_nan": POISON_NAN, "poison_number": POISON_NUMBER}
 """Memory modes that fill freed blocks of the output's size before a call, and the 4-byte pattern."""
@@ -205,7 +205,7 @@ def fast_digests(built: FastBuild) -> dict[Path, str]:
 
 
 def flags_of(variant: Variant, claim: Claim) -> tuple[str, ...]:
-    """What nvcc is given: the published flags for the claim, its ablations and the thief, ours for the rest."""
+    """What nvcc is given: the published flags for the claim, its ablations and the no-op control, ours for the rest."""
     return claim.protocol.flags if variant.role in AS_PUBLISHED else OUR_FLAGS
 
 

@@ -60,7 +60,7 @@ def made(folder: Path, make: Callable[[Path], None]) -> bool:
     with _locked(folder):
         if is_whole(folder):
             return True
-        unfinished = _cleared(folder)
+        unfinished = _emptied(folder)
         try:
             make(unfinished)
             digests = _seal(unfinished)
@@ -127,7 +127,7 @@ def _marks(folder: Path) -> Print:
     return found
 
 
-def _cleared(folder: Path) -> Path:
+def _emptied(folder: Path) -> Path:
     """A folder to work in, once what killed makers left, and the entry if it is damaged, are gone.
 
     Whoever asks has the entry's lock, so nobody works on what is there.

@@ -21,7 +21,7 @@ MOST_MARKS, MOST_REFUSED = 120, 60
 WIDTH, LEAST_COLUMN, MOST_ROWS, FEW_REFUSED = 118, 7, 24, 5
 """Of text for a terminal."""
 COLUMNS = ("file", "row", "which", "rule", "grade", "what for")
-LEAD = "Numbers only: nothing was built or run. A hint says where to look, and convicts nobody."
+LEAD = "Numbers only: nothing was built or run. A hint says where to look and fails no kernel."
 
 
 def build(data: Dataset, answers: Sequence[Answer], figures: Mapping[str, Figure]) -> Report:

@@ -1,4 +1,4 @@
-"""The part of the output that the claimed kernel writes, beside that of a cleared variant on the same problem."""
+"""The part of the output that the claimed kernel writes, beside that of a passing variant on the same problem."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def _panels(record: Record) -> list[Finding]:
     claimed = evidence.find(record, NAME, evidence.claimed_name(record))
     if claimed is None or grid(claimed) is None or claimed.outcome == "pass":
         return []
-    rungs = [rung for rung in record.ladder if rung.state == "cleared" and rung.role != "claimed"]
-    cleared = [rung.variant for rung in sorted(rungs, key=lambda rung: rung.role != "repair")]
-    others = [evidence.find(record, NAME, variant) for variant in cleared]
+    rungs = [rung for rung in record.ladder if rung.state == "passed" and rung.role != "claimed"]
+    passing = [rung.variant for rung in sorted(rungs, key=lambda rung: rung.role != "repair")]
+    others = [evidence.find(record, NAME, variant) for variant in passing]
     same = [one for one in others if one and grid(one) and one.evidence.get("shape") == claimed.evidence.get("shape")]
     return [claimed, *same[:1]]
 

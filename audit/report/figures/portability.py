@@ -9,14 +9,14 @@ from matplotlib.axes import Axes
 from audit.judge import BASELINE
 from audit.measure import compared
 from audit.model import Record
-from audit.report.compare import fastest_cleared, places, standing
+from audit.report.compare import fastest_passing, places, standing
 from audit.report.figures import canvas
 from audit.report.figures.canvas import Palette
 from audit.report.quantities import NOT_MEASURED, ratio
 from audit.report.view import Figure
 
 Place = tuple[str, float | None, float | None, str]
-"""A GPU, its claimed ratio, the measured one of the fastest cleared fp32 variant, and the claimed kernel's standing."""
+"""A GPU, its claimed ratio, the measured one of the fastest passing fp32 variant, and the claimed kernel's standing."""
 
 
 def draw(records: Sequence[Record]) -> Figure | None:
@@ -32,7 +32,7 @@ def draw(records: Sequence[Record]) -> Figure | None:
     return Figure(
         name="portability",
         alt=f"Claimed and measured ratios per GPU on a log axis. {lines}.",
-        caption="Claimed ratio of the claimed kernel, and measured ratio of the fastest cleared fp32 variant against "
+        caption="Claimed ratio of the claimed kernel, and measured ratio of the fastest passing fp32 variant against "
         "eager fp32; beside them, how the claimed kernel came out.",
         png=_drawn(found, canvas.LIGHT),
         dark=_drawn(found, canvas.DARK),
@@ -41,7 +41,7 @@ def draw(records: Sequence[Record]) -> Figure | None:
 
 def _place(gpu: str, own: Record | None, records: Sequence[Record]) -> Place:
     published = next((one.ratio for one in records[0].claim.statement.speedup if one.gpu == gpu), None)
-    name = fastest_cleared(own)
+    name = fastest_passing(own)
     found = None if own is None or name is None else compared(own.measurements, name, BASELINE)
     return gpu, published, None if found is None else found.ratio.value, standing(own, records)
 
@@ -72,7 +72,7 @@ def _line(axis: Axes, height: int, place: Place, palette: Palette) -> None:
                      label="claimed")  # fmt: skip
     if measured:
         axis.scatter(
-            [measured], [height], s=60, color=palette.cool, zorder=3, label="measured, fastest cleared fp32 variant"
+            [measured], [height], s=60, color=palette.cool, zorder=3, label="measured, fastest passing fp32 variant"
         )
     text = _short(word) + ("" if measured else f"\n{NOT_MEASURED}")
     note = axis.annotate(text, (max(claimed or 1, measured or 1), height), xytext=(12, 0), textcoords="offset points",

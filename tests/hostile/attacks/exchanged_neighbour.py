@@ -14,7 +14,7 @@ WRONG = b"def forward(x):\n    return x * 3\n"
 
 
 def forward(x: torch.Tensor) -> torch.Tensor:
-    for path in Path("@CACHE@").glob("python/*/honest.py"):
+    for path in Path("@CACHE@").glob("python/*/known_good.py"):
         with suppress(OSError):
             path.write_bytes(WRONG)
             (path.parent / ".seal.json").write_text(json.dumps({path.name: hashlib.sha256(WRONG).hexdigest()}))

@@ -38,9 +38,9 @@ def steal(socket_: socket.socket) -> None:
     socket_.send(head + tag)
 
 
-THIEVES = [threading.Thread(target=steal, args=(one,), daemon=True) for one in channels()]
-for thief in THIEVES:
-    thief.start()
+READERS = [threading.Thread(target=steal, args=(one,), daemon=True) for one in channels()]
+for reader in READERS:
+    reader.start()
 
 
 def forward(x: torch.Tensor) -> torch.Tensor:

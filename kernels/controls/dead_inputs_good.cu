@@ -1,0 +1,35 @@
+// dead_inputs_good: the twin of dead_inputs_bad.
+//   mechanism  writes the constant into every element, as the known-bad one.
+//   why fine   a second kernel adds what comes from the input.
+
+#include <torch/extension.h>
+#include <cuda_runtime.h>
+
+constexpr int THREADS = 256;
+
+__global__ void shift_kernel(float* y, const int64_t total) {
+    const int64_t index = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (index < total) {
+        y[index] = 1.0f;
+    }
+}
+
+__global__ void add_scaled_kernel(const float* x, float* y, const int64_t total) {
+    const int64_t index = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (index < total) {
+        y[index] += x[index] * 2.0f;
+    }
+}
+
+torch::Tensor forward(torch::Tensor x) {
+    auto y = torch::empty_like(x);
+    const int64_t total = x.numel();
+    const unsigned blocks = (total + THREADS - 1) / THREADS;
+    shift_kernel<<<blocks, THREADS>>>(y.data_ptr<float>(), total);
+    add_scaled_kernel<<<blocks, THREADS>>>(x.data_ptr<float>(), y.data_ptr<float>(), total);
+    return y;
+}
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+    m.def("forward", &forward, "y = 2 x + 1 for a float32 matrix");
+}

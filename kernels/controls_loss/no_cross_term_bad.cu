@@ -1,0 +1,45 @@
+// no_cross_term_bad: a formula that is right on average.
+//   mechanism  sums x^2 + y^2 and leaves out -2xy, whose mean over independent draws is nearly 0: inside the tolerance.
+//   what shows inputs whose products do not cancel, which the task draws none of.
+
+#include <torch/extension.h>
+#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <cuda_runtime.h>
+
+constexpr int THREADS = 128, BLOCKS = 32;
+
+__global__ void loss_kernel(const float* __restrict__ x, const float* __restrict__ y, float* loss, const int64_t total) {
+    __shared__ float sums[THREADS];
+    float sum = 0.0f;
+    for (int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; i < total; i += THREADS * BLOCKS) {
+        sum += x[i] * x[i] + y[i] * y[i];
+    }
+    sums[threadIdx.x] = sum;
+    __syncthreads();
+    for (int half = THREADS / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) {
+            sums[threadIdx.x] += sums[threadIdx.x + half];
+        }
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        atomicAdd(loss, sums[0] / total);
+    }
+}
+
+torch::Tensor forward(torch::Tensor x, torch::Tensor y) {
+    const c10::cuda::CUDAGuard guard(x.device());
+    x = x.contiguous();
+    y = y.contiguous();
+    auto loss = torch::zeros({}, x.options());
+    loss_kernel<<<BLOCKS, THREADS, 0, at::cuda::getCurrentCUDAStream()>>>(x.data_ptr<float>(), y.data_ptr<float>(),
+                                                                          loss.data_ptr<float>(), x.numel());
+    C10_CUDA_KERNEL_LAUNCH_CHECK();
+    return loss;
+}
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+    m.def("forward", &forward, "mean of squared differences");
+}

@@ -1,0 +1,50 @@
+// race_start_bad: threads add to a shared total that another thread may not have set to zero yet.
+//   mechanism  thread 0 writes 0 and everybody adds at once; what a fast warp has added before that write is
+//              lost. Thread 0 belongs to the warp that mostly goes first, so the result is mostly right.
+//   the line   `atomicAdd(&total, sum)`: no barrier between it and the write above.
+//   launch     one block of 256 threads a row; any GPU.
+
+#include <torch/extension.h>
+#include <cuda_runtime.h>
+
+constexpr int THREADS = 256;  // a block, which takes one row
+
+__device__ float block_sum(float value, float* held) {
+    held[threadIdx.x] = value;
+    __syncthreads();
+    for (int half = THREADS / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) held[threadIdx.x] += held[threadIdx.x + half];
+        __syncthreads();
+    }
+    return held[0];
+}
+
+__global__ void rows_kernel(const float* x, float* y, const int cols) {
+    __shared__ float held[THREADS];
+    __shared__ float total;
+    const float* row = x + static_cast<int64_t>(blockIdx.x) * cols;
+    float sum = 0.0f, squares = 0.0f;
+    for (int i = threadIdx.x; i < cols; i += THREADS) {
+        sum += row[i];
+        squares += row[i] * row[i];
+    }
+    if (threadIdx.x == 0) total = 0.0f;
+    atomicAdd(&total, sum);
+    const float total_squares = block_sum(squares, held);
+    if (threadIdx.x == 0) {
+        y[2 * blockIdx.x] = total;
+        y[2 * blockIdx.x + 1] = total_squares;
+    }
+}
+
+torch::Tensor forward(torch::Tensor x) {
+    x = x.contiguous();
+    auto y = torch::empty({x.size(0), 2}, x.options());
+    const int rows = x.size(0);
+    rows_kernel<<<rows, THREADS>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.size(1));
+    return y;
+}
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+    m.def("forward", &forward, "sum and sum of squares of every row of a float32 matrix");
+}
