@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from audit.model import AuditedClaim, Claim, Original, SourceFile, Variant, untrusted
+from audit.model import AuditedClaim, Claim, Original, SourceFile, Variant, old_words, untrusted
 from audit.model.errors import BadInput
 
 MOST_STATED = 200_000
@@ -76,8 +76,10 @@ def _folder(name_or_path: str, root: Path) -> Path:
     raise BadInput(f"{name_or_path}: no claim of this name and no folder with a claim.toml; known claims: {known}")
 
 
-def parse(text: str, where: str) -> Claim:
+def parse(text: str, where: str, *, older: bool = False) -> Claim:
     """Return the claim that the text of a `claim.toml` states; `where` is its name in errors.
+
+    An `older` one was audited into a record older than schema 4 and is read in the words of today.
 
     Raises:
         BadInput: broken TOML, or an unknown or mistyped key.
@@ -85,6 +87,7 @@ def parse(text: str, where: str) -> Claim:
     if len(text) > MOST_STATED:
         raise BadInput(f"{where}: {len(text):,} characters; a statement has at most {MOST_STATED:,}")
     table = untrusted.toml(text, where)
+    table = old_words.replaced(table) if older else table
     try:
         return Claim.model_validate_json(json.dumps(table, allow_nan=False, default=str))
     except ValidationError as error:

@@ -16,10 +16,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from audit import judge, report
+from audit import claims, judge, report
 from audit.apps import bundle
 from audit.apps.bundle import archive, manifest, pictures
 from audit.apps.bundle.make import KEPT
+from audit.model import SCHEMA, store
 from audit.report import figures, formats
 from audit.report.figures import canvas
 from audit.report.view import Figure
@@ -58,9 +59,21 @@ def timed(tmp_path_factory: pytest.TempPathFactory) -> Files:
     return archive.unpack(bundle.make(REPORTS / "conv3d_min_clamp" / "h100", out=out).read_bytes())
 
 
+def as_audited(place: Path, tmp_path: Path) -> Path:
+    """The folder of a claim with its statement as it was audited: records older than schema 4 had a role `thief`."""
+    folder = claims.KERNELS / place.parent.parent.name
+    statement = (folder / claims.STATEMENT).read_text(encoding="utf-8")
+    if '"no_op"' not in statement or store.read(place).schema_ >= SCHEMA:
+        return folder
+    older = Path(shutil.copytree(folder, tmp_path / folder.name))
+    text = statement.replace('"no_op"', '"thief"').replace('"no_op.cu"', '"thief.cu"')
+    (older / claims.STATEMENT).write_text(text, encoding="utf-8")
+    return older
+
+
 @pytest.mark.parametrize("place", RECORDS, ids=[str(path.parent.relative_to(REPORTS)) for path in RECORDS])
 def test_every_report_here_makes_a_sound_bundle(place: Path, tmp_path: Path) -> None:
-    found = bundle.verify(bundle.make(place, out=tmp_path / "b.zip"))
+    found = bundle.verify(bundle.make(place, claim=as_audited(place, tmp_path), out=tmp_path / "b.zip"))
     assert (found.not_derived, found.signer) == ({}, None)
 
 

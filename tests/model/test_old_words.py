@@ -34,9 +34,7 @@ def test_a_self_test_of_schema_1_has_the_results_of_today() -> None:
     path = REPORTS / "self_test/h100.json"
     written, record = json.loads(path.read_text()), selftest.read(path)
     assert written["schema"] == 1
-    assert [row.role for row in record.rows].count("known_bad") == [row["role"] for row in written["rows"]].count(
-        "rogue"
-    )
+    assert [row.role == "known_bad" for row in record.rows] == [row["role"] == "rogue" for row in written["rows"]]
     proved = [row["control"].replace("_rogue", "_bad") for row in written["rows"] if row["result"] == "convicted"]
     assert proved
     assert [row.control for row in record.rows if row.result == "proved"] == proved

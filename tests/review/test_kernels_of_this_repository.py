@@ -50,6 +50,6 @@ def test_no_hint_about_known_good_controls(file: str) -> None:
     assert [(each.rule.name, each.spot.line) for each in found if each.rule.standing == "hint"] == []
 
 
-@pytest.mark.parametrize(("known_bad", "rule"), POINTED_AT.items())
+@pytest.mark.parametrize(("bad", "rule"), POINTED_AT.items())
 def test_known_bad_controls_whose_defect_the_source_shows(bad: str, rule: str) -> None:
     assert rule in {each.rule.name for each in hints.of_cuda(text_of(KERNELS / f"controls/{bad}.cu"))}

@@ -22,7 +22,7 @@ from audit.apps.notebook import results
 from audit.apps.notebook.shown import table
 from audit.apps.pages import self_test
 from audit.apps.selftest.command import matrix
-from audit.apps.selftest.record import SelfTest
+from audit.apps.selftest.record import SelfTest, read, to_json
 from audit.build.notes import failed_note
 from audit.claims import ClaimFolder
 from audit.claims.importers import claim_toml, templates
@@ -170,7 +170,7 @@ def test_no_cell_is_a_formula(text: str) -> None:
 
 def test_a_self_test() -> None:
     path = claims.KERNELS.parent / "reports" / "self_test" / "emulated.json"
-    document = poisoned(json.loads(path.read_text(encoding="utf-8")), HOSTILE, KEPT)
+    document = poisoned(json.loads(to_json(read(path))), HOSTILE, KEPT)
     found = SelfTest.model_validate_json(json.dumps(document))
     assert not unseen(matrix(found))
     told = self_test.text([found])

@@ -96,7 +96,7 @@ def _check_sources(record: Record, files: Mapping[str, bytes]) -> None:
 def _check_statement(record: Record, text: bytes) -> None:
     """The claim as the record states it against the `claim.toml` that was audited."""
     try:
-        stated = claims.parse(text.decode("utf-8"), STATEMENT)
+        stated = claims.parse(text.decode("utf-8"), STATEMENT, older=record.schema_ < SCHEMA)
     except (BadInput, UnicodeDecodeError) as error:
         raise Unsound(f"{SOURCES}/{STATEMENT} is no claim: {error}") from error
     pair = (stated.model_dump(mode="json"), record.claim.statement.model_dump(mode="json"))
