@@ -19,6 +19,8 @@ SPANS_ONE = re.compile(
 """What the source rule of that name says: an axis that the kernel indexes and the launch does not span."""
 LABEL, SIZE = re.compile(r"(?:\w+=\d+, )*\w+=\d+(?=: )"), re.compile(r"(\w+)=(\d+)")
 """The shape that a sentence begins with, and one of its sizes."""
+OF_ANY_FAILURE = ("review.unchecked_launch", "review.legacy_stream")
+"""Rules of the source review whose lines many right kernels share, so that a failure does not point at them."""
 FIRST_BITS = "bit for bit the result of the first call"
 
 
@@ -46,9 +48,14 @@ def causes(findings: Iterable[Finding]) -> list[list[Finding]]:
 
 def reason(members: list[Finding]) -> str:
     """One cause in one sentence: the finding that says most, and which probes see it too."""
-    leading = min(members, key=lambda one: LEAD.index(one.probe) if one.probe in LEAD else len(LEAD))
-    others = dict.fromkeys(one.probe for one in members if one.probe != leading.probe)
-    return f"{leading.probe}: {leading.summary}" + (f"; seen too by {', '.join(others)}" if others else "")
+    first, others = led(members)
+    return f"{first.probe}: {first.summary}" + (f"; seen too by {', '.join(others)}" if others else "")
+
+
+def led(members: list[Finding]) -> tuple[Finding, tuple[str, ...]]:
+    """Return the finding of one cause that says most, and the other probes that see it too."""
+    first = min(members, key=lambda one: LEAD.index(one.probe) if one.probe in LEAD else len(LEAD))
+    return first, tuple(dict.fromkeys(one.probe for one in members if one.probe != first.probe))
 
 
 def shape_of(finding: Finding) -> Shape | None:
@@ -94,6 +101,18 @@ def geometry_cause(record: Record) -> str | None:
     written = [one for one in about if one.probe == "coverage" and one.fails_kernel]
     pairs = ((found, one) for hint in hints if (found := SPANS_ONE.search(hint.summary)) for one in written)
     return next((text for found, one in pairs if (text := _agreed(found, one))), None)
+
+
+def read_in_source(record: Record) -> tuple[tuple[Finding, Finding], ...]:
+    """Return each line that the source review points at with the failure that the line's own probe proved.
+
+    So a missing barrier stands beside a race, a tail without a guard beside a bad access, a cache beside old values.
+    """
+    claimed = record.claim.statement.claimed
+    about = deciding(one for one in record.findings if claimed and one.target == claimed.name)
+    proved = {one.probe: one for one in about if one.fails_kernel or (one.grade == "undefined" and one.claimed)}
+    hints = [one for one in about if one.grade == "hint" and one.line and one.probe not in OF_ANY_FAILURE]
+    return tuple((one, proved[probe]) for one in hints if (probe := str(one.evidence.get("confirm_with"))) in proved)
 
 
 def _agreed(found: re.Match[str], coverage: Finding) -> str | None:

@@ -1,18 +1,25 @@
-"""Strengths, weaknesses and questions to the authors, each from findings about the claim."""
+"""Strengths, weaknesses and questions to the authors, chosen for the reader from findings about the claim."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from audit.judge.answers import FLOOR
+from audit.judge.causes import causes, led, read_in_source
+from audit.judge.evidence import CORRECTNESS
 from audit.model import Finding, Record
 from audit.report import evidence
 from audit.report.messages import Recorded, joined, message, wordings
 from audit.report.quantities import anything, count_of, milliseconds, number, ratio, sentence, shape
-from audit.report.view import Code, Point, Section
+from audit.report.view import Section
 
+MOST = 6
+"""Points of a list; the table of what was checked has every answer."""
 GRADES = ("proved", "undefined", "hint")
 """From the gravest on."""
+WORTH_SAYING = (*CORRECTNESS, "distributions", "precision", "kernels_ran", "dead_inputs", "late_writes", "builds_agree",
+                "untouched_process")  # fmt: skip
+"""Probes whose pass says something to a reader, the most telling first."""
 SAME_QUESTION = {
     "claimed_blocks": "agreement",
     "distributions": "agreement",
@@ -22,33 +29,45 @@ SAME_QUESTION = {
 
 
 def strengths(record: Record) -> Section:
-    """Return the passed probes of the claimed kernel, the published parts of the claim, and repairs that work."""
-    passed = [finding for finding in evidence.of_claim(record) if finding.outcome == "pass"]
-    bullets = (
-        *(message("form.question_answer", question=evidence.title(one.probe), answer=sentence(one.summary))
-          for one in passed),
-        *_published(record),
-        *_repairs(record),
-    )  # fmt: skip
+    """Return what is published of the claim, repairs that work, and the most telling probes that passed."""
+    passed = {one.probe: one for one in evidence.of_claim(record) if one.outcome == "pass"}
+    told = [passed[name] for name in WORTH_SAYING if name in passed and name != "contract"]
+    answers = (message("form.question_answer", question=evidence.title(one.probe), answer=sentence(one.summary))
+               for one in told)  # fmt: skip
+    bullets = (*_repairs(record), *_published(record), *answers)[:MOST]
     paragraphs = () if bullets else (message("strengths.none"),)
     return Section(message("strengths.title"), "strengths", paragraphs=paragraphs, bullets=bullets)
 
 
 def weaknesses(record: Record) -> Section:
-    """Return the failures of the claimed kernel and of the published times, gravest first."""
-    points = tuple(_point(one) for one in _failures(record))
-    introduction = message("weaknesses.introduction" if points else "weaknesses.none")
-    return Section(message("weaknesses.title"), "weaknesses", paragraphs=(introduction,), points=points)
+    """Return the failures of the claimed kernel and of the authors' own times, one point a cause, gravest first.
+
+    A hint that a failure agrees with stands under the cause.
+    """
+    known = {id(hint) for hint, _ in read_in_source(record)}
+    told = [one for one in _failures(record) if id(one) not in known]
+    grave = [one for one in told if evidence.against_claim(record, one) and one.grade != "hint"]
+    others = [one for one in told if one not in grave and one.probe != FLOOR]
+    groups = [*causes(grave), *([one] for one in others)]
+    bullets = tuple(_point(members) for members in groups[:MOST])
+    introduction = message("weaknesses.introduction" if bullets else "weaknesses.none")
+    return Section(message("weaknesses.title"), "weaknesses", paragraphs=(introduction,), bullets=bullets)
 
 
 def questions(record: Record) -> Section:
-    """Return a question for each failure the claim is about, then for what its numbers and its source leave open.
+    """Return a question for each cause of a failure, then for what the numbers and the source of the claim leave open.
 
-    A time that others measured raises no question to the authors.
+    A number that others state raises no question to the authors.
     """
-    failed = [one for one in _failures(record) if one.claimed]
-    failed = [one for one in failed if one.probe != FLOOR or one.target in _own_times(record)]
-    bullets = tuple(dict.fromkeys([*map(_question, failed), *_about_times(record), *_about_source(record)]))
+    failed = [one for one in _failures(record) if evidence.against_claim(record, one)]
+    grave = [one for one in failed if one.grade != "hint"]
+    leading = [min(members, key=_least_said) for members in causes(grave)]
+    known = {id(hint) for hint, _ in read_in_source(record)}
+    hints = [
+        one for one in failed if one.grade == "hint" and not one.probe.startswith("review.") and id(one) not in known
+    ]
+    asked = [*map(_question, (*leading, *hints)), *_about_times(record), *_about_source(record)]
+    bullets = tuple(dict.fromkeys(asked))[:MOST]
     paragraphs = () if bullets else (message("questions.none"),)
     return Section(message("questions.title"), "questions", paragraphs=paragraphs, bullets=bullets)
 
@@ -61,33 +80,38 @@ def _failures(record: Record) -> list[Finding]:
 def _published(record: Record) -> list[str]:
     claim = record.claim.statement
     texts: list[str] = []
-    if claim.protocol.steps:
-        texts.append(message("strengths.protocol", count=str(len(claim.protocol.steps))))
-    if claim.protocol.flags:
-        texts.append(message("strengths.flags"))
     if claim.source.fidelity == "verbatim":
         texts.append(message("strengths.source"))
+    if claim.protocol.steps:
+        flags = "strengths.protocol_and_flags" if claim.protocol.flags else "strengths.protocol"
+        texts.append(message(flags, count=str(len(claim.protocol.steps))))
     return texts
 
 
 def _repairs(record: Record) -> list[str]:
-    passing = [rung for rung in record.ladder if rung.state == "passed"]
-    names = [rung.variant for rung in passing if rung.role in ("ablation", "repair")]
-    if not names or evidence.claimed_name(record) in {rung.variant for rung in passing}:
+    passed = [rung for rung in record.ladder if rung.state == "passed"]
+    names = [rung.variant for rung in passed if rung.role in ("ablation", "repair")]
+    if not names or evidence.claimed_name(record) in {rung.variant for rung in passed}:
         return []
-    return [message("strengths.repairs", variants=joined("comma", names))]
+    return [message("strengths.repairs", count=number(len(names)), variants=joined("comma", names[:MOST]))]
 
 
-def _point(finding: Finding) -> Point:
-    grade = message(f"grade.{finding.grade}")
-    again = finding.reproduce_with
-    return Point(
-        title=message("form.question_target", question=evidence.title(finding.probe), target=finding.target),
-        badge=grade if finding.claimed else message("grade.not_claimed", grade=grade),
-        text=sentence(finding.summary),
-        facts=evidence.facts(finding),
-        reproduce_with=Code(again) if again and again.startswith("audit run ") else again and Recorded(again),
-    )
+def _point(members: list[Finding]) -> str:
+    leading, others = led(members)
+    result = message(f"grade.{leading.grade}")
+    result = result if leading.claimed else message("grade.not_claimed", grade=result)
+    title = evidence.title(leading.probe)
+    if leading.line is not None:
+        title = message("form.question_line", question=title, line=number(leading.line))
+    text = message("form.question_answer", question=title, answer=sentence(leading.summary))
+    if others:
+        text = message("weaknesses.seen_too", text=text, others=joined("comma", map(evidence.title, others)))
+    return message("weaknesses.point", grade=result, text=text)
+
+
+def _least_said(finding: Finding) -> int:
+    """Return the place of a question among those with numbers of the evidence, which come first."""
+    return [*SPECIAL, finding.probe].index(finding.probe)
 
 
 def _question(finding: Finding) -> str:
@@ -125,8 +149,8 @@ def _floor(finding: Finding) -> str:
 
 
 SPECIAL: dict[str, Callable[[Finding], str | None]] = {
-    "contract": _contract,
     "coverage": _coverage,
+    "contract": _contract,
     "floor": _floor,
     "launch_geometry": _geometry,
 }
@@ -135,17 +159,12 @@ SPECIAL: dict[str, Callable[[Finding], str | None]] = {
 
 def _about_times(record: Record) -> list[str]:
     claim = record.claim.statement
-    bare = [one for one in claim.speedup if claim.stated_by_authors(one) and one.gpu not in _own_times(record)]
+    own = {one.gpu for one in claim.observation if claim.stated_by_authors(one)}
+    bare = [one for one in claim.speedup if claim.stated_by_authors(one) and one.gpu not in own]
     if not bare:
         return []
     ratios = [message("form.ratio_on_gpu", ratio=ratio(one.ratio, about=one.about), gpu=one.gpu) for one in bare]
     return [message("questions.times", ratios=joined("comma", ratios))]
-
-
-def _own_times(record: Record) -> set[str]:
-    """Return the GPUs for which the authors themselves state times."""
-    claim = record.claim.statement
-    return {one.gpu for one in claim.observation if claim.stated_by_authors(one)}
 
 
 def _about_source(record: Record) -> list[str]:

@@ -11,10 +11,15 @@ from audit.report.view import Code, Link, Section, Table
 def lead(record: Record) -> str:
     """Return the claim in one line."""
     claim = record.claim.statement
-    ratios = [message("form.gpu_ratio", gpu=one.gpu, ratio=ratio(one.ratio, about=one.about)) for one in claim.speedup]
+    ratios = [
+        message("form.ratio_on_gpu", gpu=one.gpu, ratio=ratio(one.ratio, about=one.about)) for one in claim.speedup
+    ]
+    who = dict.fromkeys(one.by or claim.source.authors for one in claim.speedup) or (claim.source.authors,)
     return message(
-        "claim.lead",
-        claim=message("claim.ratios", ratios=joined("comma", ratios)) if ratios else message("claim.no_ratio"),
+        "claim.lead" if ratios else "claim.lead_without",
+        authors=joined("comma", map(Recorded, who)),
+        audited=message(f"claim.{claim.source.fidelity}"),
+        **({"ratios": joined("comma", ratios)} if ratios else {}),
         baseline=Recorded(claim.baseline),
         shape=shape(claim.shapes.claimed),
         dtype=claim.dtype,

@@ -1,43 +1,47 @@
-"""Record and figures → the report's view: the sections in their order."""
+"""Record and figures → the report's view: page one, page two, and what is folded behind them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from audit.model import Record
-from audit.report import assessment, checks, claimed, limitations, outcome, provenance, sizes, tables, times
+from audit.report import assessment, cause, checked, claimed, limitations, outcome, provenance, sizes, tables, times
 from audit.report.messages import Recorded, message
 from audit.report.view import Figure, Report
 
+SHOWN_FIRST = ("coverage", "ablation", "waterfall", "sizes", "floors")
+"""The figure of page one is the first of these that the record has evidence for."""
+OF_A_RATIO = ("waterfall",)
+"""Stands before them where the verdict is about the ratio."""
+
 
 def build(record: Record, figures: Iterable[Figure]) -> Report:
-    """Return the whole report; each figure stands in the section of its name."""
-    drawn = {figure.name: (figure,) for figure in figures}
+    """Return the whole report: the sections of a review in their order, each figure in the section that it supports."""
+    drawn = {figure.name: figure for figure in figures}
+    order = (*OF_A_RATIO, *SHOWN_FIRST) if record.verdict.name in outcome.OF_THE_RATIO else SHOWN_FIRST
+    first = tuple(drawn.pop(name) for name in [name for name in order if name in drawn][:1])
+    left = {name: (figure,) for name, figure in drawn.items()}
     return Report(
         title=message("page.title", title=Recorded(record.claim.statement.title)),
         lead=claimed.lead(record),
         notice=outcome.notice(record),
         footer=message("page.footer", schema=str(record.schema_)),
         sections=(
-            claimed.section(record),
-            outcome.section(record, drawn.get("coverage", ())),
-            tables.summary(record),
-            checks.soundness(record),
+            outcome.section(record, first),
+            provenance.reproduce(record),
+            checked.section(record),
+            cause.section(record, left.get("ablation", ())),
+            times.section(record, left.get("waterfall", ())),
             assessment.strengths(record),
             assessment.weaknesses(record),
-            *sizes.section(record, drawn.get("sizes", ())),
-            tables.ablation(record, drawn.get("ablation", ())),
-            tables.inputs(record),
-            tables.floors(record, drawn.get("floors", ())),
-            times.measured(record, drawn.get("waterfall", ())),
             assessment.questions(record),
             limitations.section(record),
-            outcome.rating(record),
-            checks.checklists(record),
-            provenance.environment(record),
-            provenance.reproduce(record),
             provenance.reply(record),
-            times.every(record),
-            tables.everything(record),
+            outcome.rating(record),
+            claimed.section(record),
+            tables.variants(record, left.get("coverage", ())),
+            *sizes.section(record, left.get("sizes", ())),
+            tables.floors(record, left.get("floors", ())),
+            provenance.environment(record),
         ),
     )

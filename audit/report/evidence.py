@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
+from audit.judge.answers import FLOOR, is_impossible
 from audit.judge.causes import shape_of
 from audit.judge.evidence import deciding
 from audit.model import Finding, Record, Shape
 from audit.report import quantities
-from audit.report.messages import Recorded, joined, message, wordings
+from audit.report.messages import Recorded, message, wordings
 
-SHOWN_ENTRIES = 2
 NOT_RUN = ("claimed_launches", "claimed_blocks")
 """Findings about a shape that was not run, or not all of it."""
-ELSEWHERE = ("map", "log", "sizes")
-"""Keys of the evidence that a figure, a log or a section of its own shows."""
 LARGEST = 1e100
 """Any float32 and the product of two is below."""
 
@@ -39,6 +37,17 @@ def of_claim(record: Record) -> list[Finding]:
     floors = [finding for finding in record.findings if finding.probe == "floor"]
     name = claimed_name(record)
     return [*floors, *blind_tasks(record), *deciding(finding for finding in record.findings if finding.target == name)]
+
+
+def device(record: Record, finding: Finding) -> str:
+    """Return the name of the device that gave an answer; empty where nothing had to run."""
+    known = (one.name for one in (record.device, *record.secondary_devices) if one.kind == finding.device)
+    return next(map(Recorded, known), "")
+
+
+def against_claim(record: Record, finding: Finding) -> bool:
+    """Return whether a failure speaks against the claim: a time that others than the authors took does not."""
+    return finding.claimed and (finding.probe != FLOOR or is_impossible(record, finding))
 
 
 def blind_tasks(record: Record) -> list[Finding]:
@@ -94,29 +103,3 @@ def tested_shapes(record: Record) -> list[Shape]:
             if shape is not None and shape not in shapes:
                 shapes.append(shape)
     return shapes
-
-
-def facts(finding: Finding) -> tuple[tuple[str, str], ...]:
-    """Return the evidence as labels and values: long lists cut to the entries that failed, ELSEWHERE left out."""
-    shown = [(quantities.label(key), _value(value)) for key, value in finding.evidence.items() if key not in ELSEWHERE]
-    if finding.line is not None:
-        shown.append((message("evidence.line"), quantities.number(finding.line)))
-    if finding.shape is not None and "shape" not in finding.evidence:
-        shown.append((quantities.label("shape"), quantities.shape(finding.shape)))
-    if finding.device is not None:
-        shown.append((message("evidence.device"), finding.device))
-    if finding.confirmed is not None:
-        shown.append((message("evidence.confirmed"), quantities.anything(finding.confirmed)))
-    return tuple((name, text) for name, text in shown if text)
-
-
-def _value(value: JsonValue) -> str:
-    if not isinstance(value, list) or not any(isinstance(entry, dict) for entry in value):
-        return quantities.anything(value)
-    failed = [entry for entry in value if isinstance(entry, dict) and entry.get("right") is False]
-    shown = (failed or value)[:SHOWN_ENTRIES]
-    listed = joined("semicolon", (quantities.anything(entry) for entry in shown))
-    if failed:
-        return message("form.not_right", count=f"{len(failed):,}", all=f"{len(value):,}", entries=listed)
-    left = len(value) - len(shown)
-    return message("form.entries_and_more", entries=listed, count=f"{left:,}") if left else listed

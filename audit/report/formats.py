@@ -8,20 +8,20 @@ from pathlib import Path
 
 from audit.model.errors import BadInput
 from audit.report import browser, html, markdown
-from audit.report.messages import LANGUAGES
+from audit.report.messages import LANGUAGES, message
 from audit.report.shortening import clipped, fitting
 from audit.report.translation import translated
 from audit.report.view import Figure, Report
 
 FIGURES = "figures"
 DEFAULT = ("md", "html")
-COMMENT_CHARACTERS = 60_000
-"""Under the 65,536 characters that GitHub takes in a comment."""
+COMMENT_CHARACTERS = 2_600
+"""What a reader of an issue takes in without scrolling twice; GitHub takes 65,536."""
 OPENREVIEW_CHARACTERS = 4_800
 """Under the 5,000 characters of OpenReview's comment form."""
-FORM = ("verdict", "summary", "soundness", "strengths", "weaknesses", "questions", "limitations", "rating",
-        "checklists", "reproduce", "reply")  # fmt: skip
-"""The sections of a review form, in its order."""
+COMMENT = ("verdict", "reproduce")
+FORM = ("verdict", "strengths", "weaknesses", "questions", "limitations", "rating", "reproduce", "reply")
+"""The sections of a comment and of a review form, in their order."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,10 @@ def write(
 
 
 def _markdown(source: Source) -> bytes:
-    return markdown.render(translated(source.report, source.language), figures=FIGURES).encode()
+    """What is folded in the HTML is left out: the record has it."""
+    whole = source.report
+    open_ones = replace(whole, sections=tuple(one for one in whole.sections if not one.folded))
+    return markdown.render(translated(open_ones, source.language), figures=FIGURES).encode()
 
 
 def _html(source: Source) -> bytes:
@@ -121,20 +124,24 @@ def _pdf(source: Source) -> bytes:
 
 
 def _comment(source: Source) -> bytes:
-    return _fitting(source, source.report, COMMENT_CHARACTERS, "comment.md.j2")
+    return _fitting(source, COMMENT, COMMENT_CHARACTERS)
 
 
 def _openreview(source: Source) -> bytes:
+    return _fitting(source, FORM, OPENREVIEW_CHARACTERS)
+
+
+def _fitting(source: Source, slugs: tuple[str, ...], most: int) -> bytes:
+    """Return those sections without tables and pictures, cut to fit, with the name of what is attached below."""
     known = {section.slug: section for section in source.report.sections}
-    sections = tuple(replace(known[slug], tables=(), figures=()) for slug in FORM)
-    return _fitting(source, replace(source.report, sections=sections), OPENREVIEW_CHARACTERS, "openreview.md.j2")
+    sections = tuple(replace(known[slug], tables=(), figures=()) for slug in slugs)
+    footer = message("page.attached", file=FORMATS["html"].file(source.language))
+    short = replace(source.report, sections=sections, footer=footer)
 
-
-def _fitting(source: Source, whole: Report, most: int, template: str) -> bytes:
     def made(report: Report, characters: int) -> str:
-        return markdown.render(clipped(translated(report, source.language), characters), template=template)
+        return markdown.render(clipped(translated(report, source.language), characters))
 
-    return fitting(whole, most, made).encode()
+    return fitting(short, most, made).encode()
 
 
 FORMATS = {

@@ -1,29 +1,37 @@
-"""The limits of this audit: the device, the shapes, GPUs without a measurement, and every skip and error."""
+"""The limits of this audit: the device, the shapes, GPUs without a measurement, and what was not asked."""
 
 from __future__ import annotations
 
 from audit.model import Record
 from audit.model.gpus import names_in
 from audit.report import evidence
-from audit.report.messages import Recorded, headings, joined, message
-from audit.report.quantities import NOT_MEASURED, capability, shape
-from audit.report.view import Code, Section, Table
+from audit.report.messages import Recorded, joined, message
+from audit.report.quantities import NOT_MEASURED, capability, number, shape
+from audit.report.view import Section
 
 OF_FILES = ("files", "metadata")
 """Parts of the sandbox without which claimed code can change files of others."""
 
 
 def section(record: Record) -> Section:
-    """Return the limits as sentences, then a table of the probes without an answer."""
+    """Return the limits as sentences."""
     bullets = (
         *_device(record),
         *_shapes(record),
-        *_gpus(record),
         *_claim(record),
+        *not_tested(record),
         *_files(record),
         *_unconfirmed(record),
     )
-    return Section(message("limitations.title"), "limitations", bullets=bullets, tables=_unanswered(record))
+    return Section(message("limitations.title"), "limitations", bullets=bullets)
+
+
+def not_tested(record: Record) -> list[str]:
+    """Return what the claim speaks of and this audit did not ask: GPUs, the claimed shape, and questions."""
+    asked = (one for one in evidence.of_claim(record) if one.probe != "floor")
+    count = len({one.probe for one in asked if one.outcome in ("skip", "error")})
+    left = [message("limitations.questions", count=number(count))] if count else []
+    return [*_gpus(record), *_claimed_shape(record), *left]
 
 
 def _device(record: Record) -> list[str]:
@@ -51,13 +59,16 @@ def _shapes(record: Record) -> list[str]:
     tested = sorted(evidence.tested_shapes(record), key=lambda one: tuple(one.values()))
     if not tested:
         return [message("limitations.no_shape")]
-    ran = message("limitations.shapes", shapes=joined("semicolon", map(shape, tested)))
-    claim = record.claim.statement.shapes.claimed
-    if claim in tested:
-        return [ran]
+    return [message("limitations.shapes", shapes=joined("semicolon", map(shape, tested)))]
+
+
+def _claimed_shape(record: Record) -> list[str]:
+    claim, tested = record.claim.statement.shapes.claimed, evidence.tested_shapes(record)
+    if claim in tested or not tested:
+        return []
     blocks = evidence.find(record, "claimed_blocks", evidence.claimed_name(record))
     in_part = blocks is not None and blocks.outcome in ("pass", "fail")
-    return [ran, message("limitations.claimed_blocks" if in_part else "limitations.claimed_shape", shape=shape(claim))]
+    return [message("limitations.claimed_blocks" if in_part else "limitations.claimed_shape", shape=shape(claim))]
 
 
 def _gpus(record: Record) -> list[str]:
@@ -86,16 +97,3 @@ def _unconfirmed(record: Record) -> list[str]:
     return [
         message("limitations.unconfirmed", question=evidence.title(one.probe), target=one.target) for one in doubtful
     ]
-
-
-def _unanswered(record: Record) -> tuple[Table, ...]:
-    rows = tuple(
-        (
-            *(evidence.title(one.probe), Code(one.target), one.device or ""),
-            *(Recorded(one.outcome), Recorded(one.summary)),
-        )
-        for one in record.findings
-        if one.outcome in ("skip", "error")
-    )
-    columns = headings("question", "about", "device", "outcome", "why")
-    return (Table(message("limitations.unanswered"), columns, rows),) if rows else ()

@@ -8,15 +8,13 @@ import re
 from audit.model import sanitizer
 from audit.report.messages import of_templates
 from audit.report.templating import environment
-from audit.report.view import Block, Code, Link, Report, Table
+from audit.report.view import Code, Link, Report, Table
 
 SPECIAL = re.compile(r"[`*_\[\]|~$#!\\]")
 SIMPLE = re.compile(r"[A-Za-z0-9_.,:=+/ -]*[A-Za-z0-9_=]")
 ZERO_WIDTH = "&#8203;"
 BACKSLASH = f"&#92;{ZERO_WIDTH}"
 """A notebook takes a plain backslash before a bracket or `begin` for the start of a formula."""
-OPEN = ("verdict", "rating")
-"""The sections that a comment shows open."""
 
 
 class Safe(str):
@@ -25,11 +23,10 @@ class Safe(str):
     __slots__ = ()
 
 
-def render(report: Report, *, figures: str = "", template: str = "report.md.j2") -> str:
+def render(report: Report, *, figures: str = "") -> str:
     """Return the Markdown text; `figures` is the relative folder of the PNGs, empty for their descriptions instead."""
-    page = _ENVIRONMENT.get_template(template)
-    words = of_templates(report.language)
-    text = page.render(report=report, words=words, figures=Safe(figures), open=OPEN)
+    page = _ENVIRONMENT.get_template("report.md.j2")
+    text = page.render(report=report, words=of_templates(report.language), figures=Safe(figures))
     return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
 
 
@@ -67,14 +64,6 @@ def link(text: str) -> Safe:
     return Safe(f"<{shown}>") if sanitizer.ADDRESS.fullmatch(shown) else escape(shown)
 
 
-def fence(text: Block) -> Safe:
-    """Return a fenced block whose fence is longer than any run of backticks in it."""
-    shown = sanitizer.block(text)
-    longest = max((len(run) for run in re.findall("`+", shown)), default=0)
-    mark = "`" * max(3, longest + 1)
-    return Safe(f"{mark}text\n{shown}\n{mark}")
-
-
 def tag(text: str) -> Safe:
     """Return one line for an HTML tag, where Markdown is not read but mentions and references are."""
     shown = html.escape(sanitizer.line(text)).replace("@", f"@{ZERO_WIDTH}")
@@ -90,4 +79,4 @@ def table(shown: Table) -> Safe:
 
 
 _ENVIRONMENT = environment(autoescape=False, finalize=value)
-_ENVIRONMENT.filters |= {"fence": fence, "made": Safe, "tag": tag, "table": table}
+_ENVIRONMENT.filters |= {"made": Safe, "table": table}

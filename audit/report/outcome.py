@@ -1,19 +1,24 @@
-"""The verdict: its card with the three answers, and the rating that a review form asks for."""
+"""Page one: the verdict with its evidence, the honest speed, what was not tested, and the rating of a review form."""
 
 from __future__ import annotations
 
 from itertools import groupby
 
-from audit.model import Place, Record, Verdict, VerdictName
+from audit.model import Finding, Place, Record, Verdict, VerdictName
 from audit.model.record import RatioAnswer, ResultAnswer, TaskAnswer
+from audit.report import cause, checked, evidence, limitations, sizes, times
 from audit.report.messages import Message, Recorded, joined, message
 from audit.report.quantities import number, shape
 from audit.report.view import Card, Figure, Section, Tone
 
 FAILS = ("wrong", "mistimed", "vacuous", "overstated", "undefined", "cannot be built")
 HOLDS = ("confirmed",)
+OF_THE_RATIO = ("overstated", "weak baseline", "confirmed")
+LEADING = ("coverage", "memory_access", "fresh_values", "dead_inputs", "order", "agreement", "contract")
+"""Probes whose failure, or pass, says most in one sentence; the others follow in the order of the record."""
+MOST_PIECES = 3
 BLIND = ("cannot tell", "only at other inputs")
-MOST_PLACES = 6
+MOST_PLACES = 3
 SUPPORT: dict[VerdictName, str] = {
     "wrong": "contradicted",
     "mistimed": "contradicted",
@@ -32,8 +37,36 @@ def notice(record: Record) -> str | None:
 
 
 def section(record: Record, figures: tuple[Figure, ...]) -> Section:
-    """Return the verdict with confidence, scope and root cause, beside the coverage figure."""
+    """Return page one but for the commands: the verdict, its evidence and what limits it, beside one figure."""
     return Section(message("verdict.title"), "verdict", card=_card(record), figures=figures)
+
+
+def pieces(record: Record) -> tuple[str, ...]:
+    """Return at most three pieces of evidence for the verdict, each with its shape and device."""
+    about = evidence.of_claim(record)
+    failed = [one for one in about if one.grade in ("proved", "undefined") and evidence.against_claim(record, one)]
+    passed = [one for one in about if one.outcome == "pass" and one.probe in LEADING]
+    answer = record.verdict.ratio if record.verdict.name in OF_THE_RATIO else None
+    ratios = [message("form.sentence", sentence=Recorded(text)) for text in (answer.reasons if answer else ())[:1]]
+    chosen = sorted({one.probe: one for one in failed or passed}.values(), key=_leading)
+    return (*ratios, *(_piece(record, one) for one in chosen))[:MOST_PIECES]
+
+
+def _leading(finding: Finding) -> int:
+    return LEADING.index(finding.probe) if finding.probe in LEADING else len(LEADING)
+
+
+def _piece(record: Record, finding: Finding) -> str:
+    (told, sizes), device = checked.apart(finding), evidence.device(record, finding)
+    where = (
+        message("answer.shape_on_device", shape=shape(sizes), device=device)
+        if sizes and device
+        else device or (shape(sizes) if sizes else "")
+    )
+    title = evidence.title(finding.probe)
+    observed = Recorded(told.rstrip(".").removeprefix(f"{title.lower()}: "))
+    about = {"question": title, "observed": observed}
+    return message("verdict.piece_at", place=where, **about) if where else message("verdict.piece", **about)
 
 
 def rating(record: Record) -> Section:
@@ -42,7 +75,8 @@ def rating(record: Record) -> Section:
     level, reason = record.verdict.confidence, confidence(record)
     if level is not None and reason is not None:
         facts.append((message("rating.confidence"), message(f"rating.{level}", reason=reason)))
-    return Section(message("rating.title"), "rating", paragraphs=(message("rating.scale"),), facts=tuple(facts))
+    scale = (message("rating.scale"),)
+    return Section(message("rating.title"), "rating", paragraphs=scale, facts=tuple(facts), folded=True)
 
 
 def support(record: Record) -> Message:
@@ -56,8 +90,8 @@ def answers(verdict: Verdict) -> tuple[tuple[str, str | None], ...]:
     if result is None or task is None or ratio is None:
         return ()
     why_blind = message("answer.blind_task") if task.state in BLIND else None
-    shown = {*verdict.reasons, *verdict.missing}
-    why = next((Recorded(reason) for reason in ratio.reasons if reason not in shown), None)
+    why = next((Recorded(reason) for reason in ratio.reasons if reason not in verdict.missing), None)
+    why = None if verdict.name in OF_THE_RATIO else why
     return (
         (message("answer.result"), _answered(result)),
         (message("answer.task"), _answered(task, why_blind)),
@@ -78,10 +112,12 @@ def _card(record: Record) -> Card:
     borrowed = verdict.ratio is not None and verdict.ratio.state == "not its own" and verdict.name == "overstated"
     before = None if verdict.first_judged in (None, verdict.name) else verdict.first_judged
     facts = (
+        (message("verdict.root_cause"), _cause(record)),
         *answers(verdict),
-        (message("verdict.root_cause"), verdict.root_cause and Recorded(verdict.root_cause)),
+        (message("verdict.speed"), times.honest(record)),
+        (message("probe.sweep"), sizes.told(record)),
+        (message("verdict.not_tested"), joined("blank", limitations.not_tested(record))),
         (message("verdict.confidence"), confidence(record)),
-        (message("verdict.scope"), verdict.scope and Recorded(verdict.scope)),
         (message("verdict.before"), before and Recorded(before)),
     )
     return Card(
@@ -89,9 +125,15 @@ def _card(record: Record) -> Card:
         headline=message(f"headline.{'not its own' if borrowed else verdict.name}"),
         tone=_tone(verdict.name),
         facts=tuple((name, text) for name, text in facts if text),
-        reasons=tuple(Recorded(reason) for reason in verdict.reasons),
+        evidence=pieces(record),
         missing=tuple(Recorded(reason) for reason in verdict.missing),
     )
+
+
+def _cause(record: Record) -> str | None:
+    """Return the root cause; where the judge names none, the line of the source that a failure agrees with."""
+    told = record.verdict.root_cause
+    return Recorded(told) if told else next(iter(cause.lines(record)), None)
 
 
 def _tone(name: VerdictName) -> Tone:

@@ -1,35 +1,25 @@
-"""A report within a number of characters: every section counts the entries that it leaves out."""
+"""A report within a number of characters: a list counts the entries that it leaves out."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from audit.model import sanitizer
 from audit.report.messages import message
-from audit.report.view import Block, Code, Link, Quoted, Report, Section, mapped
+from audit.report.view import Code, Link, Quoted, Report, Section, mapped
 
 WHOLE = 10**9
 TORN = re.compile(r"[\w.,+-]+$", re.ASCII)
 """The first part of a number or of a name."""
 
 
-@dataclass(frozen=True)
-class Cut:
-    """The most items of a list, characters of a text, and sections."""
-
-    items: int
-    characters: int = sanitizer.LINE_CHARACTERS
-    sections: int = WHOLE
-
-
 CUTS = (
-    Cut(WHOLE), Cut(200), Cut(80), Cut(40), Cut(24, 600), Cut(16, 500), Cut(12, 400), Cut(9, 400), Cut(7, 320),
-    Cut(6, 280), Cut(5, 240), Cut(4, 220), Cut(3, 200), Cut(3, 140), Cut(2, 120), Cut(1, 100), Cut(1, 60),
-    Cut(1, 60, 6), Cut(1, 40, 3), Cut(0, 30, 2),
+    (WHOLE, sanitizer.LINE_CHARACTERS), (6, 600), (6, 400), (6, 300), (5, 240), (4, 220), (3, 200), (3, 160), (3, 120),
+    (2, 100), (2, 80), (1, 60), (1, 40), (1, 20), (0, 10),
 )  # fmt: skip
-"""From the mildest on."""
+"""The most entries of a list and characters of a text, from the mildest cut on."""
 
 
 def fitting(report: Report, most: int, made: Callable[[Report, int], str]) -> str:
@@ -41,8 +31,9 @@ def fitting(report: Report, most: int, made: Callable[[Report, int], str]) -> st
         made: makes the text of a report whose own texts have at most so many characters.
     """
     text = ""
-    for cut in CUTS:
-        text = made(shortened(report, cut), cut.characters)
+    for entries, characters in CUTS:
+        sections = tuple(_section(section, entries) for section in report.sections)
+        text = made(replace(report, sections=sections), characters)
         if len(text) <= most:
             break
     return text
@@ -52,8 +43,6 @@ def clipped(report: Report, characters: int) -> Report:
     """Return the report with every text cut to that many characters."""
 
     def change(text: str) -> str:
-        if isinstance(text, Block):
-            return Block(sanitizer.block(text, limit=characters))
         kind = type(text) if isinstance(text, Code | Link | Quoted) else str
         return text if len(text) <= characters else kind(beginning(sanitizer.line(text), characters))
 
@@ -69,23 +58,9 @@ def beginning(text: str, characters: int) -> str:
     return (whole or kept).rstrip() + "…"
 
 
-def shortened(report: Report, cut: Cut) -> Report:
-    """Return the report after a cut."""
-    kept = tuple(_section(section, cut.items) for section in report.sections[: cut.sections])
-    return replace(report, sections=kept)
-
-
-def _section(section: Section, items: int) -> Section:
-    card, most = section.card, slice(items)
-    reasons = (card.reasons, card.missing) if card else ()
-    whole = (*(table.rows for table in section.tables), section.bullets, section.points, section.logs, *reasons)
-    left = sum(max(0, len(one) - items) for one in whole)
-    return replace(
-        section,
-        tables=tuple(replace(table, rows=table.rows[most]) for table in section.tables),
-        bullets=section.bullets[most],
-        points=tuple(replace(point, facts=point.facts[: max(items, 1)]) for point in section.points[most]),
-        logs=section.logs[most],
-        card=card and replace(card, reasons=card.reasons[most], missing=card.missing[most]),
-        left=(message("page.left_out", count=f"{left:,}"),) if left else (),
-    )
+def _section(section: Section, most: int) -> Section:
+    left = max(0, len(section.bullets) - most)
+    more = (message("page.left_out", count=f"{left:,}"),) if left else ()
+    card = section.card
+    short = card and replace(card, evidence=card.evidence[: max(1, most)], missing=card.missing[:most])
+    return replace(section, bullets=(*section.bullets[:most], *more), card=short)

@@ -54,6 +54,12 @@ def strips(record: Record) -> list[Strip]:
             if found]  # fmt: skip
 
 
+def told(record: Record) -> str | None:
+    """Return where the claimed kernel is right, in a sentence; None without the sweep."""
+    found = evidence.find(record, SWEEP, evidence.claimed_name(record))
+    return sentence(found.summary) if found and found.outcome in ("pass", "fail") else None
+
+
 def section(record: Record, figures: tuple[Figure, ...]) -> tuple[Section, ...]:
     """Return the section; nothing without the sweep."""
     found, base, rows = evidence.find(record, SWEEP, evidence.claimed_name(record)), around(record), strips(record)
@@ -65,7 +71,7 @@ def section(record: Record, figures: tuple[Figure, ...]) -> tuple[Section, ...]:
     table = Table(message("sizes.table", shape=shape(base)), columns, cells)
     paragraphs = (sentence(found.summary), message("sizes.note"))
     title = message("probe.sweep")
-    return (Section(title, "sizes", paragraphs=paragraphs, tables=(table,), figures=figures),)
+    return (Section(title, "sizes", paragraphs=paragraphs, tables=(table,), figures=figures, folded=True),)
 
 
 def _results(record: Record) -> Iterator[tuple[Shape, str]]:

@@ -1,58 +1,56 @@
-"""Measured times: what may be compared with what, and every timing as it was taken."""
+"""Measured times: what may be compared with what, and the speed that can be defended."""
 
 from __future__ import annotations
 
-from statistics import median
+import math
 
 from audit.judge import BASELINE
 from audit.measure import OURS, compared, strongest, wrong_baselines
 from audit.measure.ceilings import least_ms
 from audit.measure.comparison import AGAIN, PREFIX, Comparison, control, precision_of
-from audit.measure.protocols import CONTRADICTED, HOT
 from audit.measure.samples import LEAST_MS, found, median_ms, series
-from audit.measure.statistics import interval, outliers
+from audit.measure.statistics import interval
 from audit.model import Finding, Measurement, Record
 from audit.model.gpus import names_in
 from audit.report import evidence, quantities, waterfall
-from audit.report.messages import Recorded, headings, message
-from audit.report.quantities import NONE, NOT_MEASURED, UNKNOWN, milliseconds, number, ratio, shape
+from audit.report.messages import Recorded, headings, joined, message
+from audit.report.quantities import NONE, NOT_MEASURED, UNKNOWN, milliseconds, number, ratio
 from audit.report.view import Code, Figure, Section, Table
 
 
-def measured(record: Record, figures: tuple[Figure, ...]) -> Section:
-    """Return the waterfall, then Every passing variant and baseline."""
+def section(record: Record, figures: tuple[Figure, ...]) -> Section:
+    """Return every variant that passed and every baseline, the fastest first."""
     names = dict.fromkeys(one.variant for one in record.measurements if _counts(record, one))
-    rows = tuple(_row(record, name) for name in names)
-    columns = headings("what", "precision", "samples", "median", "interval", "median_hot", "against_eager",
-                       "against_strongest", "strongest", "conclusion", "of_fp32_floor", "of_matrix_unit_floor",
-                       "of_ceiling")  # fmt: skip
-    numeric = frozenset({2, 3, 4, 5, 6, 7, 10, 11, 12})
+    by_time = sorted(names, key=lambda name: median_ms(record.measurements, name) or math.inf)
+    rows = tuple(_row(record, name) for name in by_time)
+    columns = headings("what", "precision", "median", "interval", "against_eager", "against_strongest", "strongest",
+                       "conclusion", "of_fp32_floor", "of_ceiling")  # fmt: skip
+    numeric = frozenset({2, 3, 4, 5, 8, 9})
     table = Table(message("times.table", device=record.device.name), columns, rows, numeric)
     if rows:
         how = "times.interleaved" if any(one.blocks for one in record.measurements) else "times.one_by_one"
-        text = (message(how), message("times.reading"), *_controls(record), *_wrong(record))
+        text = (message(how), *_controls(record), *_wrong(record))
     else:
         text = (message("times.none", absent=NOT_MEASURED, device=Recorded(record.device.name)),)
-    steps = waterfall.table(record)
-    tables = (*((steps,) if steps else ()), *((table,) if rows else ()))
-    return Section(message("times.title"), "measured", paragraphs=text, tables=tables, figures=figures)
+    return Section(message("times.title"), "measured", paragraphs=text, tables=(table,) if rows else (),
+                   figures=figures)  # fmt: skip
 
 
-def every(record: Record) -> Section:
-    """Return every timing of the record: samples, outliers, extremes; a kernel that did not pass has no speedup."""
-    rows = tuple(
-        (
-            *(Code(one.variant), shape(one.shape), Recorded(one.protocol)),
-            *(number(len(one.samples_ms)), number(outliers(one.samples_ms))),
-            *(milliseconds(value) for value in (median(one.samples_ms), min(one.samples_ms), max(one.samples_ms))),
-            _standing(record, one),
-        )
-        for one in record.measurements
-    )
-    columns = headings("what", "shape", "protocol", "samples", "outliers", "median", "least", "most", "standing")
-    table = Table(message("timings.table"), columns, rows, frozenset(range(3, 8)))
-    return Section(message("timings.title"), "timings", paragraphs=() if rows else (message("questions.none"),),
-                   tables=(table,) if rows else (), folded=True)  # fmt: skip
+def honest(record: Record) -> str:
+    """Return the time and the ratio that can be defended: of the claimed kernel, or of the fastest that passed."""
+    claimed = record.claim.statement.claimed
+    absent = message("times.none", absent=NOT_MEASURED, device=Recorded(record.device.name))
+    name = waterfall.defended(record)
+    if claimed is None or name is None:
+        return absent
+    steps = waterfall.ratios(record, name, claimed.precision)
+    ratios = joined("comma", (message("speed.over", ratio=one.words(), baseline=one.rival) for one in steps))
+    time = milliseconds(median_ms(record.measurements, name))
+    about = {"time": time, "ratios": ratios, "device": record.device.name}
+    if name == claimed.name:
+        return message("speed.claimed", **about)
+    technique = next((Recorded(one.technique) for one in record.claim.statement.variant if one.name == name), "")
+    return message("speed.another", variant=name, technique=technique, **about)
 
 
 def floors_ms(record: Record) -> tuple[float | None, float | None]:
@@ -70,15 +68,14 @@ def _row(record: Record, name: str) -> tuple[str, ...]:
     best = strongest(record.measurements, precision, wrong=wrong)
     rival = None if best in (None, name) else compared(record.measurements, name, best or "")
     eager = None if name == BASELINE or BASELINE in wrong else compared(record.measurements, name, BASELINE)
+    fp32_floor, _ = floors_ms(record)
     return (
-        *(Code(name), precision, _samples(taken), milliseconds(middle)),
+        *(Code(name), precision, milliseconds(middle)),
         NONE if bounds is None else quantities.interval(*bounds, form="form.interval_ms"),
-        milliseconds(median_ms(record.measurements, name, HOT)),
         *(_ratio(eager), _ratio(rival)),
         message("word.itself") if best == name else (best or NONE),
         "" if rival is None else Recorded(rival.word),
-        *(_share(floor, middle) for floor in floors_ms(record)),
-        _share(_ceiling_ms(record, precision), middle),
+        *(_share(least, middle) for least in (fp32_floor, _ceiling_ms(record, precision))),
     )
 
 
@@ -87,11 +84,6 @@ def _ratio(one: Comparison | None) -> str:
         return NONE
     value, bounds = ratio(one.ratio.value), quantities.interval(one.ratio.low, one.ratio.high)
     return message("form.ratio_bounds", ratio=value, bounds=bounds) if bounds else value
-
-
-def _samples(one: Measurement) -> str:
-    count, blocks = number(len(one.samples_ms)), number(len(set(one.blocks)))
-    return message("form.samples_in_blocks", count=count, blocks=blocks) if one.blocks else count
 
 
 def _controls(record: Record) -> list[str]:
@@ -110,12 +102,6 @@ def _wrong(record: Record) -> list[str]:
     """Return the baselines whose own timed calls gave wrong results."""
     names = ", ".join(sorted(wrong_baselines(record.findings)))
     return [message("times.wrong_baselines", names=names)] if names else []
-
-
-def _standing(record: Record, one: Measurement) -> str:
-    if one.protocol.startswith(CONTRADICTED):
-        return message("timings.contradicted")
-    return message("timings.counts" if _passed(record, one.variant) else "timings.not_passed")
 
 
 def _counts(record: Record, one: Measurement) -> bool:

@@ -47,17 +47,6 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Point:
-    """One observation with its evidence as labels and values, and how to reproduce it."""
-
-    title: str
-    badge: str
-    text: str
-    facts: tuple[tuple[str, str], ...] = ()
-    reproduce_with: str | None = None
-
-
-@dataclass(frozen=True)
 class Figure:
     """A PNG; `name` is its file stem, `alt` describes it in words, `dark` is the same for a dark page."""
 
@@ -70,22 +59,19 @@ class Figure:
 
 @dataclass(frozen=True)
 class Card:
-    """The verdict at a glance."""
+    """The verdict at a glance; `evidence` stands before the facts."""
 
     name: str
     headline: str
     tone: Tone
     facts: tuple[tuple[str, str], ...]
-    reasons: tuple[str, ...]
+    evidence: tuple[str, ...]
     missing: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Section:
-    """One section, shown in the order of these fields; a folded one starts closed in HTML.
-
-    `left` counts what a shorter form of the report leaves out.
-    """
+    """One section, shown in the order of these fields; a folded one starts closed in HTML."""
 
     title: str
     slug: str
@@ -93,12 +79,10 @@ class Section:
     card: Card | None = None
     facts: tuple[tuple[str, str], ...] = ()
     bullets: tuple[str, ...] = ()
-    points: tuple[Point, ...] = ()
     tables: tuple[Table, ...] = ()
     figures: tuple[Figure, ...] = ()
     commands: tuple[Code, ...] = ()
     logs: tuple[tuple[str, Block], ...] = ()
-    left: tuple[str, ...] = ()
     folded: bool = False
 
 

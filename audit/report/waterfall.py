@@ -9,9 +9,9 @@ from audit.measure import DO_BENCH, compared, median_ms, speedup, strongest, wro
 from audit.measure.comparison import Comparison
 from audit.model import Record
 from audit.model.gpus import names_in
-from audit.report.messages import Recorded, headings, message
+from audit.report.messages import Recorded, message
 from audit.report.quantities import NONE, interval, ratio
-from audit.report.view import Table
+from audit.report.tables import state
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,15 @@ class Step:
     high: float | None = None
     note: str = ""
     about: bool = False
+    rival: str = ""
+
+    def words(self) -> str:
+        """Return the ratio with its interval and its doubt, or why there is none."""
+        if self.value is None:
+            return self.note
+        bounds, value = self.bounds(), self.shown()
+        shown = message("form.ratio_bounds", ratio=value, bounds=bounds) if bounds else value
+        return message("form.ratio_inconclusive", ratio=shown) if self.note else shown
 
     def shown(self) -> str:
         """Return the ratio as printed."""
@@ -41,26 +50,32 @@ def steps(record: Record) -> tuple[Step, ...]:
     if published is None or claim.claimed is None or median_ms(record.measurements, BASELINE) is None:
         return ()
     first = Step(message("waterfall.published", gpu=published.gpu), published.ratio, about=published.about)
-    states = {rung.variant: rung.state for rung in record.ladder}
+    rungs = {rung.variant: rung for rung in record.ladder}
     name, precision = claim.claimed.name, claim.claimed.precision
-    if states.get(name) == "passed":
+    right = defended(record)
+    if right == name:
         again = speedup(record.measurements, name, BASELINE, DO_BENCH)
         ran = (Step(message("waterfall.claimed_as_published"), again),) if again else ()
-        return (first, *ran, *_defended(record, name, precision))
-    state = Recorded(states[name]) if name in states else message("summary.not_judged")
-    stopped = Step(message("waterfall.claimed"), None, note=message("waterfall.no_speedup", state=state))
-    right = _fastest(record, precision)
-    return (first, stopped, *(_defended(record, right, precision) if right else ()))
+        return (first, *ran, *ratios(record, name, precision))
+    stand = state(rungs[name]) if name in rungs else message("state.not_judged")
+    stopped = Step(message("waterfall.claimed"), None, note=message("waterfall.no_speedup", state=stand))
+    return (first, stopped, *(ratios(record, right, precision) if right else ()))
 
 
-def table(record: Record) -> Table | None:
-    """Return the steps as a table; None without any."""
-    rows = tuple((step.label, step.shown(), step.bounds(), step.note) for step in steps(record))
-    columns = headings("step", "ratio", "interval", "note")
-    return Table(message("waterfall.table"), columns, rows, frozenset({1, 2})) if rows else None
+def defended(record: Record) -> str | None:
+    """Return the claimed kernel where it passed and was timed, else the fastest of its precision class that did."""
+    claimed = record.claim.statement.claimed
+    passed = [rung for rung in record.ladder if rung.state == "passed" and rung.median_ms is not None]
+    if claimed is None:
+        return None
+    if any(rung.variant == claimed.name for rung in passed):
+        return claimed.name
+    alike = [rung for rung in passed if rung.precision == claimed.precision]
+    return min(alike, key=lambda rung: rung.median_ms or 0.0).variant if alike else None
 
 
-def _defended(record: Record, name: str, precision: str) -> tuple[Step, ...]:
+def ratios(record: Record, name: str, precision: str) -> tuple[Step, ...]:
+    """Return a variant's ratio to eager and to the strongest baseline of that precision class."""
     wrong = wrong_baselines(record.findings)
     best = strongest(record.measurements, precision, wrong=wrong)
     rivals = dict.fromkeys([BASELINE, *([best] if best else [])])
@@ -72,11 +87,4 @@ def _step(name: str, one: Comparison) -> Step:
     against = "waterfall.against" if one.baseline == BASELINE else "waterfall.against_strongest"
     note = message("waterfall.inconclusive", doubt=Recorded(one.doubt)) if one.doubt else ""
     label = message(against, variant=name, baseline=one.baseline)
-    return Step(label, one.ratio.value, one.ratio.low, one.ratio.high, note)
-
-
-def _fastest(record: Record, precision: str) -> str | None:
-    """Return the fastest passing variant of the claim's precision class."""
-    rungs = [rung for rung in record.ladder if rung.state == "passed" and rung.precision == precision]
-    timed = {rung.variant: rung.median_ms for rung in rungs if rung.median_ms is not None}
-    return min(timed, key=lambda name: timed[name]) if timed else None
+    return Step(label, one.ratio.value, one.ratio.low, one.ratio.high, note, rival=one.baseline)

@@ -2,16 +2,15 @@
 
 import re
 from html.parser import HTMLParser
-from itertools import accumulate
 from typing import Any
 
 import pytest
 
 from audit.model import Record, sanitizer
 from audit.report import content, figures, html, markdown
-from audit.report.formats import FORMATS, Source
+from audit.report.formats import COMMENT_CHARACTERS, FORMATS, Source
 from audit.report.messages import LANGUAGES
-from audit.report.view import Block, Code, Link
+from audit.report.view import Code, Link
 from tests.report.fixture import triangular
 
 HOSTILE = (
@@ -52,8 +51,6 @@ def hostile_record() -> Record:
 
 MADE = {(name, language) for name in ("md", "html", "comment", "openreview") for language in LANGUAGES}
 MARKDOWN = sorted((name, language) for name, language in MADE if name != "html")
-TAGS = {"md": {"<details>", "<summary>", "</summary>", "</details>"}, "openreview": set()}
-TAGS["comment"] = {*TAGS["md"], "<b>", "</b>"}
 
 
 @pytest.fixture(scope="module")
@@ -85,9 +82,8 @@ def test_no_tag_or_attribute_of_theirs_reaches_the_html(texts: dict[tuple[str, s
 
 @pytest.mark.parametrize("made", MARKDOWN, ids="-".join)
 def test_nothing_of_theirs_is_markup_in_the_markdown(texts: dict[tuple[str, str], str], made: tuple[str, str]) -> None:
-    outside = re.sub(r"(?ms)^(`{3,})text$.*?^\1$", "", texts[made])
-    tags = set(re.findall(r"<[^>\n]*>", outside))
-    assert tags <= TAGS[made[0]]
+    outside = texts[made]
+    assert not re.findall(r"<[^>\n]*>", outside)
     assert not re.search(r"(?<!\\)\]\((?!figures/)", outside)
     assert "://" not in outside
     assert not re.search(r"(?<!\\)`tick", outside)
@@ -101,16 +97,9 @@ def test_tables_keep_their_columns(texts: dict[tuple[str, str], str], made: tupl
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1
 
 
-def test_folds_open_and_close_in_turn(texts: dict[tuple[str, str], str]) -> None:
-    for made in MARKDOWN:
-        outside = re.sub(r"(?ms)^(`{3,})text$.*?^\1$", "", texts[made])
-        depth = [1 if tag == "<details>" else -1 for tag in re.findall("</?details>", outside)]
-        assert sum(depth) == 0 and all(0 <= total <= 2 for total in accumulate(depth)), made
-
-
 def test_the_short_forms_stay_short(texts: dict[tuple[str, str], str]) -> None:
     for language in LANGUAGES:
-        assert 1000 < len(texts["comment", language]) <= 60_000
+        assert 500 < len(texts["comment", language]) <= COMMENT_CHARACTERS
         assert 1000 < len(texts["openreview", language]) <= 4_800
 
 
@@ -123,11 +112,6 @@ def test_templates_do_not_run_what_they_print(texts: dict[tuple[str, str], str])
     for text in texts.values():
         assert all("49" not in shown for shown in re.findall(r"\{\{.*?\}\}", text))
     assert "{{ 7*7 }}" in texts["html", "ja"]
-
-
-def test_a_fence_outlasts_the_backticks_in_a_log() -> None:
-    text = markdown.fence(Block("a\n`````\nb\x1b[31m"))
-    assert text.splitlines() == ["``````text", "a", "`````", "b", "``````"]
 
 
 @pytest.mark.parametrize(

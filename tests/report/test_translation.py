@@ -14,8 +14,9 @@ import pytest
 
 import audit
 from audit import judge
-from audit.model import Grade, Record, Verdict, VerdictName
+from audit.model import Grade, Record, Rung, Source, Verdict, VerdictName
 from audit.model.errors import BadInput
+from audit.model.finding import DeviceKind
 from audit.model.record import RatioState, ResultState, TaskState
 from audit.probes import OF_THE_CLAIM, PROBES
 from audit.report import content, figures, outcome, record_sentences, sizes
@@ -94,6 +95,10 @@ def spoken() -> set[str]:
 def families() -> set[str]:
     known = {
         "headline": {*get_args(VerdictName), "not its own"},
+        "outcome": {*get_args(Grade), "pass", "not_claimed", "of_others"},
+        "state": {*get_args(Rung.model_fields["state"].annotation), "not_judged"},
+        "device": {*get_args(DeviceKind)},
+        "claim": {*get_args(Source.model_fields["fidelity"].annotation)},
         "rating": {*outcome.SUPPORT.values(), "none", "high", "medium", "low"},
         "grade": {*get_args(Grade)},
         "floors": {"pass", "fail", "error", "ratio_only", "unknown"},
@@ -292,9 +297,11 @@ def test_endless_forms_inside_each_other_end() -> None:
 
 
 def test_one_thing_is_in_the_singular() -> None:
-    assert [message("checklists.file_count", count=count) for count in ("1", "2")] == ["1 file", "2 files"]
-    assert message("soundness.of_ratios", count="0", all="1") == "0 of 1 ratio"
-    assert worded(message("checklists.file_count", count="1"), "ja") == "1 ファイル"
+    assert [message("page.left_out", count=count) for count in ("1", "2")] == [
+        "1 more is in the full report and its record.", "2 more are in the full report and its record.",
+    ]  # fmt: skip
+    assert message("coverage.rows", count="0", all="1") == "0 of 1 row"
+    assert worded(message("page.left_out", count="1"), "ja").startswith("ほか 1 件")
 
 
 def test_braces_in_a_record_are_text() -> None:

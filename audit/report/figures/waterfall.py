@@ -27,7 +27,7 @@ def draw(record: Record) -> Figure | None:
             _bar(axis, height, step, published=height == 0)
         _axes(axis, steps)
         png = canvas.png(sheet)
-    ratios = joined("semicolon", (message("form.step_ratio", step=step.label, ratio=_words(step)) for step in steps))
+    ratios = joined("semicolon", (message("form.step_ratio", step=step.label, ratio=step.words()) for step in steps))
     caption = message("waterfall.caption", device=record.device.name)
     return Figure(name=NAME, alt=message("waterfall.alt", steps=ratios), caption=caption, png=png)
 
@@ -38,18 +38,10 @@ def _bar(axis: Axes, height: int, step: Step, *, published: bool) -> None:
     axis.barh(height, value - 1, left=1, height=0.6, color=colour, zorder=2)
     if step.low is not None and step.high is not None:
         axis.plot([step.low, step.high], [height, height], color=canvas.INK, linewidth=2.5, zorder=3)
-    words = canvas.label(_words(step), limit=60)
+    words = canvas.label(step.words(), limit=60)
     axis.annotate(
         words, (max(value, 1.0), height), xytext=(6, 0), textcoords="offset points", va="center", fontsize=9.5
     )
-
-
-def _words(step: Step) -> str:
-    if step.value is None:
-        return step.note
-    bounds, value = step.bounds(), step.shown()
-    shown = message("form.ratio_bounds", ratio=value, bounds=bounds) if bounds else value
-    return message("form.ratio_inconclusive", ratio=shown) if step.note else shown
 
 
 def _label(step: Step) -> str:

@@ -1,0 +1,73 @@
+"""The cause: the line of the source and the probe that agrees with it, and the one change that makes a kernel right."""
+
+from __future__ import annotations
+
+from audit.judge import AblationRow, ablation_table
+from audit.judge.causes import read_in_source
+from audit.judge.evidence import deciding
+from audit.model import Record
+from audit.report import evidence
+from audit.report.messages import Recorded, headings, joined, message
+from audit.report.quantities import NONE, number, sentence
+from audit.report.sizes import SWEEP
+from audit.report.tables import with_difference
+from audit.report.view import Code, Figure, Section, Table
+
+
+def section(record: Record, figures: tuple[Figure, ...]) -> Section:
+    """Return the root cause, the lines that show it, and the claimed kernel beside its one-change ablations."""
+    ablated = ablation_table(record)
+    rows = tuple(
+        (
+            Code(row.variant),
+            joined("comma", map(Recorded, row.changes)) if row.changes else message("ablation.no_change"),
+            Recorded(row.claim_first),
+            with_difference(record, row.variant, Recorded(row.reference_first)),
+            _failed(record, row),
+        )
+        for row in (ablated if ablated and not ablated[0].right else ())
+    )
+    columns = headings("variant", "changes", "claim_first", "reference_first", "failed")
+    tables = (Table(message("ablation.table"), columns, rows),) if len(rows) > 1 else ()
+    read = lines(record)
+    told = record.verdict.root_cause
+    cause = Recorded(told) if told else message("cause.none")
+    paragraphs = (() if tables or read else (cause,)) + (() if tables else (message("ablation.none"),))
+    return Section(message("cause.title"), "cause", paragraphs=paragraphs, bullets=read, tables=tables,
+                   figures=figures, commands=_differences(record))  # fmt: skip
+
+
+def _failed(record: Record, row: AblationRow) -> str:
+    """Return the questions that a variant failed; those without an answer leave it undecided."""
+    if row.right:
+        return NONE
+    about = deciding(one for one in record.findings if one.target == row.variant)
+    failed = dict.fromkeys(one.probe for one in about if one.fails_kernel or one.grade == "undefined")
+    return joined("comma", map(evidence.title, failed)) if failed else message("state.undecided")
+
+
+def lines(record: Record) -> tuple[str, ...]:
+    """Return what stands on a line of the source and agrees with a failure that was proved, or with the sizes."""
+    claimed = record.claim.statement.claimed
+    shown = [
+        message("cause.line", file=claimed.file if claimed else "", line=number(hint.line or 0),
+                hint=Recorded(hint.summary), question=evidence.title(failure.probe))
+        for hint, failure in read_in_source(record)
+    ]  # fmt: skip
+    sweep = evidence.find(record, SWEEP, evidence.claimed_name(record))
+    ruled = sweep is not None and sweep.outcome == "fail" and sweep.evidence.get("rule")
+    if claimed and sweep and ruled and sweep.line:
+        summary = sentence(sweep.summary)
+        shown.append(message("cause.sizes", file=claimed.file, line=number(sweep.line), summary=summary))
+    return tuple(shown)
+
+
+def _differences(record: Record) -> tuple[Code, ...]:
+    """Return the commands that show each single change that makes the kernel right."""
+    claim = record.claim.statement
+    files = {one.name: one.file for one in claim.variant}
+    right = [row.variant for row in ablation_table(record) if row.changes and row.right]
+    if claim.claimed is None or claim.claimed.name in right:
+        return ()
+    folder = f"kernels/{claim.name}"
+    return tuple(Code(f"diff {folder}/{claim.claimed.file} {folder}/{files[name]}") for name in right)
