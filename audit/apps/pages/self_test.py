@@ -86,7 +86,8 @@ def _sentence(record: SelfTest) -> str:
         bound = upper_bound(known.falsely_failed, known.known_good)
         folders = " and ".join(sorted({f"`{row.folder.split('/')[1]}`" for row in record.rows}))
         return (
-            f"- {markdown.escape(record.device.name)}, kit {record.environment.kit}, {folders}: {known.proved} of "
+            f"- {markdown.escape(record.device.name)}, kit {record.environment.kit}, {len(record.rows)} kernels of "
+            f"{folders}: {known.proved} of "
             f"{known.known_bad} known-bad kernels proved, {known.flagged} more as undefined behaviour or a hint; "
             f"{known.falsely_failed} of {known.known_good} known-good kernels failed "
             f"(95 % bound: under {100 * bound:.1f} %)"
