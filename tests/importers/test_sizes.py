@@ -55,9 +55,20 @@ def test_sizes_and_what_they_are_made_smaller_to(
     assert found.emulated_by == ("claim" if claimed == sizes.PLAIN else "importer")
 
 
-def test_no_shape_where_what_is_left_of_the_inputs_is_large() -> None:
-    assert shapes_of("N = 1 << 20", "torch.randn(N)").emulated == ()
-    assert shapes_of("n = 16", "torch.randn(n, 2048, 2048)").emulated == ()
+@pytest.mark.parametrize(
+    ("constants", "made", "claimed"),
+    [
+        ("N = 1 << 20", "torch.randn(N)", sizes.PLAIN),
+        ("n = 16", "torch.randn(n, 2048, 2048)", {"n": 16}),
+        ("", "torch.randn(4096, 4096)", sizes.PLAIN),
+    ],
+)
+def test_the_claimed_shape_alone_where_what_is_left_of_the_inputs_is_large(
+    constants: str, made: str, claimed: dict[str, int]
+) -> None:
+    found = shapes_of(constants, made)
+    assert (dict(found.claimed), [dict(one) for one in found.emulated]) == (claimed, [claimed])
+    assert found.emulated_by == "importer"
 
 
 def test_a_name_that_a_function_binds_for_itself_is_another() -> None:

@@ -20,6 +20,7 @@ from audit.claims.importers import (
     popcorn,
     robust_kbench,
     sol_execbench,
+    told,
 )
 from audit.claims.importers.imported import Imported
 from audit.claims.importers.material import Given, Material
@@ -73,7 +74,7 @@ def read(paths: Sequence[Path], *, given: Given | None = None, format_: str | No
     material = Material(paths)
     try:
         importer = IMPORTERS[format_ or sniff(material)]
-        return importer.read(material, given or Given())
+        return told.with_given(importer.read(material, given or Given()), given or Given())
     except RecursionError as error:
         raise BadInput(f"{material.where}: nested too deeply to be read") from error
 
@@ -88,13 +89,16 @@ def sniff(material: Material) -> str:
     return found
 
 
-def lines(imported: Imported, folder: Path) -> list[str]:
-    """Return a line for each thing found, concluded, chosen and missing."""
-    told = [f"{imported.provenance}: {imported.format} -> {folder}"]
-    told += [f"  rejected: {one}" for one in imported.rejected]
-    told += [f"  original/{one.file}: {len(one.data):,} bytes, sha256 {one.sha256[:16]}…" for one in imported.originals]
-    told += [f"  {one}" for one in imported.figures]
-    told += [f"  chosen: {choice}" for choice in imported.choices]
-    told += [f"  missing: {one}" for one in imported.missing if not one.essential]
-    told += [f"  MISSING, no audit without it: {one}" for one in imported.missing if one.essential]
-    return [*told, f"  next: audit run {folder} --device emulated"] if imported.auditable else told
+def lines(imported: Imported, folder: Path, sources: Sequence[Path] = ()) -> list[str]:
+    """Return a line for each thing found, concluded, chosen and missing, and the line to type next."""
+    said = [f"{imported.provenance}: {imported.format} -> {folder}"]
+    said += [f"  rejected: {one}" for one in imported.rejected]
+    said += [f"  original/{one.file}: {len(one.data):,} bytes, sha256 {one.sha256[:16]}…" for one in imported.originals]
+    said += [f"  {one}" for one in imported.figures]
+    said += [f"  chosen: {choice}" for choice in imported.choices]
+    said += [f"  missing: {one}" for one in imported.missing if not one.essential]
+    said += [f"  MISSING, no audit without it: {one}" for one in imported.missing if one.essential]
+    if imported.auditable:
+        return [*said, f"  next: audit run {folder} --device emulated"]
+    line = told.to_type(imported, sources, folder)
+    return [*said, f"  to type: {line}"] if line else said

@@ -11,7 +11,7 @@ from dataclasses import replace
 from audit.claims.importers import entries, module_task, published, sizes
 from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Tolerance
 from audit.claims.importers.material import Given, Material
-from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_SHAPE, NO_TASK, Missing
+from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_SHAPE, NO_TASK, Missing, no_tolerance
 from audit.claims.importers.python_text import PythonText
 
 TAKES = "a `.cu` that binds a function (PYBIND11_MODULE), and a Python file with `reference` and `get_inputs`"
@@ -21,7 +21,7 @@ REFERENCES = ("reference", "torch_reference", "ref", "baseline", "forward", "mod
 TOLERANCES = ("RTOL", "rtol", "TOLERANCE", "tolerance", "TOL", "tol")
 FILE = "reference_of.py"
 _NO_BINDING = Missing("the .cu binds no function for Python", "variant", "add PYBIND11_MODULE to it", essential=True)
-_NO_TOLERANCE = Missing("no tolerance is told", "tolerance", "write one, and why", essential=True)
+_NO_TOLERANCE = no_tolerance("no tolerance is told")
 _NO_SIZES = Missing("inputs() takes its sizes from a shape", "shapes", "write the sizes", essential=True)
 _NO_FLAGS = Missing("the compiler's flags are not told", "protocol.flags", "write them as published")
 

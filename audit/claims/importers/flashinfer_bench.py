@@ -14,7 +14,7 @@ from audit.claims.importers import entries, module_task, published, sizes, solut
 from audit.claims.importers.definitions import FRACTIONS, Definition
 from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Shapes, Tolerance
 from audit.claims.importers.material import Given, Material
-from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_SHAPE, NO_TASK, Missing
+from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_SHAPE, NO_TASK, Missing, no_tolerance
 from audit.claims.importers.python_text import PythonText
 from audit.claims.importers.solutions import Found, Workload
 
@@ -30,7 +30,7 @@ ToleranceOf = Callable[[Workload], Tolerance | None]
 _NO_WORKLOAD = Missing(
     "no workload gives sizes", "shapes", "give the workload file too, or write sizes", essential=True
 )
-_NO_TOLERANCE = Missing("the workload states no tolerance", "tolerance", "write one, and why", essential=True)
+_NO_TOLERANCE = no_tolerance("the workload states no tolerance")
 _TVM = Missing(
     "the solution binds through tvm-ffi, not torch", "variant", "write torch bindings for it", essential=True
 )

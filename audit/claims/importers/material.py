@@ -24,12 +24,16 @@ _TABLES = (".parquet", ".csv", ".jsonl", ".json", ".ndjson", ".gz")
 
 @dataclass(frozen=True)
 class Given:
-    """Facts from the user that the source lacks: the row, the unit of its times, the GPU they were taken on."""
+    """Facts from the user that the source lacks: the row, the unit of its times, the GPU they were taken on, the
+    tolerance, ratios by GPU and sizes by name."""
 
     row: int | None = None
     select: tuple[str, str] | None = None
     unit: str | None = None
     gpu: str | None = None
+    tolerance: float | None = None
+    claimed: tuple[tuple[str, float], ...] = ()
+    shape: tuple[tuple[str, int], ...] = ()
 
 
 class Material:

@@ -27,9 +27,16 @@ class Missing:
 
 
 NO_TASK = Missing("no task was found", "reference.py", "give the file with the reference too", essential=True)
-NO_SHAPE = Missing("no shape is small enough for the emulated device", "shapes.emulated", "write sizes", essential=True)
+NO_SHAPE = Missing("no shape is told", "shapes.emulated", "import again with --shape NAME=SIZE", essential=True)
+
+
+def no_tolerance(what: str) -> Missing:
+    """Return that there is no tolerance; `what` says where none stands."""
+    return Missing(what, "tolerance", "import again with --tolerance NUMBER", essential=True)
+
+
 NO_GPU = Missing("the GPU of the figures is not told", "speedup.gpu", "import again with --gpu NAME")
-NO_FIGURES = Missing("no published figures", "speedup", "write the published ratio and the GPU")
+NO_FIGURES = Missing("no published figures", "speedup", "import again with --claimed GPU=RATIO")
 NO_COST = Missing(
     "the least flops and bytes of the task", "reference.py cost", "without them no time can be impossible"
 )

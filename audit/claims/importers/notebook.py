@@ -15,7 +15,7 @@ from audit.claims.importers import entries, module_task, sizes
 from audit.claims.importers.bounded import checked_text
 from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Tolerance
 from audit.claims.importers.material import Given, Material
-from audit.claims.importers.missing import NO_COST, NO_SHAPE, Missing
+from audit.claims.importers.missing import NO_COST, NO_SHAPE, Missing, no_tolerance
 from audit.claims.importers.notebook_cells import CudaText, cells, cuda_texts, printed
 from audit.claims.importers.notebook_script import Built, Script, build_of, task_text
 from audit.claims.importers.python_text import PythonText
@@ -34,7 +34,7 @@ _NO_CALL = Missing(
 )
 _NO_REFERENCE = Missing("no cell compares or times anything else", "reference.py", "write the task", essential=True)
 _NO_BINDING = Missing("the text binds no function for Python", "variant", "add PYBIND11_MODULE to it", essential=True)
-_NO_TOLERANCE = Missing("no cell compares with a tolerance", "tolerance", "write one, and why", essential=True)
+_NO_TOLERANCE = no_tolerance("no cell compares with a tolerance")
 
 
 def matches(material: Material) -> bool:

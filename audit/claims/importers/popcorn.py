@@ -17,7 +17,7 @@ from typing import Any
 from audit.claims.importers import entries, module_task, published, sizes
 from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Shapes, Tolerance
 from audit.claims.importers.material import Given, Material
-from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_TASK, Missing
+from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_TASK, Missing, no_tolerance
 from audit.claims.importers.python_text import PythonText, last_name
 from audit.model import Harness
 from audit.model.errors import BadInput
@@ -110,7 +110,7 @@ def _with_task(imported: Imported, material: Material, references: list[str]) ->
 
 _LARGEST = "shapes.claimed: the largest benchmark of task.yml, since the leaderboard ranks all of them together"
 _SMALLEST = "shapes.emulated: the smallest tests of task.yml"
-_NO_TOLERANCE = Missing("reference.py compares in a way of its own", "tolerance", "write the tolerance", essential=True)
+_NO_TOLERANCE = no_tolerance("reference.py compares in a way of its own")
 _NO_REFERENCE = Missing(f"reference.py has no {REFERENCE}", "original/reference.py", "write it there", essential=True)
 _UTILS = Missing("the submission imports utils", "claimed.py", "put what it needs of it there", essential=True)
 _NO_TASK_YML = Missing("there is no task.yml", "shapes", "write the arguments of generate_input", essential=True)

@@ -43,11 +43,17 @@ def of_module(
     if not sizes:
         elements = _counted(task, calls, {})
         small = elements is not None and elements <= MOST_AS_PUBLISHED
-        return Shapes(claimed=PLAIN, emulated=(PLAIN,) if small else ()), []
+        return (Shapes(PLAIN, emulated=(PLAIN,)), []) if small else _as_claimed(PLAIN)
     found, choices = smaller(sizes, sources=sources, repeating=_leading(calls, sizes))
     if any((_counted(task, calls, shape) or 0) <= MOST_AS_PUBLISHED for shape in found.emulated):
         return found, choices
-    return Shapes(claimed=sizes), ["no smaller shape is proposed: what is left of the inputs is too large"]
+    return _as_claimed(sizes)
+
+
+def _as_claimed(sizes: Mapping[str, int]) -> tuple[Shapes, list[str]]:
+    """Return the claimed shape as the only one, where none is proposed that is smaller."""
+    choice = "shapes.emulated: the claimed one, too large to be done in time there; --shape NAME=SIZE gives another"
+    return Shapes(sizes, emulated=(sizes,), emulated_by="importer"), [choice]
 
 
 def smaller(

@@ -19,12 +19,13 @@ def write(imported: Imported, folder: Path | None = None) -> Path:
 
     Args:
         imported: what was found.
-        folder: where it goes; `kernels/<name>` by default. Its name becomes the claim's.
+        folder: where it goes; `kernels/<name>` by default. Its name, in small letters, becomes the claim's.
 
     Raises:
         BadInput: the folder is there already, its name is none for a claim, or it cannot be written.
     """
     target = folder or Path("kernels") / imported.name
+    target = target.with_name(target.name.lower()) if target.name else target
     if not NAME.fullmatch(target.name):
         raise BadInput(f"--to {target}: a claim's name has small letters, digits and underscores only")
     if target.exists():
