@@ -24,6 +24,8 @@ from audit.run.fake_cuda_tensors import FakeCuda
 
 Sizes = Mapping[str, int]
 
+AS_PUBLISHED = "as_published"
+"""The one size of a shape that names none: the file is run as it is."""
 _numbers = itertools.count()
 
 
@@ -46,7 +48,7 @@ class ImportedFile:
         Raises:
             LookupError: it has no such constant; names those it has. And whatever the file itself raises.
         """
-        chosen = dict(sizes or {})
+        chosen = {name: size for name, size in (sizes or {}).items() if name != AS_PUBLISHED}
         key = tuple(sorted(chosen.items()))
         if key not in self._made:
             name = f"imported_task_{next(_numbers)}"

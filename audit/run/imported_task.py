@@ -97,14 +97,18 @@ class Task:
 
 
 class ModuleTask(Task):
-    """`Model`, `get_inputs` and `get_init_inputs`, as KernelBench has them; the module keeps its parameters."""
+    """`Model`, `get_inputs` and `get_init_inputs`, as KernelBench has them; the module keeps its parameters.
 
-    def __init__(self, path: Path) -> None:
+    `fixed` are integer constants of the file that have other values here, whatever the shape.
+    """
+
+    def __init__(self, path: Path, *, fixed: Sizes | None = None) -> None:
         super().__init__(path)
+        self._fixed = dict(fixed or {})
         self._models: dict[tuple[str, bool], Any] = {}
 
     def _drawn(self, shape: Sizes, seed: int) -> Arguments:  # noqa: ARG002
-        return list(self._file.module(shape).get_inputs())
+        return list(self._file.module({**self._fixed, **shape}).get_inputs())
 
     def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:
         device = next((str(value.device) for value in arguments if isinstance(value, torch.Tensor)), "cpu")
@@ -113,7 +117,7 @@ class ModuleTask(Task):
         return self._models[device, double](*arguments)
 
     def _made(self, device: str, double: bool) -> Any:
-        module = self._file.module()
+        module = self._file.module(self._fixed)
         with default_dtype(torch.float32), torch.random.fork_rng(devices=[]):
             torch.manual_seed(SEED)
             model = prepared(module.Model(*module.get_init_inputs()), self._harness)

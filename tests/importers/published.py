@@ -277,6 +277,11 @@ CELLS: list[tuple[str, str]] = [
     ("code", f"def plain(x, w):\n    return torch.relu(x * w)\n\nprint({COMPARED})"),
     ("code", f"from triton.testing import do_bench\nprint({TIMED})"),
 ]  # fmt: skip
+COM_SOLUTION = SOLUTION.replace("ModelNew", "Model").replace("torch.randn(features))", "torch.empty(features))")
+COM_PROBLEM = "name: scaled\ntolerance:\n  bfloat16: 5e-2\n  torch.float32: 1.0e-3\nforbidden: []\n"
+AGENT_KERNEL = SOLUTION.partition("class ModelNew")[0] + (
+    "def kernel_function(x, weight, bias=None):\n    return module.scaled(x.float(), weight.float()).to(x.dtype)\n"
+)
 CUDA_L2 = (
     KERNEL
     + """#include <cuda_fp16.h>
@@ -364,6 +369,8 @@ FORMATS: dict[str, dict[str, Any]] = {
     },
     "notebook": {"claim__ipynb": notebook(CELLS, "Tesla T4\nspeedup: 12.5x\n")},
     "cuda_l2": {"16_8_24__cu": CUDA_L2, "ratios__csv": CUDA_L2_RATIOS},
+    "kernelbench_com": {"solution__py": COM_SOLUTION, "reference__py": TASK, "problem__yaml": COM_PROBLEM},
+    "kernelagent": {"problem__py": TASK, "input_kernel__py": AGENT_KERNEL},
     "bare_cu": {"scaled__cu": CU, "reference__py": REFERENCE},
 }
 """The files of every format."""

@@ -26,6 +26,8 @@ CLAIMED = {
     "archive": ("claimed.cu", "forward", {"batch_size": 4096, "features": 24}, 1e-2),
     "robust_kbench": ("claimed.cu", "forward", {"batch_size": 4096, "features": 24}, 1e-5),
     "cuda_l1": ("claimed.py", "forward", {"batch_size": 4096}, 1e-2),
+    "kernelbench_com": ("claimed.py", "forward", {"batch_size": 4096}, 1e-3),
+    "kernelagent": ("claimed.py", "forward", {"batch_size": 4096}, 1e-2),
     "cuda_l2": ("claimed.cu", "audited_entry", {"M": 16, "N": 8, "K": 24}, 1e-2),
     "popcorn": ("claimed.py", "audited_entry", {"rows": 4096, "features": 24}, 1e-4),
     "flashinfer_bench": ("claimed.py", "audited_entry", {"rows": 4096}, 1e-2),
@@ -33,7 +35,12 @@ CLAIMED = {
     "notebook": ("claimed.cu", "forward", {"rows": 4096}, 1e-4),
     "bare_cu": ("claimed.cu", "forward", {"rows": 4096}, 1e-4),
 }
-HARNESS = {"cuda_l1": Harness(mode="eval"), "cuda_l2": Harness(destination=3)}
+HARNESS = {
+    "cuda_l1": Harness(mode="eval"),
+    "cuda_l2": Harness(destination=3),
+    "kernelbench_com": Harness(mode="eval"),
+    "kernelagent": Harness(mode="eval", dtype="bfloat16"),
+}
 FORMATS = pytest.mark.parametrize("name", published.FORMATS)
 
 
@@ -107,7 +114,7 @@ def test_sources_are_kept_byte_for_byte(name: str, tmp_path: Path) -> None:
     assert published.KERNEL.encode() in kept
     claimed = (folder / CLAIMED[name][0]).read_bytes()
     assert published.KERNEL.encode() in claimed
-    if CLAIMED[name][1] == "forward":
+    if found.claimed is not None and not found.claimed.added:
         assert claimed in [one.data for one in found.originals]
 
 

@@ -40,6 +40,27 @@ def of_one_tuple(data: bytes, function: str) -> bytes:
     return data + (_MARK + "\n\n" + "\n".join(lines) + "\n").encode()
 
 
+def beside_reference(data: bytes, reference: bytes, lines: str) -> bytes:
+    """Return a Python source with a class `ModelNew` of ours in it, which needs the reference's module.
+
+    Args:
+        data: the source.
+        reference: the text of the task; `_stated(*arguments)` makes its `Model` from it.
+        lines: the class.
+    """
+    made = (
+        "def _stated(*arguments):\n"
+        '    """The module of the reference, with the parameters and buffers that its own run has."""\n'
+        "    import sys, types, torch\n"
+        '    module = sys.modules["stated_reference"] = types.ModuleType("stated_reference")\n'
+        '    exec(compile(_REFERENCE, "reference.py", "exec"), vars(module))\n'
+        "    torch.manual_seed(42)\n"
+        "    return module.Model(*arguments)\n"
+    )
+    text = f"{_MARK}\n\n_REFERENCE = {literal(reference.decode())}\n\n\n{made}\n\n{lines}"
+    return data + text.encode()
+
+
 def into_destination(data: bytes, function: str, called: Destination) -> bytes:
     """Return a Python source whose function writes into a tensor that it is given last."""
     return data + (_MARK + "\n\n" + _destination(function, called)).encode()

@@ -37,7 +37,9 @@ def read(material: Material, given: Given) -> Imported:
         BadInput: several solutions or tasks, or times that are none.
     """
     figures, missing = _figures(material, given)
-    found = module_task.imported("kernelbench", task=_task(material), solution=_solution(material))
+    found = module_task.imported(
+        "kernelbench", task=_task(material), solution=_solution(material), shape=dict(given.shape)
+    )
     plain = found.name in PLAIN_NAMES
     name = module_task.named_after(material.paths[0].resolve().parent.name) if plain else found.name
     if plain and material.paths[0].is_dir():

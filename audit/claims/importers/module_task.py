@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from audit.claims.importers import sizes
 from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Tolerance
-from audit.claims.importers.missing import NO_COST, NO_SHAPE, NO_TASK, Missing
+from audit.claims.importers.missing import NO_COST, NO_SHAPE, NO_TASK, SEVERAL_RESULTS, Missing
 from audit.claims.importers.python_text import PythonText
 
 TOLERANCE = Tolerance(
@@ -16,6 +18,7 @@ TOLERANCE = Tolerance(
     "KernelBench's own: allclose with atol = rtol = 1e-2 for float32 in v0 and v0.1 (1e-4 later); the absolute part "
     "counts here in units of the result's rms",
 )
+EMPTY: Mapping[str, int] = MappingProxyType({})
 TASK, SOLUTION = "task.py", "solution.py"
 NO_INPUTS = Missing("the task has no get_inputs", "original/task.py", "say there how inputs are made", essential=True)
 NO_INIT = Missing(
@@ -26,13 +29,27 @@ NO_INIT = Missing(
 )
 
 
-def imported(format_: str, *, task: Original | None, solution: Original) -> Imported:
+def imported(
+    format_: str,
+    *,
+    task: Original | None,
+    solution: Original,
+    shape: Mapping[str, int] = EMPTY,
+    kernel: str = "ModelNew",
+) -> Imported:
     """Return the record of such a claim, without figures; the tolerance is KernelBench's.
+
+    Args:
+        format_: the name of the importer.
+        task: the file with `Model`.
+        solution: the file of the kernel.
+        shape: sizes in place of the task's own, by name.
+        kernel: the class or function of the solution that is claimed.
 
     Raises:
         BadInput: a source is no Python.
     """
-    used = PythonText(solution.data, where=solution.published_as).used_by("ModelNew")
+    used = PythonText(solution.data, where=solution.published_as).used_by(kernel)
     name = named_after((task or solution).published_as)
     claim = Imported(
         format=format_,
@@ -43,7 +60,7 @@ def imported(format_: str, *, task: Original | None, solution: Original) -> Impo
         claimed=Claimed("claimed.py", solution.data, "forward", "class ModelNew as published"),
         tolerance=TOLERANCE,
     )
-    return claim.lacking(NO_TASK, NO_COST) if task is None else _with_task(claim, task, used)
+    return claim.lacking(NO_TASK, NO_COST) if task is None else _with_task(claim, task, used, shape)
 
 
 def named_after(place: str) -> str:
@@ -59,14 +76,18 @@ def first_line(task: PythonText) -> str:
     return (told or "").strip().partition("\n")[0].strip() or "what class Model of original/task.py computes"
 
 
-def _with_task(claim: Imported, stated: Original, solution: str) -> Imported:
+def _with_task(claim: Imported, stated: Original, solution: str, shape: Mapping[str, int]) -> Imported:
     task = PythonText(stated.data, where=stated.published_as)
+    replaced = {name: size for name, size in shape.items() if name in task.integers}
+    task = task.with_integers(replaced) if replaced else task
     shapes, choices = sizes.of_module(task, apart=("Model", "get_init_inputs"), sources=[solution])
     init_inputs = _init_inputs(task)
+    fixed = {name: size for name, size in replaced.items() if name not in shapes.claimed}
     missing = [
         *([] if "get_inputs" in task.functions else [NO_INPUTS]),
         *([] if init_inputs is not None else [NO_INIT]),
         *([] if shapes.emulated else [NO_SHAPE]),
+        *([SEVERAL_RESULTS] if task.returns_several(_forward(task)) else []),
         NO_COST,
     ]
     return replace(
@@ -74,10 +95,15 @@ def _with_task(claim: Imported, stated: Original, solution: str) -> Imported:
         task=first_line(task),
         dtype=task.dtype_of("get_inputs"),
         originals=(*claim.originals, Original(TASK, stated.data, stated.published_as)),
-        reference=Reference("module", {"file": TASK, "init_inputs": init_inputs or []}),
+        reference=Reference("module", {"file": TASK, "init_inputs": init_inputs or [], "fixed": fixed}),
         shapes=shapes,
-        choices=tuple(choices),
+        choices=(*choices, *([f"sizes of the module, given by the user: {fixed}"] if fixed else [])),
     )
+
+
+def _forward(task: PythonText) -> ast.AST | None:
+    body = task.classes["Model"].body if "Model" in task.classes else []
+    return next((node for node in body if isinstance(node, ast.FunctionDef) and node.name == "forward"), None)
 
 
 def _init_inputs(task: PythonText) -> list[object] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -65,6 +65,18 @@ class PythonText:
                     found[name] = value
         return found
 
+    def with_integers(self, values: Mapping[str, int]) -> PythonText:
+        """Return the same source with those of its top-level integers replaced; what is made of them changes too."""
+        tree = ast.parse(self.text)
+        for name, holder, place in _integer_places(tree):
+            if name in values:
+                constant = ast.Constant(values[name])
+                if place is None:
+                    holder.value = constant
+                else:
+                    holder.value.elts[place] = constant
+        return PythonText(ast.unparse(ast.fix_missing_locations(tree)).encode(), where=self.where)
+
     def value(self, node: ast.expr) -> Any:
         """Return the value of an expression of constants; None where constants do not decide it."""
         try:
@@ -83,6 +95,12 @@ class PythonText:
         found = [each for each in ast.walk(node) if isinstance(each, ast.Return)] if node else []
         value = found[0].value if len(found) == 1 else None
         return value if node is not None and value is not None and _free(value) <= _free(node) else None
+
+    def returns_several(self, function: ast.AST | None) -> bool:
+        """Return whether a `return` of the function itself gives a tuple or a dict of several values."""
+        values = [each.value for each in _own(function) if isinstance(each, ast.Return)] if function else []
+        tuples = any(isinstance(value, ast.Tuple) and len(value.elts) > 1 for value in values)
+        return tuples or any(isinstance(value, ast.Dict) and len(value.keys) > 1 for value in values)
 
     def reached(self, node: ast.AST) -> set[str]:
         """Return the top-level names that a node needs, directly or through other names."""
@@ -123,6 +141,26 @@ class PythonText:
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Call) and last_name(node.func) == name:
                 yield node
+
+
+def _integer_places(tree: ast.Module) -> Iterator[tuple[str, Any, int | None]]:
+    """Yield the names that assignments at the top level bind, the statement, and the place in its tuple of values."""
+    for statement in tree.body:
+        if not isinstance(statement, ast.Assign):
+            continue
+        target, value = statement.targets[0], statement.value
+        if isinstance(target, ast.Name):
+            yield target.id, statement, None
+        elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+            yield from ((last_name(one), statement, place) for place, one in enumerate(target.elts))
+
+
+def _own(function: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a function, without those of functions inside it."""
+    for node in ast.iter_child_nodes(function):
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from _own(node)
 
 
 def parsed(text: str) -> ast.Module:

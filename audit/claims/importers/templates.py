@@ -49,8 +49,9 @@ def reference_py(reference: Reference, *, title: str) -> str:
 
 
 def _module(options: Options) -> str:
-    """`file`; `init_inputs`, the constants that `get_init_inputs` of the task returns."""
-    return f'''TASK = ModuleTask(ORIGINAL / {shown(options["file"])})
+    """`file`; `init_inputs`, the constants that `get_init_inputs` of the task returns; `fixed`, its sizes."""
+    fixed = f", fixed={shown(options['fixed'])}" if options.get("fixed") else ""
+    return f'''TASK = ModuleTask(ORIGINAL / {shown(options["file"])}{fixed})
 
 
 def get_init_inputs() -> list[Any]:

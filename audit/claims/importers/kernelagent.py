@@ -1,0 +1,103 @@
+"""KernelAgent: a `problem.py` as KernelBench writes it, and a Triton `kernel_function` that stands in for its module.
+
+The set's `benchmark.py` casts module and inputs to bfloat16, in eval mode, and hands the function those settings of the
+module's layers that its parameters name; all of them by name where it takes any. Facts: `benchmark.py` of
+kaiming-cheng/kernelagent-optimization-artifacts (2026).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from audit.claims.importers import entries, module_task
+from audit.claims.importers.imported import Claimed, Imported, Original, Tolerance
+from audit.claims.importers.material import Given, Material
+from audit.claims.importers.missing import NO_FIGURES
+from audit.model import Harness
+
+TAKES = "a `problem.py` with `Model` and `get_inputs`, and a file with `kernel_function`"
+LACKS = ("reference.py cost", "speedup")
+ENTRY = "kernel_function"
+TOLERANCE = Tolerance(
+    1e-2,
+    "the importer's: KernelBench's for 16-bit floats, since the set compares times alone; the absolute part counts "
+    "here in units of the result's rms",
+)
+_SETTINGS = ("kernel_size", "stride", "padding", "dilation", "output_padding", "groups", "eps")
+_MODEL = f'''import inspect
+
+import torch
+
+
+class ModelNew(torch.nn.Module):
+    """Hands the function the inputs, and what its parameters name of the reference's layers."""
+
+    def __init__(self, *arguments):
+        super().__init__()
+        self.stated = _stated(*arguments)
+        given = inspect.signature({ENTRY}).parameters.values()
+        self._any = any(one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD) for one in given)
+        self._names = [one.name for one in given]
+
+    def _settings(self):
+        found = {{}}
+        for layer in self.stated.modules():
+            for name in ("weight", "bias"):
+                value = getattr(layer, name, None)
+                if isinstance(value, torch.Tensor):
+                    found.setdefault(name, value)
+            for name in {_SETTINGS!r}:
+                value = getattr(layer, name, None)
+                if value is not None:
+                    found.setdefault(name, value[0] if isinstance(value, (tuple, list)) else value)
+        return found
+
+    def forward(self, *inputs):
+        settings = self._settings()
+        if self._any:
+            return {ENTRY}(*inputs, **settings)
+        left = list(inputs)
+        named = {{name: settings[name] for name in self._names if name in settings}}
+        for name in self._names:
+            if name not in named and left:
+                named[name] = left.pop(0)
+        return {ENTRY}(**named)
+'''
+
+
+def matches(material: Material) -> bool:
+    """Return a Python file defines `kernel_function`."""
+    return any(ENTRY in one.functions for one in material.python.values())
+
+
+def read(material: Material, given: Given) -> Imported:
+    """Return the kernel with its problem.
+
+    Raises:
+        BadInput: several kernels or problems.
+    """
+    named = material.python.items()
+    kernel = material.only([material.original(name) for name, one in named if ENTRY in one.functions], what=ENTRY)
+    tasks = [material.original(name) for name, one in named if "Model" in one.classes and "get_inputs" in one.functions]
+    task: Original | None = material.only(tasks, what="problem (a class Model)") if tasks else None
+    found = module_task.imported("kernelagent", task=task, solution=kernel, shape=dict(given.shape), kernel=ENTRY)
+    stated = b"" if task is None else task.data
+    name = module_task.named_after(material.files[(task or kernel).published_as].resolve().parent.name)
+    return replace(
+        found,
+        name=name,
+        title=f"KernelAgent, {name.replace('_', ' ')}",
+        dtype="bfloat16",
+        claimed=Claimed(
+            "claimed.py",
+            entries.beside_reference(kernel.data, stated, _MODEL),
+            "forward",
+            "kernel_function as published",
+            added="a class that calls it as the set's benchmark does; the text of the problem stands there too",
+        ),
+        harness=Harness(mode="eval", dtype="bfloat16"),
+        tolerance=TOLERANCE,
+        steps=("mean of triton.testing.do_bench, module and inputs in bfloat16",),
+        missing=(*found.missing, NO_FIGURES),
+        choices=(*found.choices, "tolerance: 1e-2, since the set compares times alone"),
+    )

@@ -1,0 +1,117 @@
+"""Solutions that are given the reference's module: its state, its layers' settings, its sizes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from audit.build.python.load import function_of
+from audit.claims import importers
+from audit.claims.importers import writer
+from audit.claims.importers.imported import Imported
+from audit.claims.importers.material import Given
+from audit.model import Harness
+from audit.model.errors import BadInput
+from audit.run.oracle import load_reference
+from tests.importers import published
+
+PLAIN = "import torch\nimport torch.nn as nn\n\n\n"
+SOLUTION = (
+    PLAIN
+    + """class Model(nn.Module):
+    def __init__(self, features):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(features))
+
+    def forward(self, x):
+        return (x * self.weight).clamp(min=0)
+"""
+)
+PROBLEM = (
+    PLAIN
+    + """class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(2, 3, 3, padding=1, dilation=1)
+
+    def forward(self, x):
+        return self.conv(x)
+
+
+length = 16
+
+
+def get_inputs():
+    return [torch.randn(1, 2, length)]
+
+
+def get_init_inputs():
+    return []
+"""
+)
+KERNEL = (
+    PLAIN
+    + """def kernel_function(x, weight, bias=None, padding=0):
+    return torch.conv1d(x, weight, bias, padding=padding)
+"""
+)
+TAKES_ANY = KERNEL.replace("(x, weight, bias=None, padding=0)", "(x, *more, weight, bias, padding, **named)")
+
+
+def imported(folder: Path, given: Given | None = None, **files: str) -> tuple[Imported, Path]:
+    found = importers.read([published.write(folder / "source", **files)], given=given)
+    return found, writer.write(found, folder / "claim")
+
+
+def off(folder: Path, shape: dict[str, int], harness: Harness, *init: int) -> float:
+    """How far the claimed function is off the reference on one draw of its inputs."""
+    task = load_reference(folder / "reference.py")
+    values = task.inputs(shape, torch.Generator().manual_seed(3))
+    claimed = function_of(folder / "claimed.py", "forward", init_inputs=init, device="cpu", harness=harness)
+    return float((claimed(*values).double() - task.oracle(*values)).abs().max())
+
+
+def test_the_state_of_the_reference_is_taken_over(tmp_path: Path) -> None:
+    _, folder = imported(tmp_path, solution__py=SOLUTION, reference__py=published.TASK)
+    assert off(folder, {"batch_size": 8}, Harness(mode="eval"), 24) < 1e-5
+
+
+def test_a_state_of_other_names_does_not_load(tmp_path: Path) -> None:
+    other = SOLUTION.replace("self.weight", "self.scale")
+    _, folder = imported(tmp_path, solution__py=other, reference__py=published.TASK)
+    with pytest.raises(RuntimeError, match="state_dict"):
+        off(folder, {"batch_size": 8}, Harness(mode="eval"), 24)
+
+
+@pytest.mark.parametrize("kernel", [KERNEL, TAKES_ANY])
+def test_the_settings_of_the_layers_are_handed_over_by_name(kernel: str, tmp_path: Path) -> None:
+    found, folder = imported(tmp_path, problem__py=PROBLEM, kernel__py=kernel)
+    assert found.format == "kernelagent" and found.auditable
+    assert off(folder, {"length": 16}, Harness(mode="eval", dtype="bfloat16")) < 0.05
+
+
+def test_a_size_of_the_module_is_replaced_in_task_and_arguments(tmp_path: Path) -> None:
+    given = Given(shape=(("features", 6), ("batch_size", 32)))
+    found, folder = imported(tmp_path, given, solution__py=SOLUTION, reference__py=published.TASK)
+    assert found.shapes is not None and dict(found.shapes.claimed) == {"batch_size": 32}
+    task = load_reference(folder / "reference.py")
+    assert task.get_init_inputs() == [6]
+    assert off(folder, {"batch_size": 4}, Harness(mode="eval"), 6) < 1e-5
+    with pytest.raises(BadInput, match="--shape rows: no size of this claim; known: batch_size"):
+        imported(tmp_path / "b", Given(shape=(("rows", 6),)), solution__py=SOLUTION, reference__py=published.TASK)
+
+
+def test_a_task_of_several_results_is_missing_one_to_choose(tmp_path: Path) -> None:
+    pair = published.TASK.replace("return torch.relu(x * self.weight)", "return x, x * self.weight")
+    found, folder = imported(tmp_path, solution__py=SOLUTION, reference__py=pair)
+    assert [one.key for one in found.missing if one.essential] == ["reference.py"]
+    assert "returns several values" in (folder / "claim.toml").read_text(encoding="utf-8")
+
+
+def test_a_file_without_named_sizes_is_run_as_it_is(tmp_path: Path) -> None:
+    unnamed = PROBLEM.replace("length = 16\n", "").replace("2, length)", "2, 16)")
+    found, folder = imported(tmp_path, problem__py=unnamed, kernel__py=KERNEL)
+    assert found.shapes is not None and dict(found.shapes.claimed) == {"as_published": 1}
+    assert off(folder, {"as_published": 1}, Harness(mode="eval", dtype="bfloat16")) < 0.05

@@ -1,0 +1,57 @@
+"""What the user says where a source does not: tolerance, ratios, sizes; and the line that says what to type."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from audit import claims
+from audit.apps import cli
+from tests.importers import published
+
+NO_TOLERANCE = published.REFERENCE.replace("RTOL = 1e-4\n", "")
+
+
+def run(folder: Path, *options: str, to: str = "claim") -> int:
+    source = published.write(folder / "source", scaled__cu=published.CU, reference__py=NO_TOLERANCE)
+    return cli.main(["import", str(source), "--to", str(folder / to), *options])
+
+
+def test_what_is_missing_is_said_with_the_line_to_type(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(tmp_path) == 0
+    told = capsys.readouterr().out
+    assert f"to type: audit import {tmp_path}/source --to {tmp_path}/claim_2 --tolerance 1e-3\n" in told
+    assert "next: audit run" not in told
+
+
+def test_what_is_typed_becomes_a_claim(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--tolerance", "1e-3", "--claimed", "T4=4.2", "H100=9", "--shape", "rows=512"]
+    assert run(tmp_path, *options, to="A_Claim") == 0
+    assert "next: audit run" in capsys.readouterr().out
+    claim = claims.load(str(tmp_path / "a_claim")).claim
+    assert claim.tolerance.relative == 1e-3
+    assert [(one.gpu, one.ratio, one.by) for one in claim.speedup] == [
+        ("T4", 4.2, "the user"),
+        ("H100", 9.0, "the user"),
+    ]
+    assert dict(claim.shapes.claimed) == {"rows": 512}
+    assert claim.shapes.emulated_by == "importer" and max(one["rows"] for one in claim.shapes.emulated) <= 512
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--tolerance", "-1"], "--tolerance = -1.0 is no time or ratio"),
+        (["--claimed", "T4=fast"], "--claimed fast: no number above zero; write it as in --claimed T4=4.2"),
+        (["--claimed", "4.2"], "--claimed 4.2: write NAME=VALUE"),
+        (["--shape", "rows=1.5"], "--shape rows=1.5: a size is a whole number"),
+        (["--shape", "columns=3"], "--shape columns: no size of this claim; known: rows"),
+    ],
+)
+def test_what_is_typed_wrong_is_said_in_a_sentence(
+    options: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tmp_path, *options) == 2
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "claim").exists()
