@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from audit.measure.protocols import OURS
-from audit.measure.samples import found, median_ms, ratio_to, series
+from audit.measure.samples import median_ms, ratio_to, series
 from audit.measure.statistics import Ratio, Word, ratio
 from audit.model import Finding, Measurement
 
@@ -82,15 +82,19 @@ def control(measurements: Iterable[Measurement], session: str) -> tuple[str, Rat
     """The callable timed twice in a session and the ratio of the two; None where none was."""
     own = tuple(one for one in measurements if one.session == session and one.protocol == OURS)
     for one in own:
-        if one.variant.startswith(AGAIN):
-            name = one.variant.removeprefix(AGAIN)
-            return name, ratio(series(found(own, name)[-1]), series(one))
+        name = one.variant.removeprefix(AGAIN)
+        first = tuple(other for other in own if other.variant == name) if name != one.variant else ()
+        if first:
+            return name, ratio(series(first[-1]), series(one))
     return None
 
 
 def control_doubt(measurements: Iterable[Measurement], session: str) -> str | None:
     """Why a session's ratios are not to be trusted: the callable timed twice did not come out as the same."""
-    twice = control(measurements, session)
+    known = tuple(measurements)
+    twice = control(known, session)
+    if twice is None and any((one.session, one.protocol) == (session, OURS) and AGAIN in one.variant for one in known):
+        return "the first time of the callable timed twice is contradicted by another clock"
     if twice is None or twice[1].word == "same":
         return None
     name, value = twice

@@ -156,6 +156,19 @@ def _timings(request: timing_requests.Timing, events: Sequence[Event], finished:
             raise ProtocolViolation(f"event {place} names inputs there are none of")
 
 
+def _exhibited(request: timing_requests.Published, events: Sequence[Event], finished: bool) -> None:
+    """Only the claimed code is spoken of, and only under the protocols that were asked for.
+
+    No other code of ours runs beside it, so that a time of a baseline or of a block would be its own invention.
+    """
+    _timings(request, events, finished)
+    names, protocols = {one.name for one in request.variants}, {one.name for one in request.protocols}
+    for place, event in enumerate(events):
+        spoken = {event[key] for key in NAMING if key in event}
+        if not spoken <= names or ("samples_ms" in event and event.get("protocol") not in protocols):
+            raise ProtocolViolation(f"event {place} is about another timing than the one that was asked for")
+
+
 def _checked_once(request: requests.SandboxCheck, events: Sequence[Event], finished: bool) -> None:  # noqa: ARG001
     """One event, about the whole sandbox."""
     if len(events) > 1 or (finished and len(events) != 1):
@@ -188,7 +201,7 @@ KINDS: dict[str, tuple[TypeAdapter[Any], Ordered]] = {
     "launches": _of(session_events.Launched, _launched),
     "variations": _of(session_events.Varied | session_events.Variation, _variations),
     "interleaved": _TIMING,
-    "published": _TIMING,
+    "published": _of(timing_events.ExhibitEvent, _exhibited),
     "compiled": _TIMING,
     "sandbox_check": _of(session_events.SandboxChecked, _checked_once),
 }

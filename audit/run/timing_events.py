@@ -213,3 +213,5 @@ TimingEvent = (
     | Contrast
     | Profiled
 )
+ExhibitEvent = IndependentClock | Trying | Failed | Loaded | Plain
+"""What the process of an exhibit tells, in which claimed code runs alone."""

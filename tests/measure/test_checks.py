@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from audit import claims
-from audit.measure import checks
+from audit.measure import checks, compared
 from audit.measure.measurements import measurements_of
 from audit.measure.outputs import tolerances, verified
 from audit.measure.protocols import ALONE, ALONE_HOT, BUSY, HOST_CLOCK, OURS, SPAN
@@ -38,6 +38,17 @@ def test_the_control_must_come_out_as_the_same(again_ms: float, outcome: str) ->
     assert (told.outcome, told.grade) == (outcome, "hint" if outcome == "fail" else None)
     assert ("no ratio of this session counts" in told.summary) is (outcome == "fail")
     assert checks.same_twice(raced(samples("wmma", 0.3)), "ladder", target="claim") is None
+
+
+def test_without_the_first_time_of_the_control_no_ratio_counts() -> None:
+    taken = raced(*(samples(name, 0.3) for name in ("wmma", "control:again:wmma", "other", "baseline:eager")))
+    left = [one for one in taken if one.variant != "wmma"]
+    assert checks.same_twice(left, "ladder", target="claim") is None
+    told = compared(left, "other", "baseline:eager")
+    assert told is not None
+    assert (told.word, told.doubt) == (
+        "inconclusive", "the first time of the callable timed twice is contradicted by another clock",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(("cold_ms", "outcome"), [(0.016, "pass"), (0.0101, "fail")])

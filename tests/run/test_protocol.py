@@ -22,7 +22,13 @@ ORACLE = requests.Cases(**FILES, device="cpu", shapes=({"N": 3},), seeds=(1,), c
 WANTED = requests.Vary(inputs=Path("/x/0.inputs.pt"), shape={"N": 3}, groups=("moved",))
 VARY = requests.Variations(**FILES, device="cpu", relative=0.1, vary=(WANTED,))
 TIMED = timing_requests.Timed(name="claimed", device=DEVICE)
-TIMING = timing_requests.Published(**FILES, variants=(TIMED,), inputs=(Path("/x/0.inputs.pt"),), protocols=())
+INPUTS = (Path("/x/0.inputs.pt"),)
+TIMING = timing_requests.Interleaved(
+    **FILES, variants=(TIMED,), inputs=INPUTS, relative={}, baselines=None, budget_s=1.0, half_width=0.01, seed=1,
+    kept_calls=1, inductor=Path("/x/i"), shape={"N": 3}, profile=1, ceilings=False,
+)  # fmt: skip
+PROTOCOL = timing_requests.Protocol(name="published: do_bench", of_mean=False, warmup_ms=25, rep_ms=100)
+EXHIBIT = timing_requests.Published(**FILES, variants=(TIMED,), inputs=INPUTS, protocols=(PROTOCOL,))
 FINE = {"shape": [3], "dtype": "float32", "digest": "0" * 64, "seconds": 0.5, "launches": [], "reports": []}
 COST: dict[str, Any] = {"cost": {"flops": 1.0, "bytes": 2.0}}
 CASE = {"case": 0, "shape": {"N": 3}, "expected_shape": [3], "expected_dtype": "float32", "expected_at": 0}
@@ -116,3 +122,19 @@ def test_a_timing_session_speaks_of_what_it_was_asked_to_time() -> None:
     del file["no_tensor"]
     assert check(TIMING, {**file, "file": "timed0.bin"}) == 1
     assert "is none that a session tells" in refusal(TIMING, {**file, "file": "../timed0.bin"})
+
+
+def test_an_exhibit_speaks_of_itself_alone_and_under_the_protocols_that_were_asked_for() -> None:
+    samples = {"variant": "claimed", "samples_ms": [0.5], "protocol": "published: do_bench"}
+    clock = {"independent_clock": "claimed", "at": "begin", "calls": 3}
+    assert check(EXHIBIT, {"trying": "claimed"}, samples, clock, {**clock, "at": "end"}) == 4
+    for name in ("baseline:eager", "control:empty kernel", "ceiling:copy"):
+        assert "is about another timing" in refusal(EXHIBIT, {**samples, "variant": name})
+    assert "is about another timing" in refusal(
+        EXHIBIT, {**samples, "protocol": "CUDA events, L2 cold, interleaved in blocks"}
+    )
+    assert "is about another timing" in refusal(EXHIBIT, {"variant": "claimed", "samples_ms": [0.5]})
+    block = {"variant": "claimed", "how": "cold", "samples_ms": [0.5], "blocks": [0], "positions": [0]}
+    assert "is none that a session tells" in refusal(EXHIBIT, block)
+    contrast = {"contrast": {"l2_bytes": 1}, "cold_ms": [2.0], "hot_ms": [1.0]}
+    assert "is none that a session tells" in refusal(EXHIBIT, contrast)
