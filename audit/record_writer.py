@@ -57,11 +57,11 @@ class RecordWriter:
 
     def add(self, findings: Iterable[Finding]) -> None:
         """Adds findings."""
-        told = [
+        found = [
             one if one.reproduce_with else one.model_copy(update={"reproduce_with": self._command}) for one in findings
         ]
         with self._lock:
-            self.put(findings=(*self.record.findings, *told))
+            self.put(findings=(*self.record.findings, *found))
 
     def replace(self, findings: Iterable[Finding], *, of: str, on: DeviceKind) -> None:
         """Puts those in the place of all that the probes found of a variant on a device."""
@@ -101,13 +101,13 @@ class RecordWriter:
         with self._lock:
             environment, claim = self.record.environment, self.record.claim
             compiler = note.compiler or environment.compiler
-            told = environment.model_copy(update={"builds": (*environment.builds, note), "compiler": compiler})
+            altered = environment.model_copy(update={"builds": (*environment.builds, note), "compiler": compiler})
             known = {one.file: one for one in claim.sources}
             if changed := next((one.file for one in note.reads if known.get(one.file, one) != one), None):
                 raise BadInput(f"{claim.statement.name}/{changed}: changed during the audit; run it again")
             more = [one for one in note.reads if one.file not in known]
             self.put(
-                environment=told,
+                environment=altered,
                 claim=claim.model_copy(update={"sources": (*claim.sources, *more)}),
             )
 

@@ -54,7 +54,7 @@ class Scheduler:
         device_run: the device with its cases and builds.
         order: the variants, in the order they matter.
         writer: takes findings.
-        progress: is told what is done.
+        progress: shows what is done.
         jobs: variants at work at once.
     """
 

@@ -45,19 +45,19 @@ def main() -> None:
     parser.add_argument("part", nargs="*", default=["speed", "kills"], help="speed or kills; both if none is named")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="of every way, of which the fastest counts")
     options = parser.parse_args()
-    told: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    values: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["AUDIT_CACHE"] = f"{scratch}/cache"
         generate(Path(scratch) / "warm", remark="what builds share")
         whole_s = timed(lambda: batch(Path(scratch) / "warm", Path(scratch) / "warm-out"))["seconds"]
-        told["environment"] = environment.describe(seeds=(SEED,)).model_dump(mode="json")
-        told["claims"] = CLAIMS
+        values["environment"] = environment.describe(seeds=(SEED,)).model_dump(mode="json")
+        values["claims"] = CLAIMS
         if "speed" in options.part:
-            told["speed"] = speed(Path(scratch), rounds=options.rounds)
-            RESULTS.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+            values["speed"] = speed(Path(scratch), rounds=options.rounds)
+            RESULTS.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
         if "kills" in options.part:
-            told["kills"] = kills(Path(scratch), within_s=KILLED_BY * whole_s)
-            RESULTS.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+            values["kills"] = kills(Path(scratch), within_s=KILLED_BY * whole_s)
+            RESULTS.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
 
 
 def generate(folder: Path, *, remark: str) -> list[Path]:
@@ -207,8 +207,8 @@ def _command(folder: Path, out: Path, *more: str) -> list[str]:
 
 
 def _own_s() -> float:
-    told = os.times()
-    return told.children_user + told.children_system + told.user + told.system
+    result = os.times()
+    return result.children_user + result.children_system + result.user + result.system
 
 
 def _busy_s() -> float:

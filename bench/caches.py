@@ -81,18 +81,18 @@ def audited(folder: Path, scratch: Path) -> dict[str, Any]:
         said = ended.stderr[-2000:] if ended.returncode else ""
     except subprocess.TimeoutExpired:
         said = f"not over within {AUDIT_S:g} s"
-    told: dict[str, Any] = {"claim": folder.name, "seconds": round(time.monotonic() - started, 1), "said": said}
+    values: dict[str, Any] = {"claim": folder.name, "seconds": round(time.monotonic() - started, 1), "said": said}
     if (out / store.RECORD).is_file():
         record = store.read(out / store.RECORD)
         name = next(one.name for one in record.claim.statement.variant if one.role == "claimed")
-        told["verdict"] = record.verdict.name
-        told["reasons"] = [reason[:300] for reason in (*record.verdict.reasons, *record.verdict.missing)]
-        told["caught_by"] = [one.probe for one in record.findings if one.target == name and one.fails_kernel]
-        told["not_passed"] = {one.probe: f"{one.outcome}: {one.summary[:200]}" for one in record.findings
+        values["verdict"] = record.verdict.name
+        values["reasons"] = [reason[:300] for reason in (*record.verdict.reasons, *record.verdict.missing)]
+        values["caught_by"] = [one.probe for one in record.findings if one.target == name and one.fails_kernel]
+        values["not_passed"] = {one.probe: f"{one.outcome}: {one.summary[:200]}" for one in record.findings
                               if one.target == name and one.outcome not in ("pass", "skip")}  # fmt: skip
         ratio = measure.compared(record.measurements, name, "baseline:eager")
-        told["ratio"] = ratio.sentence() if ratio else None
-    return told
+        values["ratio"] = ratio.sentence() if ratio else None
+    return values
 
 
 def controls(scratch: Path) -> list[dict[str, Any]]:

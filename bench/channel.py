@@ -69,8 +69,8 @@ def child(checkout: Path) -> dict[str, float]:
         command = [sys.executable, str(Path(__file__).resolve()), "--one", folder]
         environment = {**os.environ, "PYTHONPATH": str(checkout)}
         done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=checkout)
-    told: dict[str, float] = json.loads(done.stdout)
-    return told
+    values: dict[str, float] = json.loads(done.stdout)
+    return values
 
 
 def one(folder: Path) -> dict[str, float]:

@@ -78,7 +78,7 @@ def main() -> None:
         walls = [wall.model_dump() for wall in sandbox_check.results(workers)]
     ratio = statistics.median([row["walled_s"] / row["open_s"] for row in rows])
     print(f"ratio {ratio:.3f}, aim below {AIM}")
-    told = {
+    values = {
         "ratio": round(ratio, 3),
         "aim": AIM,
         "pairs": rows,
@@ -86,7 +86,7 @@ def main() -> None:
         "walls": walls,
         "environment": environment.describe(seeds=(SEED,)).model_dump(mode="json"),
     }
-    RESULTS.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    RESULTS.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

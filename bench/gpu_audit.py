@@ -39,12 +39,12 @@ def main() -> None:
     numbers["one_after_another_s"] = round(build * variants, 1)
     numbers["kernelbench_s"] = KERNELBENCH_S
     for name in ("cold", "warm"):
-        told = numbers[name]
+        result = numbers[name]
         print(
-            f"{name}: first finding about the claim after {told['first_finding_s']} s, first proof after "
-            f"{told['first_proof_s']} s, whole audit {told['total_s']} s; "
-            f"published build {told['published_build_s']} s, {told['over_one_build_s']} s more than that; "
-            f"{told['variants']} variants, {told['findings']} findings, verdict {told['verdict']}"
+            f"{name}: first finding about the claim after {result['first_finding_s']} s, first proof after "
+            f"{result['first_proof_s']} s, whole audit {result['total_s']} s; "
+            f"published build {result['published_build_s']} s, {result['over_one_build_s']} s more than that; "
+            f"{result['variants']} variants, {result['findings']} findings, verdict {result['verdict']}"
         )
     print(f"{variants} published builds one after another: {numbers['one_after_another_s']} s; "
           f"one call by KernelBench's evaluator: {KERNELBENCH_S} s")  # fmt: skip

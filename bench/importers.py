@@ -130,11 +130,11 @@ def outcome(source: Source, folder: Path) -> str:
         imported = importers.read(paths, given=given)
         writer.write(imported, folder)
     except BadInput as error:
-        told = str(error)
+        result = str(error)
         for path in sorted({*paths, *(path.parent for path in paths)}, key=lambda path: -len(str(path))):
-            told = told.replace(str(path), "").replace(path.name, "FILE")
-        told = re.sub(r"\d+", "N", told).lstrip(", :")
-        return f"refused: {told[:LONGEST_REASON]}"
+            result = result.replace(str(path), "").replace(path.name, "FILE")
+        result = re.sub(r"\d+", "N", result).lstrip(", :")
+        return f"refused: {result[:LONGEST_REASON]}"
     essential = sorted({one.key for one in imported.missing if one.essential})
     return "ready" if imported.auditable else f"missing: {', '.join(essential) or 'a shape for the emulated device'}"
 

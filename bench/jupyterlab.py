@@ -69,15 +69,15 @@ class Browser:
         self._number += 1
         await self._socket.write_message(json.dumps({"id": self._number, "method": method, "params": parameters}))
         while True:
-            told = json.loads(await self._socket.read_message())
-            if told.get("id") == self._number:
-                return dict(told["result"])
-            self._event(told)
+            values = json.loads(await self._socket.read_message())
+            if values.get("id") == self._number:
+                return dict(values["result"])
+            self._event(values)
 
     async def value(self, expression: str) -> Any:
         """What an expression gives in the page; None where it raises."""
-        told = await self.ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        return told["result"].get("value")
+        result = await self.ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        return result["result"].get("value")
 
     async def until(self, expression: str, *, limit_s: float) -> None:
         """Waits until an expression is true. Raises TimeoutError."""
@@ -87,13 +87,13 @@ class Browser:
                 raise TimeoutError(f"not within {limit_s:.0f} s: {expression}; {self.console}")
             await asyncio.sleep(0.5)
 
-    def _event(self, told: dict[str, Any]) -> None:
-        values = told.get("params", {})
-        if told.get("method") == "Runtime.exceptionThrown":
+    def _event(self, by_name: dict[str, Any]) -> None:
+        values = by_name.get("params", {})
+        if by_name.get("method") == "Runtime.exceptionThrown":
             self.console.append(values["exceptionDetails"].get("text", "exception"))
-        elif told.get("method") == "Log.entryAdded" and values["entry"]["level"] == "error":
+        elif by_name.get("method") == "Log.entryAdded" and values["entry"]["level"] == "error":
             self.console.append(f"{values['entry']['text']} {values['entry'].get('url', '')}".strip())
-        elif told.get("method") == "Network.requestWillBeSent":
+        elif by_name.get("method") == "Network.requestWillBeSent":
             self.requests.append(values["request"]["url"])
 
 
@@ -209,17 +209,18 @@ def main() -> None:
         shutil.copy(ROOT / "notebooks" / options.notebook, copy / "notebooks")
         (copy / "audit").symlink_to(ROOT / "audit")
         with lab(copy) as address, chromium(Path(made) / "profile") as port:
-            told = asyncio.run(run(address, port, options.notebook, options.screenshot))
+            result = asyncio.run(run(address, port, options.notebook, options.screenshot))
     versions = {name: metadata.version(name) for name in ("jupyterlab", "ipykernel", "ipywidgets")}
     where = environment.describe(seeds=()).model_dump(mode="json")
-    kept = {"environment": where, "versions": versions, "notebook": options.notebook, **told}
+    kept = {"environment": where, "versions": versions, "notebook": options.notebook, **result}
     RESULTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    errors = [cell for cell in told["cells"] if "error" in cell["outputs"]]
-    print(f"{options.notebook}: {len(told['cells'])} code cells, {len(errors)} with an error; {told['verdict_shown']}")
-    print(f"opened in {told['seconds_to_open']} s, ran in {told['seconds_to_run']} s")
+    errors = [cell for cell in result["cells"] if "error" in cell["outputs"]]
     print(
-        f"console errors: {told['console_errors'] or 'none'}; asked elsewhere: {told['asked_elsewhere'] or 'nothing'}"
+        f"{options.notebook}: {len(result['cells'])} code cells, {len(errors)} with an error; {result['verdict_shown']}"
     )
+    print(f"opened in {result['seconds_to_open']} s, ran in {result['seconds_to_run']} s")
+    print(f"console errors: {result['console_errors'] or 'none'}")
+    print(f"asked elsewhere: {result['asked_elsewhere'] or 'nothing'}")
 
 
 if __name__ == "__main__":

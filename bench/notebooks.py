@@ -69,12 +69,12 @@ def where(device: str) -> str:
     return f"{machine.cores()} cores without a GPU" if gpu is None else gpu.name
 
 
-def kept(told: dict[str, Any]) -> None:
+def kept(values: dict[str, Any]) -> None:
     """Puts an entry into the results, in place of an earlier one of the same notebook and machine."""
     known = json.loads(RESULTS.read_text(encoding="utf-8"))["runs"] if RESULTS.exists() else []
     place = ("notebook", "where", "runtime")
-    others = [one for one in known if any(one[key] != told[key] for key in place)]
-    runs = sorted([*others, told], key=lambda one: [one[key] for key in place])
+    others = [one for one in known if any(one[key] != values[key] for key in place)]
+    runs = sorted([*others, values], key=lambda one: [one[key] for key in place])
     RESULTS.write_text(json.dumps({"runs": runs}, indent=1) + "\n", encoding="utf-8")
 
 
@@ -102,12 +102,12 @@ def main() -> None:
     for name in options.names or known:
         with tempfile.TemporaryDirectory() as scratch:
             try:
-                told = run(name, options.device, Path(scratch))
+                result = run(name, options.device, Path(scratch))
             finally:
                 for file in WRITTEN:
                     (ROOT / "notebooks" / file).unlink(missing_ok=True)
-        kept(told)
-        print(f"{name}: {told['seconds']} s on {told['where']}")
+        kept(result)
+        print(f"{name}: {result['seconds']} s on {result['where']}")
 
 
 if __name__ == "__main__":

@@ -79,13 +79,13 @@ def audit(folder: Path) -> Record:
 def outcome(record: Record) -> tuple[str, list[str]]:
     """In one word how it ended, and the findings that are no pass."""
     build = next(finding for finding in record.findings if finding.probe == "build")
-    told = [
+    found = [
         f"{f.probe} {f.outcome} {f.grade or ''}: {f.summary}" for f in record.findings if f.outcome not in ("pass",)
     ]
     if build.outcome != "pass":
-        return f"build {build.outcome}", told
+        return f"build {build.outcome}", found
     undefined = any(finding.grade == "undefined" for finding in record.findings)
-    return record.verdict.name if record.verdict.name == "wrong" else "undefined" if undefined else "clean", told
+    return record.verdict.name if record.verdict.name == "wrong" else "undefined" if undefined else "clean", found
 
 
 def main() -> None:
@@ -97,11 +97,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         for file, task in tasks.items():
             try:
-                word, told = outcome(audit(claim_folder(root / file, task, Path(scratch))))
+                word, found = outcome(audit(claim_folder(root / file, task, Path(scratch))))
             except AuditError as error:
-                word, told = "audit failed", [str(error)]
+                word, found = "audit failed", [str(error)]
             counts[f"expected {task['expect']}: {word}"] += 1
-            print(f"{file:<34} expected {task['expect']:<14} {word}", *told, sep="\n      ", flush=True)
+            print(f"{file:<34} expected {task['expect']:<14} {word}", *found, sep="\n      ", flush=True)
     seconds = time.monotonic() - started
     result = {
         "environment": environment.describe(seeds=()).model_dump(mode="json"),

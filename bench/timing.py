@@ -133,22 +133,22 @@ def against_themselves(calls: dict[str, Indexed], contents: Contents, sessions: 
             words[name][one.word] = words[name].get(one.word, 0) + 1
             worst[name] = max(worst[name], abs(one.value - 1))
         alarmed += any(one.word in ("faster", "slower") for one in found.values())
-    told = {"sessions": sessions, "seconds_each": SESSION_S, "sessions_with_an_alarm": alarmed, "words": words,
+    values = {"sessions": sessions, "seconds_each": SESSION_S, "sessions_with_an_alarm": alarmed, "words": words,
             "largest_difference": worst}  # fmt: skip
-    print("against themselves:", json.dumps(told), flush=True)
-    return told
+    print("against themselves:", json.dumps(values), flush=True)
+    return values
 
 
 def intervals(calls: dict[str, Indexed], contents: Contents) -> list[dict[str, Any]]:
     """Each variant against eager alone, until the interval is within 1 % or 3 s have gone."""
-    told = []
+    entries = []
     for name in (*VARIANTS, "tril 4096"):
         pair = {"baseline:eager": calls["baseline:eager"], name: calls[name]}
         blocks, ended = session(pair, contents, seconds=TIGHT_S, half_width=0.01, seed=1)
         found = ratio(series(blocks, name), series(blocks, "baseline:eager"))
-        told.append({"variant": name, "ratio": found.value, "half_width": found.half_width, **ended})
-        print("interval:", json.dumps(told[-1]), flush=True)
-    return told
+        entries.append({"variant": name, "ratio": found.value, "half_width": found.half_width, **ended})
+        print("interval:", json.dumps(entries[-1]), flush=True)
+    return entries
 
 
 def against_profiler(calls: dict[str, Indexed], contents: Contents) -> list[dict[str, Any]]:
@@ -167,14 +167,14 @@ def against_profiler(calls: dict[str, Indexed], contents: Contents) -> list[dict
     profiles = {name: [one for other, one in zip(order, seen, strict=True) if other == name] for name in every}
     spans = {name: median(other_clocks.span_ms(one) for one in own) for name, own in profiles.items()}
     overhead = empty_ms - spans[EMPTY]
-    told = [{"callable": EMPTY, "events_ms": empty_ms, "span_ms": spans[EMPTY], "overhead_ms": overhead}]
+    found = [{"callable": EMPTY, "events_ms": empty_ms, "span_ms": spans[EMPTY], "overhead_ms": overhead}]
     for name in calls:
         events, span = median(blocks.taken[name][COLD].samples_ms), spans[name]
-        told.append({"callable": name, "kernels": len(profiles[name][0]), "events_ms": events, "span_ms": span,
+        found.append({"callable": name, "kernels": len(profiles[name][0]), "events_ms": events, "span_ms": span,
                      "events_over_span": events / span, "net_over_span": (events - overhead) / span,
                      "over_50_us": span * 1e3 > LEAST_US})  # fmt: skip
-    print("profiler:", *(json.dumps(one) for one in told), sep="\n  ", flush=True)
-    return told
+    print("profiler:", *(json.dumps(one) for one in found), sep="\n  ", flush=True)
+    return found
 
 
 def stage(folder: Path, card: gpu.Gpu) -> list[dict[str, Any]]:
@@ -202,12 +202,12 @@ def staged(found: Any, case: Case, workers: Workers, built: dict[str, Any]) -> d
     findings = [f"{a.probe} {a.target}: {a.outcome}: {a.summary}" for a in times.findings]
     parts = [{**a.evidence["parts_s"], **a.evidence["load_s"]} for a in times.findings if "parts_s" in a.evidence]
     medians = {name: measure.median_ms(times.measurements, name) for name in {a.variant for a in times.measurements}}
-    told = {"prepare_s": round(prepared - started, 2), "seconds": round(ended - prepared, 2), "parts_s": parts,
+    values = {"prepare_s": round(prepared - started, 2), "seconds": round(ended - prepared, 2), "parts_s": parts,
             "medians_ms": {name: ms for name, ms in sorted(medians.items()) if ms is not None},
             "findings": findings}  # fmt: skip
-    print(f"stage: {told['seconds']} s after {told['prepare_s']} s", told["parts_s"], told["medians_ms"], *findings,
-          sep="\n  ", flush=True)  # fmt: skip
-    return told
+    head = f"stage: {values['seconds']} s after {values['prepare_s']} s"
+    print(head, values["parts_s"], values["medians_ms"], *findings, sep="\n  ", flush=True)
+    return values
 
 
 class Loaded:

@@ -64,9 +64,9 @@ def test_every_finding_follows_from_its_observations(record: Record) -> None:
 def test_a_finding_that_does_not_follow_is_named(record: Record, change: dict[str, Any], why: str) -> None:
     changed = about(record, "claimed")["coverage"].model_copy(update=change)
     others = [one for one in record.findings if one != about(record, "claimed")["coverage"]]
-    (told,) = observations.unlike(record.model_copy(update={"findings": (*others, changed)}))
-    assert told.startswith("coverage of claimed: ")
-    assert why in told
+    (result,) = observations.unlike(record.model_copy(update={"findings": (*others, changed)}))
+    assert result.startswith("coverage of claimed: ")
+    assert why in result
 
 
 def test_root_cause_is_the_grid_alone(record: Record) -> None:

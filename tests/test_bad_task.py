@@ -22,10 +22,10 @@ def test_a_right_result_without_a_finite_element_is_bad_input(
     nothing = "\nwas = oracle\n\n\ndef oracle(*all):\n    return was(*all) + float('nan')\n"
     (folder / "reference.py").write_text(text + nothing, encoding="utf-8")
     assert cli.main(["run", str(folder), "--device", "emulated", "--out", str(tmp_path / "out")]) == 2
-    told = capsys.readouterr().err
-    assert "no element of the float64 result is finite, so nothing can be compared with it" in told
-    assert "reference.py" in told
-    assert "Traceback" not in told
+    result = capsys.readouterr().err
+    assert "no element of the float64 result is finite, so nothing can be compared with it" in result
+    assert "reference.py" in result
+    assert "Traceback" not in result
 
 
 def test_a_tolerance_of_zero_is_one_and_a_negative_one_is_not(tmp_path: Path) -> None:

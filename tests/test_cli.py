@@ -16,9 +16,9 @@ def test_list_names_the_claims(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_command_is_imported_when_it_is_asked_for() -> None:
     code = "import sys; from audit.apps import cli; cli._parser('run'); print(*sys.modules)"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "audit.apps.commands.run" in told
-    assert "audit.apps.batch.command" not in told
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "audit.apps.commands.run" in result
+    assert "audit.apps.batch.command" not in result
 
 
 def test_a_command_nearly_named_is_offered(capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,8 +66,8 @@ def test_the_record_concludes_what_is_known(name: str) -> None:
     record, case = RECORDS[name], EXPECTED[name.partition("/")[0]]
     verdict = judge.judge(record)
     assert verdict.name == (case.cuda if record.device.kind == "cuda" else case.emulated)
-    told = {finding.probe for finding in record.findings if finding.fails_kernel}
-    assert set(case.proved_by) <= told
+    found = {finding.probe for finding in record.findings if finding.fails_kernel}
+    assert set(case.proved_by) <= found
     if case.cure is not None:
         assert verdict.root_cause is not None
         assert case.cure in verdict.root_cause
@@ -94,7 +94,7 @@ def on_a_gpu(name: str, *more: Finding, times: dict[str, float] | None = None) -
     record = RECORDS[f"{name}/emulated"]
     replaced = {(one.probe, one.target) for one in more}
     kept = [one for one in record.findings if (one.probe, one.target) not in replaced]
-    told = [one.model_copy(update={"device": "cuda"}) if one.device else one for one in (*kept, *more)]
+    found = [one.model_copy(update={"device": "cuda"}) if one.device else one for one in (*kept, *more)]
     shape = dict(record.claim.statement.shapes.claimed)
     common = {"shape": shape, "protocol": OURS, "session": "ladder", "blocks": BLOCKS, "positions": BLOCKS}
     taken = [
@@ -102,7 +102,7 @@ def on_a_gpu(name: str, *more: Finding, times: dict[str, float] | None = None) -
         for variant, ms in (times or {}).items()
     ]
     device = record.device.model_copy(update={"kind": "cuda", "name": H100})
-    return record.model_copy(update={"device": device, "findings": tuple(told), "measurements": tuple(taken)})
+    return record.model_copy(update={"device": device, "findings": tuple(found), "measurements": tuple(taken)})
 
 
 def test_work_on_a_stream_that_nobody_waits_for_is_mistimed_where_streams_run() -> None:

@@ -86,10 +86,10 @@ def test_a_tolerance_that_the_reference_misses_says_nothing_of_the_kernel(tmp_pa
     claimed = "def forward(a, b): return a.bfloat16().float() @ b"
     record = audited(tmp_path, workers, reference=ROUNDING, claimed=claimed)
     assert (record.verdict.name, record.verdict.reasons) == ("undecided", (own_reference.FAILS,))
-    told = about(record)["agreement"]
-    assert told.outcome == "error"
-    assert "elements wrong" in told.summary
-    assert told.summary.endswith("correct tolerance.relative in claim.toml; nothing is concluded")
+    result = about(record)["agreement"]
+    assert result.outcome == "error"
+    assert "elements wrong" in result.summary
+    assert result.summary.endswith("correct tolerance.relative in claim.toml; nothing is concluded")
     assert any(own_reference.FAILS in line for line in record.verdict.missing)
 
 

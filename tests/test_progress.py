@@ -17,13 +17,13 @@ from audit.report.progress import Progress
 @pytest.fixture
 def half() -> Progress:
     """Half of the work done, in one stage of three."""
-    told = Progress(io.StringIO())
-    told.plan(["build", "verify", "judge"])
-    told.expect(10)
-    with told.stage("build"):
-        told.advance(5)
+    result = Progress(io.StringIO())
+    result.plan(["build", "verify", "judge"])
+    result.expect(10)
+    with result.stage("build"):
+        result.advance(5)
         time.sleep(0.02)
-    return told
+    return result
 
 
 def test_the_rest_is_told_at_the_pace_so_far(half: Progress) -> None:
@@ -37,56 +37,56 @@ def test_the_rest_is_told_at_the_pace_so_far(half: Progress) -> None:
 def test_time_counts_once_where_stages_run_within_another_or_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr(lines.time, "monotonic", lambda: now)
-    told = Progress(io.StringIO())
-    told.expect(2)
-    told.advance()
+    result = Progress(io.StringIO())
+    result.expect(2)
+    result.advance()
     now = 200.0  # nobody ran the next cell
-    with told.stage("outer"):
+    with result.stage("outer"):
         now = 210.0
-        with told.stage("inner"), told.stage("beside"):
+        with result.stage("inner"), result.stage("beside"):
             now = 220.0
-            assert told.left() == "50% done, about 20 s left"
+            assert result.left() == "50% done, about 20 s left"
         now = 230.0
     now = 400.0
-    assert told.left() == "50% done, about 30 s left"
-    assert dict(told.stages) == {"outer": 30.0, "inner": 10.0, "beside": 10.0}
+    assert result.left() == "50% done, about 30 s left"
+    assert dict(result.stages) == {"outer": 30.0, "inner": 10.0, "beside": 10.0}
 
 
 def test_nothing_is_foretold_without_a_pace_or_without_work() -> None:
-    told = Progress(io.StringIO())
-    assert told.left() == ""
-    told.expect(4)
-    assert told.left() == "0% done, no pace known yet"
-    told.complete()
-    assert told.left() == "100% done"
+    result = Progress(io.StringIO())
+    assert result.left() == ""
+    result.expect(4)
+    assert result.left() == "0% done, no pace known yet"
+    result.complete()
+    assert result.left() == "100% done"
 
 
 def test_a_quiet_stage_says_how_much_is_left_and_what_takes_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "QUIET_S", 0.0)
     monkeypatch.setattr(lines, "LOOK_S", 0.01)
     stream = io.StringIO()
-    told = Progress(stream)
-    told.expect(4)
-    with told.stage("build"), told.doing("building claimed.cu"):
-        told.advance()
+    result = Progress(stream)
+    result.expect(4)
+    with result.stage("build"), result.doing("building claimed.cu"):
+        result.advance()
         while "building" not in stream.getvalue():
             time.sleep(0.01)
     assert re.search(r"s  build    25% done, about \d+ s left; building claimed\.cu \(0 s\)\n", stream.getvalue())
 
 
 def test_a_stage_within_another_gives_its_name_back() -> None:
-    told = Progress(io.StringIO())
-    with told.stage("outer"):
-        with told.stage("inner"):
-            assert told.running == "inner"
-        assert told.running == "outer"
-    assert told.running == ""
+    result = Progress(io.StringIO())
+    with result.stage("outer"):
+        with result.stage("inner"):
+            assert result.running == "inner"
+        assert result.running == "outer"
+    assert result.running == ""
 
 
 def test_whoever_watches_is_asked_as_a_stage_begins_and_ends() -> None:
     seen: list[str] = []
-    told = Progress(io.StringIO(), watch=lambda own: seen.append(own.running))
-    with told.stage("lint"):
+    result = Progress(io.StringIO(), watch=lambda own: seen.append(own.running))
+    with result.stage("lint"):
         pass
     assert (seen[0], seen[-1]) == ("lint", "")
 

@@ -30,9 +30,9 @@ NAMES = ("claimed", "fixed_grid2d")
 
 @dataclass(frozen=True)
 class TwoWays(EmulatedDevice):
-    """The emulated device, with O2 as the fast build and O0 as the published one, which ends when it is told to."""
+    """The emulated device, with O2 as the fast build and O0 as the published one, which ends when it is released."""
 
-    told: threading.Event = field(default_factory=threading.Event)
+    released: threading.Event = field(default_factory=threading.Event)
 
     @property
     def levels(self) -> Levels:
@@ -40,7 +40,7 @@ class TwoWays(EmulatedDevice):
 
     def build(self, source: Path, variant: Variant, *, optimisation: str) -> BuiltVariant:
         if optimisation == "O0":
-            self.told.wait()
+            self.released.wait()
         return super().build(source, variant, optimisation=optimisation)
 
 
@@ -62,7 +62,7 @@ class OlderCode(TwoWays):
 class NothingPublished(TwoWays):
     def build(self, source: Path, variant: Variant, *, optimisation: str) -> BuiltVariant:
         if optimisation == "O0":
-            self.told.wait()
+            self.released.wait()
             raise CompileError("claimed.cu:1: error: refused", rung="published")
         return super().build(source, variant, optimisation=optimisation)
 
@@ -81,7 +81,7 @@ def audited(device: TwoWays, out: Path, workers: Workers, *, names: tuple[str, .
     with Audit(folder, device, out, entropy=3, workers=workers, progress=Progress(io.StringIO())) as audit:
         for stage in (audit.prepare, audit.build, audit.verify):
             stage()
-        device.told.set()
+        device.released.set()
         audit.confirm()
         audit.judge()
         return audit.record
@@ -119,7 +119,7 @@ def test_only_the_claimed_kernel_is_built_as_published(record: Record) -> None:
 
 def test_the_code_for_the_oldest_gpu_is_compared_and_fails_no_kernel(tmp_path: Path, workers: Workers) -> None:
     device = OlderCode()
-    device.told.set()
+    device.released.set()
     record = audited(device, tmp_path, workers, names=("claimed", "fixed_grid2d", "no_op"))
     older = {name: about(record, name)["oldest_code"] for name in ("claimed", "fixed_grid2d", "no_op")}
     assert {name: one.outcome for name, one in older.items()} == {
@@ -141,7 +141,7 @@ def test_a_published_build_that_fails_leaves_nothing_proved_and_keeps_what_was_s
     monkeypatch.setattr(second_compiler, "of_nvcc", lambda _, **__: None)
     device = NothingPublished()
     if early:
-        device.told.set()
+        device.released.set()
     record = audited(device, tmp_path, workers)
     claimed = about(record, "claimed")
     assert (claimed["coverage"].outcome, claimed["coverage"].confirmed) == ("error", False)
@@ -153,7 +153,7 @@ def test_a_published_build_that_fails_leaves_nothing_proved_and_keeps_what_was_s
 
 def test_a_published_build_that_is_there_already_is_asked_at_once(tmp_path: Path, workers: Workers) -> None:
     device = TwoWays()
-    device.told.set()
+    device.released.set()
     record = audited(device, tmp_path, workers)
     claimed = about(record, "claimed")
     assert record.verdict.name == "wrong"

@@ -1,4 +1,4 @@
-"""How a build is told in the record: a note in the environment and a finding about the variant."""
+"""What a record says of a build: a note in the environment and a finding about the variant."""
 
 from __future__ import annotations
 

@@ -135,14 +135,14 @@ def parameters(ptx: str, entry: str) -> list[str]:
 
 def _asked(entry: str, launch: Mapping[str, Any], types: list[str]) -> dict[str, Any]:
     """The prover's input: the launch, and the integers as the kernel gets them."""
-    told = [
+    found = [
         {"parameter": index, "type": f"u{_BITS[kind]}", "value": value % 2 ** _BITS[kind]}
         for index, (kind, value) in enumerate(zip(types, launch["arguments"], strict=False))
         if value is not None and kind in _BITS
     ]
     dims = {"grid_dim": list(launch["grid"]), "block_dim": list(launch["block"])}
     shared = {"dynamic_shared_bytes": launch.get("dynamic_shared_bytes") or 0}
-    return {"schema": SCHEMA, "entry": entry, "launch": {**dims, **shared}, "arguments": told}
+    return {"schema": SCHEMA, "entry": entry, "launch": {**dims, **shared}, "arguments": found}
 
 
 def _ran(folder: Path) -> str:
@@ -158,13 +158,13 @@ def _ran(folder: Path) -> str:
     return command.run(words, folder=folder, limit_s=LIMIT_S + 10, reads=reads, environment=environment).out
 
 
-def read(told: str) -> tuple[Answer, tuple[int, ...], str]:
+def read(text: str) -> tuple[Answer, tuple[int, ...], str]:
     """The answer in the prover's JSON, the lines of the two accesses, and why there is none.
 
     Two writes of one word may write the same value, which it does not ask. What it says of barriers is no answer here.
     """
     try:
-        report = json.loads(told)
+        report = json.loads(text)
         result, checks = str(report["result"]), report.get("checks", {})
         witnesses = [one for one in report.get("races", []) if "constant" in str(one.get("overlap"))]
         first: dict[str, Any] = next(iter(report.get("diagnostics", [])), {})
@@ -173,7 +173,7 @@ def read(told: str) -> tuple[Answer, tuple[int, ...], str]:
         if result == "potential_race" and witnesses:
             mixed = [one for one in witnesses if "read" in (one["first"]["mode"], one["second"]["mode"])]
             return ("race" if mixed else "equal writes or a race"), _lines((mixed or witnesses)[0]), ""
-        return "no answer", (), f"{result}: {first.get('code', 'no reason told')}"
+        return "no answer", (), f"{result}: {first.get('code', 'no reason text')}"
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         return "no answer", (), f"its report cannot be read: {error}"
 

@@ -72,8 +72,8 @@ def result_answer(evidence: Evidence, lacking: tuple[str, ...]) -> ResultAnswer:
         return ResultAnswer(state="open", reasons=lacking)
     if rough:
         return _failed(evidence, "reduced precision", rough)
-    told = (f"{one.probe}: {one.summary}" for one in outside(evidence.findings))
-    beyond = tuple(f"not claimed: {text}" for text in told)
+    entries = (f"{one.probe}: {one.summary}" for one in outside(evidence.findings))
+    beyond = tuple(f"not claimed: {text}" for text in entries)
     passed = [one for one in evidence.findings if one.outcome == "pass"]
     return ResultAnswer(state="right", reasons=beyond, places=causes.asked_at(evidence.record, passed))
 
@@ -96,9 +96,9 @@ def task_answer(record: Record) -> TaskAnswer:
     blind = [one for one in asked if one.fails_kernel]
     partly = [one for one in asked if one.outcome == "fail" and one.grade == "hint"]
     passed = [one for one in asked if one.outcome == "pass"]
-    told = blind or partly or passed or asked
+    result = blind or partly or passed or asked
     state = "cannot tell" if blind else "only at other inputs" if partly else "can tell" if passed else "open"
-    reasons = tuple(one.summary for one in told)
+    reasons = tuple(one.summary for one in result)
     places = causes.shown_at(record, blind) if blind else causes.asked_at(record, partly or passed)
     return TaskAnswer.model_validate({"state": state, "reasons": reasons, "places": places})
 
@@ -143,8 +143,8 @@ def _measured(evidence: Evidence) -> RatioAnswer:
     published = next((one for one in record.claim.statement.speedup if one.gpu in here), None)
     if published is None:
         named = ", ".join(one.gpu for one in record.claim.statement.speedup) or "no GPU"
-        told = f"a time on a GPU the claim names ({named}); {record.device.name}: {measured.sentence()}"
-        return RatioAnswer(state="not measured", reasons=(told,))
+        text = f"a time on a GPU the claim names ({named}); {record.device.name}: {measured.sentence()}"
+        return RatioAnswer(state="not measured", reasons=(text,))
     return _compared(evidence, published, measured)
 
 
@@ -153,16 +153,16 @@ def _compared(evidence: Evidence, published: Speedup, measured: Comparison) -> R
     places = (Place(shape=record.claim.statement.shapes.claimed, device=record.device.name),)
     least = published.ratio * (1 - MARGIN)
     if measured.doubt or low is None or high is None:
-        told = f"a ratio that counts; {record.device.name}: {measured.sentence()}"
-        return RatioAnswer(state="open", reasons=(told,), places=places)
+        text = f"a ratio that counts; {record.device.name}: {measured.sentence()}"
+        return RatioAnswer(state="open", reasons=(text,), places=places)
     if low < least <= high:
-        told = f"a tighter interval; {measured.sentence()} is on both sides of {least:g}x"
-        return RatioAnswer(state="open", reasons=(told,), places=places)
+        text = f"a tighter interval; {measured.sentence()} is on both sides of {least:g}x"
+        return RatioAnswer(state="open", reasons=(text,), places=places)
     unfit = {measured.baseline, *wrong_baselines(record.findings)}
     named = None if BASELINE in unfit else compared(record.measurements, evidence.claimed.name, BASELINE)
-    told = f"measured {measured.sentence()} against {measured.baseline}, the strongest baseline of its precision class"
-    told += f"; {named.sentence()} against {BASELINE}" if named else ""
-    reason = f"{published.gpu}: claimed {published.ratio:g}x, {told}"
+    text = f"measured {measured.sentence()} against {measured.baseline}, the strongest baseline of its precision class"
+    text += f"; {named.sentence()} against {BASELINE}" if named else ""
+    reason = f"{published.gpu}: claimed {published.ratio:g}x, {text}"
     if low >= least:
         return RatioAnswer(state="reached", reasons=(reason,), places=places)
     if named is None or not _reached(named, least):

@@ -68,8 +68,8 @@ def shape_of(finding: Finding) -> Shape | None:
     worst = sorted(failed, key=lambda entry: -_count(entry, "elements_wrong"))
     spoken = LABEL.match(finding.summary)
     label = {name: int(size) for name, size in SIZE.findall(spoken[0])} if spoken else None
-    told = [finding.shape, finding.evidence.get("shape"), *(entry.get("shape") for entry in worst), label]
-    return next((shape for one in told if (shape := _sizes(one)) is not None), None)
+    found = [finding.shape, finding.evidence.get("shape"), *(entry.get("shape") for entry in worst), label]
+    return next((shape for one in found if (shape := _sizes(one)) is not None), None)
 
 
 def shown_at(record: Record, findings: Iterable[Finding]) -> tuple[Place, ...]:
@@ -84,9 +84,9 @@ def shown_at(record: Record, findings: Iterable[Finding]) -> tuple[Place, ...]:
 def asked_at(record: Record, findings: Iterable[Finding]) -> tuple[Place, ...]:
     """The places at which those answers were given."""
     pairs = ((one, shape) for one in findings if one.device for shape in (*_shapes(one), None))
-    told = _places(record, pairs)
-    shaped = {place.device for place in told if place.shape is not None}
-    return tuple(place for place in told if place.shape is not None or place.device not in shaped)
+    result = _places(record, pairs)
+    shaped = {place.device for place in result if place.shape is not None}
+    return tuple(place for place in result if place.shape is not None or place.device not in shaped)
 
 
 def geometry_cause(record: Record) -> str | None:
@@ -133,8 +133,8 @@ def _agreed(found: re.Match[str], coverage: Finding) -> str | None:
 
 def _launched(found: re.Match[str], coverage: Finding, reached: int) -> bool:
     """Whether the launch on that line, where the device tells of it, has those extents along the axis."""
-    told = coverage.evidence.get("launches")
-    launches = [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
+    result = coverage.evidence.get("launches")
+    launches = [one for one in result if isinstance(one, dict)] if isinstance(result, list) else []
     own = [one for one in launches if one.get("line") == int(found["launch"])]
     place = "xyz".index(found["axis"])
     spans = [(one["grid"], one["block"]) for one in own]
@@ -177,8 +177,8 @@ def _keeps_bits(finding: Finding) -> bool:
     """Other values went in and all that had to move stayed."""
     if finding.probe == "fresh_values":
         return FIRST_BITS in finding.summary
-    told = finding.evidence.get("inputs") if finding.probe == "dead_inputs" else None
-    dead = [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
+    result = finding.evidence.get("inputs") if finding.probe == "dead_inputs" else None
+    dead = [one for one in result if isinstance(one, dict)] if isinstance(result, list) else []
     return any(one.get("right") is False and one.get("elements_dead") == one.get("elements_moved") for one in dead)
 
 
@@ -190,9 +190,9 @@ def _entries(finding: Finding) -> Iterator[dict[str, Any]]:
         yield from (part for part in parts if isinstance(part, dict))
 
 
-def _places(record: Record, told: Iterable[tuple[Finding, Shape | None]]) -> tuple[Place, ...]:
+def _places(record: Record, found: Iterable[tuple[Finding, Shape | None]]) -> tuple[Place, ...]:
     most: dict[tuple[Hashable, str | None], Place] = {}
-    for finding, shape in told:
+    for finding, shape in found:
         place = Place(shape=shape, device=_device(record, finding), builds=1 + (finding.confirmed is True))
         key = (_key(shape), place.device)
         if key not in most or most[key].builds < place.builds:
@@ -206,8 +206,8 @@ def _device(record: Record, finding: Finding) -> str | None:
 
 
 def _shapes(finding: Finding) -> list[Shape]:
-    told = [finding.shape, *(entry.get("shape") for entry in _entries(finding))]
-    return [shape for one in told if (shape := _sizes(one)) is not None]
+    found = [finding.shape, *(entry.get("shape") for entry in _entries(finding))]
+    return [shape for one in found if (shape := _sizes(one)) is not None]
 
 
 def _sizes(value: object) -> Shape | None:

@@ -51,7 +51,7 @@ def deciding(findings: Iterable[Finding]) -> list[Finding]:
     decided = [one for one in known if one.device in (GPU, None)]
     answers = {one.probe: one for one in decided if one.outcome != "skip"}
     others = (one for one in known if one.device not in (GPU, None) and one.probe != BUILD)
-    added = [told for one in others for told in _beside(one, answers.get(one.probe))]
+    added = [result for one in others for result in _beside(one, answers.get(one.probe))]
     disputed = {one.probe for one in added if one.outcome == "error"}
     filled = {one.probe for one in added}
     left = [one for one in decided if one.probe not in (filled if one.outcome == "skip" else disputed)]
@@ -75,8 +75,8 @@ def _beside(other: Finding, gpu: Finding | None) -> list[Finding]:
 def _asked(finding: Finding) -> list[object]:
     """The shapes that a finding speaks of."""
     several = finding.evidence.get("shapes", finding.evidence.get("sizes"))
-    told = [one for one in several if isinstance(one, dict)] if isinstance(several, list) else []
-    entries = [one.get("shape", one.get("sizes")) for one in told]
+    found = [one for one in several if isinstance(one, dict)] if isinstance(several, list) else []
+    entries = [one.get("shape", one.get("sizes")) for one in found]
     return [finding.shape, finding.evidence.get("shape"), *entries]
 
 

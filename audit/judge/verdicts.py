@@ -60,7 +60,7 @@ def _verdict(name: VerdictName, answers: Answers, **words: Unpack[Words]) -> Ver
 
 
 def _failed(name: VerdictName, answers: Answers) -> Verdict:
-    """A proof against the result; a task that cannot tell is told beside it."""
+    """A proof against the result; a task that cannot tell right from wrong is named too."""
     blind = answers.task.reasons if answers.task.state == "cannot tell" else ()
     level, why = _strength(answers.result, read=causes.geometry_cause(answers.evidence.record) is not None)
     return _verdict(
@@ -82,14 +82,14 @@ def _strength(answer: ResultAnswer, *, read: bool) -> tuple[Confidence, str]:
     devices = len({place.device for place in answer.places if place.device}) or 1
     builds = max((place.builds for place in answer.places), default=1)
     counts = {"distinct cause": max(answer.causes, 1), "device": devices, "build": builds}
-    told = ", ".join(f"{count} {name}{'s' * (count != 1)}" for name, count in counts.items())
-    told += "; the source says the same" if read else ""
+    text = ", ".join(f"{count} {name}{'s' * (count != 1)}" for name, count in counts.items())
+    text += "; the source says the same" if read else ""
     several = sum(count > 1 for count in counts.values()) + read
-    return ("high" if several > 1 else "medium"), f"shown by {told}"
+    return ("high" if several > 1 else "medium"), f"shown by {text}"
 
 
 def _vacuous(name: VerdictName, answers: Answers) -> Verdict:
-    """Trivial candidates pass the task as well; what speaks for the claimed kernel beyond it is told beside that."""
+    """Trivial candidates pass the task as well; further evidence for the claimed kernel is named too."""
     findings = answers.evidence.findings
     passed = [one for one in findings if one.probe == OTHER_INPUTS and one.outcome == "pass"]
     elsewhere = [one for one in passed if one.evidence.get("discriminating")]
@@ -171,8 +171,8 @@ def _no_defect(name: VerdictName, answers: Answers) -> Verdict:
 def _unread(findings: Sequence[Finding]) -> str | None:
     """Inputs that the result does not follow, as the cause where nothing else shows one."""
     dead = next((one for one in findings if one.probe == DEAD_INPUTS and one.fails_kernel), None)
-    told = dead.evidence.get("inputs") if dead else None
-    inputs = [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
+    result = dead.evidence.get("inputs") if dead else None
+    inputs = [one for one in result if isinstance(one, dict)] if isinstance(result, list) else []
     names = [NAMED.sub(r"input \1 (\2)", str(one["input"])) for one in inputs if one.get("right") is False]
     return f"The result does not follow {', '.join(names)}." if names else None
 

@@ -21,9 +21,9 @@ def every_call(events: Iterable[dict[str, Any]], kept: Sequence[Finding]) -> lis
         events: of a timing session; see `audit.run.answers`.
         kept: findings about the outputs that were held against the oracle, one a callable.
     """
-    told = list(events)
-    contents = next((one["contents"] for one in told if isinstance(one.get("contents"), dict)), None)
-    answers = {one["answered"]: one for one in told if "answered" in one}
+    found = list(events)
+    contents = next((one["contents"] for one in found if isinstance(one.get("contents"), dict)), None)
+    answers = {one["answered"]: one for one in found if "answered" in one}
     if contents is None or not answers or answers.get(EAGER, {}).get("wrong"):
         return list(kept)
     about = {one.target: one for one in kept if one.probe == TIMED_OUTPUTS}

@@ -33,9 +33,9 @@ def about(measurements: Sequence[Measurement], session: str, *, target: str) -> 
     """Everything there is to say about one session, from its samples."""
     own = [one for one in measurements if one.session == session]
     names = sorted({one.variant for one in own})
-    told = [same_twice(own, session, target=target), flush(own, target=target)]
-    told += [check(own, name) for name in names for check in (by_host_clock, by_profiler, by_order, by_contents)]
-    return [one for one in told if one is not None]
+    entries = [same_twice(own, session, target=target), flush(own, target=target)]
+    entries += [check(own, name) for name in names for check in (by_host_clock, by_profiler, by_order, by_contents)]
+    return [one for one in entries if one is not None]
 
 
 def same_twice(measurements: Sequence[Measurement], session: str, *, target: str) -> Finding | None:
@@ -130,7 +130,7 @@ def floor_here(gpu: str, cost: dict[str, float]) -> Finding:
 
 
 def session_summary(events: Sequence[dict[str, Any]], *, name: str, target: str, half_width: float) -> Finding | None:
-    """How a session ended, from what its process told: enough samples, or the end of its budget."""
+    """How a session ended, from what its process reported: enough samples, or the end of its budget."""
     ended: dict[str, Any] | None = next((event["session"] for event in events if "session" in event), None)
     if ended is None:
         return None

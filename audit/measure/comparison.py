@@ -33,10 +33,10 @@ class Comparison:
 
     def sentence(self) -> str:
         """The ratio with its interval and blocks, or why there is none."""
-        told = f"{self.ratio.value:.2f}x"
+        text = f"{self.ratio.value:.2f}x"
         if self.ratio.low is not None and self.ratio.high is not None:
-            told += f" (95 % interval {self.ratio.low:.2f} to {self.ratio.high:.2f}, {self.ratio.blocks} blocks)"
-        return told + (f"; inconclusive: {self.doubt}" if self.doubt else "")
+            text += f" (95 % interval {self.ratio.low:.2f} to {self.ratio.high:.2f}, {self.ratio.blocks} blocks)"
+        return text + (f"; inconclusive: {self.doubt}" if self.doubt else "")
 
 
 def compared(measurements: Iterable[Measurement], variant: str, baseline: str) -> Comparison | None:

@@ -57,14 +57,14 @@ def private(name: str, settings: DeviceSettings, caches: Path) -> DeviceSettings
     """Return the settings of the variant of that name with copies of its own caches in place of them."""
     if not isinstance(settings, CudaPythonSettings):
         return settings
-    told = dict(settings.environment)
-    for variable in FOLDERS.keys() & told.keys():
+    values = dict(settings.environment)
+    for variable in FOLDERS.keys() & values.keys():
         own = caches / name / FOLDERS[variable]
         if not own.is_dir():
             own.mkdir(parents=True)
-            copy_files(Path(told[variable]), own)
-        told[variable] = str(own)
-    return settings.model_copy(update={"environment": told})
+            copy_files(Path(values[variable]), own)
+        values[variable] = str(own)
+    return settings.model_copy(update={"environment": values})
 
 
 def copy_files(source: Path, target: Path) -> None:

@@ -21,7 +21,7 @@ def verified(events: Sequence[dict[str, Any]], cases: Sequence[Case], claim: Cla
     """One finding a callable about all of its kept outputs; where one was changed since, about that.
 
     Args:
-        events: what the timing process told of each: `variant`, `inputs` (number of the case), `block`, `whole` (its
+        events: as the timing process reported them: `variant`, `inputs` (number of the case), `block`, `whole` (its
             shape), `rows` (those kept, None for all), `file`, `shape`, `dtype`; or `no_tensor`.
         cases: the cases by that number.
         claim: whose tolerances hold. A baseline is held to that of its precision class.
@@ -36,8 +36,8 @@ def verified(events: Sequence[dict[str, Any]], cases: Sequence[Case], claim: Cla
             forged.setdefault(event["variant"], []).append(str(result))
         else:
             by_name.setdefault(event["variant"], []).append((event, result))
-    told = [_finding(name, calls) for name, calls in by_name.items() if name not in forged]
-    return [*told, *(channel.finding(name, seen) for name, seen in forged.items())]
+    found = [_finding(name, calls) for name, calls in by_name.items() if name not in forged]
+    return [*found, *(channel.finding(name, seen) for name, seen in forged.items())]
 
 
 def tolerances(claim: Claim) -> Callable[[str], Tolerance]:
@@ -57,7 +57,7 @@ def tolerances(claim: Claim) -> Callable[[str], Tolerance]:
 def _compared(
     event: dict[str, Any], cases: Sequence[Case], claim: Claim, folder: Path
 ) -> Comparison | str | SessionForged:
-    """How one call's output compares, what else it is, or that it is not what was told of it."""
+    """How one call's output compares, what else it is, or that it differs from what was reported of it."""
     if "no_tensor" in event:
         return f"returned no tensor but {event['no_tensor']}"
     case = cases[event["inputs"]]
@@ -74,7 +74,7 @@ def _compared(
 
 
 def _part(expected: Array, event: dict[str, Any]) -> Array:
-    """What is right for the rows that were kept. Raises SessionForged where what was told of them does not fit."""
+    """What is right for the rows that were kept. Raises SessionForged where the report of them does not fit."""
     whole = expected.reshape(event["whole"])
     try:
         part = whole if event["rows"] is None else whole[event["rows"]]
@@ -105,8 +105,8 @@ def conclude(seen: Seen) -> Answer:
     if not answers["wrong"]:
         text = f"{kept.summary}; " if kept else ""
         text += f"right in each of {answers['calls']} timed calls, for contents of its own"
-        told = seen["contents"]["told_apart"]
-        return passed(text + ("" if told else "; other contents do not change the result, so a kept one is not told"))
+        result = seen["contents"]["told_apart"]
+        return passed(text + ("" if result else "; other contents do not change the result, so a kept one is not told"))
     why = first.get("why") or f"{first['elements_wrong']:,} of {first['elements']:,} elements wrong"
     where = f"wrong in {answers['wrong']} of {answers['calls']} timed calls; in block {first['block']}: {why}"
     if answers["drawn_wrong"]:

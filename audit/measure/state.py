@@ -29,7 +29,7 @@ class Watched:
 
 
 def watched_blocks(what: str, rows: Sequence[dict[str, Any]]) -> list[Watched]:
-    """What a timing process told of the driver's view, block by block."""
+    """What a timing process reported of the driver's view, block by block."""
     return [Watched(what, row["block"], _state(row), row["processes"]) for row in rows]
 
 

@@ -92,7 +92,7 @@ class Session:
     def interleaved(self, name: str, built: Mapping[str, BuiltVariant], *, baselines: Collection[str] | None) -> None:
         """One session of those variants and baselines (None: all there are); all of the variants passed.
 
-        A callable whose first call ends the process is left out and told of, and the session held without it.
+        A callable whose first call ends the process is left out and reported, and the session held without it.
         """
         left = dict(built)
         for _ in range(MOST_TRIES):
@@ -121,10 +121,10 @@ class Session:
     def taken(self) -> Times:
         """What was measured since this was last asked, and the findings about it."""
         about = [clocks(self._watched, target=self.claim.name)] if self._watched else []
-        told = Times(tuple(self._measurements), (*self._findings, *about))
-        self.known = (*self.known, *told.measurements)
+        result = Times(tuple(self._measurements), (*self._findings, *about))
+        self.known = (*self.known, *result.measurements)
         self._measurements, self._findings, self._watched = [], [], []
-        return told
+        return result
 
     def _interleaved(
         self, name: str, built: Mapping[str, BuiltVariant], baselines: Collection[str] | None

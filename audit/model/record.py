@@ -149,7 +149,7 @@ class Measurement(Frozen):
 
     @model_validator(mode="after")
     def _one_block_a_sample(self) -> Measurement:
-        if any(len(told) not in (0, len(self.samples_ms)) for told in (self.blocks, self.positions)):
+        if any(len(result) not in (0, len(self.samples_ms)) for result in (self.blocks, self.positions)):
             raise ValueError(f"{self.variant}: as many blocks and positions as samples, or none")
         return self
 

@@ -62,7 +62,7 @@ class Hold:
         except BlockingIOError:
             self.close()
             raise BadInput(f"{folder}: another audit is writing there; choose another folder or wait for it") from None
-        except OSError:  # a file system without locks: nobody can be told apart there
+        except OSError:  # a file system without locks: owners cannot be distinguished there
             self.close()
         else:
             self._mine[self._folder] = self

@@ -41,7 +41,7 @@ def block(text: str, *, limit: int = BLOCK_CHARACTERS) -> str:
     return _shortened("\n".join(rows).strip("\n"), limit, whole=len(text) <= READ * limit)
 
 
-def told(text: str) -> str:
+def visible(text: str) -> str:
     """Return a source text with hidden characters named in place, `⟨U+202E⟩`, in the order a compiler reads."""
     return "".join(letter if letter in "\n\t" or is_seen(letter) else f"⟨U+{ord(letter):04X}⟩" for letter in text)
 

@@ -44,9 +44,9 @@ def observe(target: Target) -> Seen:
             if not comparison.right and id(case) in right_before:  # by the order, or by what an earlier call left?
                 comparison = target.compared(target.session(["claim"], case, mode, fresh=True)[0], case)
             results.append((mode.order, case, comparison))
-    told = [{"shape": dict(case.shape), "order": order, **one.evidence()} for order, case, one in results]
+    found = [{"shape": dict(case.shape), "order": order, **one.evidence()} for order, case, one in results]
     floors = {case.dtype: one.floor for _, case, one in results if one.floor is not None}
-    seen: Seen = {"tolerance": target.tolerance.relative, "shapes": told, "orders": len(target.orders)}
+    seen: Seen = {"tolerance": target.tolerance.relative, "shapes": found, "orders": len(target.orders)}
     seen |= {"floors": floors} if floors else {}
     wrong = [(case, comparison) for _, case, comparison in results if not comparison.right]
     return seen | ({"worst": _weighed(target, results, wrong)} if wrong else {})
@@ -78,10 +78,10 @@ def right_at(cases: Sequence[Case], found: Iterable[Finding]) -> list[bool]:
     Raises:
         SessionBroken: this probe gave no answer.
     """
-    told = next((one.evidence.get("shapes") for one in found if one.probe == NAME), None)
-    if not isinstance(told, list):
+    result = next((one.evidence.get("shapes") for one in found if one.probe == NAME), None)
+    if not isinstance(result, list):
         raise SessionBroken(f"{NAME} gave no answer")
-    answers = [each for each in told if isinstance(each, dict)]
+    answers = [each for each in result if isinstance(each, dict)]
     return [all(bool(each["right"]) for each in answers if each["shape"] == dict(case.shape)) for case in cases]
 
 

@@ -123,9 +123,9 @@ def _middle(target: Target, planned: _Planned) -> None:
     planned.add([("first", varied.case, {}, ""), *_rewritten(varied, draw), *_elsewhere(varied)])
     planned.add((one.name, one.case, {"into": varied.case}, one.group) for one in _whole(good))
     drawn: list[Planned] = [(one.name, one.case, {}, "distributions") for one in good if one.group != WHOLE]
-    told = {name for name, *_ in drawn}
+    found = {name for name, *_ in drawn}
     planned.add(drawn)
-    planned.add((one.name, one.case, {}, one.group) for one in varied.of(DISCRIMINATING) if one.name not in told)
+    planned.add((one.name, one.case, {}, one.group) for one in varied.of(DISCRIMINATING) if one.name not in found)
     taking_turns = _taking_turns(varied, good)
     planned.add_in_turn(REPEAT, taking_turns, draw)
     planned.add((f"{AFTER}_{place}", one, {"into": varied.case}, "") for place, one in enumerate(taking_turns))

@@ -42,8 +42,8 @@ def conclude(seen: Seen) -> Answer:
     answered = {name: both for name, both in seen["changed"].items() if "skip" not in both}
     if not answered and not seen["differing"]:
         return passed(f"{seen['outputs']}; {seen['asked_of_both']} probes asked of both, none decided otherwise")
-    told = [seen["outputs"], *(f"{name} was {was} and is {now}" for name, (was, now) in answered.items())]
-    return failed(f"the fast and the published build differ: {'; '.join(told)}; the published build counts", "hint")
+    found = [seen["outputs"], *(f"{name} was {was} and is {now}" for name, (was, now) in answered.items())]
+    return failed(f"the fast and the published build differ: {'; '.join(found)}; the published build counts", "hint")
 
 
 def _bytes(fast: Target, published: Target) -> tuple[str, bool]:

@@ -1,4 +1,4 @@
-"""One call in a session: its problem, what the worker told of it, and the output it left, as bytes and as numbers."""
+"""One call in a session: its problem, the worker's report, and the output it left, as bytes and as numbers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SessionBroken(AuditError):
 
 
 class SessionForged(SessionBroken):
-    """What a session told was not told by our own code; says what was seen."""
+    """A message of a session was not written by our own code; says what was seen."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ Need = tuple[Mode, Case]
 
 @dataclass(frozen=True)
 class Call:
-    """One call in a session: the event the worker told and the raw output it left; `forged` takes what is seen of an
+    """One call in a session: the event the worker wrote and the raw output it left; `forged` takes what is seen of an
     output that was changed since."""
 
     event: dict[str, Any]
@@ -119,7 +119,7 @@ class Call:
         """The output as bytes, one row per element: shape (elements, bytes per element).
 
         Raises:
-            SessionForged: the file does not hold what the session wrote, or what it told of it.
+            SessionForged: the file does not hold what the session wrote, or what it reported of it.
             SessionBroken: there is no element in it.
         """
         elements = math.prod(self.event["shape"])

@@ -20,6 +20,6 @@ def finding(target: str, seen: Sequence[str]) -> Finding:
         target: the name of what the sessions were about.
         seen: one sentence a session.
     """
-    told = f"messages of a session that its own code did not send ({len(seen)}x): {seen[0]}"
-    text = f"{told}; nothing of such a session counts"
+    sentence = f"messages of a session that its own code did not send ({len(seen)}x): {seen[0]}"
+    text = f"{sentence}; nothing of such a session counts"
     return Finding(probe=NAME, target=target, outcome="error", summary=text, evidence={"seen": [*seen]})

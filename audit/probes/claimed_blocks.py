@@ -44,11 +44,11 @@ def observe(target: Target) -> Seen:
     if found.raised is not None or found.refused is not None or not found.launches:
         raise Unsupported("blocks of a call that launches nothing at the claimed shape; see claimed_launches")
     case = claimed_shape.case_of(target)
-    told = [claimed_shape.parts(target, case, blocks=BLOCKS, memory=memory) for memory in target.built.poisons]
-    for event, _ in told:
+    entries = [claimed_shape.parts(target, case, blocks=BLOCKS, memory=memory) for memory in target.built.poisons]
+    for event, _ in entries:
         if (why := _why_not(event, case)) is not None:
             raise Unsupported(why)
-    return _in_part(target, case, told[0][0], *(call for _, call in told))
+    return _in_part(target, case, entries[0][0], *(call for _, call in entries))
 
 
 def conclude(seen: Seen) -> Answer:

@@ -28,13 +28,13 @@ def observe(target: Target) -> Seen:
     (found,) = claimed_shape.launched(target, [shape])
     seen: Seen = {
         "shape": dict(shape),
-        "launches": [_told(launch) for launch in found.launches[:MOST_LISTED]],
+        "launches": [_described(launch) for launch in found.launches[:MOST_LISTED]],
         "launches_in_all": len(found.launches),
     }
     if (refused := found.refused) is not None:
-        told = {key: refused[key] for key in ("kernel", "line", "refused")}
+        values = {key: refused[key] for key in ("kernel", "line", "refused")}
         source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8")
-        return seen | {"refused": told, "reads_back": READS_BACK.search(source) is not None}
+        return seen | {"refused": values, "reads_back": READS_BACK.search(source) is not None}
     if found.raised is not None:
         raise Unsupported(f"the claimed shape without its kernels: the host code raised {found.raised}")
     return seen
@@ -51,5 +51,5 @@ def conclude(seen: Seen) -> Answer:
     return passed(f"{place}: a GPU takes each of {launches} launches; no kernel was run")
 
 
-def _told(launch: dict[str, Any]) -> Seen:
+def _described(launch: dict[str, Any]) -> Seen:
     return {key: launch[key] for key in ("kernel", "line", "grid", "block", "dynamic_shared_bytes")}

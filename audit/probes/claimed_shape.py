@@ -145,9 +145,9 @@ def _described(target: Target, shapes: Sequence[Shape]) -> list[tuple[Path, int]
             reply = target.workers.call(request, limit_s=DESCRIBED_S)
             ended: dict[str, Any] = {"raised": f"{reply.ending}: {reply.detail}", "bytes": 0}
             for place, shape in enumerate(new):
-                told = reply.events[place] if reply.finished else ended
+                result = reply.events[place] if reply.finished else ended
                 file = folder / f"{place}.described.pt"
-                known.described[str(shape)] = told["raised"] or (file, told["bytes"])
+                known.described[str(shape)] = result["raised"] or (file, result["bytes"])
         found = [known.described[str(shape)] for shape in shapes]
     if raised := next((one for one in found if isinstance(one, str)), None):
         raise Unsupported(f"arguments of that size: {raised}")

@@ -27,14 +27,14 @@ def observe(target: Target) -> Seen:
     usable = [pair for pair, why in zip(pairs, unusable, strict=True) if why is None]
     found = [(case, seen) for case, call in usable if (seen := _defect(target, case, call)) is not None]
     answered = [index for index, (_, call) in enumerate(pairs) if call.raised is None and unusable[index] is None]
-    told = {"answered": answered} if found or len(usable) < len(pairs) else {}
+    values = {"answered": answered} if found or len(usable) < len(pairs) else {}
     if found:  # one that fails the kernel comes first
         _, seen = min(found, key=lambda pair: not (pair[0].counts and _fails(pair[1])))
-        return seen | told
+        return seen | values
     if not usable:
-        return {"unusable": unusable, **told}
+        return {"unusable": unusable, **values}
     notes = [note for pair in usable if (note := _note(*pair))]
-    return {"calls": len(usable), **({"notes": notes} if notes else {}), **told}
+    return {"calls": len(usable), **({"notes": notes} if notes else {}), **values}
 
 
 def conclude(seen: Seen) -> Answer:

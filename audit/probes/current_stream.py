@@ -35,9 +35,9 @@ def observe(target: Target) -> Seen:
         {"run": "claim", "case": 1, "into": 0, "stream": "other"},
     ]
     _, *calls = target.steps(plan, cases=[varied.case, other], mode=Mode())
-    told = [{"stream": name, **target.compared(call, other).evidence()}
+    found = [{"stream": name, **target.compared(call, other).evidence()}
             for name, call in zip((DEFAULT, OWN), calls, strict=True)]  # fmt: skip
-    return {"shape": dict(other.shape), "streams": told}
+    return {"shape": dict(other.shape), "streams": found}
 
 
 def conclude(seen: Seen) -> Answer:

@@ -46,14 +46,14 @@ def observe(target: Target) -> Seen:
     made = {one.name: one for one in varied.of("inputs")}
     asked = {**asked, **_whole_numbers(target, varied)}
     rows = {name: _row(target, first, asked[name], made[name]) for name in varied.inputs if name in asked}
-    told = [row for row in rows.values() if row.get("elements_moved")]
+    found = [row for row in rows.values() if row.get("elements_moved")]
     untested = [name for name in varied.inputs if not rows.get(name, {}).get("elements_moved")]
-    told += [{"input": name, "not_tested": rows.get(name, {}).get("not_tested", NOT_TESTED)} for name in untested]
+    found += [{"input": name, "not_tested": rows.get(name, {}).get("not_tested", NOT_TESTED)} for name in untested]
     return {
         "shape": dict(first.case.shape),
-        "inputs": told,
+        "inputs": found,
         **({"discriminating": True} if first.what == DISCRIMINATING else {}),
-        **({"undefined": undefined_beside(target, first.case)} if _must_move(_dead(told)) else {}),
+        **({"undefined": undefined_beside(target, first.case)} if _must_move(_dead(found)) else {}),
     }
 
 

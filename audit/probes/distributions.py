@@ -49,15 +49,15 @@ def observe(target: Target) -> Seen:
         return skipped
     if DISCRIMINATING not in asked and (skipped := too_large(NAME, target, first)) is not None:
         return skipped
-    drawn = [(one, _told(target, one, first)) for one in asked.values() if one.group == NAME]
+    drawn = [(one, _described(target, one, first)) for one in asked.values() if one.group == NAME]
     drawn += _at_the_largest(target, first)
-    told = [entry for _, entry in drawn]
+    found = [entry for _, entry in drawn]
     seen: Seen = {
         "shape": dict(first.case.shape),
-        "distributions": told,
+        "distributions": found,
         "discriminating": any(one.what == DISCRIMINATING for one, _ in drawn),
     }
-    worst = _worst(told)
+    worst = _worst(found)
     if worst is None or _hinted(worst):
         return seen
     return seen | {"undefined": undefined_beside(target, next(one.case for one, entry in drawn if entry is worst))}
@@ -80,10 +80,10 @@ def _at_the_largest(target: Target, middle: Asked) -> list[tuple[Asked, Seen]]:
     first, one = asked["first"], asked.get(DISCRIMINATING)
     if one is None or first.case.inputs == middle.case.inputs or not first.compared(target).right:
         return []
-    return [(one, {**_told(target, one, first), "shape": dict(one.case.shape)})]
+    return [(one, {**_described(target, one, first), "shape": dict(one.case.shape)})]
 
 
-def _told(target: Target, one: Asked, first: Asked) -> Seen:
+def _described(target: Target, one: Asked, first: Asked) -> Seen:
     """One call with other inputs than a benchmark draws: how it compares, and how it does alone where it is wrong.
 
     `far`, of a wrong one, tells whether it is farther off than rounding explains.
@@ -93,26 +93,26 @@ def _told(target: Target, one: Asked, first: Asked) -> Seen:
         one: the call.
         first: the first call of its case. Where a result is zero or nearly so by cancellation, its size counts.
     """
-    told = {"distribution": one.what}
+    values = {"distribution": one.what}
     if one.call.raised:
-        return {**told, "refused": one.call.raised}
+        return {**values, "refused": one.call.raised}
     usual = max(correctness.rms(first.case.expected), first.case.size)
     least = 0.0 if one.what in (*OUTSIDE_HALF, *SCALED) else usual
     result = one.compared(target, least_scale=least)
     if result.right:
-        return {**told, **result.evidence()}
+        return {**values, **result.evidence()}
     (call,) = target.session(["claim"], one.case, target.plain, fresh=True)
     alone = target.compared(call, one.case, least_scale=least)
     if alone.right:
-        return {**told, **result.evidence(), "right": True}
+        return {**values, **result.evidence(), "right": True}
     wider = target.tolerance.model_copy(update={"relative": FAR * target.relative(one.case)})
     far = not target.compared_within(wider, call, one.case, least_scale=least).right
-    return {**told, **alone.evidence(), "far": far}
+    return {**values, **alone.evidence(), "far": far}
 
 
-def _worst(told: list[Seen]) -> Seen | None:
+def _worst(found: list[Seen]) -> Seen | None:
     """The wrong one that says most."""
-    wrong = [one for one in told if one.get("right") is False]
+    wrong = [one for one in found if one.get("right") is False]
     return min(wrong, key=lambda one: (_of_range(one), not one["far"]), default=None)
 
 

@@ -44,16 +44,19 @@ def observe(target: Target) -> Seen:
         if (skipped := premise(target, first)) is not None:
             return skipped
     pairs = [(found["first"], one) for found in (middle, largest) for one in found.values() if _words(one)]
-    told = [_told(target, *pair) for pair in pairs]
-    wrong = [(later, one) for (_, later), one in zip(pairs, told, strict=True) if not one["right"]]
+    entries = [_described(target, *pair) for pair in pairs]
+    wrong = [(later, one) for (_, later), one in zip(pairs, entries, strict=True) if not one["right"]]
     if not wrong:
-        return {"shapes": told}
+        return {"shapes": entries}
     for later, one in wrong:
         one["right_alone"] = _right_alone(target, later)
         if one["right_alone"]:
             break
-    worst = _worst(told)
-    return {"shapes": told, "undefined": undefined_beside(target, next(one.case for one, of in wrong if of is worst))}
+    worst = _worst(entries)
+    return {
+        "shapes": entries,
+        "undefined": undefined_beside(target, next(one.case for one, of in wrong if of is worst)),
+    }
 
 
 def conclude(seen: Seen) -> Answer:
@@ -67,17 +70,17 @@ def conclude(seen: Seen) -> Answer:
     return failed(f"{text}; {cause}", beside(seen["undefined"]))
 
 
-def _worst(told: list[Seen]) -> Seen | None:
-    wrong = [one for one in told if not one["right"]]
+def _worst(found: list[Seen]) -> Seen | None:
+    wrong = [one for one in found if not one["right"]]
     return next((one for one in wrong if one.get("right_alone")), wrong[0] if wrong else None)
 
 
-def _told(target: Target, first: Asked, later: Asked) -> Seen:
+def _described(target: Target, first: Asked, later: Asked) -> Seen:
     """What a later call returned; `replayed`, of a wrong one, where it has the bits of the first result."""
     compared = later.compared(target)
-    told = {"shape": dict(later.case.shape), "change": _words(later), **compared.evidence()}
+    values = {"shape": dict(later.case.shape), "change": _words(later), **compared.evidence()}
     same = not compared.right and later.case.inputs != first.case.inputs and first.call.same_bits(later.call)
-    return {**told, **({"replayed": True} if same else {})}
+    return {**values, **({"replayed": True} if same else {})}
 
 
 def _right_alone(target: Target, one: Asked) -> bool:

@@ -19,14 +19,14 @@ def observe(target: Target) -> Seen:
     if (skipped := premise(target, at_middle(target)["first"])) is not None:
         return skipped
     asked = [one for name, one in views(target).items() if name in LAYOUTS]
-    told = [
+    found = [
         {
             "layout": one.what,
             **({"refused": raised} if (raised := one.call.raised) else one.compared(target).evidence()),
         }
         for one in asked
     ]
-    return {"shape": dict(asked[0].case.shape), "layouts": told}
+    return {"shape": dict(asked[0].case.shape), "layouts": found}
 
 
 def _seen(target: Target, one: Asked) -> Seen:
@@ -38,8 +38,8 @@ def conclude(seen: Seen) -> Answer:
     place, taken = label(seen["shape"]), [one for one in seen["layouts"] if "refused" not in one]
     blind = next((one for one in taken if not one["right"]), None)
     if blind is not None:
-        told = f"{blind['layout']} inputs: {sentence(blind)}"
-        return failed(f"{place}: no error, and a wrong result for {told}", "hint")
+        text = f"{blind['layout']} inputs: {sentence(blind)}"
+        return failed(f"{place}: no error, and a wrong result for {text}", "hint")
     refused = [one["layout"] for one in seen["layouts"] if "refused" in one]
     parts = [f"right for {', '.join(one['layout'] for one in taken)} inputs"] if taken else []
     parts += [f"refuses {', '.join(refused)} ones"] if refused else []

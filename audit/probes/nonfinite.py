@@ -30,8 +30,8 @@ def observe(target: Target) -> Seen:
     if not asked:
         raise Unsupported("a NaN among inputs that are all integers")
     counts = {one.what: _counts(target, one) for one in asked if not one.call.raised}
-    told = [{"value": name, **numbers, "right": not any(numbers.values())} for name, numbers in counts.items()]
-    return {"shape": dict(first.case.shape), "inputs": told}
+    found = [{"value": name, **numbers, "right": not any(numbers.values())} for name, numbers in counts.items()]
+    return {"shape": dict(first.case.shape), "inputs": found}
 
 
 def conclude(seen: Seen) -> Answer:

@@ -53,7 +53,7 @@ def without(own: Target, why: str) -> Finding:
 
 def conclude(seen: Seen) -> Answer:
     """Both are right at the same shapes, or not."""
-    capability = _told(seen["compute_capability"])
+    capability = _described(seen["compute_capability"])
     if "none_because" in seen:
         return skipped(f"no code for compute capability {capability}: {seen['none_because']}")
     if "not_compared" in seen:
@@ -69,7 +69,7 @@ def conclude(seen: Seen) -> Answer:
     return passed(f"{text}; the same bytes at {seen['same_bytes_at']}")
 
 
-def _told(compute_capability: int) -> str:
+def _described(compute_capability: int) -> str:
     return f"{compute_capability // 10}.{compute_capability % 10}"
 
 

@@ -28,7 +28,7 @@ MECHANISMS = ("precision downgrade with cast-back", "tolerance abuse", "TF32 in 
 MARGIN_BITS = 1.5
 """A class begins this far above the yardstick of the one below it."""
 LEAST_GAP_BITS = 6.0
-"""Two yardsticks closer than this cannot be told apart: long sums in another order lose some bits too."""
+"""Two yardsticks closer than this cannot be distinguished: long sums in another order lose some bits too."""
 RANK = {"bf16": 0, "fp16": 1, "tf32": 1, "fp32": 2}
 """TF32 and fp16 keep the same 11 bits; they differ in range only."""
 _LESS_ON_A_GPU = re.compile(

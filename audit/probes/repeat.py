@@ -55,8 +55,8 @@ def conclude(seen: Seen) -> Answer:
     if wrong is None:
         bits = f"; {differing} differ from the first in their last bits" if differing else ", bit for bit the same"
         return passed(f"{place}: {calls} calls right{bits}")
-    told = f"{wrong['call']}: {sentence(wrong)}"
-    return failed(f"{place}: the first call is right, of {calls} more {told}", beside(seen["undefined"]))
+    text = f"{wrong['call']}: {sentence(wrong)}"
+    return failed(f"{place}: the first call is right, of {calls} more {text}", beside(seen["undefined"]))
 
 
 def _right(target: Target, one: Asked) -> bool:

@@ -23,7 +23,7 @@ def ask_all(target: Target, *, second: Callable[[], Target] | None = None) -> It
     """Every probe about one target, each finding as soon as it and those before it are there; see `ask`.
 
     Cases whose call raised, out of memory for instance, or that are of no use for a claim that does not name them, are
-    told by `contract` and left out of further questions. If no call came back at all (a crash, a time-out), nothing
+    reported by `contract` and left out of further questions. If no call came back at all (a crash, a time-out), nothing
     else is asked: every probe would wait for the same end.
     """
     _ask_ahead(target, NEEDS)

@@ -1,6 +1,6 @@
 """An independent prover's word on races beside the access checker's, where one is installed.
 
-It is told in the evidence of `memory_access`, launch by launch. A race that both see names both as its proof. One that
+It stands in the evidence of `memory_access`, launch by launch. A race that both see names both as its proof. One that
 the prover alone sees is a hint: the checker followed a real call at that shape and saw none.
 """
 
@@ -27,12 +27,12 @@ def beside(target: Target, found: Checked) -> tuple[list[Seen], dict[str, JsonVa
     if version is None or source.suffix != ".cu" or not found.launches or target.variant.role in SHARES:
         return list(found.seen), {}
     proofs = race_prover.proofs(source, found.launches)
-    told: dict[str, JsonValue] = {
+    values: dict[str, JsonValue] = {
         "name": race_prover.NAME,
         "version": version,
         "launches": [_evidence(proof) for proof in proofs],
     }
-    return agreed(found.seen, proofs), {"prover": told}
+    return agreed(found.seen, proofs), {"prover": values}
 
 
 def agreed(seen: Sequence[Seen], proofs: Sequence[Proof]) -> list[Seen]:
@@ -54,5 +54,5 @@ def _alone(proof: Proof) -> Seen:
 
 
 def _evidence(proof: Proof) -> dict[str, JsonValue]:
-    told: dict[str, JsonValue] = {"kernel": proof.kernel, "grid": list(proof.grid), "block": list(proof.block)}
-    return {**told, "answer": proof.answer, "lines": list(proof.lines), "why": proof.why}
+    values: dict[str, JsonValue] = {"kernel": proof.kernel, "grid": list(proof.grid), "block": list(proof.block)}
+    return {**values, "answer": proof.answer, "lines": list(proof.lines), "why": proof.why}

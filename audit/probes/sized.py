@@ -56,8 +56,8 @@ class At:
 
     def evidence(self) -> JsonValue:
         """For the record; not under `shape`, since no kernel has to be right there."""
-        told: dict[str, JsonValue] = {"sizes": dict(self.shape), "result": self.result}
-        return told | ({"why": self.said} if self.why else {}) | ({"line": self.line} if self.line else {})
+        values: dict[str, JsonValue] = {"sizes": dict(self.shape), "result": self.result}
+        return values | ({"why": self.said} if self.why else {}) | ({"line": self.line} if self.line else {})
 
     @property
     def said(self) -> str:

@@ -54,7 +54,7 @@ def conclude(seen: Seen) -> Answer:
     """Where the kernel is right, wrong, and refuses; the base is the first of the sizes."""
     if "none_because" in seen:
         return skipped(f"not asked: {label(seen['around'])}: no sizes around it: {seen['none_because']}")
-    text, at = "; ".join(_told(seen)), seen["sizes"]
+    text, at = "; ".join(_described(seen)), seen["sizes"]
     failing = next((one for one in at if one["result"] in FAILED), None)
     if failing is None:
         return passed(text)
@@ -100,7 +100,7 @@ def refused_at(found: Iterable[At], numbers: Collection[int]) -> Rules:
     return explanation(results, numbers) or ()
 
 
-def _told(seen: Seen) -> Iterator[str]:
+def _described(seen: Seen) -> Iterator[str]:
     """The parts of the sentence."""
     at, base = seen["sizes"], label(seen["around"])
     counted = Counter(one["result"] for one in at)

@@ -35,10 +35,10 @@ def finding(target: Target) -> Finding:
     """
     claim = target.claim
     try:
-        told = wanted(target)
+        result = wanted(target)
     except AuditError as error:
         return Finding(probe=PROBE, target=claim.name, outcome="error", summary=str(error))
-    varied = told.largest
+    varied = result.largest
     seen: Seen = {
         "shape": dict(varied.case.shape),
         "tolerance": claim.tolerance.relative,
@@ -46,12 +46,12 @@ def finding(target: Target) -> Finding:
     }
     if _right(varied.trivial):
         seen |= {"one_number": _one_number(varied.case, claim.tolerance)}
-        seen |= next(_telling(target, told), {})
+        seen |= next(_telling(target, result), {})
     return answer.finding(PROBE, claim.name, seen, conclude)
 
 
 def conclude(seen: Seen) -> Answer:
-    """Each candidate is told from a right result, at the claim's own inputs or at least at others."""
+    """Each candidate is distinguished from a right result, at the claim's own inputs or at least at others."""
     candidates = seen["trivial_candidates"]
     right = [one["trivial_candidate"] for one in candidates if not one["told_apart"]]
     place = label(seen["shape"])
@@ -76,14 +76,14 @@ def _listed(trivial: dict[str, int]) -> list[Seen]:
     ]
 
 
-def _telling(target: Target, told: Wanted) -> Iterator[Seen]:
+def _telling(target: Target, result: Wanted) -> Iterator[Seen]:
     """Where every trivial candidate is wrong and a kernel is judged."""
-    for varied in (told.largest, told.middle):
+    for varied in (result.largest, result.middle):
         for one in trusted(target, varied):
             if one.group == DISCRIMINATING and not _right(one.trivial):
                 yield _at("discriminating inputs", one.case, one.trivial)
-    if not _right(told.middle.trivial):
-        yield _at("its own inputs", told.middle.case, told.middle.trivial)
+    if not _right(result.middle.trivial):
+        yield _at("its own inputs", result.middle.case, result.middle.trivial)
 
 
 def _at(inputs: str, case: Case, trivial: dict[str, int]) -> Seen:

@@ -64,8 +64,8 @@ class Seen:
 
     def evidence(self) -> dict[str, JsonValue]:
         """For the record."""
-        told: dict[str, JsonValue] = {"kind": self.kind, "message": self.message, "kernel": self.kernel}
-        return {**told, "line": self.line, "count": self.count, "proof": self.proof, "grade": self.grade}
+        values: dict[str, JsonValue] = {"kind": self.kind, "message": self.message, "kernel": self.kernel}
+        return {**values, "line": self.line, "count": self.count, "proof": self.proof, "grade": self.grade}
 
 
 def sentence(seen: Mapping[str, Any]) -> str:

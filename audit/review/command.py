@@ -27,10 +27,10 @@ def reviewed(paths: Sequence[Path]) -> dict[Path, list[Hint]]:
 
 def lines(found: dict[Path, list[Hint]]) -> list[str]:
     """Return one line a hint: place, rule, message and the probe that can confirm it; one for a file without hints."""
-    told = []
+    entries = []
     for path, several in found.items():
-        told += [_line(path, each) for each in several] or [f"{path}: no rule points at a line"]
-    return told
+        entries += [_line(path, each) for each in several] or [f"{path}: no rule points at a line"]
+    return entries
 
 
 def as_json(found: dict[Path, list[Hint]]) -> str:

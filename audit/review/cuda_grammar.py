@@ -114,7 +114,7 @@ def _tree(text: bytes) -> tuple[Tree, bool]:
 
     try:
         return Parser(LANGUAGE).parse(read, progress_callback=lambda *_: next(left, None) is None), True
-    except ValueError:  # told to stop
+    except ValueError:  # asked to stop
         return Parser(LANGUAGE).parse(b""), False
 
 

@@ -68,10 +68,10 @@ def review_source(text: str, *, target: str, precision: str = "fp32", advice: bo
         advice: also tell what a sound kernel may do without, e.g. on which stream it launches.
     """
     source = parse(text)
-    told = _told(_of_source(source), precision, advice)
-    geometry = [each for each in told if each.rule.name == GEOMETRY]
+    result = _described(_of_source(source), precision, advice)
+    geometry = [each for each in result if each.rule.name == GEOMETRY]
     findings = [_failure(geometry, target) if geometry else _geometry(len(source.launches), target)]
-    return findings + _of_rules([each for each in told if each.rule.name != GEOMETRY], target)
+    return findings + _of_rules([each for each in result if each.rule.name != GEOMETRY], target)
 
 
 def review_python(text: str, *, target: str, precision: str = "fp32", advice: bool = False) -> list[Finding]:
@@ -86,17 +86,17 @@ def review_python(text: str, *, target: str, precision: str = "fp32", advice: bo
         where = f" (line {error.lineno})" if error.lineno else ""
         return [Finding(probe=REVIEW, target=target, outcome="skip", summary=f"not valid Python{where}: {error.msg}")]
     reached = reach.finding(text, target=target)
-    return [*_of_rules(_told(found, precision, advice), target), *([reached] if reached else [])]
+    return [*_of_rules(_described(found, precision, advice), target), *([reached] if reached else [])]
 
 
-def _told(found: list[Hint], precision: str, advice: bool) -> list[Hint]:
+def _described(found: list[Hint], precision: str, advice: bool) -> list[Hint]:
     in_record = [each for each in found if advice or each.rule.standing == "hint"]
     return [each for each in in_record if precision == "fp32" or not each.rule.precise]
 
 
-def _of_rules(told: list[Hint], target: str) -> list[Finding]:
-    names = list(dict.fromkeys(each.rule.name for each in told))
-    failures = [_failure([each for each in told if each.rule.name == name], target) for name in names]
+def _of_rules(found: list[Hint], target: str) -> list[Finding]:
+    names = list(dict.fromkeys(each.rule.name for each in found))
+    failures = [_failure([each for each in found if each.rule.name == name], target) for name in names]
     return failures or [Finding(probe=REVIEW, target=target, outcome="pass", summary="no source rule points at a line")]
 
 

@@ -49,12 +49,12 @@ def finding(text: str, *, target: str) -> Finding | None:
         return None
     if not found:
         return None
-    told = f"line {found[0].line}: {found[0].construct} reaches the process that checks it ({len(found)} found)"
+    sentence = f"line {found[0].line}: {found[0].construct} reaches the process that checks it ({len(found)} found)"
     return Finding(
         probe=NAME,
         target=target,
         outcome="error",
-        summary=f"{told}: nothing is concluded from a pass; remove it, or read the source",
+        summary=f"{sentence}: nothing is concluded from a pass; remove it, or read the source",
         line=found[0].line,
         evidence={"lines": [{"line": one.line, "construct": one.construct} for one in found[:MOST_NAMED]]},
     )

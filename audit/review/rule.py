@@ -33,7 +33,7 @@ class Rule(Generic[Reading]):
         confirm_with: the name of the probe that can confirm it on a device.
         find: what it points at, in any order; empty where the source does not say it plainly.
         standing: a *hint* belongs to the record of every audit; *advice* speaks of care that a sound kernel may do
-            without under the conditions it was measured in, and is told on request.
+            without under the conditions it was measured in, and is shown on request.
         precise: speaks of lower precision, and so only where none was declared.
     """
 

@@ -163,7 +163,7 @@ class Interpreted:
             ended = True
         finally:
             if ended:
-                self._launches.append(self._told(kernel, line))
+                self._launches.append(self._described(kernel, line))
             else:
                 self._reports.append(_failed(kernel, line, sys.exc_info()[1]))
         return result
@@ -174,7 +174,7 @@ class Interpreted:
             frame = frame.f_back
         return frame.f_lineno if frame.f_code.co_filename == self._source else None
 
-    def _told(self, kernel: str, line: int | None) -> dict[str, Any]:
+    def _described(self, kernel: str, line: int | None) -> dict[str, Any]:
         grid = getattr(self._builder, "grid_dim", None)
         return {"kernel": kernel, "line": line, "grid": list(grid or ()), "block": [], "refused": None}
 

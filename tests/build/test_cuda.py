@@ -35,9 +35,9 @@ def variant(name: str) -> Variant:
 
 
 def test_the_device_says_what_it_is(device: CudaDevice) -> None:
-    told = device.describe()
-    assert (told.kind, told.name, told.compute_capability) == ("cuda", "Tesla T4", 75)
-    assert "nvcc 13.0.88" in told.note
+    result = device.describe()
+    assert (result.kind, result.name, result.compute_capability) == ("cuda", "Tesla T4", 75)
+    assert "nvcc 13.0.88" in result.note
     assert (device.levels.first, device.levels.confirming, device.levels.published) == ("fast", None, "published")
 
 

@@ -123,9 +123,9 @@ def test_a_build_is_made_once_and_leaves_only_itself(
 
 def test_the_child_is_told_the_one_target(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TORCH_CUDA_ARCH_LIST", "7.0;8.0+PTX")
-    told = compile.environment("9.0", TOOLS)
-    assert told["TORCH_CUDA_ARCH_LIST"] == "9.0"
-    assert told["PATH"].startswith(str(TOOLS.ninja))
+    result = compile.environment("9.0", TOOLS)
+    assert result["TORCH_CUDA_ARCH_LIST"] == "9.0"
+    assert result["PATH"].startswith(str(TOOLS.ninja))
 
 
 def test_what_the_compiler_says_is_the_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tools: Toolchain) -> None:

@@ -24,17 +24,17 @@ def test_an_answer_without_a_gpu_is_refused(text: str) -> None:
 
 
 def test_clocks_power_and_what_slows_the_gpu() -> None:
-    told = gpu.parse_state("1980, 2619, 118.53, 34, 0x0000000000000024\n")
-    assert (told.sm_mhz, told.memory_mhz, told.power_w, told.temperature_c) == (1980.0, 2619.0, 118.53, 34.0)
-    assert told.slowed_by == ("power cap", "software thermal limit")
-    assert told.evidence()["slowed_by"] == "power cap, software thermal limit"
+    result = gpu.parse_state("1980, 2619, 118.53, 34, 0x0000000000000024\n")
+    assert (result.sm_mhz, result.memory_mhz, result.power_w, result.temperature_c) == (1980.0, 2619.0, 118.53, 34.0)
+    assert result.slowed_by == ("power cap", "software thermal limit")
+    assert result.evidence()["slowed_by"] == "power cap, software thermal limit"
 
 
 def test_an_idle_gpu_is_not_slowed_and_a_missing_number_is_not_zero() -> None:
-    told = gpu.parse_state("210, [N/A], [Not Supported], 30, 0x0000000000000001")
-    assert (told.memory_mhz, told.power_w, told.slowed_by) == (None, None, ())
-    assert told.evidence()["power_w"] is None
-    assert told.evidence()["slowed_by"] == "nothing"
+    result = gpu.parse_state("210, [N/A], [Not Supported], 30, 0x0000000000000001")
+    assert (result.memory_mhz, result.power_w, result.slowed_by) == (None, None, ())
+    assert result.evidence()["power_w"] is None
+    assert result.evidence()["slowed_by"] == "nothing"
 
 
 def test_an_answer_with_other_fields_is_refused() -> None:

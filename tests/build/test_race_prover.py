@@ -59,7 +59,7 @@ def test_lines_of_other_files_are_not_the_sources() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "text",
     [
         race(witness("write", "read", overlap="symbolic offsets may overlap")),
         race(),
@@ -70,8 +70,8 @@ def test_lines_of_other_files_are_not_the_sources() -> None:
         "",
     ],
 )
-def test_anything_else_is_no_answer(told: str) -> None:
-    answer, lines, why = read(told)
+def test_anything_else_is_no_answer(text: str) -> None:
+    answer, lines, why = read(text)
     assert (answer, lines) == ("no answer", ())
     assert why
 

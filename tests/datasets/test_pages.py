@@ -58,9 +58,9 @@ def test_a_file_that_cannot_be_written_is_bad_input(tmp_path: Path, capsys: pyte
 
 def test_headings_wrap_and_long_tables_say_how_much_is_left(tmp_path: Path) -> None:
     rows = [archived(1.0 + place, PyTorch_Compile_Runtime=1.0, Task_ID=place, Level_ID=place) for place in range(40)]
-    told = page.text(data := archive(tmp_path, rows, gpu="H100"), datasets.lint(data))
-    assert "and 16 more rows" in told
-    assert max(map(len, told.splitlines())) < 140
+    text = page.text(data := archive(tmp_path, rows, gpu="H100"), datasets.lint(data))
+    assert "and 16 more rows" in text
+    assert max(map(len, text.splitlines())) < 140
 
 
 def test_a_dataset_without_a_single_score_still_has_a_page(tmp_path: Path) -> None:

@@ -34,10 +34,10 @@ def test_medians_against_the_strongest_of_its_own_baselines(data: Dataset) -> No
 
 
 def test_the_rows_that_carry_the_headline_means_are_named(answers: dict[str, Answer]) -> None:
-    told = answers["carried_mean"]
-    carriers = {mark.place for mark in told.marks}
+    result = answers["carried_mean"]
+    carriers = {mark.place for mark in result.marks}
     assert {"H100, level 2, task 96", "A100, level 2, task 83", "A100, level 1, task 12"} <= carriers
-    assert any("H100: mean 4.14x" in one and "without its largest row 2.53x" in one for one in told.sentences)
+    assert any("H100: mean 4.14x" in one and "without its largest row 2.53x" in one for one in result.sentences)
 
 
 def test_34_rows_of_the_a100_have_contradicting_baselines(answers: dict[str, Answer]) -> None:

@@ -45,12 +45,12 @@ def test_the_archive_reads_the_same_from_every_file_format(tmp_path: Path, suffi
 
 
 def test_kernelbench_results_take_minus_one_for_no_time(tmp_path: Path) -> None:
-    told = {"correctness": True, "compiled": True, "metadata": {"hardware": "NVIDIA H100 80GB HBM3"}}
-    odd = {**told, "metadata": {"hardware": "\udced"}, "sample_id": 0, "runtime": 0.3, "ref_runtime": 0.3}
+    values = {"correctness": True, "compiled": True, "metadata": {"hardware": "NVIDIA H100 80GB HBM3"}}
+    odd = {**values, "metadata": {"hardware": "\udced"}, "sample_id": 0, "runtime": 0.3, "ref_runtime": 0.3}
     rows = {
-        "7": [{**told, "sample_id": 0, "runtime": 0.02, "ref_runtime": 0.05}],
-        "8": [{**told, "sample_id": 0, "runtime": -1.0, "ref_runtime": -1.0, "correctness": False}],
-        "9": [{**told, "sample_id": 0, "runtime": -3.0, "ref_runtime": 1.0}],
+        "7": [{**values, "sample_id": 0, "runtime": 0.02, "ref_runtime": 0.05}],
+        "8": [{**values, "sample_id": 0, "runtime": -1.0, "ref_runtime": -1.0, "correctness": False}],
+        "9": [{**values, "sample_id": 0, "runtime": -3.0, "ref_runtime": 1.0}],
         "10": [odd],
     }
     (tmp_path / "eval_results.json").write_text(json.dumps(rows))
@@ -84,14 +84,14 @@ def test_a_repeated_row_counts_once_and_says_which_it_repeats(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("times", "told", "unit"),
+    ("times", "result", "unit"),
     [([0.02, 30.0], None, "ms"), ([20.0, 30.0], None, None), ([20.0, 30.0], "us", "us"), ([7e5, 9e5], None, "us")],
 )
 def test_the_unit_is_read_from_the_times(
-    tmp_path: Path, times: list[float], told: str | None, unit: str | None
+    tmp_path: Path, times: list[float], result: str | None, unit: str | None
 ) -> None:
     rows = [archived(time, Kernel_Name=str(time)) for time in times]
-    assert archive(tmp_path, rows, unit=told).unit == unit
+    assert archive(tmp_path, rows, unit=result).unit == unit
 
 
 def test_a_unit_the_times_exclude_is_refused(tmp_path: Path) -> None:
@@ -102,12 +102,12 @@ def test_a_unit_the_times_exclude_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "name"),
+    ("text", "name"),
     [("a100", "A100"), ("3090", "RTX 3090"), ("h20", "H20"), ("NVIDIA H100 PCIe", "H100 PCIe"), ("l40s", "l40s"),
      ("NVIDIA A100-SXM4-80GB", "A100 80GB"), ("NVIDIA GeForce RTX 3090 Ti", "NVIDIA GeForce RTX 3090 Ti")],
 )  # fmt: skip
-def test_gpus_go_by_the_name_of_the_table(told: str, name: str) -> None:
-    assert described(told) == name
+def test_gpus_go_by_the_name_of_the_table(text: str, name: str) -> None:
+    assert described(text) == name
 
 
 def test_bad_input_is_one_sentence(tmp_path: Path) -> None:

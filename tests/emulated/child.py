@@ -39,12 +39,12 @@ def run(built: Any, code: str) -> Any:
     there.close()
     assert here.poll(LIMIT_S), "no answer in time"
     try:
-        told = here.recv_bytes()
+        result = here.recv_bytes()
     except EOFError:
-        told = b""
+        result = b""
     child.join(LIMIT_S)
     assert child.exitcode == 0, f"the process ended with {child.exitcode}"
-    return json.loads(told)
+    return json.loads(result)
 
 
 def _answer(sender: Connection, names: dict[str, Any], code: str) -> None:

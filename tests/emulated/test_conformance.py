@@ -44,11 +44,11 @@ def launches(group: str) -> list[list[object]]:
 def test_the_emulated_device_answers_as_a_gpu_does(group: str, tmp_path: Path) -> None:
     source = tmp_path / f"{group}.cu"
     source.write_text(for_emulator(dict(enumerate(GROUPS[group]))))
-    told = run(build(source, compute_capability=90), _ASK.replace("LAUNCHES", repr(launches(group))))
+    result = run(build(source, compute_capability=90), _ASK.replace("LAUNCHES", repr(launches(group))))
     want = answers.of(group)
     wrong = {}
     for number, entry in enumerate(GROUPS[group]):
-        bits, kinds = told[str(number)]
+        bits, kinds = result[str(number)]
         assert (entry.name, kinds) == (entry.name, [])
         places = differences(entry, want[entry.name], base64.b64decode(bits))
         if bool(places) != bool(entry.differs):

@@ -58,8 +58,8 @@ answer["resident_mib"] = int(lines["VmRSS"].split()[0]) // 1024
 
 @pytest.fixture(scope="module")
 def parts() -> dict[str, Any]:
-    told: dict[str, Any] = run(build(FOLDER / "part_kernels.cu", optimisation="O2"), _PARTS)
-    return told
+    result: dict[str, Any] = run(build(FOLDER / "part_kernels.cu", optimisation="O2"), _PARTS)
+    return result
 
 
 @pytest.mark.parametrize("zeros", [False, True])
@@ -96,11 +96,11 @@ def test_memory_of_the_host_cannot_be_blanked(parts: dict[str, Any]) -> None:
 
 
 def test_without_blocks_a_launch_is_held_against_the_limits_alone_and_memory_is_not_touched() -> None:
-    told = run(build(FOLDER / "part_kernels.cu", optimisation="O2"), _NONE)
-    right, wrapped = told["launches"]
+    result = run(build(FOLDER / "part_kernels.cu", optimisation="O2"), _NONE)
+    right, wrapped = result["launches"]
     assert (right["grid"], right["blocks_run"], right["refused"]) == ([1 << 16, 1, 1], 0, None)
     assert wrapped["grid"] == [(1 << 32) - (1 << 16), 1, 1]
     assert "is over (2147483647, 65535, 65535)" in wrapped["refused"]
-    assert told["reports"] == ["launch-refused"]
-    assert (told["many"]["grid"], told["many"]["refused"]) == ([1 << 27, 1, 1], None)
-    assert told["resident_mib"] < 1024
+    assert result["reports"] == ["launch-refused"]
+    assert (result["many"]["grid"], result["many"]["refused"]) == ([1 << 27, 1, 1], None)
+    assert result["resident_mib"] < 1024

@@ -34,34 +34,34 @@ def captions(record: Record, choice: Choice) -> dict[str, str]:
 def test_the_claimed_kernel(h100: Record) -> None:
     first = choices.first(h100)
     assert first == Choice("claimed", "cuda", "N = 4,096")
-    told = captions(h100, first)
-    assert list(told) == ["coverage", "errors", "times", "waterfall"]
-    assert "4,096 of 16,777,216 elements written" in told["coverage"]
-    assert "N = 33, forward: 1,056 of 1,089 wrong" in told["errors"].replace("\n", " ")
-    assert "did not pass: an unverified timing, no speedup of it is reported" in told["times"]
-    assert "about 150x" in told["waterfall"]
+    result = captions(h100, first)
+    assert list(result) == ["coverage", "errors", "times", "waterfall"]
+    assert "4,096 of 16,777,216 elements written" in result["coverage"]
+    assert "N = 33, forward: 1,056 of 1,089 wrong" in result["errors"].replace("\n", " ")
+    assert "did not pass: an unverified timing, no speedup of it is reported" in result["times"]
+    assert "about 150x" in result["waterfall"]
 
 
 def test_a_repair_on_the_other_device(h100: Record) -> None:
     choice = choices.nearest(h100, Choice("wmma_split", "emulated", "N = 33"))
     assert choice == Choice("wmma_split", "emulated", "N = 33")
-    told = captions(h100, choice)
-    assert "all right" in told["errors"]
+    result = captions(h100, choice)
+    assert "all right" in result["errors"]
     timed = samples.found(h100.measurements, "wmma_split")[-1].samples_ms
-    assert f"wmma_split: median {milliseconds(median(timed))} of {len(timed)}" in told["times"]
+    assert f"wmma_split: median {milliseconds(median(timed))} of {len(timed)}" in result["times"]
 
 
 def test_without_times_the_figure_says_so() -> None:
     record = judge.opened(REPORTS / "triangular_mm/emulated/record.json")
-    told = captions(record, choices.first(record))
-    assert told["times"] == "Times of claimed: NOT MEASURED; the emulated device gives no times."
-    assert "NOT MEASURED" in told["waterfall"]
+    result = captions(record, choices.first(record))
+    assert result["times"] == "Times of claimed: NOT MEASURED; the emulated device gives no times."
+    assert "NOT MEASURED" in result["waterfall"]
 
 
 def test_before_anything_was_found(record: Record) -> None:
-    told = captions(record, choices.first(record))
-    assert told["coverage"] == "Coverage of claimed: not asked on this device."
-    assert told["errors"] == "Errors of claimed: not asked on this device."
+    result = captions(record, choices.first(record))
+    assert result["coverage"] == "Coverage of claimed: not asked on this device."
+    assert result["errors"] == "Errors of claimed: not asked on this device."
 
 
 def test_what_can_be_picked(h100: Record) -> None:

@@ -108,9 +108,9 @@ def test_a_folder_that_holds_a_funnel_is_not_overwritten(tmp_path: Path) -> None
 
 
 def test_states_are_small_and_read_back(tmp_path: Path) -> None:
-    told = ItemState(item="a", sha256="s").after(Attempt(stage="review", outcome="passed on", hints=2, seconds=0.5))
-    state.write(told, tmp_path / "a.json")
-    assert state.read(ItemState, tmp_path / "a.json") == told
+    result = ItemState(item="a", sha256="s").after(Attempt(stage="review", outcome="passed on", hints=2, seconds=0.5))
+    state.write(result, tmp_path / "a.json")
+    assert state.read(ItemState, tmp_path / "a.json") == result
     assert (tmp_path / "a.json").stat().st_size < 400
     assert json.loads((tmp_path / "a.json").read_text())["item"] == "a"
 
@@ -126,9 +126,9 @@ def test_a_collection_is_its_claim_folders_and_their_content(tmp_path: Path) -> 
     assert after[1].sha256 == before[1].sha256
     with (folder / "claimed.cu").open("wb") as large:
         large.truncate(100_000_000)
-    told = of_folder(tmp_path).items[0].known
-    assert told is not None
-    assert "64,000,000 bytes" in told.reasons[0]
+    result = of_folder(tmp_path).items[0].known
+    assert result is not None
+    assert "64,000,000 bytes" in result.reasons[0]
     with pytest.raises(BadInput, match="audit import"):
         of_folder(folder)
     assert file_name("../up") != file_name("___up")
@@ -138,9 +138,9 @@ def test_a_collection_is_its_claim_folders_and_their_content(tmp_path: Path) -> 
 def test_a_link_out_of_a_claim_folder_is_not_read(tmp_path: Path) -> None:
     claim(tmp_path / "collection", "a")
     (tmp_path / "collection" / "a" / "log").symlink_to("/proc/kmsg")  # a plain file that is never at its end
-    told = of_folder(tmp_path / "collection").items[0].known
-    assert told is not None
-    assert told.reasons == ("a/log: leads out of the folder; put the file itself there",)
+    result = of_folder(tmp_path / "collection").items[0].known
+    assert result is not None
+    assert result.reasons == ("a/log: leads out of the folder; put the file itself there",)
 
 
 def test_the_page_says_what_was_settled_where_and_shows_names_only(tmp_path: Path) -> None:
@@ -167,5 +167,5 @@ def test_the_page_names_the_machine_of_each_stage() -> None:
     ]
     funnel = RunState(collection="made", items=2, seed=1, runs=tuple(runs))
     section = screened.build(funnel, [], ()).sections[0]
-    told = ("a processor, 2 cores: lint, emulated.", "NVIDIA T4; a processor, 2 cores: gpu.")
-    assert section.bullets == tuple(f"Measured on {one}" for one in told)
+    parts = ("a processor, 2 cores: lint, emulated.", "NVIDIA T4; a processor, 2 cores: gpu.")
+    assert section.bullets == tuple(f"Measured on {one}" for one in parts)

@@ -108,8 +108,8 @@ def test_rows_that_claim_nothing_are_left_out_and_others_become_claims(tmp_path:
     ]
     path, folder = lines(tmp_path / "rows.jsonl", given), tmp_path / "claims"
     collection = rows.of_dataset(path, folder, gpu="H100")
-    told = [one.known.verdict if one.known else "" for one in collection.items]
-    assert told == ["", rows.COPY, rows.NO_CLAIM, rows.NO_CODE, rows.IMPOSSIBLE, ""]
+    found = [one.known.verdict if one.known else "" for one in collection.items]
+    assert found == ["", rows.COPY, rows.NO_CLAIM, rows.NO_CODE, rows.IMPOSSIBLE, ""]
     assert any("1 of 7 rows were left out" in note for note in collection.notes)
     funnel = ran(collection, tmp_path / "out", LINT, REVIEW)
     last = [one.last.outcome if one.last else "" for one in funnel.items.values()]

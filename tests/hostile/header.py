@@ -67,8 +67,8 @@ def read(path: Path) -> Attack:
     missing = [name for name in FIELDS if name not in fields]
     if missing:
         raise ValueError(f"{path.name}: its header lacks {', '.join(missing)}")
-    told = {"emulated": fields["Outcome"], "cuda": fields.get(ON_CUDA, fields["Outcome"])}
-    outcomes = {kind: _outcome(text, path) for kind, text in told.items() if text != NOT_ASKED}
+    values = {"emulated": fields["Outcome"], "cuda": fields.get(ON_CUDA, fields["Outcome"])}
+    outcomes = {kind: _outcome(text, path) for kind, text in values.items() if text != NOT_ASKED}
     return Attack(path, fields["Attack"], fields["Wall"], outcomes)
 
 

@@ -64,12 +64,12 @@ def look(places: Places, judge: int) -> Look:
 def differences(before: Look, places: Places, judge: int) -> list[str]:
     """One sentence for everything that is not as it was; what is about to end is given a moment."""
     deadline = time.monotonic() + PATIENCE_S
-    while (told := _told(before, look(places, judge), cache=places.cache)) and time.monotonic() < deadline:
+    while (result := _described(before, look(places, judge), cache=places.cache)) and time.monotonic() < deadline:
         time.sleep(0.05)
-    return told
+    return result
 
 
-def _told(before: Look, now: Look, *, cache: Path) -> list[str]:
+def _described(before: Look, now: Look, *, cache: Path) -> list[str]:
     changed = [path for path, seen in before.files.items() if now.files.get(path) != seen]
     more = [path for path in now.files if path not in before.files and cache not in path.parents]
     return [

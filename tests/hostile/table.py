@@ -36,8 +36,8 @@ def main() -> None:
     rows = {_key(row): row for row in stored()["rows"] if row["attack"] in names}
     fresh = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RUN.glob("*.json"))]
     rows |= {_key(row): row for row in fresh if row["attack"] in names}
-    told = {"rows": [rows[key] for key in sorted(rows)]}
-    SEEN.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    values = {"rows": [rows[key] for key in sorted(rows)]}
+    SEEN.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(markdown(), encoding="utf-8")
 
 
@@ -74,8 +74,8 @@ def stored() -> dict[str, Any]:
     """The rows of the last run on each device."""
     if not SEEN.is_file():
         return {"rows": []}
-    told: dict[str, Any] = json.loads(SEEN.read_text(encoding="utf-8"))
-    return told
+    values: dict[str, Any] = json.loads(SEEN.read_text(encoding="utf-8"))
+    return values
 
 
 if __name__ == "__main__":

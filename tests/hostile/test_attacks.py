@@ -59,10 +59,10 @@ def check_outcome(record: Record, want: Outcome, name: str) -> None:
     """The attack ends as its header says, accused of nothing but that, and its neighbour is unaffected."""
     states = {rung.role: rung.state for rung in judge.ladder(record.claim.statement, _read(record, want))}
     assert states["repair"] == "passed", against(record, KNOWN_GOOD)
-    about, told = [one for one in record.findings if one.target == name], against(record, name)
-    assert not [one for one in told if LET_THROUGH in one]
-    assert (states["claimed"] == "passed") == (want.probe is None), told
-    assert want.outcome == "fail" or not [one for one in about if one.fails_kernel], told
+    about, result = [one for one in record.findings if one.target == name], against(record, name)
+    assert not [one for one in result if LET_THROUGH in one]
+    assert (states["claimed"] == "passed") == (want.probe is None), result
+    assert want.outcome == "fail" or not [one for one in about if one.fails_kernel], result
     if want.probe is not None:
         (finding,) = [one for one in about if one.probe == want.probe]
         assert (finding.outcome, want.words in finding.summary) == (want.outcome, True), finding.summary

@@ -66,9 +66,9 @@ def test_a_place_without_room_is_one_sentence_and_no_record_is_lost(tmp_path: Pa
         text=True,
         check=False,
     )
-    told = done.stderr.strip().splitlines()
-    assert (done.returncode in (1, 2), len(told)) == (True, 1), done.stderr[-2000:]
-    assert re.match("audit: .*(cannot be written|no temporary folder can be made|No space left|ld returned)", told[0])
+    found = done.stderr.strip().splitlines()
+    assert (done.returncode in (1, 2), len(found)) == (True, 1), done.stderr[-2000:]
+    assert re.match("audit: .*(cannot be written|no temporary folder can be made|No space left|ld returned)", found[0])
     if which != "out" and (places["out"] / "record.json").exists():
         assert store.read(places["out"] / "record.json").verdict.name == "incomplete"
 
@@ -93,10 +93,10 @@ def test_a_judge_killed_at_any_moment_leaves_a_record_that_says_so(tmp_path: Pat
     subprocess.run(
         [sys.executable, "bench/kills.py", str(KILLS), str(results)], cwd=ROOT, check=True, capture_output=True
     )
-    told = json.loads(results.read_text(encoding="utf-8"))
-    assert told["summary"]["kills"] == KILLS
-    assert told["summary"]["unreadable"] == 0
-    assert told["summary"]["audits with a process left"] == 0
-    assert told["summary"]["after the next audit"] == {"folders": 0, "unfinished entries": 0}
-    known = {"no record yet", "incomplete", told["summary"]["verdict of a whole audit"]}
-    assert set(told["summary"]["records"]) <= known
+    values = json.loads(results.read_text(encoding="utf-8"))
+    assert values["summary"]["kills"] == KILLS
+    assert values["summary"]["unreadable"] == 0
+    assert values["summary"]["audits with a process left"] == 0
+    assert values["summary"]["after the next audit"] == {"folders": 0, "unfinished entries": 0}
+    known = {"no record yet", "incomplete", values["summary"]["verdict of a whole audit"]}
+    assert set(values["summary"]["records"]) <= known

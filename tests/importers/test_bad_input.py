@@ -59,8 +59,8 @@ def test_an_archive_of_files_is_not_unpacked(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", ["../../evil.cu", "/etc/passwd", "a/../../b.cu", "C:\\evil.cu", "..", "", "."])
 def test_a_path_that_leads_out_of_the_folder(path: str, tmp_path: Path) -> None:
     solution = SOLUTION_JSON | {"sources": [{"path": path, "content": "x"}]}
-    told = refused(with_files(tmp_path, "flashinfer_bench", solution__json=solution))
-    assert "solution.json: sources 1: path" in told
+    result = refused(with_files(tmp_path, "flashinfer_bench", solution__json=solution))
+    assert "solution.json: sources 1: path" in result
 
 
 def test_a_link_that_leads_out_of_the_folder(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_folder_of_too_many_files_and_a_path_too_deep(tmp_path: Path, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("name", "files", "told"),
+    ("name", "files", "text"),
     [
         ("kernelbench", {"solution__py": "class ModelNew(:\n"}, "solution.py: line 1: not valid Python"),
         ("kernelbench", {"solution__py": "x = " + "(" * 300}, "solution.py: line 1: not valid Python"),
@@ -104,11 +104,11 @@ def test_a_folder_of_too_many_files_and_a_path_too_deep(tmp_path: Path, monkeypa
         ("notebook", {"claim__ipynb": published.notebook([("code", "x = 1")])}, "no cell holds a CUDA text"),
     ],
 )
-def test_files_that_are_not_what_they_should_be(name: str, files: dict[str, Any], told: str, tmp_path: Path) -> None:
+def test_files_that_are_not_what_they_should_be(name: str, files: dict[str, Any], text: str, tmp_path: Path) -> None:
     folder = with_files(tmp_path, name, **files)
     with pytest.raises(BadInput) as error:
         importers.read([folder], format_=name)
-    assert told in str(error.value)
+    assert text in str(error.value)
 
 
 def axis(stated: Any, name: str = "features") -> dict[str, Any]:
@@ -116,7 +116,7 @@ def axis(stated: Any, name: str = "features") -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("files", "told"),
+    ("files", "text"),
     [
         ({"definition__json": DEFINITION | {"axes": 3}}, "definition.json: axes: no JSON object but int"),
         (axis({"type": "const", "value": -1}), "axis features: value -1 is no positive integer"),
@@ -134,8 +134,8 @@ def axis(stated: Any, name: str = "features") -> dict[str, Any]:
             published.TRACE | {"evaluation": {"performance": {"latency_ms": -1}}})}, "latency_ms = -1 is no time"),
     ],
 )  # fmt: skip
-def test_definitions_that_are_not_what_they_should_be(files: dict[str, Any], told: str, tmp_path: Path) -> None:
-    assert told in refused(with_files(tmp_path, "flashinfer_bench", **files))
+def test_definitions_that_are_not_what_they_should_be(files: dict[str, Any], text: str, tmp_path: Path) -> None:
+    assert text in refused(with_files(tmp_path, "flashinfer_bench", **files))
 
 
 @pytest.mark.parametrize(
@@ -168,17 +168,17 @@ def test_what_a_solution_needs_beyond_the_audit_is_missing(changed: Any, key: st
 
 def test_what_is_no_claim_lists_the_formats(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello")
-    told = refused(tmp_path)
-    assert all(name in told for name in importers.IMPORTERS)
+    result = refused(tmp_path)
+    assert all(name in result for name in importers.IMPORTERS)
 
 
 def test_a_missing_path_and_a_bad_select(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["import", str(tmp_path / "absent")]) == 2
     assert cli.main(["import", str(tmp_path), "--select", "Task"]) == 2
-    told = capsys.readouterr().err
-    assert "No such file" in told
-    assert "--select Task: write COLUMN=VALUE" in told
-    assert "Traceback" not in told
+    result = capsys.readouterr().err
+    assert "No such file" in result
+    assert "--select Task: write COLUMN=VALUE" in result
+    assert "Traceback" not in result
 
 
 def test_texts_of_strangers_cannot_leave_their_place_in_claim_toml(tmp_path: Path) -> None:

@@ -145,11 +145,11 @@ def test_the_command_says_what_it_found(tmp_path: Path, capsys: pytest.CaptureFi
     source = published.write(tmp_path / "source", **published.FORMATS["archive"])
     target = tmp_path / "claim"
     assert cli.main(["import", str(source), "--to", str(target), "--gpu", "NVIDIA H100 80GB HBM3"]) == 0
-    told = capsys.readouterr().out
+    result = capsys.readouterr().out
     for words in ("level_1.jsonl row 1: archive ->", "sha256", "kernel: 0.012 ms on H100",
                   "the first of them alone (batch_size = 256, features = 24)",
                   "missing: reference.py cost", f"next: audit run {target} --device emulated"):  # fmt: skip
-        assert words in told
+        assert words in result
     text = (target / "claim.toml").read_text(encoding="utf-8")
     assert "# chosen by the importer: shapes.emulated: 8 candidates" in text
     assert "# missing: reference.py cost" in text

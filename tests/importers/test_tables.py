@@ -73,7 +73,7 @@ WRITERS = {
 def test_every_format_gives_the_same_rows(format_: str, tmp_path: Path) -> None:
     path = WRITERS[format_](tmp_path)
     table = tables.read(path, ["name", "code"], positive=["ms"])
-    assert (list(table.frame.index), table.rejected, table.told()) == ([1, 2, 3], (), [])
+    assert (list(table.frame.index), table.rejected, table.rejections()) == ([1, 2, 3], (), [])
     assert list(table.frame["name"]) == ["one", "two", "three"]
     assert list(table.frame["code"]) == [row["code"] for row in ROWS]
     assert table.frame["ms"].dtype == float
@@ -111,7 +111,7 @@ def test_a_bad_time_rejects_its_row_alone(cell: str, reason: str, tmp_path: Path
     (rejected,) = table.rejected
     assert (rejected.row, rejected.column) == (2, "ms")
     assert reason in rejected.reason
-    assert table.told()[-1].endswith("1 rejected, 2 good rows go on")
+    assert table.rejections()[-1].endswith("1 rejected, 2 good rows go on")
 
 
 def test_values_that_json_alone_can_hold(tmp_path: Path) -> None:

@@ -47,8 +47,8 @@ def test_unknown_units_name_the_known_ones() -> None:
 
 
 def result(folder: Path, **fields: Any) -> Path:
-    told = {key: value for key, value in (published.RESULT | fields).items() if value is not None}
-    return published.write(folder, **(published.FORMATS["kernelbench"] | {"result__json": told}))
+    values = {key: value for key, value in (published.RESULT | fields).items() if value is not None}
+    return published.write(folder, **(published.FORMATS["kernelbench"] | {"result__json": values}))
 
 
 def test_kernelbench_without_statistics_is_undecidable_until_the_user_says(tmp_path: Path) -> None:
@@ -57,8 +57,8 @@ def test_kernelbench_without_statistics_is_undecidable_until_the_user_says(tmp_p
     assert found.figures == ()
     assert any("the unit of runtime = 35, ref_runtime = 70 cannot be told" in one.what for one in found.missing)
     assert found.auditable
-    told = importers.read([folder], given=Given(unit="us"))
-    assert [(one.about, one.value, one.gpu) for one in told.figures] == [
+    answer = importers.read([folder], given=Given(unit="us"))
+    assert [(one.about, one.value, one.gpu) for one in answer.figures] == [
         ("kernel", 0.035, "H100 SXM"),
         ("ref_runtime", 0.07, "H100 SXM"),
     ]

@@ -82,8 +82,8 @@ def test_places_are_those_of_every_device_with_their_builds(record: Record) -> N
         UNWRITTEN.model_copy(update={"device": "cuda", "shape": {"N": 4096}, "evidence": {}}),
         UNWRITTEN.model_copy(update={"device": "cuda", "shape": {"N": 3}, "claimed": False}),
     ]
-    told = record.model_copy(update={"findings": tuple(seen), "secondary_devices": (beside,)})
-    assert causes.shown_at(told, seen[:1]) == (
+    changed = record.model_copy(update={"findings": tuple(seen), "secondary_devices": (beside,)})
+    assert causes.shown_at(changed, seen[:1]) == (
         Place(shape=SHAPE, device="emulated device", builds=2),
         Place(shape={"N": 4096}, device="a GPU", builds=1),
     )
@@ -117,15 +117,15 @@ torch::Tensor forward(torch::Tensor a) {
 
 def with_coverage(record: Record, source: str, **evidence: object) -> Record:
     hints = [one for one in review_source(source, target="claimed", precision="fp32") if one.probe == causes.GEOMETRY]
-    told = UNWRITTEN.model_copy(update={"evidence": UNWRITTEN.evidence | evidence})
-    return record.model_copy(update={"findings": (*hints, told)})
+    changed = UNWRITTEN.model_copy(update={"evidence": UNWRITTEN.evidence | evidence})
+    return record.model_copy(update={"findings": (*hints, changed)})
 
 
 def test_launch_and_coverage_prove_the_cause_without_an_ablation(record: Record) -> None:
-    told = with_coverage(record, SOURCE, launches=[LAUNCH])
+    result = with_coverage(record, SOURCE, launches=[LAUNCH])
     sentence = "The launch on line 13 has extent 1 along y, from which the kernel takes an index on line 3; "
-    assert causes.geometry_cause(told) == f"{sentence}rows written: 1 of 255."
-    assert judge.judge(told).root_cause == causes.geometry_cause(told)
+    assert causes.geometry_cause(result) == f"{sentence}rows written: 1 of 255."
+    assert judge.judge(result).root_cause == causes.geometry_cause(result)
 
 
 @pytest.mark.parametrize(
@@ -153,8 +153,8 @@ def test_columns_that_nobody_writes_agree_too(record: Record) -> None:
     turned = SOURCE.replace("int row = blockIdx.y * blockDim.y + threadIdx.y", "int col = blockIdx.y * blockDim.y + "
                             "threadIdx.y").replace("int col = blockIdx.x * blockDim.x + threadIdx.x", "int row = "
                             "blockIdx.x * blockDim.x + threadIdx.x")  # fmt: skip
-    told = with_coverage(record, turned, rows_written=255, elements_written=255)
-    assert (causes.geometry_cause(told) or "").endswith("columns written: 1 of 255.")
+    result = with_coverage(record, turned, rows_written=255, elements_written=255)
+    assert (causes.geometry_cause(result) or "").endswith("columns written: 1 of 255.")
 
 
 @pytest.mark.parametrize("device", ["emulated", "h100", "h200"])
@@ -182,7 +182,7 @@ def test_confidence_counts_causes_devices_and_builds(
     gpu = record.device.model_copy(update={"kind": "cuda", "name": "a GPU"})
     probes = [one.model_copy(update={"confirmed": confirmed, "device": "emulated"}) for one in (NAN, STALE, UNWRITTEN)]
     others = [one.model_copy(update={"device": device}) for one in probes]
-    told = record.model_copy(update={"secondary_devices": (gpu,), "findings": (*probes, *others)})
-    assert judge.judge(told).confidence == level
-    apart = told.model_copy(update={"findings": (*probes, ALIAS.model_copy(update={"device": "emulated"}))})
+    changed = record.model_copy(update={"secondary_devices": (gpu,), "findings": (*probes, *others)})
+    assert judge.judge(changed).confidence == level
+    apart = changed.model_copy(update={"findings": (*probes, ALIAS.model_copy(update={"device": "emulated"}))})
     assert judge.judge(apart).confidence == ("high" if confirmed else "medium")

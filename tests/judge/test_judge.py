@@ -14,8 +14,8 @@ RIGHT = [finding(probe) for probe in evidence.CORRECTNESS]
 
 
 def judged(record: Record, findings: list[Finding]) -> Record:
-    told = record.model_copy(update={"findings": tuple(findings)})
-    return told.model_copy(update={"verdict": judge.judge(told)})
+    changed = record.model_copy(update={"findings": tuple(findings)})
+    return changed.model_copy(update={"verdict": judge.judge(changed)})
 
 
 def replaced(probe: str, outcome: str, **more: str) -> list[Finding]:
@@ -110,16 +110,16 @@ def test_a_ratio_that_no_baseline_leaves_has_no_credit(record: Record) -> None:
 
 
 def test_a_wrong_baseline_is_none(record: Record) -> None:
-    told = timed(record, H100, timing("claimed", 0.1), timing(judge.BASELINE, 15.0), timing("baseline:blocked", 5.0))
+    result = timed(record, H100, timing("claimed", 0.1), timing(judge.BASELINE, 15.0), timing("baseline:blocked", 5.0))
     bad = finding("timed_outputs", "fail", target="baseline:blocked")
-    assert judged(told, [*RIGHT, bad]).verdict.name == "confirmed"
+    assert judged(result, [*RIGHT, bad]).verdict.name == "confirmed"
 
 
 def test_a_reference_that_is_wrong_while_timed_earns_no_credit_and_fails_no_claim(record: Record) -> None:
     rivals = (timing(judge.BASELINE, 15.0), timing("baseline:blocked", 5.0))
-    told = timed(record, H100, timing("claimed", 0.1), *rivals)
+    result = timed(record, H100, timing("claimed", 0.1), *rivals)
     bad = finding("timed_outputs", "fail", target=judge.BASELINE)
-    verdict = judged(told, [*RIGHT, bad]).verdict
+    verdict = judged(result, [*RIGHT, bad]).verdict
     assert verdict.name == "overstated"
     assert not any("150.00x" in reason for reason in verdict.reasons), "against eager"
 
@@ -149,10 +149,10 @@ def test_times_of_another_session_than_the_baselines_are_none(record: Record) ->
 
 
 def test_only_a_passing_variant_has_a_time(record: Record) -> None:
-    told = timed(record, H100, timing("claimed", 0.1), timing(judge.BASELINE, 15.0))
+    result = timed(record, H100, timing("claimed", 0.1), timing(judge.BASELINE, 15.0))
     wrong = [finding("agreement", "fail", target="no_op")]
     more = Measurement(variant="no_op", shape={"N": 4096}, protocol=OURS, samples_ms=(0.001,))
-    rungs = judge.ladder(told.claim.statement, [*RIGHT, *wrong], [*told.measurements, more])
+    rungs = judge.ladder(result.claim.statement, [*RIGHT, *wrong], [*result.measurements, more])
     assert {rung.variant: rung.median_ms for rung in rungs if rung.median_ms is not None} == {"claimed": 0.1}
 
 
@@ -165,7 +165,7 @@ def ablations(record: Record, outcomes: dict[str, tuple[bool, bool]]) -> Record:
 
 
 def test_root_cause_is_the_smallest_change_that_cures(record: Record) -> None:
-    told = ablations(
+    result = ablations(
         record,
         {
             "claimed": (False, True),
@@ -174,7 +174,7 @@ def test_root_cause_is_the_smallest_change_that_cures(record: Record) -> None:
             "ablation_grid2d": (True, True),
         },
     )
-    assert cure(told) == (
+    assert cure(result) == (
         "Changing only the 2-D grid makes the kernel right; the zero-initialised output alone only makes the defect "
         "show in both execution orders; the device synchronisation alone changes nothing."
     )

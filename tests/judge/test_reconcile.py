@@ -8,8 +8,8 @@ from tests.conftest import finding
 
 
 def by(device: str, probe: str, outcome: str = "pass", grade: str | None = None) -> Finding:
-    told = finding(probe, outcome, grade=grade) if grade else finding(probe, outcome)
-    return told.model_copy(update={"device": device})
+    result = finding(probe, outcome, grade=grade) if grade else finding(probe, outcome)
+    return result.model_copy(update={"device": device})
 
 
 def outcomes(findings: list[Finding]) -> list[tuple[str | None, str, str]]:

@@ -74,14 +74,14 @@ def first_rule(record: Record) -> str:
     """The name of the rule that gives the verdict."""
     claimed = record.claim.statement.claimed
     assert claimed is not None
-    told = answers.answered(record, claimed)
-    return next(rule.name for rule in judge.RULES if rule.holds(told))
+    result = answers.answered(record, claimed)
+    return next(rule.name for rule in judge.RULES if rule.holds(result))
 
 
 @pytest.mark.parametrize(("rule", "findings", "verdict"), ROWS)
 def test_rule_gives_its_verdict(record: Record, rule: str, findings: list[Finding], verdict: str) -> None:
-    told = record.model_copy(update={"findings": tuple(findings)})
-    assert (first_rule(told), judge.judge(told).name) == (rule, verdict)
+    changed = record.model_copy(update={"findings": tuple(findings)})
+    assert (first_rule(changed), judge.judge(changed).name) == (rule, verdict)
 
 
 def test_every_rule_has_a_row_and_gives_only_what_it_says() -> None:
@@ -94,9 +94,9 @@ def test_every_rule_has_a_row_and_gives_only_what_it_says() -> None:
 def test_a_hint_that_waits_for_another_device_leaves_the_ratio_open(record: Record) -> None:
     waiting = {"confirm_with": "current_stream", "standing": "hint"}
     hint = finding("review.side_stream", "fail", grade="hint", line=3, evidence=waiting)
-    told = record.model_copy(update={"findings": (*RIGHT, hint, finding("current_stream", "skip"))})
-    verdict = judge.judge(told)
-    assert (first_rule(told), verdict.name) == ("the ratio stays open", "undecided")
+    changed = record.model_copy(update={"findings": (*RIGHT, hint, finding("current_stream", "skip"))})
+    verdict = judge.judge(changed)
+    assert (first_rule(changed), verdict.name) == ("the ratio stays open", "undecided")
     assert verdict.missing[0].startswith("current_stream, skipped here, on line 3")
 
 
@@ -120,11 +120,11 @@ def test_any_probe_fails_a_kernel_by_proof_alone_and_blocks_by_an_error(record: 
 
 @pytest.mark.parametrize("probe", evidence.ESCAPES)
 def test_unfinished_work_beside_undefined_behaviour_is_that_and_an_error_blocks(record: Record, probe: str) -> None:
-    for told, name in (
+    for result, name in (
         (finding(probe, "error"), "undecided"),
         (finding(probe, "fail", grade="undefined"), "undefined"),
     ):
-        assert judge.judge(record.model_copy(update={"findings": (*RIGHT, told, FLOOR)})).name == name
+        assert judge.judge(record.model_copy(update={"findings": (*RIGHT, result, FLOOR)})).name == name
 
 
 def test_a_task_that_fails_its_own_reference_is_told_first(record: Record) -> None:
@@ -176,8 +176,8 @@ def test_a_wrong_kernel_is_told_that_its_task_cannot_tell_either(record: Record)
 def test_inputs_that_move_nothing_are_the_cause_where_no_ablation_shows_one(record: Record) -> None:
     inputs = [{"input": "input_0_a", "right": False}, {"input": "input_1_b", "right": True}]
     dead = finding("dead_inputs", "fail", evidence={"inputs": inputs})
-    told = record.model_copy(update={"findings": (*RIGHT, dead)})
-    assert judge.judge(told).root_cause == "The result does not follow input 0 (a)."
+    changed = record.model_copy(update={"findings": (*RIGHT, dead)})
+    assert judge.judge(changed).root_cause == "The result does not follow input 0 (a)."
 
 
 def test_a_task_that_tells_at_other_inputs_alone_is_not_vacuous(record: Record) -> None:
@@ -204,8 +204,8 @@ def test_a_vacuous_task_says_what_speaks_for_the_kernel_elsewhere(record: Record
 
 def test_a_task_that_other_inputs_tell_is_no_obstacle(record: Record) -> None:
     hinted = TASK.model_copy(update={"grade": "hint"})
-    told = answers.task_answer(record.model_copy(update={"findings": (*RIGHT, hinted)}))
-    assert (told.state, told.reasons) == ("only at other inputs", ("task fail",))
+    result = answers.task_answer(record.model_copy(update={"findings": (*RIGHT, hinted)}))
+    assert (result.state, result.reasons) == ("only at other inputs", ("task fail",))
     assert judge.judge(record.model_copy(update={"findings": (*RIGHT, hinted)})).name != "vacuous"
 
 

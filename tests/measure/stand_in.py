@@ -25,8 +25,8 @@ def samples(name: str, ms: float, how: str = "cold") -> dict[str, Any]:
 
 
 def state(block: int, *, sm_mhz: int = 1980, reasons: int = 0, processes: int = 1) -> dict[str, Any]:
-    told = {"memory_mhz": 2619, "power_w": 300.0, "temperature_c": 40}
-    return {"block": block, "sm_mhz": sm_mhz, "reasons": reasons, "processes": processes, **told}
+    values = {"memory_mhz": 2619, "power_w": 300.0, "temperature_c": 40}
+    return {"block": block, "sm_mhz": sm_mhz, "reasons": reasons, "processes": processes, **values}
 
 
 def session(request: Timing, **times_ms: float) -> list[dict[str, Any]]:
@@ -67,8 +67,8 @@ class StandIn:
         assert limit_s > 0
         self.requests.append(request)
         answer = self.answers.get(request.kind)
-        told = answer(request) if answer else []
-        return told if isinstance(told, Reply) else Reply("finished", tuple(told), "")
+        result = answer(request) if answer else []
+        return result if isinstance(result, Reply) else Reply("finished", tuple(result), "")
 
     def kinds(self) -> list[str]:
         return [request.kind for request in self.requests]

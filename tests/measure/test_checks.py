@@ -31,12 +31,12 @@ def alone(name: str, ms: float, protocol: str) -> Measurement:
 
 @pytest.mark.parametrize(("again_ms", "outcome"), [(0.3, "pass"), (0.33, "fail")])
 def test_the_control_must_come_out_as_the_same(again_ms: float, outcome: str) -> None:
-    told = checks.same_twice(
+    result = checks.same_twice(
         raced(samples("wmma", 0.3), samples("control:again:wmma", again_ms)), "ladder", target="claim"
     )
-    assert told is not None
-    assert (told.outcome, told.grade) == (outcome, "hint" if outcome == "fail" else None)
-    assert ("no ratio of this session counts" in told.summary) is (outcome == "fail")
+    assert result is not None
+    assert (result.outcome, result.grade) == (outcome, "hint" if outcome == "fail" else None)
+    assert ("no ratio of this session counts" in result.summary) is (outcome == "fail")
     assert checks.same_twice(raced(samples("wmma", 0.3)), "ladder", target="claim") is None
 
 
@@ -53,9 +53,9 @@ def test_without_the_first_time_of_the_control_no_ratio_counts() -> None:
 
 @pytest.mark.parametrize(("cold_ms", "outcome"), [(0.016, "pass"), (0.0101, "fail")])
 def test_the_flush_is_seen_to_flush(cold_ms: float, outcome: str) -> None:
-    told = checks.flush([alone(checks.READ, cold_ms, ALONE), alone(checks.READ, 0.01, ALONE_HOT)], target="claim")
-    assert told is not None
-    assert told.outcome == outcome
+    result = checks.flush([alone(checks.READ, cold_ms, ALONE), alone(checks.READ, 0.01, ALONE_HOT)], target="claim")
+    assert result is not None
+    assert result.outcome == outcome
 
 
 @pytest.mark.parametrize(
@@ -70,16 +70,16 @@ def test_the_flush_is_seen_to_flush(cold_ms: float, outcome: str) -> None:
 def test_clocks_that_disagree_are_a_hint(host_ms: float, busy_ms: float, span_ms: float, found: list[str]) -> None:
     own = [*raced(samples("wmma", 0.3)), alone("wmma", host_ms, HOST_CLOCK), alone("wmma", busy_ms, BUSY),
            alone("wmma", span_ms, SPAN)]  # fmt: skip
-    told = checks.about(own, "ladder", target="claim")
-    assert [one.grade for one in told] == ["hint"] * len(found)
-    assert all(words in one.summary for one, words in zip(told, found, strict=True))
+    result = checks.about(own, "ladder", target="claim")
+    assert [one.grade for one in result] == ["hint"] * len(found)
+    assert all(words in one.summary for one, words in zip(result, found, strict=True))
 
 
 def test_an_effect_of_the_order_is_told() -> None:
     event = samples("wmma", 0.3) | {"positions": [0] * 6 + [5] * 6, "samples_ms": [0.3] * 6 + [0.4] * 6}
-    told = checks.by_order(raced(event), "wmma")
-    assert told is not None
-    assert "+33.3 %" in told.summary
+    result = checks.by_order(raced(event), "wmma")
+    assert result is not None
+    assert "+33.3 %" in result.summary
     assert checks.by_order(raced(samples("wmma", 0.3)), "wmma") is None
 
 
@@ -93,9 +93,9 @@ def test_the_floor_of_the_gpu_at_hand_or_none() -> None:
 def test_a_session_that_spent_its_budget_or_was_never_steady_says_so() -> None:
     warmed = {"warmed": "wmma", "calls": 60, "stable": False, "first_ms": 1.0, "last_ms": 2.0}
     ended = {"session": {"blocks": 20, "seconds": 3.0, "tight": False}}
-    told = checks.session_summary([warmed, ended], name="ladder", target="claim", half_width=0.01)
-    assert told is not None
-    assert "until its budget was spent; not steady after the warm-up's cap: wmma" in told.summary
+    result = checks.session_summary([warmed, ended], name="ladder", target="claim", half_width=0.01)
+    assert result is not None
+    assert "until its budget was spent; not steady after the warm-up's cap: wmma" in result.summary
     assert checks.session_summary([warmed], name="ladder", target="claim", half_width=0.01) is None
 
 
@@ -109,9 +109,9 @@ def test_a_session_that_spent_its_budget_or_was_never_steady_says_so() -> None:
     ],
 )
 def test_the_driver_view_between_blocks(later: dict[str, int], outcome: str, words: str) -> None:
-    told = clocks(watched_blocks("ladder", [state(0), state(1, **later)]), target="claim")
-    assert (told.outcome, words in told.summary) == (outcome, True), told.summary
-    assert told.grade in (None, "hint")
+    result = clocks(watched_blocks("ladder", [state(0), state(1, **later)]), target="claim")
+    assert (result.outcome, words in result.summary) == (outcome, True), result.summary
+    assert result.grade in (None, "hint")
 
 
 def test_clocks_nobody_told_are_a_skip() -> None:
@@ -136,9 +136,9 @@ UNFIT: dict[str, tuple[dict[str, Any], str, str]] = {
 
 @pytest.mark.parametrize("name", UNFIT)
 def test_a_kept_output_that_does_not_fit_what_was_told_ends_nothing(name: str, tmp_path: Path) -> None:
-    told, probe, words = UNFIT[name]
+    result, probe, words = UNFIT[name]
     data = EXPECTED[:3, :3] if name == "fewer rows than told" else EXPECTED
-    (found,) = verified([kept(tmp_path, "claimed", data) | told], [case(tmp_path)], CLAIM, tmp_path)
+    (found,) = verified([kept(tmp_path, "claimed", data) | result], [case(tmp_path)], CLAIM, tmp_path)
     assert (found.probe, words in found.summary) == (probe, True), found.summary
     assert found.fails_kernel == (probe == "timed_outputs")
 
@@ -150,13 +150,13 @@ def test_outputs_of_timed_calls_are_compared_with_the_oracle(tmp_path: Path) -> 
               {"variant": "no_op", "inputs": 0, "block": 0, "no_tensor": "int"},
               kept(tmp_path, "fixed_grid2d", EXPECTED) | {"whole": [2, 8]},
               kept(tmp_path, "rewritten", wrong) | {"digest": "0" * 64}]  # fmt: skip
-    told = {one.target: one for one in verified(events, [case(tmp_path)], CLAIM, tmp_path)}
-    assert told["shared_tiled"].outcome == "pass"
-    assert told["claimed"].fails_kernel
-    assert "in block 7: 1 of 16 elements wrong; at [2, 1] expected 9, got nan" in told["claimed"].summary
-    assert "returned no tensor but int" in told["no_op"].summary
-    assert (told["rewritten"].probe, told["rewritten"].outcome) == ("channel", "error"), "neither right nor wrong"
-    assert "shape [2, 8]" in told["fixed_grid2d"].summary
+    values = {one.target: one for one in verified(events, [case(tmp_path)], CLAIM, tmp_path)}
+    assert values["shared_tiled"].outcome == "pass"
+    assert values["claimed"].fails_kernel
+    assert "in block 7: 1 of 16 elements wrong; at [2, 1] expected 9, got nan" in values["claimed"].summary
+    assert "returned no tensor but int" in values["no_op"].summary
+    assert (values["rewritten"].probe, values["rewritten"].outcome) == ("channel", "error"), "neither right nor wrong"
+    assert "shape [2, 8]" in values["fixed_grid2d"].summary
 
 
 def test_a_baseline_that_rounds_is_held_to_the_tolerance_of_variants_that_do() -> None:

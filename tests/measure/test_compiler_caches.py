@@ -54,9 +54,9 @@ def test_a_variants_own_caches_are_replaced_by_copies(tmp_path: Path) -> None:
     )
     own = compiler_caches.private("claimed", settings, tmp_path / "caches")
     assert isinstance(own, CudaPythonSettings)
-    told = own.environment
-    assert told["PATH"] == "/usr/bin" and told["TRITON_CACHE_DIR"] != str(kept)
-    assert (Path(told["TRITON_CACHE_DIR"]) / "kernel").read_text() == "made"
+    result = own.environment
+    assert result["PATH"] == "/usr/bin" and result["TRITON_CACHE_DIR"] != str(kept)
+    assert (Path(result["TRITON_CACHE_DIR"]) / "kernel").read_text() == "made"
     compiled = CudaSettings(library=tmp_path, module="m", memory="plain", digests={})
     assert compiler_caches.private("a", compiled, tmp_path) is compiled
 

@@ -20,7 +20,7 @@ def test_the_figures_are_those_of_the_bench() -> None:
     long = [one for one in others if one["over_50_us"]]
     raw, net = ([one[key] for one in long] for key in ("events_over_span", "net_over_span"))
     warm = BENCH["stage"][-1]
-    for told in (
+    for result in (
         BENCH["gpu"],
         f"{same['sessions_with_an_alarm']} of {same['sessions']}",
         f"{min(widths):.2f} to {max(widths):.2f} %",
@@ -29,12 +29,12 @@ def test_the_figures_are_those_of_the_bench() -> None:
         f"{1e3 * empty['overhead_ms']:.1f} us",
         f"{warm['seconds']:.1f} s, after {warm['prepare_s']:.1f} s",
     ):
-        assert told in TEXT, told
+        assert result in TEXT, result
     assert {one["blocks"] for one in BENCH["intervals"]} == {blocks.LEAST_BLOCKS}
 
 
 def test_the_rules_are_those_of_the_code() -> None:
-    for told in (
+    for result in (
         f"{other_clocks.SPAN_MS:g} ms of each callable or {other_clocks.MOST} calls",
         f"over {independent_clock.FACTOR:g} times the reported time, {independent_clock.SLACK_MS:g} ms more a call",
         f"{independent_clock.LATE_MS:g} ms more together",
@@ -51,5 +51,5 @@ def test_the_rules_are_those_of_the_code() -> None:
         f"{statistics.RESAMPLES} resamples",
         f"over {100 * checks.ORDER_BOUND:g} % apart",
     ):
-        assert told in TEXT, told
+        assert result in TEXT, result
     assert (stopwatch.FLUSH_OF_L2, timing.KEPT_CALLS, statistics.FENCE, state.DRIFT) == (3, 2, 3.0, 0.05)

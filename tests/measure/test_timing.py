@@ -58,22 +58,22 @@ def _no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_passed_runs_side_by_side_and_the_claim_is_timed_apart(tmp_path: Path) -> None:
     workers = StandIn(interleaved=ladder, published=exhibit)
-    told = measure.times(opened(workers, tmp_path), builds("claimed", "no_op", "wmma_split"), passed={"wmma_split"})
+    result = measure.times(opened(workers, tmp_path), builds("claimed", "no_op", "wmma_split"), passed={"wmma_split"})
     assert workers.kinds() == ["cases", "interleaved", "published"]
     _, race, alone = workers.requests
     assert [one.name for one in race.variants] == ["wmma_split"]
     assert (race.baselines, race.compiled) == (None, ("compile",))
     assert [one.name for one in alone.variants] == ["claimed"], "no timing of what is ours and did not pass"
-    assert {one.protocol for one in told.measurements if one.variant == "claimed"} == {DO_BENCH, DO_BENCH_OF_MEAN}
-    assert {one.protocol for one in told.measurements if one.variant == "wmma_split"} >= {OURS, BUSY}
-    ours = [one for one in told.measurements if one.protocol == OURS]
+    assert {one.protocol for one in result.measurements if one.variant == "claimed"} == {DO_BENCH, DO_BENCH_OF_MEAN}
+    assert {one.protocol for one in result.measurements if one.variant == "wmma_split"} >= {OURS, BUSY}
+    ours = [one for one in result.measurements if one.protocol == OURS]
     assert all(one.blocks and one.session == "ladder" for one in ours)
 
 
 def test_the_findings_of_a_good_session(tmp_path: Path) -> None:
     workers = StandIn(interleaved=ladder, published=exhibit)
-    told = measure.times(opened(workers, tmp_path), builds("wmma_split"), passed={"wmma_split"})
-    found = {(one.probe, one.target): one.outcome for one in told.findings}
+    result = measure.times(opened(workers, tmp_path), builds("wmma_split"), passed={"wmma_split"})
+    found = {(one.probe, one.target): one.outcome for one in result.findings}
     assert found == {
         ("timed_outputs", EAGER): "pass",
         ("timed_outputs", BLOCKED): "pass",
@@ -111,39 +111,41 @@ def test_a_callable_that_ends_the_process_is_left_out_and_the_others_go_on(tmp_p
         return ladder(request)
 
     workers = StandIn(interleaved=race)
-    told = measure.times(opened(workers, tmp_path), builds("wmma_f16", "wmma_split"), passed={"wmma_f16", "wmma_split"})
+    result = measure.times(
+        opened(workers, tmp_path), builds("wmma_f16", "wmma_split"), passed={"wmma_f16", "wmma_split"}
+    )
     assert workers.kinds() == ["cases", "interleaved", "interleaved"]
-    assert [one for one in told.measurements if one.variant == "wmma_split"]
-    (crash,) = [one for one in told.findings if one.outcome == "error"]
+    assert [one for one in result.measurements if one.variant == "wmma_split"]
+    (crash,) = [one for one in result.findings if one.outcome == "error"]
     assert (crash.probe, crash.target) == ("timing", "ladder")
     assert "SIGSEGV" in crash.summary
 
 
 def test_a_session_that_breaks_off_keeps_its_samples_and_says_so(tmp_path: Path) -> None:
     workers = StandIn(interleaved=lambda request: Reply("timed out", tuple(ladder(request)), "did not finish"))
-    told = measure.times(opened(workers, tmp_path), builds("wmma_split"), passed={"wmma_split"})
+    result = measure.times(opened(workers, tmp_path), builds("wmma_split"), passed={"wmma_split"})
     assert workers.kinds().count("interleaved") == 1
-    assert [one for one in told.measurements if one.variant == "wmma_split"]
-    assert any(one.outcome == "error" and "timed out" in one.summary for one in told.findings)
+    assert [one for one in result.measurements if one.variant == "wmma_split"]
+    assert any(one.outcome == "error" and "timed out" in one.summary for one in result.findings)
 
 
 def test_a_baseline_that_fails_is_an_error_of_its_own(tmp_path: Path) -> None:
     failed = {"failed": "baseline:compile", "why": "BackendCompilerFailed: no Triton"}
     workers = StandIn(interleaved=lambda request: [*ladder(request), failed])
-    told = measure.times(opened(workers, tmp_path), builds("wmma_split"), passed={"wmma_split"})
-    (missing,) = [one for one in told.findings if one.outcome == "error"]
+    result = measure.times(opened(workers, tmp_path), builds("wmma_split"), passed={"wmma_split"})
+    (missing,) = [one for one in result.findings if one.outcome == "error"]
     assert (missing.target, "no Triton" in missing.summary) == ("baseline:compile", True)
-    assert measure.compared(told.measurements, "wmma_split", EAGER) is not None
+    assert measure.compared(result.measurements, "wmma_split", EAGER) is not None
 
 
 def test_compiling_ahead_tells_what_could_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
     good = [{"trying": name} for name in compiled.AHEAD] + [{"loaded": compiled.AHEAD[0], "seconds": 3.0}]
     workers = StandIn(compiled=lambda _: Reply("timed out", tuple(good), "did not finish within 180 s"))
-    told = compiled.ahead(cast(Workers, workers), reference=FOLDER.reference, shape={"N": 4}, inputs=tmp_path / "i")
-    assert told.names == ("compile",)
-    assert [one.target for one in told.findings] == ["baseline:compile_max_autotune"]
-    assert "did not finish within 180 s" in told.findings[0].summary
+    result = compiled.ahead(cast(Workers, workers), reference=FOLDER.reference, shape={"N": 4}, inputs=tmp_path / "i")
+    assert result.names == ("compile",)
+    assert [one.target for one in result.findings] == ["baseline:compile_max_autotune"]
+    assert "did not finish within 180 s" in result.findings[0].summary
 
 
 def test_what_was_compiled_before_is_loaded_by_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,8 +158,10 @@ def test_what_was_compiled_before_is_loaded_by_one_process(tmp_path: Path, monke
 
     workers = StandIn(compiled=compiles)
     for _ in range(2):
-        told = compiled.ahead(cast(Workers, workers), reference=FOLDER.reference, shape={"N": 4}, inputs=tmp_path / "i")
-        assert (told.names, told.findings) == (compiled.AHEAD, ())
+        result = compiled.ahead(
+            cast(Workers, workers), reference=FOLDER.reference, shape={"N": 4}, inputs=tmp_path / "i"
+        )
+        assert (result.names, result.findings) == (compiled.AHEAD, ())
     assert workers.requests[1].compile_workers == 1
 
 

@@ -25,8 +25,11 @@ def test_a_published_record_has_the_states_and_roles_of_today() -> None:
 
 
 def test_keys_are_renamed_but_in_evidence_and_never_over_another() -> None:
-    told = {"walls": [{"state": "cleared"}], "evidence": {"walls": 1, "state": "cleared"}}
-    assert old_words.replaced(told) == {"sandbox": [{"state": "passed"}], "evidence": {"walls": 1, "state": "cleared"}}
+    values = {"walls": [{"state": "cleared"}], "evidence": {"walls": 1, "state": "cleared"}}
+    assert old_words.replaced(values) == {
+        "sandbox": [{"state": "passed"}],
+        "evidence": {"walls": 1, "state": "cleared"},
+    }
     assert old_words.replaced({"beside": 1, "secondary_devices": 2}) == {"beside": 1, "secondary_devices": 2}
 
 

@@ -51,7 +51,7 @@ def server(tmp_path: Path) -> Iterator[str]:
     """The address of a server over an empty folder's files `kernel.cu` and `large.cu`."""
     (tmp_path / "kernel.cu").write_text("// a kernel\n")
     (tmp_path / "large.cu").write_bytes(b"/" * (MOST_BYTES + 1))
-    with ThreadingHTTPServer(("127.0.0.1", 0), lambda *told: Quiet(*told, directory=str(tmp_path))) as served:
+    with ThreadingHTTPServer(("127.0.0.1", 0), lambda *result: Quiet(*result, directory=str(tmp_path))) as served:
         thread = threading.Thread(target=served.serve_forever)
         thread.start()
         yield f"http://127.0.0.1:{served.server_port}"
@@ -84,9 +84,9 @@ def test_row_5_rounds_are_held_to_the_slider() -> None:
 
 def test_row_14_a_long_table_is_cut_and_its_file_is_not(tmp_path: Path) -> None:
     rows = [(f"row {number}", f"{number}") for number in range(MOST_ROWS + 5)]
-    told = table(("A", "B"), rows, numeric=(1,), file=tmp_path / "a table.csv")
-    assert len([line for line in told.splitlines() if line.startswith("| row")]) == MOST_ROWS
-    assert f"[all 25 rows as CSV](<{str(tmp_path).replace(' ', '%20')}/a%20table.csv>)" in told
+    result = table(("A", "B"), rows, numeric=(1,), file=tmp_path / "a table.csv")
+    assert len([line for line in result.splitlines() if line.startswith("| row")]) == MOST_ROWS
+    assert f"[all 25 rows as CSV](<{str(tmp_path).replace(' ', '%20')}/a%20table.csv>)" in result
     read = list(csv.reader((tmp_path / "a table.csv").open(encoding="utf-8")))
     assert read == [["A", "B"], *map(list, rows)]
     with pytest.raises(BadInput, match=r"no/t\.csv: cannot be written"):
@@ -152,9 +152,9 @@ def test_row_22_an_audit_that_breaks_off_leaves_its_report(tmp_path: Path, worke
         audit.review()
         with pytest.raises(BadInput, match=r"reference\.py: .*no room"):
             audit.prepare()
-    told = store.read(out / "record.json")
-    assert told.verdict.name == "incomplete"
-    assert told.findings, "what was found before is in it"
+    result = store.read(out / "record.json")
+    assert result.verdict.name == "incomplete"
+    assert result.findings, "what was found before is in it"
     for name in ("report.md", "report.html"):
         assert "the audit has not finished" in (out / name).read_text(encoding="utf-8"), name
 

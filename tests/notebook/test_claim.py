@@ -25,18 +25,18 @@ def h100() -> Record:
 
 def test_the_claimed_source_with_its_hash() -> None:
     folder = claims.load("triangular_mm")
-    told = notebook.source(folder)
+    result = notebook.source(folder)
     text = (folder.path / "claimed.cu").read_text(encoding="utf-8")
-    assert text.rstrip() in told
-    assert f"SHA-256 `{hashlib.sha256(text.encode()).hexdigest()}`" in told
-    assert "our reconstruction of the published mechanism, compiled unmodified" in told
+    assert text.rstrip() in result
+    assert f"SHA-256 `{hashlib.sha256(text.encode()).hexdigest()}`" in result
+    assert "our reconstruction of the published mechanism, compiled unmodified" in result
     assert notebook.source(claims.load("controls")) == "This folder holds no claimed kernel."
 
 
 def test_what_each_variant_of_ours_changes() -> None:
     folder = claims.load("triangular_mm")
-    told = notebook.changes(folder)
-    rows = [line for line in told.splitlines() if line.startswith("| ")]
+    result = notebook.changes(folder)
+    rows = [line for line in result.splitlines() if line.startswith("| ")]
     ours = [one.file for one in folder.claim.variant if one.role in ("ablation", "repair")]
     assert len(rows) == 2 + len(ours)
     (grid,) = [line for line in rows if "ablation\\_grid2d.cu" in line]
@@ -44,8 +44,8 @@ def test_what_each_variant_of_ours_changes() -> None:
     removed, added = (int(cell) for cell in grid.strip("| ").split("|")[-2:])
     assert 0 < removed <= 20
     assert 0 < added <= 20
-    assert re.findall(r"<summary>(.*) against claimed\.cu</summary>", told) == ours
-    (shown,) = re.findall(r"ablation_grid2d\.cu against .*?```diff\n(.*?)\n```", told, re.DOTALL)
+    assert re.findall(r"<summary>(.*) against claimed\.cu</summary>", result) == ours
+    (shown,) = re.findall(r"ablation_grid2d\.cu against .*?```diff\n(.*?)\n```", result, re.DOTALL)
     signs = [line[0] for line in shown.splitlines()]
     assert (signs.count("-"), signs.count("+")) == (removed, added)
     assert notebook.changes(claims.load("controls")) == "None."

@@ -24,20 +24,20 @@ def lines(machine: Machine, claim: claims.ClaimFolder | None = TRIANGULAR) -> di
 
 
 def test_a_t4_in_colab() -> None:
-    told = lines(COLAB)
-    assert list(told) == ["GPU", "clocks", "torch and nvcc", "ninja", "disk", "runtime"]
-    assert told["GPU"].found == "Tesla T4, compute capability 7.5, driver 580.82.07"
-    assert told["GPU"].mark == "--"
-    assert told["GPU"].advice == "a GPU the claim names; not built here, too new for it: wmma_tf32.cu"
-    assert told["torch and nvcc"] == Check("torch and nvcc", "ok", "torch for CUDA 12.8, nvcc 12.8")
-    assert told["disk"].found == "70.0 GiB free"
-    assert told["runtime"].found.startswith("release-colab-2026.08, Python 3")
+    result = lines(COLAB)
+    assert list(result) == ["GPU", "clocks", "torch and nvcc", "ninja", "disk", "runtime"]
+    assert result["GPU"].found == "Tesla T4, compute capability 7.5, driver 580.82.07"
+    assert result["GPU"].mark == "--"
+    assert result["GPU"].advice == "a GPU the claim names; not built here, too new for it: wmma_tf32.cu"
+    assert result["torch and nvcc"] == Check("torch and nvcc", "ok", "torch for CUDA 12.8, nvcc 12.8")
+    assert result["disk"].found == "70.0 GiB free"
+    assert result["runtime"].found.startswith("release-colab-2026.08, Python 3")
 
 
 def test_triton_on_a_t4_has_no_tensor_cores() -> None:
-    told = lines(COLAB, PYTHON)["Triton"]
-    assert told.mark == "--"
-    assert "without tensor cores" in told.advice
+    result = lines(COLAB, PYTHON)["Triton"]
+    assert result.mark == "--"
+    assert "without tensor cores" in result.advice
     ampere = replace(COLAB, gpu=replace(T4, name="NVIDIA A100-SXM4-40GB", compute_capability=80))
     assert lines(ampere, PYTHON)["Triton"].mark == "ok"
     assert "Triton" not in lines(COLAB, TRIANGULAR)
@@ -45,20 +45,20 @@ def test_triton_on_a_t4_has_no_tensor_cores() -> None:
 
 @pytest.mark.parametrize(("nvcc", "mark", "words"), [((12, 5), "ok", "minor"), ((13, 0), "--", "do not swap torch")])
 def test_torch_and_nvcc_of_different_releases(nvcc: tuple[int, int], mark: str, words: str) -> None:
-    told = lines(replace(COLAB, nvcc=nvcc))["torch and nvcc"]
-    assert (told.mark, words in told.advice) == (mark, True)
+    result = lines(replace(COLAB, nvcc=nvcc))["torch and nvcc"]
+    assert (result.mark, words in result.advice) == (mark, True)
 
 
 def test_without_a_gpu() -> None:
-    told = lines(Machine(None, None, (13, 0), ninja=False, free_bytes=1 << 30, runtime="not Colab"), PYTHON)
-    assert "NOT MEASURED" in told["GPU"].advice
-    assert told["torch and nvcc"].found == "torch for CUDA none, nvcc 13.0"
-    assert {told[name].mark for name in ("GPU", "ninja", "disk", "torch and nvcc")} == {"--"}
+    result = lines(Machine(None, None, (13, 0), ninja=False, free_bytes=1 << 30, runtime="not Colab"), PYTHON)
+    assert "NOT MEASURED" in result["GPU"].advice
+    assert result["torch and nvcc"].found == "torch for CUDA none, nvcc 13.0"
+    assert {result[name].mark for name in ("GPU", "ninja", "disk", "torch and nvcc")} == {"--"}
 
 
 def test_a_gpu_the_claim_does_not_name() -> None:
-    told = lines(replace(COLAB, gpu=replace(T4, name="NVIDIA L40S", compute_capability=89)))["GPU"]
-    assert "times here decide no claim" in told.advice
+    result = lines(replace(COLAB, gpu=replace(T4, name="NVIDIA L40S", compute_capability=89)))["GPU"]
+    assert "times here decide no claim" in result.advice
 
 
 def test_what_nvidia_smi_says() -> None:
@@ -68,9 +68,9 @@ def test_what_nvidia_smi_says() -> None:
 
 def test_the_card_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    told = preflight(ClaimForm.read(claim="triangular_mm"))
-    assert told._repr_markdown_() == str(told)
-    rows = told.splitlines()
+    result = preflight(ClaimForm.read(claim="triangular_mm"))
+    assert result._repr_markdown_() == str(result)
+    rows = result.splitlines()
     assert all(row.count("|") == rows[0].count("|") for row in rows)
     assert {"✓", "⚠", "✗"} >= {row.split("|")[1].strip() for row in rows[2:]}
     assert len(preflight(AuditForm.read()).splitlines()) == len(rows)

@@ -130,6 +130,6 @@ def test_the_ladder(tmp_path: Path) -> None:
 def test_an_unknown_parameter_stops_it_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(PapermillExecutionError) as caught:
         execute("audit_claim", tmp_path, claim="triangular_mm", devise="cuda", **HEADLESS)
-    told = str(caught.value)
-    assert "parameter devise: unknown; known: " in told
-    assert "Traceback" not in told
+    result = str(caught.value)
+    assert "parameter devise: unknown; known: " in result
+    assert "Traceback" not in result

@@ -99,9 +99,9 @@ def test_what_was_not_asked_is_skipped_without_a_conclusion() -> None:
 class Answering:
     """A target whose calls are given."""
 
-    def __init__(self, *told: tuple[Case, dict[str, object]]) -> None:
-        self.cases = tuple(case for case, _ in told)
-        self.made = [Call(event, Path("x")) for _, event in told]
+    def __init__(self, *found: tuple[Case, dict[str, object]]) -> None:
+        self.cases = tuple(case for case, _ in found)
+        self.made = [Call(event, Path("x")) for _, event in found]
         self.variant = SimpleNamespace(name="claimed")
         self.built = SimpleNamespace(tensor_device="cpu")
         self.claim = SimpleNamespace(harness=SimpleNamespace(destination=None))

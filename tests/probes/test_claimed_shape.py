@@ -164,9 +164,9 @@ def test_elements_that_hang_on_fresh_memory_are_left_out(tmp_path: Path) -> None
 
 def test_described_arguments_take_no_room(tmp_path: Path) -> None:
     values = [torch.randn(512, 1024), 3, torch.zeros(7, dtype=torch.int64)]
-    told = described(values)
-    assert [getattr(one, "shape", one) for one in told] == [torch.Size([512, 1024]), 3, torch.Size([7])]
-    assert told[2].dtype == torch.int64
+    result = described(values)
+    assert [getattr(one, "shape", one) for one in result] == [torch.Size([512, 1024]), 3, torch.Size([7])]
+    assert result[2].dtype == torch.int64
     reference = SimpleNamespace(inputs=lambda shape, generator: [torch.randn(shape["n"], 4, generator=generator)])
     (event,) = write_described([{"n": 1 << 20}], cast(Any, reference), tmp_path)
     assert event == {"described": 0, "raised": None, "bytes": 16 << 20}
@@ -184,10 +184,10 @@ def test_arguments_that_need_values_are_drawn_and_those_that_cannot_be_made_say_
     def refused(shape: dict[str, int], generator: torch.Generator) -> list[Any]:
         raise ValueError(f"no {shape['n']}")
 
-    told = [
+    found = [
         next(write_described([{"n": 100}], cast(Any, SimpleNamespace(inputs=inputs)), tmp_path))
         for inputs in (drawn, refused)
     ]
-    assert told[0]["raised"] is None
-    assert 0 < told[0]["bytes"] < 400
-    assert told[1]["raised"] == "ValueError: no 100"
+    assert found[0]["raised"] is None
+    assert 0 < found[0]["bytes"] < 400
+    assert found[1]["raised"] == "ValueError: no 100"

@@ -60,9 +60,9 @@ def test_what_looks_alike_and_computes_is_right(device_run: DeviceRun, name: str
 def test_freed_memory_came_back_with_other_values(device_run: DeviceRun) -> None:
     """What `by_version` and `by_address` are asked with rests on an allocator that hands out freed blocks."""
     finding = findings(device_run, VARIANTS["by_hash_good"], ("fresh_values",))["fresh_values"]
-    told = finding.evidence["shapes"]
-    assert isinstance(told, list)
-    changes = [one["change"] for one in told if isinstance(one, dict)]
+    result = finding.evidence["shapes"]
+    assert isinstance(result, list)
+    changes = [one["change"] for one in result if isinstance(one, dict)]
     assert "other values in the memory of inputs that were freed" in changes
     assert "two elements exchanged at the same address" in changes
 

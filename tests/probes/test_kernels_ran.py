@@ -20,8 +20,8 @@ LIBRARY = "void at::native::vectorized_elementwise_kernel<4, scale_functor>(int)
 
 
 def launch(kernel: str, microseconds: float | None = 1.0) -> dict[str, Any]:
-    told = {"kernel": kernel, "line": None, "grid": [1, 1, 1], "block": [32, 1, 1], "refused": None}
-    return told if microseconds is None else told | {"microseconds": microseconds, "registers": 16, "stream": 7}
+    values = {"kernel": kernel, "line": None, "grid": [1, 1, 1], "block": [32, 1, 1], "refused": None}
+    return values if microseconds is None else values | {"microseconds": microseconds, "registers": 16, "stream": 7}
 
 
 def asked(

@@ -33,18 +33,18 @@ def record(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def test_what_is_special_about_a_right_result_is_told(record: Record) -> None:
-    told = {(one.target, one.probe): one for one in record.findings}
+    values = {(one.target, one.probe): one for one in record.findings}
     name = record.claim.statement.name
     if name == "controls_loss":
-        task = told[name, "task"]
+        task = values[name, "task"]
         assert (task.outcome, task.grade) == ("fail", "hint")
         assert "constant, previous_output" in task.summary
-        assert told["block_sums_good", "distributions"].evidence["discriminating"] is True
-        assert "shape [1] for []" in told["block_sums_good", "contract"].summary
+        assert values["block_sums_good", "distributions"].evidence["discriminating"] is True
+        assert "shape [1] for []" in values["block_sums_good", "contract"].summary
     if name == "product_half":
-        assert "float16 is held to 0.002, no finer than it can hold" in told["float_sums", "agreement"].summary
+        assert "float16 is held to 0.002, no finer than it can hold" in values["float_sums", "agreement"].summary
     if name == "any_argmax":
-        asked = told["last_of_equals", "distributions"].evidence["distributions"]
+        asked = values["last_of_equals", "distributions"].evidence["distributions"]
         assert isinstance(asked, list)
         names = {str(one["distribution"]) for one in asked if isinstance(one, dict)}
         assert {"uniform", "heavy_tail"} <= names

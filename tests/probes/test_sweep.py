@@ -97,9 +97,9 @@ def answered(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 def results(found: Finding, name: str) -> dict[int, str]:
     """The results by the size of that name, where the other is the base's."""
-    told = cast(list[dict[str, Any]], found.evidence["sizes"])
+    result = cast(list[dict[str, Any]], found.evidence["sizes"])
     base = cast(dict[str, int], found.evidence["around"])
-    alone = [one for one in told if {**base, name: one["sizes"][name]} == one["sizes"]]
+    alone = [one for one in result if {**base, name: one["sizes"][name]} == one["sizes"]]
     return {one["sizes"][name]: one["result"] for one in alone}
 
 
@@ -139,7 +139,7 @@ def at(size: int, result: str, why: str = "", line: int | None = None) -> At:
 
 
 @pytest.mark.parametrize(
-    ("found", "told"),
+    ("found", "sentence"),
     [
         ([at(8, "right"), at(9, "right")], "right at all 2 sizes asked around N=8"),
         (
@@ -162,10 +162,10 @@ def at(size: int, result: str, why: str = "", line: int | None = None) -> At:
         ),
     ],
 )
-def test_the_sentence(found: list[At], told: str) -> None:
+def test_the_sentence(found: list[At], sentence: str) -> None:
     seen = sweep.seen_at(found, numbers=(), source="", claimed=target_of().claim.shapes)
     text = sweep.conclude(seen | {"line": 3, "claimed": True}).summary
-    assert text == told
+    assert text == sentence
 
 
 @pytest.mark.parametrize(
@@ -252,8 +252,8 @@ def test_a_base_that_is_too_much_work_is_said_to_be(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_long_exception_is_kept_in_short() -> None:
-    told = cast(dict[str, Any], at(9, "refused", "the call raised " + "no " * 5000).evidence())
-    assert len(told["why"]) <= sized.LONGEST
+    result = cast(dict[str, Any], at(9, "refused", "the call raised " + "no " * 5000).evidence())
+    assert len(result["why"]) <= sized.LONGEST
     found = [at(8, "wrong", "no " * 5000), at(9, "right")]
     seen = sweep.seen_at(found, numbers=(), source="", claimed=target_of().claim.shapes)
     assert len(sweep.conclude(seen).summary) < 2 * sized.LONGEST

@@ -21,13 +21,13 @@ class Page:
     """One page; everything it logs and asks the network for is kept."""
 
     def __init__(self, profile: Path) -> None:
-        told, self._asks = os.pipe()
+        result, self._asks = os.pipe()
         self._answers, tells = os.pipe()
         command = [browser.needed(), *browser.options(profile), "--remote-debugging-pipe", "about:blank"]
         # Chromium reads commands from descriptor 3 and writes answers to 4.
-        line = f"exec {shlex.join(command)} 3<&{told} 4>&{tells}"
-        self._process = subprocess.Popen(["bash", "-c", line], pass_fds=(told, tells), stderr=subprocess.DEVNULL)
-        os.close(told)
+        line = f"exec {shlex.join(command)} 3<&{result} 4>&{tells}"
+        self._process = subprocess.Popen(["bash", "-c", line], pass_fds=(result, tells), stderr=subprocess.DEVNULL)
+        os.close(result)
         os.close(tells)
         self._number, self._buffer, self._session = 0, b"", ""
         self.events: list[dict[str, Any]] = []

@@ -121,7 +121,7 @@ def failing(target: str, *, inherits: bool) -> list[Finding]:
     launch = {"kernel": "triangular<float>", "line": 31, "grid": [N, 1, 1], "block": [256, 1, 1]}
     coverage = {"shape": SHAPE, "elements": N * N, "elements_written": N, "rows": N, "rows_written": 1, "map": band,
                 "launches": [launch]}  # fmt: skip
-    told = "wrong in one order" if inherits else "wrong in both orders"
+    text = "wrong in one order" if inherits else "wrong in both orders"
     return [
         built("agreement", target, "fail", "N=255: 32,385 of 65,025 elements wrong",
               {"tolerance": 1e-4, "shapes": agreement([RIGHT, WRONG, WRONG])}),
@@ -156,7 +156,7 @@ def measured(record: Record) -> Record:
 
 def swept(record: Record) -> Record:
     """The same record with sizes around the claim, of two of which a GPU refuses a launch or the kernel itself."""
-    told = {
+    values = {
         33: "right",
         34: "wrong",
         36: "right",
@@ -166,7 +166,7 @@ def swept(record: Record) -> Record:
         4096: "launch_refused",
     }
     launched = {"sizes": {"N": 4092}, "result": "launched"}
-    sizes = [*({"sizes": {"N": size}, "result": result} for size, result in told.items()), launched]
+    sizes = [*({"sizes": {"N": size}, "result": result} for size, result in values.items()), launched]
     why = "N=34: 3 of 9 elements wrong; at [1, 0] expected 1.5, got 2"
     refused = "N=4096, no kernel run: launch of k refused: the GPU refuses this launch: grid (1, 0, 1) has no blocks"
     text = f"right at N=33; wrong at 1 of 3 sizes asked around N=33, exactly where N % 4 != 0; see line 7; {why}"

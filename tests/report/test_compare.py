@@ -41,20 +41,20 @@ def rows(text: str) -> dict[str, list[str]]:
 
 def test_what_one_device_proves_is_told_beside_gpus_that_nobody_asked(record: Record) -> None:
     h100 = timed(finished(record, "NVIDIA H100 80GB HBM3", "wrong"))
-    told = rows(compare([finished(record, "emulated device (CPU)", "wrong"), h100]))
-    assert list(told) == ["T4", "A100", "L4", "H100", "emulated device (CPU)"]
-    assert told["H100"][2:] == ["wrong", "shared\\_tiled: 2 ms", "1.5x"]
-    assert told["T4"][2:] == ["not asked (wrong on emulated device (CPU))", "NOT MEASURED", "NOT MEASURED"]
+    result = rows(compare([finished(record, "emulated device (CPU)", "wrong"), h100]))
+    assert list(result) == ["T4", "A100", "L4", "H100", "emulated device (CPU)"]
+    assert result["H100"][2:] == ["wrong", "shared\\_tiled: 2 ms", "1.5x"]
+    assert result["T4"][2:] == ["not asked (wrong on emulated device (CPU))", "NOT MEASURED", "NOT MEASURED"]
 
 
 def test_a_right_kernel_is_not_called_right_elsewhere(record: Record) -> None:
-    told = rows(compare([finished(record, "NVIDIA H100", "confirmed")]))
-    assert (told["H100"][2], told["T4"][2]) == ("confirmed", "not asked")
+    result = rows(compare([finished(record, "NVIDIA H100", "confirmed")]))
+    assert (result["H100"][2], result["T4"][2]) == ("confirmed", "not asked")
 
 
 def test_a_gpu_that_the_claim_does_not_name_has_the_floor_its_own_record_states(record: Record) -> None:
-    told = {"probe": "floor_here", "target": "NVIDIA H200", "outcome": "pass", "evidence": {"floor_ms": 0.5}}
-    here = Finding.model_validate({**told, "summary": "s", "reproduce_with": "a"})
+    values = {"probe": "floor_here", "target": "NVIDIA H200", "outcome": "pass", "evidence": {"floor_ms": 0.5}}
+    here = Finding.model_validate({**values, "summary": "s", "reproduce_with": "a"})
     h200 = finished(record, "NVIDIA H200", "wrong").model_copy(update={"findings": (*record.findings, here)})
     assert rows(compare([h200]))["NVIDIA H200"][1] == "0.5 ms"
     assert rows(compare([finished(record, "NVIDIA H200", "wrong")]))["NVIDIA H200"][1] == "unknown"
@@ -76,10 +76,10 @@ def page_rows(records: list[Record]) -> dict[str, tuple[str, ...]]:
 
 
 def test_a_gpu_without_a_record_is_not_measured(record: Record) -> None:
-    told = page_rows([timed(finished(record, "NVIDIA H100 80GB HBM3", "wrong"))])
-    assert told["T4"][0] == "108.9x"
-    assert told["T4"][4:] == ("not asked (wrong on NVIDIA H100 80GB HBM3)", *["NOT MEASURED"] * 3)
-    assert told["H100"][4:] == ("wrong", "none: it is wrong", "shared_tiled", "1.5x")
+    result = page_rows([timed(finished(record, "NVIDIA H100 80GB HBM3", "wrong"))])
+    assert result["T4"][0] == "108.9x"
+    assert result["T4"][4:] == ("not asked (wrong on NVIDIA H100 80GB HBM3)", *["NOT MEASURED"] * 3)
+    assert result["H100"][4:] == ("wrong", "none: it is wrong", "shared_tiled", "1.5x")
 
 
 def test_a_cleared_claimed_kernel_shows_its_own_ratio(record: Record) -> None:
@@ -91,9 +91,9 @@ def test_a_cleared_claimed_kernel_shows_its_own_ratio(record: Record) -> None:
         one.model_copy(update={"variant": "claimed"}) if one.variant == "fixed_grid2d" else one
         for one in right.measurements
     )
-    told = page_rows([right.model_copy(update={"ladder": (*right.ladder, *rungs), "measurements": times})])
-    assert told["H100"][4:6] == ("overstated", "0.5x")
-    assert told["A100"][4:6] == ("not asked", "NOT MEASURED")
+    result = page_rows([right.model_copy(update={"ladder": (*right.ladder, *rungs), "measurements": times})])
+    assert result["H100"][4:6] == ("overstated", "0.5x")
+    assert result["A100"][4:6] == ("not asked", "NOT MEASURED")
 
 
 def test_the_page_says_what_carries_over_and_names_its_records(record: Record) -> None:

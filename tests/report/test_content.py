@@ -200,10 +200,10 @@ def test_incomplete_says_so_on_top() -> None:
 def test_sizes_around_the_claim_stand_in_a_section_and_fail_no_kernel_of_what_it_does_not_claim() -> None:
     record = swept(triangular(defects=False))
     assert record.verdict.name == "no defect found"
-    told = section(record, "sizes")
-    (table,) = told.tables
-    assert "exactly where N % 4 != 0" in told.paragraphs[0]
-    assert "no failure of the claim" in told.paragraphs[1]
+    result = section(record, "sizes")
+    (table,) = result.tables
+    assert "exactly where N % 4 != 0" in result.paragraphs[0]
+    assert "no failure of the claim" in result.paragraphs[1]
     assert table.columns[1:4] == ("Right at", "Wrong at", "A GPU refuses a launch at")
     assert table.rows == (("N", "33, 36", "34", "4096", "1", "65", "97"),)
     slugs = [one.slug for one in content.build(record, ()).sections]
@@ -214,9 +214,9 @@ def test_sizes_around_the_claim_stand_in_a_section_and_fail_no_kernel_of_what_it
 
 def test_sizes_of_several_names_have_a_row_each_and_one_for_all_at_once() -> None:
     record = triangular(defects=False)
-    told = [({"m": 4, "n": 8}, "right"), ({"m": 5, "n": 8}, "wrong"), ({"m": 4, "n": 7}, "right"),
+    entries = [({"m": 4, "n": 8}, "right"), ({"m": 5, "n": 8}, "wrong"), ({"m": 4, "n": 7}, "right"),
             ({"m": 3, "n": 7}, "wrong")]  # fmt: skip
-    evidence = {"around": {"m": 4, "n": 8}, "sizes": [{"sizes": sizes, "result": result} for sizes, result in told]}
+    evidence = {"around": {"m": 4, "n": 8}, "sizes": [{"sizes": sizes, "result": result} for sizes, result in entries]}
     found = Finding(probe="sweep", target="claimed", outcome="fail", grade="hint", summary="s", evidence=evidence)
     record = record.model_copy(update={"findings": (*record.findings, found)})
     (table,) = section(record, "sizes").tables

@@ -49,8 +49,8 @@ def raced(*, right: bool = False, extra: tuple[Measurement, ...] = ()) -> Record
         *extra,
     )
     device = record.device.model_copy(update={"kind": "cuda", "name": H100})
-    told = {"device": device, "measurements": measurements, "findings": (*record.findings, floor)}
-    record = record.model_copy(update=told)
+    values = {"device": device, "measurements": measurements, "findings": (*record.findings, floor)}
+    record = record.model_copy(update=values)
     rungs = judge.ladder(record.claim.statement, record.findings, record.measurements)
     return record.model_copy(update={"ladder": rungs, "verdict": judge.judge(record)})
 
@@ -75,11 +75,11 @@ def test_each_passing_variant_stands_against_eager_and_the_strongest_as_precise(
 
 
 def test_rounded_inputs_are_held_against_rounding_baselines() -> None:
-    told = rows(raced())
-    assert told["wmma_f16"]["Which is"] == "baseline:eager_tf32"
-    assert told["wmma_f16"]["Said"] == "faster"
-    assert told["baseline:eager_tf32"]["Which is"] == "itself"
-    assert told["fixed_grid2d"]["Said"] == "slower"
+    result = rows(raced())
+    assert result["wmma_f16"]["Which is"] == "baseline:eager_tf32"
+    assert result["wmma_f16"]["Said"] == "faster"
+    assert result["baseline:eager_tf32"]["Which is"] == "itself"
+    assert result["fixed_grid2d"]["Said"] == "slower"
 
 
 def test_an_exhibit_and_the_control_have_no_row() -> None:
@@ -101,17 +101,17 @@ def test_page_one_gives_the_speed_that_can_be_defended() -> None:
 
 
 def test_the_way_down_of_a_wrong_kernel_gives_it_no_ratio() -> None:
-    told = [(step.label, step.shown(), step.note) for step in waterfall.steps(raced())]
-    assert told[0] == ("published for H100", "about 150x", "")
-    assert told[1] == ("claimed kernel here", "none", "failed: no speedup of it is reported")
-    assert told[2][:2] == ("wmma_split against baseline:eager", "9.067x")
-    assert told[3][:2] == ("wmma_split against baseline:blocked, the strongest", "6x")
-    assert len(told) == 4
+    found = [(step.label, step.shown(), step.note) for step in waterfall.steps(raced())]
+    assert found[0] == ("published for H100", "about 150x", "")
+    assert found[1] == ("claimed kernel here", "none", "failed: no speedup of it is reported")
+    assert found[2][:2] == ("wmma_split against baseline:eager", "9.067x")
+    assert found[3][:2] == ("wmma_split against baseline:blocked, the strongest", "6x")
+    assert len(found) == 4
 
 
 def test_the_way_down_of_a_right_kernel_goes_by_the_published_protocol() -> None:
-    told = [(step.label, step.shown()) for step in waterfall.steps(raced(right=True))]
-    assert told == [
+    found = [(step.label, step.shown()) for step in waterfall.steps(raced(right=True))]
+    assert found == [
         ("published for H100", "about 150x"),
         ("claimed kernel here, published protocol", "3x"),
         ("claimed against baseline:eager", "3.022x"),

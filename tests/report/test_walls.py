@@ -38,6 +38,6 @@ def test_a_record_from_before_says_nothing_of_walls(record: Record) -> None:
 @pytest.mark.parametrize(("missing", "costs"), [("files", True), ("metadata", True), ("processes", False)])
 def test_where_files_of_others_can_be_changed_the_limits_say_so(record: Record, missing: str, costs: bool) -> None:
     page = content.build(with_walls(record, missing), [])
-    told = f"Claimed code could change files of other builds and audits on this machine ({missing})"
-    assert (told in markdown.render(page)) == costs
+    text = f"Claimed code could change files of other builds and audits on this machine ({missing})"
+    assert (text in markdown.render(page)) == costs
     assert ("ほかのビルドや監査のファイルを変更できた" in markdown.render(translated(page, "ja"))) == costs

@@ -17,9 +17,9 @@ CLAIMED = Path(__file__).parents[2] / "kernels/triangular_mm/claimed.cu"
 def test_prints_line_rule_sentence_and_probe(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["review", str(CLAIMED)]) == 0
     first = capsys.readouterr().out.splitlines()[0]
-    place, told = first.split(": hint: launch_geometry: ")
+    place, result = first.split(": hint: launch_geometry: ")
     assert "<<<" in CLAIMED.read_text().splitlines()[int(place.rsplit(":", 1)[1]) - 1]
-    assert "kernel triangular_mm_kernel" in told and told.endswith("(probe: coverage)")
+    assert "kernel triangular_mm_kernel" in result and result.endswith("(probe: coverage)")
 
 
 def test_several_files_of_both_languages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -34,9 +34,9 @@ def test_several_files_of_both_languages(tmp_path: Path, capsys: pytest.CaptureF
 
 def test_json_holds_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["review", "--json", str(CLAIMED)]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["schema"] == 1
-    (file,) = told["files"]
+    values = json.loads(capsys.readouterr().out)
+    assert values["schema"] == 1
+    (file,) = values["files"]
     assert file["file"] == str(CLAIMED)
     assert {hint["rule"]: hint["confirm_with"] for hint in file["hints"]}["launch_geometry"] == "coverage"
     assert all(set(hint) == {"line", "rule", "standing", "message", "confirm_with"} for hint in file["hints"])

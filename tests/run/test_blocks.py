@@ -160,8 +160,8 @@ def test_the_warm_up_ends_when_steady_and_at_its_cap_when_not() -> None:
     }  # fmt: skip
     growing = iter(range(1, 10_000))
     restless, *_ = blocks(lambda: float(next(growing)) ** 2, baseline_eager=3.0)
-    told = restless.warm("baseline:eager")
-    assert (told["stable"], told["calls"]) == (False, WARM_MOST_CALLS)
+    result = restless.warm("baseline:eager")
+    assert (result["stable"], result["calls"]) == (False, WARM_MOST_CALLS)
 
 
 def test_the_rule_of_stopping() -> None:

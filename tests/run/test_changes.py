@@ -47,14 +47,14 @@ def replaced(function: Callable[..., torch.Tensor], *values: Any, second: list[A
     """By name: what is told of each argument replaced alone, and its new value."""
     case = Case(function, list(values), list(values) if second is None else second)
     return {
-        name: (told["kind"], told["how"], told["moved"], leaves(changed))
-        for name, changed, told in changes.one_argument(cast(Discriminator, case))
+        name: (result["kind"], result["how"], result["moved"], leaves(changed))
+        for name, changed, result in changes.one_argument(cast(Discriminator, case))
     }
 
 
 def test_a_number_is_scaled_until_the_result_moves() -> None:
-    told = replaced(lambda x, eps: x / (x.var(-1, keepdim=True) + eps).sqrt(), X, 1e-12, second=[X + 1, 1e-12])
-    assert (told["input_1_eps"][0], told["input_1_eps"][2]) == ("number", 0), "no factor is enough for this one"
+    result = replaced(lambda x, eps: x / (x.var(-1, keepdim=True) + eps).sqrt(), X, 1e-12, second=[X + 1, 1e-12])
+    assert (result["input_1_eps"][0], result["input_1_eps"][2]) == ("number", 0), "no factor is enough for this one"
     kind, how, moved, _ = replaced(lambda x, eps: x + eps, X, 1e-5)["input_1_eps"]
     assert (kind, how, moved > 0) == ("number", "0.00064 for 1e-05", True)
 
@@ -81,8 +81,10 @@ def test_indices_change_places_and_keep_their_range() -> None:
 
 
 def test_a_mask_is_turned_round_in_places_that_the_reference_stands() -> None:
-    told = replaced(lambda x, keep: x.masked_fill(~keep, -torch.inf).softmax(-1), X, torch.ones(6, 5, dtype=torch.bool))
-    kind, how, moved, (_, new) = told["input_1_keep"]
+    result = replaced(
+        lambda x, keep: x.masked_fill(~keep, -torch.inf).softmax(-1), X, torch.ones(6, 5, dtype=torch.bool)
+    )
+    kind, how, moved, (_, new) = result["input_1_keep"]
     assert (kind, how, moved > 0) == ("constant", "turned round in 10% of its places", True)
     assert new.any(-1).all()
 
@@ -96,8 +98,8 @@ def test_what_the_reference_refuses_is_left_out() -> None:
 
 
 def test_values_within_containers_are_replaced_one_by_one() -> None:
-    told = replaced(lambda x, p: x @ p["w"] + p["b"], X, {"w": torch.eye(5), "b": torch.zeros(5)})
-    assert {name: kind for name, (kind, *_) in told.items()} == {
+    result = replaced(lambda x, p: x @ p["w"] + p["b"], X, {"w": torch.eye(5), "b": torch.zeros(5)})
+    assert {name: kind for name, (kind, *_) in result.items()} == {
         "input_0_x": "table", "input_1_p_w": "table", "input_1_p_b": "constant",
     }  # fmt: skip
 
@@ -105,15 +107,15 @@ def test_values_within_containers_are_replaced_one_by_one() -> None:
 def test_an_element_moves_until_the_right_result_does() -> None:
     wide = torch.cat([torch.full((1,), 1e6), torch.ones(99)])
     case = Case(lambda x: x.cumsum(0), [wide], [wide])
-    told = {name: more["moved"] for name, _, more in changes.one_element(cast(Discriminator, case))}
-    assert set(told) == {"last_element", "one_element", "middle_element"}
-    assert min(told.values()) > 0
+    values = {name: more["moved"] for name, _, more in changes.one_element(cast(Discriminator, case))}
+    assert set(values) == {"last_element", "one_element", "middle_element"}
+    assert min(values.values()) > 0
 
 
 def test_two_exchanged_elements_leave_every_sum_and_move_the_result() -> None:
     case = Case(lambda x, y: x @ y, [X, X.mT.contiguous()], [X, X])
-    told = {name: (values, more) for name, values, more in changes.whole_numbers(cast(Discriminator, case))}
-    (base, _), (exchanged, more) = told["whole_numbers"], told["two_exchanged"]
+    by_name = {name: (values, more) for name, values, more in changes.whole_numbers(cast(Discriminator, case))}
+    (base, _), (exchanged, more) = by_name["whole_numbers"], by_name["two_exchanged"]
     assert more["moved"] > 0
     for one, other in zip(base, exchanged, strict=True):
         assert one.sum() == other.sum()

@@ -77,10 +77,10 @@ def test_what_is_stated_travels_in_a_request(tmp_path: Path) -> None:
 )
 def test_an_unknown_mode_or_dtype_is_one_sentence(stated: str, message: str, tmp_path: Path) -> None:
     folder(tmp_path, stated)
-    with pytest.raises(BadInput) as told:
+    with pytest.raises(BadInput) as result:
         harness.stated(tmp_path)
-    assert message in str(told.value)
-    assert "\n" not in str(told.value)
+    assert message in str(result.value)
+    assert "\n" not in str(result.value)
 
 
 def test_an_imported_module_is_in_the_mode_and_the_dtype_of_the_harness(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ def line(*kernels: tuple[str, int, int]) -> list[Activity]:
 
 
 def test_calls_lie_between_markers_and_flushes_outside() -> None:
-    told = line(("Memset", 0, 50), (MARKER, 51, 52), ("a", 60, 90), (MARKER, 95, 96), ("Memset", 100, 150),
+    text = line(("Memset", 0, 50), (MARKER, 51, 52), ("a", 60, 90), (MARKER, 95, 96), ("Memset", 100, 150),
                 (MARKER, 151, 152), (MARKER, 160, 161))  # fmt: skip
-    first, second = between_markers(reversed(told))  # type: ignore[arg-type]
+    first, second = between_markers(reversed(text))  # type: ignore[arg-type]
     assert [one.name for one in first] == ["a"]
     assert second == []
 

@@ -6,8 +6,8 @@ from audit.run.cuda import MOST_LAUNCHES, launches_in
 
 
 def event(name: str, start: float, **more: Any) -> dict[str, Any]:
-    told = {"grid": [128, 128, 1], "block": [32, 32, 1], "registers per thread": 32, "stream": 7, "shared memory": 0}
-    return {"cat": "kernel", "name": name, "ts": start, "dur": 3.456, "args": told} | more
+    values = {"grid": [128, 128, 1], "block": [32, 32, 1], "registers per thread": 32, "stream": 7, "shared memory": 0}
+    return {"cat": "kernel", "name": name, "ts": start, "dur": 3.456, "args": values} | more
 
 
 def test_kernels_are_listed_in_the_order_they_started() -> None:

@@ -124,8 +124,8 @@ def test_a_message_under_a_guessed_key_is_none(key: bytes, what: int, payload: b
 @FUZZ
 @given(st.integers(0, 3), st.data())
 def test_events_are_checked_or_forged(which: int, data: st.DataObject) -> None:
-    request, told = WHOLE[which]
-    events: list[Any] = json.loads(json.dumps(told))
+    request, result = WHOLE[which]
+    events: list[Any] = json.loads(json.dumps(result))
     at = data.draw(st.integers(0, len(events) - 1))
     how = data.draw(st.sampled_from(["value", "key", "out", "again", "swap", "text"]))
     key = data.draw(st.sampled_from(sorted(events[at])))

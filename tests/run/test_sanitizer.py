@@ -31,11 +31,11 @@ esac
 ADDRESS = 0x7F3C7EC000FC
 
 
-def ask(folder: Path, *, start: int = 0, synccheck: str = "exit 7", told: str = "") -> list[dict[str, Any]]:
+def ask(folder: Path, *, start: int = 0, synccheck: str = "exit 7", text: str = "") -> list[dict[str, Any]]:
     (folder / "race").write_text(RACE)
     (folder / "unwritten").write_text(UNWRITTEN)
     program = folder / "compute-sanitizer"
-    program.write_text(SCRIPT.format(folder=folder, start=start, synccheck=synccheck, help=told))
+    program.write_text(SCRIPT.format(folder=folder, start=start, synccheck=synccheck, help=text))
     program.chmod(0o755)
     device = Sanitized(CheckedSettings(digests={}, sanitizer=program, library=Path("m.so"), module="m"))
     device.load("forward", Harness())()
@@ -46,8 +46,8 @@ def ask(folder: Path, *, start: int = 0, synccheck: str = "exit 7", told: str = 
 
 
 def test_all_tools_are_asked_and_name_themselves(tmp_path: Path) -> None:
-    told = {(one["tool"], one["kind"]) for one in ask(tmp_path, synccheck='echo "ERROR SUMMARY: 0 errors" > "$log"')}
-    assert told == {("racecheck", "race-shared"), ("initcheck", "uninitialised-read")}
+    found = {(one["tool"], one["kind"]) for one in ask(tmp_path, synccheck='echo "ERROR SUMMARY: 0 errors" > "$log"')}
+    assert found == {("racecheck", "race-shared"), ("initcheck", "uninitialised-read")}
     asked = (tmp_path / "asked").read_text()
     assert all(f"--tool {tool}" in asked for tool in ("memcheck", "initcheck", "racecheck", "synccheck"))
 
@@ -68,7 +68,7 @@ def test_a_read_of_an_input_is_told_apart(tmp_path: Path) -> None:
     assert kinds == ["uninitialised-read-of-input", "uninitialised-read"]
 
 
-@pytest.mark.parametrize(("told", "asked"), [("  --initcheck-address-space arg", True), ("  --tool arg", False)])
-def test_shared_memory_is_looked_at_where_the_tool_can(tmp_path: Path, told: str, asked: bool) -> None:
-    ask(tmp_path, told=told)
+@pytest.mark.parametrize(("text", "asked"), [("  --initcheck-address-space arg", True), ("  --tool arg", False)])
+def test_shared_memory_is_looked_at_where_the_tool_can(tmp_path: Path, text: str, asked: bool) -> None:
+    ask(tmp_path, text=text)
     assert ("--initcheck-address-space all" in (tmp_path / "asked").read_text()) is asked

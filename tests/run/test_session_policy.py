@@ -63,14 +63,14 @@ def test_other_inputs_are_written_beside_the_first() -> None:
 
 
 def test_a_python_variant_keeps_what_it_compiles_in_its_own_folders() -> None:
-    told = {"TRITON_CACHE_DIR": "/cache/python/kept-1/triton", "PATH": "/usr/bin"}
+    values = {"TRITON_CACHE_DIR": "/cache/python/kept-1/triton", "PATH": "/usr/bin"}
     device = CudaPythonSettings(
         digests={},
         python=Path("/cache/python/a/k.py"),
         init_inputs=[],
         folder=None,
         extensions=None,
-        environment=told,
+        environment=values,
         memory="plain",
     )
     policy = policy_of(session(device))

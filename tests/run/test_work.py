@@ -37,10 +37,10 @@ def test_products_and_outputs_are_counted(tmp_path: Path) -> None:
 def test_convolutions_are_counted(tmp_path: Path) -> None:
     result = "torch.nn.functional.{name}(a[None, None], b.view(1, 1, 3, 3).repeat({filters}))"
     inputs, views = 34 * 34 + 34 * 9, 5 * 9
-    told = result.format(name="conv2d", filters="5, 1, 1, 1").replace("b.view", "b[:1].view")
-    assert work(tmp_path, told, N=34, M=9, K=34) == inputs + views + 5 * 32 * 32 * (1 + 9)
-    told = result.format(name="conv_transpose2d", filters="1, 5, 1, 1").replace("b.view", "b[:1].view")
-    assert work(tmp_path, told, N=34, M=9, K=34) == inputs + views + 5 * 36 * 36 + 34 * 34 * 5 * 9
+    text = result.format(name="conv2d", filters="5, 1, 1, 1").replace("b.view", "b[:1].view")
+    assert work(tmp_path, text, N=34, M=9, K=34) == inputs + views + 5 * 32 * 32 * (1 + 9)
+    text = result.format(name="conv_transpose2d", filters="1, 5, 1, 1").replace("b.view", "b[:1].view")
+    assert work(tmp_path, text, N=34, M=9, K=34) == inputs + views + 5 * 36 * 36 + 34 * 34 * 5 * 9
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def inside(
     limit: Bounds | None = None,
 ) -> Any:
     """What the function returned inside, or the name of what it raised; `home` is used where no other is offered."""
-    told, writer = os.pipe()
+    result, writer = os.pipe()
     child = os.fork()
     if child == 0:
         try:
@@ -44,7 +44,7 @@ def inside(
         os.write(writer, json.dumps(answer).encode())
         os._exit(0)
     os.close(writer)
-    with os.fdopen(told, "rb") as heard:
+    with os.fdopen(result, "rb") as heard:
         answer = json.loads(heard.read())
     os.waitpid(child, 0)
     return answer

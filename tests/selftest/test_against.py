@@ -24,8 +24,8 @@ def test_the_same_answers_differ_in_nothing() -> None:
 
 def test_a_control_that_comes_out_otherwise_is_named() -> None:
     index = next(k for k, row in enumerate(BEFORE.rows) if row.result == "proved")
-    (told,) = differences(changed(index, result="missed", reason="it passed"), BEFORE)
-    assert told == f"{BEFORE.rows[index].folder}/{BEFORE.rows[index].control}: proved before, missed now it passed"
+    (result,) = differences(changed(index, result="missed", reason="it passed"), BEFORE)
+    assert result == f"{BEFORE.rows[index].folder}/{BEFORE.rows[index].control}: proved before, missed now it passed"
 
 
 def test_a_probe_that_comes_out_otherwise_is_named() -> None:
@@ -33,9 +33,9 @@ def test_a_probe_that_comes_out_otherwise_is_named() -> None:
     failed = row.answers["layout"].model_copy(update={"outcome": "error", "grade": None, "summary": "it ended"})
     now = row.model_copy(update={"answers": {**row.answers, "layout": failed}})
     rows = (*BEFORE.rows[:index], now, *BEFORE.rows[index + 1 :])
-    (told,) = differences(BEFORE.model_copy(update={"rows": rows}), BEFORE)
+    (result,) = differences(BEFORE.model_copy(update={"rows": rows}), BEFORE)
     was = row.answers["layout"].outcome
-    assert told == f"{row.folder}/{row.control}: layout {was} before, error now: it ended"
+    assert result == f"{row.folder}/{row.control}: layout {was} before, error now: it ended"
 
 
 def test_of_a_known_bad_control_only_its_own_probe_counts() -> None:

@@ -85,8 +85,8 @@ def test_json_goes_to_stdout_alone_and_the_seed_gives_the_same_answers(
     (seed,) = record.environment.seeds
     assert execute(root, json=True, seed=seed) == 0
     printed = capsys.readouterr()
-    told = SelfTest.model_validate(json.loads(printed.out), strict=False)
-    assert told.rows == record.rows
+    result = SelfTest.model_validate(json.loads(printed.out), strict=False)
+    assert result.rows == record.rows
     assert "verify" in printed.err
 
 

@@ -24,8 +24,8 @@ BUILT = finding("build")
 
 def of(control: str, *findings: Finding) -> Row:
     """The row of that control, with these answers before those of every other probe that must answer."""
-    told = {one.probe: one for one in (*(finding(probe) for probe in evidence.CORRECTNESS), BUILT, *findings)}
-    own = [one.model_copy(update={"target": control}) for one in told.values()]
+    values = {one.probe: one for one in (*(finding(probe) for probe in evidence.CORRECTNESS), BUILT, *findings)}
+    own = [one.model_copy(update={"target": control}) for one in values.values()]
     return row("controls", FOLDER, VARIANTS[control], findings=[*own, finding("order", "fail", target="another")])
 
 
@@ -69,8 +69,8 @@ def test_a_known_bad_control_that_no_probe_was_asked_about_is_missed() -> None:
 def test_a_known_bad_control_without_its_own_probe_is_for_all_of_them(
     answer: Finding, result: str, reason: str
 ) -> None:
-    told = {one.probe: one for one in (*(finding(probe) for probe in evidence.CORRECTNESS), BUILT, answer)}
-    own = [one.model_copy(update={"target": BAD}) for one in told.values()]
+    values = {one.probe: one for one in (*(finding(probe) for probe in evidence.CORRECTNESS), BUILT, answer)}
+    own = [one.model_copy(update={"target": BAD}) for one in values.values()]
     made = row("controls_blind/a", FOLDER, VARIANTS[BAD].model_copy(update={"probe": None}), findings=own)
     assert made.result == result
     assert made.reason.startswith(reason)
@@ -149,14 +149,14 @@ def test_the_rates_leave_out_what_does_not_exist_here() -> None:
     ],
 )
 def test_what_falls_short_is_a_sentence(rows: list[Row], words: list[str]) -> None:
-    told = shortfalls(scored(rows))
-    assert len(told) == len(words)
-    assert all(said.startswith(word) for said, word in zip(told, words, strict=True))
+    result = shortfalls(scored(rows))
+    assert len(result) == len(words)
+    assert all(said.startswith(word) for said, word in zip(result, words, strict=True))
 
 
 def test_nothing_counts_where_a_control_beyond_doubt_fails() -> None:
-    (told,) = shortfalls(scored([CAUGHT, PASSED], found="failed"))
-    assert "must not audit anything: triangular_mm/fixed_grid2d must come out passed, not failed" in told
+    (result,) = shortfalls(scored([CAUGHT, PASSED], found="failed"))
+    assert "must not audit anything: triangular_mm/fixed_grid2d must come out passed, not failed" in result
 
 
 def test_the_matrix_shows_every_answer_and_says_why() -> None:
@@ -191,13 +191,13 @@ def test_the_readme_part_has_the_rates_of_each_device_and_the_walls_that_stood(t
     write(one, tmp_path / "emulated.json")
     walled = one.model_copy(update={"environment": one.environment.model_copy(update={"sandbox": walls})})
     write(walled, tmp_path / "later.json")
-    told = (
+    sentence = (
         "- emulated device: 1 of 2 known-bad controls caught by the probe made for them, 1 proved; "
         "0 of 1 known-good controls falsely failed"
     )
     before, after = part(tmp_path).splitlines()
-    assert before == f"{told}; taken before claimed code ran in a sandbox"
-    assert after == f"{told}; 1 of 2 sandbox limits around claimed code held"
+    assert before == f"{sentence}; taken before claimed code ran in a sandbox"
+    assert after == f"{sentence}; 1 of 2 sandbox limits around claimed code held"
 
 
 def test_the_page_has_a_row_a_probe_and_a_column_a_device() -> None:
@@ -209,8 +209,8 @@ def test_the_page_has_a_row_a_probe_and_a_column_a_device() -> None:
 
 def test_the_page_lists_the_controls_that_did_not_come_out_best() -> None:
     found = text([scored([FLAGGED, PASSED]), OTHER])
-    told = "| `controls/order_bad` | right only after somebody else has computed the same result. | `order` |"
-    assert found.count(told) == 1
-    assert f"{told} undefined behaviour | skipped |" in found
+    sentence = "| `controls/order_bad` | right only after somebody else has computed the same result. | `order` |"
+    assert found.count(sentence) == 1
+    assert f"{sentence} undefined behaviour | skipped |" in found
     assert "| `controls/order_good` | the twin of order\\_bad, right whoever runs first. | `order` | " in found
     assert "order_good" not in text([scored([FLAGGED, PASSED])])

@@ -66,8 +66,8 @@ def test_a_shape_that_the_claim_states_counts_whoever_chose_the_small_ones() -> 
     shapes = Shapes(claimed={"n": 4096}, others=({"n": 7},), emulated=({"n": 33}, {"n": 256}, {"n": 512}))
     assert [scope_of({"n": n}, shapes, {1024}) for n in (4096, 7, 33)] == ["claimed", "stated", "stated"]
     chosen = shapes.model_copy(update={"emulated_by": "importer"})
-    told = [scope_of({"n": n}, chosen, {1024}) for n in (4096, 7, 33, 256, 1024)]
-    assert told == ["claimed", "stated", "other", "other", "kept"]
+    found = [scope_of({"n": n}, chosen, {1024}) for n in (4096, 7, 33, 256, 1024)]
+    assert found == ["claimed", "stated", "other", "other", "kept"]
     assert counts({"n": 1024}, chosen, {1024})
     assert not counts({"n": 256}, chosen, {1024})
 

@@ -130,11 +130,11 @@ def test_a_source_is_shown_as_the_compiler_reads_it(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(claims.KERNELS / "triangular_mm", tmp_path / "triangular_mm"))
     loaded = claims.load(str(folder))
     (folder / "claimed.cu").write_text(f"// {HOSTILE}\nint a; /*\u202e */ \n{'`' * 7}\n", encoding="utf-8")
-    told = str(results.source(ClaimFolder(folder, loaded.audited)))
-    assert "⟨U+202E⟩" in told and "⟨U+001B⟩" in told
-    assert not unseen(told)
-    assert marked_up(told) == []
-    assert told.splitlines()[2].startswith("`" * 8)
+    result = str(results.source(ClaimFolder(folder, loaded.audited)))
+    assert "⟨U+202E⟩" in result and "⟨U+001B⟩" in result
+    assert not unseen(result)
+    assert marked_up(result) == []
+    assert result.splitlines()[2].startswith("`" * 8)
     changed = str(results.changes(ClaimFolder(folder, loaded.audited)))
     assert "⟨U+202E⟩" in changed
     assert not unseen(changed)
@@ -173,9 +173,9 @@ def test_a_self_test() -> None:
     document = poisoned(json.loads(to_json(read(path))), HOSTILE, KEPT)
     found = SelfTest.model_validate_json(json.dumps(document))
     assert not unseen(matrix(found))
-    told = self_test.text([found])
-    assert not unseen(told)
-    assert "<script>" not in told
+    text = self_test.text([found])
+    assert not unseen(text)
+    assert "<script>" not in text
 
 
 def imported(text: str) -> Imported:

@@ -96,9 +96,9 @@ def test_a_hostile_source_is_reviewed_a_line_a_hint(tmp_path: Path, capsys: pyte
     file = tmp_path / "a\x1b[2J\u202e\nb.cu"
     file.write_text(f"// {HOSTILE}\n__global__ void k\u202e(float* x) {{ x[blockIdx.x] = 1; }}\n", encoding="utf-8")
     assert cli.main(["review", str(file)]) == 0
-    told = capsys.readouterr().out
-    assert told and not unseen(told)
-    assert all(":" in line for line in told.splitlines())
+    result = capsys.readouterr().out
+    assert result and not unseen(result)
+    assert all(":" in line for line in result.splitlines())
 
 
 def test_a_notebook_shows_a_sentence() -> None:

@@ -101,8 +101,8 @@ def test_a_task_that_cannot_tell_at_any_inputs_names_what_passes(
 ) -> None:
     found = asked(tmp_path, workers, of(result))
     assert found.fails_kernel
-    told, _, more = found.summary.partition(";")
-    assert told.endswith(right)
+    value, _, more = found.summary.partition(";")
+    assert value.endswith(right)
     assert ("everywhere" in more) == ("constant" in right)
 
 

@@ -100,6 +100,6 @@ def _ssh_keygen(action: str, *options: str, bundle: Path | None = None) -> subpr
         raise BadInput(f"ssh-keygen gave no answer within {LIMIT_S} s") from error
 
 
-def _last(told: bytes) -> str:
-    lines = told.decode("utf-8", "replace").strip().splitlines()
+def _last(text: bytes) -> str:
+    lines = text.decode("utf-8", "replace").strip().splitlines()
     return sanitizer.line(lines[-1], limit=200) if lines else "ssh-keygen says nothing"

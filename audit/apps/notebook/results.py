@@ -121,4 +121,4 @@ def _fenced(text: str, language: str) -> str:
 
 def _text(path: Path) -> str:
     """The source as a compiler reads it: what an editor hides is named."""
-    return sanitizer.told(path.read_text(encoding="utf-8"))
+    return sanitizer.visible(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""One run of torch's extension builder in a child process, inside the walls, told in the compiler's own words."""
+"""One run of torch's extension builder in a child process, inside the sandbox, with the compiler's own words."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def run_child(module: str, request: dict[str, Any], *, env: dict[str, str], fold
 def environment(arch: str, toolchain: Toolchain) -> dict[str, str]:
     """This process's environment with the target and the programs torch looks for."""
     programs = os.pathsep.join([str(toolchain.ninja), str(toolchain.cuda_home / "bin"), os.environ.get("PATH", "")])
-    told = {"PATH": programs, "CUDA_HOME": str(toolchain.cuda_home), "TORCH_CUDA_ARCH_LIST": arch, "MAX_JOBS": "2"}
-    return {**os.environ, **told}
+    values = {"PATH": programs, "CUDA_HOME": str(toolchain.cuda_home), "TORCH_CUDA_ARCH_LIST": arch, "MAX_JOBS": "2"}
+    return {**os.environ, **values}
 
 
 def compiler_words(log: str) -> str:

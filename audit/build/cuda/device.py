@@ -176,8 +176,8 @@ class CudaDevice:
         return CudaVariant(note, loaded)
 
     def _published(self, source: Path, variant: Variant, flags: tuple[str, ...]) -> CudaVariant:
-        told = flags if LINE_INFO in flags else (*flags, LINE_INFO)
-        built = extension.build(source, told, gpu=self._gpu, toolchain=self._toolchain, cache=self._cache)
+        result = flags if LINE_INFO in flags else (*flags, LINE_INFO)
+        built = extension.build(source, result, gpu=self._gpu, toolchain=self._toolchain, cache=self._cache)
         note = _note(variant, "published", built, header_set=RUNG, log=built.note)
         loaded = CudaLibrary(library=built.library, module=built.module, digests=digests(built.library))
         return CudaVariant(note, loaded, sanitizer=self._checker().result())

@@ -22,7 +22,7 @@ def working_sanitizer(toolchain: Toolchain) -> Path | None:
     if program is None:
         return None
     words = [str(program), "--tool", "memcheck", *TRIAL_OPTIONS, sys.executable, "-c", TRIAL]
-    with tempfile.TemporaryDirectory(prefix="audit-") as folder:  # inside the walls, as it is used
+    with tempfile.TemporaryDirectory(prefix="audit-") as folder:  # inside the sandbox, as it is used
         trial = command.run(words, folder=Path(folder), limit_s=TRIAL_LIMIT_S, network=True)
     return program if trial.code == 0 and "ERROR SUMMARY: 0 errors" in trial.out else None
 

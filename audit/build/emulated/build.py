@@ -87,7 +87,7 @@ def build(
         optimisation: "O2", or "O0" for an independent second build of the source's own functions.
         compute_capability: of the GPU the device stands for, e.g. 75.
         cache: a folder instead of the user's (see `audit.build.emulated.cache`).
-        progress: told in a few words what is being compiled.
+        progress: shows in a few words what is being compiled.
 
     Raises:
         BadInput: the source is missing or is no UTF-8.

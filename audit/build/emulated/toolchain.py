@@ -94,7 +94,7 @@ def searched(log: str) -> tuple[Path, ...]:
 
 
 def compile_file(arguments: list[str], *, folder: Path, reads: Sequence[Path] = ()) -> tuple[bool, str]:
-    """Run the compiler in a folder, inside the walls; whether it succeeded, and what it said.
+    """Run the compiler in a folder, inside the sandbox; whether it succeeded, and what it said.
 
     It may read, besides what is installed, that folder and `reads`.
     """

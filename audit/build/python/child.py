@@ -28,7 +28,7 @@ def main() -> None:
     folder = Path(request["folder"])
     plain: Any = cpp_extension.load_inline
     extensions: dict[str, Any] = {}
-    told = {"loaded": False, "extensions": extensions, "left": False}
+    values = {"loaded": False, "extensions": extensions, "left": False}
 
     def load_inline(name: str, cpp_sources: Any, cuda_sources: Any = None, *more: Any, **named: Any) -> Any:
         key = key_of(cpp_sources, cuda_sources, named.get("functions"))
@@ -45,12 +45,12 @@ def main() -> None:
     try:
         made = {"init_inputs": request["init_inputs"], "device": "cuda", "harness": Harness()}
         function_of(Path(request["source"]), request["entry"], **made)
-        told["loaded"] = True
+        values["loaded"] = True
     except SystemExit:
-        told["left"] = True
+        values["left"] = True
         raise
     finally:
-        (folder / MANIFEST).write_text(json.dumps(told), encoding="utf-8")
+        (folder / MANIFEST).write_text(json.dumps(values), encoding="utf-8")
 
 
 if __name__ == "__main__":

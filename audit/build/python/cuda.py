@@ -78,7 +78,7 @@ class PythonBuilder:
         return place, made(place, lambda folder: _build(request, folder, env))
 
     def _loaded(self, request: dict[str, Any], place: Path | None) -> CudaPython:
-        told = environment(self.gpu.arch, self.toolchain)
+        result = environment(self.gpu.arch, self.toolchain)
         own = self.cache / "python" / f"kept-{fingerprint([request['source'], self.gpu.arch, self.toolchain.torch])}"
         folders = {name: own / folder for name, folder in FOLDERS.items()}
         for folder in folders.values():
@@ -92,13 +92,13 @@ class PythonBuilder:
             init_inputs=request["init_inputs"],
             folder=place,
             extensions=extensions,
-            environment={name: told[name] for name in KEPT} | {name: str(one) for name, one in folders.items()},
+            environment={name: result[name] for name in KEPT} | {name: str(one) for name, one in folders.items()},
         )
 
 
 def _build(request: dict[str, Any], folder: Path, env: dict[str, str]) -> None:
-    told = {**request, "folder": str(folder)}
-    code, words = run_child(CHILD, told, env=env | {"TORCH_EXTENSIONS_DIR": str(folder)}, folder=folder)
+    values = {**request, "folder": str(folder)}
+    code, words = run_child(CHILD, values, env=env | {"TORCH_EXTENSIONS_DIR": str(folder)}, folder=folder)
     manifest = folder / MANIFEST
     seen = json.loads(manifest.read_text(encoding="utf-8")) if manifest.is_file() else LEFT
     refused = [text for text in seen["extensions"].values() if isinstance(text, str)]

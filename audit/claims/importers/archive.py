@@ -74,17 +74,17 @@ def _kernel(row: Row) -> Imported:
         tolerance=module_task.TOLERANCE,
         missing=(NO_COST,) if kernel else (NO_COST, no_code),
         choices=("protocol.flags: those of the archive's own Colab, since a row names none",),
-        rejected=row.told,
+        rejected=row.rejected,
     )
 
 
 def _task(row: Row, found: Imported) -> Imported:
     """Return the same with its task: the function that the kernel stands in for, and the module that calls it."""
-    told = row.text(FUNCTIONAL)
-    if told is None:
+    sentence = row.text(FUNCTIONAL)
+    if sentence is None:
         lacks = Missing(f"the row has no {FUNCTIONAL}", "reference.py", "write the task there", essential=True)
         return found.lacking(lacks)
-    original = Original("functional.py", told.encode(), f"{row.where} column {FUNCTIONAL}")
+    original = Original("functional.py", sentence.encode(), f"{row.where} column {FUNCTIONAL}")
     text = PythonText(original.data, where=original.published_as)
     sources = [found.claimed.data.decode()] if found.claimed else []
     shapes, choices = sizes.of_module(text, apart=[FUNCTION], made_with=["get_init_inputs"], sources=sources)
@@ -116,8 +116,8 @@ def _figures(row: Row, given: Given) -> tuple[list[Figure], list[Missing]]:
     figures: list[Figure] = []
     missing: list[Missing] = []
     if kernel is not None:
-        told = {"runtime": kernel, **baselines}
-        figures, missing = published.times(told, given=given, gpu=None, where=row.where)
+        values = {"runtime": kernel, **baselines}
+        figures, missing = published.times(values, given=given, gpu=None, where=row.where)
     for column, about in RATIOS.items():
         value = row.number_in(column)
         if value is not None:

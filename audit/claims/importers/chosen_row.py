@@ -14,7 +14,7 @@ from audit.claims.importers.material import Given
 from audit.claims.importers.rows import listed
 from audit.model.errors import BadInput
 
-MOST_TOLD = 10
+MOST_NAMED = 10
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Row:
     path: Path
     number: int
     cells: dict[str, Any]
-    told: tuple[str, ...]
+    rejected: tuple[str, ...]
 
     @property
     def where(self) -> str:
@@ -61,7 +61,7 @@ def chosen(path: Path, given: Given, *, columns: Collection[str], positive: Coll
     table = tables.read(path, wanted, positive=[name for name in known if name in positive])
     number, doubles = _number(table, given, path)
     cells = {str(name): value for name, value in table.frame.loc[number].items()}
-    return Row(path, number, cells, (*doubles, *_shortened(table.told())))
+    return Row(path, number, cells, (*doubles, *_shortened(table.rejections())))
 
 
 def _number(table: tables.Table, given: Given, path: Path) -> tuple[int, list[str]]:
@@ -79,7 +79,7 @@ def _number(table: tables.Table, given: Given, path: Path) -> tuple[int, list[st
     if len(frame) == 1:
         return int(frame.index[0]), []
     if len(frame) > 1 and given.select and len({repr(row) for row in frame.values.tolist()}) == 1:
-        others = ", ".join(str(number) for number in list(frame.index[1:])[:MOST_TOLD])
+        others = ", ".join(str(number) for number in list(frame.index[1:])[:MOST_NAMED])
         return int(frame.index[0]), [f"{path}: rows {others} say the same as row {frame.index[0]} and are left out"]
     raise BadInput(_which(list(frame.index), table, given, path))
 
@@ -87,9 +87,9 @@ def _number(table: tables.Table, given: Given, path: Path) -> tuple[int, list[st
 def _which(numbers: list[int], table: tables.Table, given: Given, path: Path) -> str:
     by = f" with {given.select[0]} = {given.select[1]}" if given.select else ""
     if not numbers:
-        rejected = f" ({table.told()[0]})" if table.rejected and not given.select else ""
+        rejected = f" ({table.rejections()[0]})" if table.rejected and not given.select else ""
         return f"{path}: no good row{by}{rejected}"
-    shown = ", ".join(str(number) for number in numbers[:MOST_TOLD]) + (", …" if len(numbers) > MOST_TOLD else "")
+    shown = ", ".join(str(number) for number in numbers[:MOST_NAMED]) + (", …" if len(numbers) > MOST_NAMED else "")
     return f"{path}: {len(numbers)} rows{by} (rows {shown}); choose one with --row N or --select COLUMN=VALUE"
 
 
@@ -101,5 +101,5 @@ def _last(table: tables.Table) -> int:
     return max([*table.frame.index, *(one.row for one in table.rejected)], default=0)
 
 
-def _shortened(told: list[str]) -> list[str]:
-    return told if len(told) <= MOST_TOLD else [*told[: MOST_TOLD - 1], "…", told[-1]]
+def _shortened(found: list[str]) -> list[str]:
+    return found if len(found) <= MOST_NAMED else [*found[: MOST_NAMED - 1], "…", found[-1]]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from audit.claims.importers.imported import Claimed, Figure, Imported
 from audit.model import Harness, sanitizer
 
-NOT_TOLD = "not told by the source"
+NOT_STATED = "not told by the source"
 UNKNOWN = "unknown"
 
 
@@ -64,9 +64,9 @@ def _source(imported: Imported) -> str:
     )
     keys = {
         "title": imported.title,
-        "authors": imported.authors or NOT_TOLD,
+        "authors": imported.authors or NOT_STATED,
         "published": imported.published or UNKNOWN,
-        "url": imported.url or NOT_TOLD,
+        "url": imported.url or NOT_STATED,
         "fidelity": "verbatim",
         "note": note,
     }
@@ -74,7 +74,7 @@ def _source(imported: Imported) -> str:
 
 
 def _protocol(imported: Imported) -> str:
-    steps = imported.steps or (NOT_TOLD,)
+    steps = imported.steps or (NOT_STATED,)
     return _table("[protocol]", {"steps": _list(steps), "flags": _list(imported.flags)})
 
 
@@ -128,8 +128,8 @@ def _figures(imported: Imported) -> Iterator[str]:
 
 def _stated(figure: Figure, imported: Imported) -> dict[str, str]:
     """Return the author and the address of a number, as far as the format gives them."""
-    told = {"by": figure.by or imported.authors, "url": imported.url}
-    return {key: quoted(value) for key, value in told.items() if value}
+    values = {"by": figure.by or imported.authors, "url": imported.url}
+    return {key: quoted(value) for key, value in values.items() if value}
 
 
 def _said(figure: Figure) -> str:
@@ -143,9 +143,9 @@ def _variant(claimed: Claimed) -> str:
         "technique": claimed.technique,
         "sha256": hashlib.sha256(claimed.data).hexdigest(),
     }
-    told = {key: quoted(value) for key, value in keys.items()}
+    values = {key: quoted(value) for key, value in keys.items()}
     least = claimed.compute_capability
-    return _table("[[variant]]", told if least is None else {**told, "compute_capability": repr(least)})
+    return _table("[[variant]]", values if least is None else {**values, "compute_capability": repr(least)})
 
 
 def _table(head: str, keys: Mapping[str, str], *, said: str = "") -> str:

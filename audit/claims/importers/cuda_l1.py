@@ -61,7 +61,7 @@ def read(material: Material, given: Given) -> Imported:
     name = "_".join(
         ["cuda_l1", *(str(row.cells[each]) for each in ("key", "level_id", "task_id") if row.cells.get(each))]
     )
-    told = replace(
+    text = replace(
         found,
         name=module_task.named_after(name),
         title=f"CUDA-L1, level {row.cells.get('level_id') or row.cells.get('key')}, task {row.cells.get('task_id')}",
@@ -70,9 +70,9 @@ def read(material: Material, given: Given) -> Imported:
         url="https://github.com/deepreinforce-ai/CUDA-L1",
         steps=STEPS,
         harness=EVALUATION,
-        rejected=row.told,
+        rejected=row.rejected,
     )
-    return told.with_figures(figures, [] if figures else [NO_FIGURES])
+    return text.with_figures(figures, [] if figures else [NO_FIGURES])
 
 
 def _figures(row: Row, given: Given, gpu: str | None) -> list[Figure]:

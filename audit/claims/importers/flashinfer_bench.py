@@ -205,9 +205,9 @@ def _too_much(kept: list[Original], file: str, stated: Definition, spec: Mapping
 def _writes(spec: Mapping[str, Any], source: Original, function: str, stated: Definition) -> bool:
     """Return whether the entry writes into what it is given last: as the spec says; true where neither it nor a Python
     signature decides, which is the benchmarks' default."""
-    told = spec.get("destination_passing_style")
-    if isinstance(told, bool):
-        return told
+    result = spec.get("destination_passing_style")
+    if isinstance(result, bool):
+        return result
     if source.file.endswith(".py"):
         node = PythonText(source.data, where=source.published_as).functions.get(function)
         if node is not None:

@@ -75,7 +75,7 @@ class Figure:
         about: "kernel", or the name of a baseline, or for a ratio the baseline it is over.
         value: the number, a time in milliseconds or a ratio baseline time / kernel time.
         unit: "ms" or "ratio".
-        gpu: where it was measured; None where that is not told.
+        gpu: where it was measured; None where that is not stated.
         concluded: from what the unit is known, and where the number stood.
         by: who states it; None: the authors of the source.
     """
@@ -118,7 +118,7 @@ class Imported:
         format: the name of the importer.
         provenance: file, row, column or cell.
         name: of the claim folder, `[a-z0-9_]+`.
-        title, task, authors, published, url: as published; None where it is not told.
+        title, task, authors, published, url: as published; None where it is not stated.
         dtype: of the inputs.
         originals: every source that was read, byte for byte.
         claimed: the kernel; None where there is none.

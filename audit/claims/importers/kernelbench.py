@@ -77,8 +77,8 @@ def _samples(document: Any) -> Iterator[tuple[str, str]]:
 def _figures(material: Material, given: Given) -> tuple[list[Figure], list[Missing]]:
     results = [(where, one) for name, each in material.documents.items() for where, one in _results(each, name)]
     if len(results) > 1:
-        told = ", ".join(where for where, _ in results[:5])
-        missing = Missing(f"{len(results)} results ({told}) and no saying which is this solution's", "observation",
+        text = ", ".join(where for where, _ in results[:5])
+        missing = Missing(f"{len(results)} results ({text}) and no saying which is this solution's", "observation",
                           "keep the one result beside the solution and import again")  # fmt: skip
         return [], [missing]
     if not results:

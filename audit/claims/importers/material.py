@@ -17,7 +17,7 @@ from audit.model import untrusted
 from audit.model.errors import BadInput
 
 DEEPEST, MOST_FILES = 3, 2000
-MOST_TOLD = 10
+MOST_NAMED = 10
 _PACKED = (".zip", ".tar", ".tgz", ".tar.gz", ".7z", ".tar.xz")
 _TABLES = (".parquet", ".csv", ".jsonl", ".json", ".ndjson", ".gz")
 
@@ -93,9 +93,9 @@ class Material:
         """Return the one table with that column. Raises BadInput for none or several."""
         names = [name for name, columns in self.columns.items() if column in columns]
         if len(names) != 1:
-            told = f"{len(names)} tables ({', '.join(names)})" if names else "no table"
+            text = f"{len(names)} tables ({', '.join(names)})" if names else "no table"
             trouble = f" ({self.problems[0]})" if self.problems else ""
-            raise BadInput(f"{self.where}: {told} with a column {column}{trouble}; name the file that is meant")
+            raise BadInput(f"{self.where}: {text} with a column {column}{trouble}; name the file that is meant")
         return self.files[names[0]]
 
     def document(self, name: str) -> Any:
@@ -106,8 +106,8 @@ class Material:
         """Return the only original found. Raises BadInput for none or several, naming them or the first problem."""
         if len(found) == 1:
             return found[0]
-        told = ", ".join(one.published_as for one in found[:MOST_TOLD])
-        count = f"{len(found)} of ({told})" if found else "no"
+        text = ", ".join(one.published_as for one in found[:MOST_NAMED])
+        count = f"{len(found)} of ({text})" if found else "no"
         trouble = f" ({self.problems[0]})" if self.problems and not found else ""
         raise BadInput(f"{self.where}: {count} {what}{trouble}; name the one that is meant")
 

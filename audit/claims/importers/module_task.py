@@ -72,8 +72,8 @@ def named_after(place: str) -> str:
 
 def first_line(task: PythonText) -> str:
     """Return the first line of what the task's `Model` says of itself."""
-    told = ast.get_docstring(task.classes["Model"]) if "Model" in task.classes else None
-    return (told or "").strip().partition("\n")[0].strip() or "what class Model of original/task.py computes"
+    result = ast.get_docstring(task.classes["Model"]) if "Model" in task.classes else None
+    return (result or "").strip().partition("\n")[0].strip() or "what class Model of original/task.py computes"
 
 
 def _with_task(claim: Imported, stated: Original, solution: str, shape: Mapping[str, int]) -> Imported:

@@ -86,10 +86,10 @@ def _chosen(texts: list[CudaText], given: Given, where: str) -> CudaText:
     fit = [one for one in several if given.row in (None, one.cell)]
     if len(fit) == 1:
         return fit[0]
-    told = ", ".join(f"cell {one.cell} ({one.name})" for one in several[:10])
+    text = ", ".join(f"cell {one.cell} ({one.name})" for one in several[:10])
     if not several:
         raise BadInput(f"{where}: no cell holds a CUDA text with a kernel (__global__)")
-    raise BadInput(f"{where}: {len(fit)} CUDA texts fit of {told}; choose one with --row CELL")
+    raise BadInput(f"{where}: {len(fit)} CUDA texts fit of {text}; choose one with --row CELL")
 
 
 def _bytes(text: CudaText, where: str) -> bytes:
@@ -161,9 +161,9 @@ def _tolerance(script: Script) -> Tolerance | None:
         return None
     named = next((keyword.value for keyword in call.keywords if keyword.arg == "rtol"), None)
     value = named.value if isinstance(named, ast.Constant) else None
-    told = ast.unparse(call)[:120]
+    result = ast.unparse(call)[:120]
     if isinstance(value, float) and 0.0 < value < 1.0:
         return Tolerance(
-            value, f"the notebook's own: {told}; the absolute part counts here in units of the result's rms"
+            value, f"the notebook's own: {result}; the absolute part counts here in units of the result's rms"
         )
-    return Tolerance(ALLCLOSE_RELATIVE, f"the notebook's own, with torch.allclose's default rtol = 1e-5: {told}")
+    return Tolerance(ALLCLOSE_RELATIVE, f"the notebook's own, with torch.allclose's default rtol = 1e-5: {result}")

@@ -157,8 +157,8 @@ def printed(document: dict[str, Any], given: Given) -> tuple[list[Figure], list[
     if not found:
         return [], [NO_FIGURES]
     if len({value for _, value, _ in found}) > 1:
-        told = ", ".join(f"{value:g} in cell {cell}" for cell, value, _ in found[:8])
-        return [], [Missing(f"the outputs print several ratios ({told})", "speedup", "write the one that is claimed")]
+        text = ", ".join(f"{value:g} in cell {cell}" for cell, value, _ in found[:8])
+        return [], [Missing(f"the outputs print several ratios ({text})", "speedup", "write the one that is claimed")]
     cell, value, line = found[0]
     where = f"cell {cell} printed: {line.strip()[:120]}"
     return [ratio("the reference of the notebook", value, given=given, gpu=_gpu(document), where=where)], []

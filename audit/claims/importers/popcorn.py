@@ -94,10 +94,10 @@ def _with_task(imported: Imported, material: Material, references: list[str]) ->
     missing += [] if REFERENCE in text.functions else [_NO_REFERENCE]
     missing += [SEVERAL_RESULTS] if text.returns_several(text.functions.get(REFERENCE)) else []
     missing += [_stand_in(module) for module, file in beside.items() if file is None]
-    told = ast.get_docstring(text.functions[REFERENCE]) if REFERENCE in text.functions else None
+    result = ast.get_docstring(text.functions[REFERENCE]) if REFERENCE in text.functions else None
     return replace(
         imported,
-        task=(told or "").strip().partition("\n")[0] or "what ref_kernel of original/reference.py computes",
+        task=(result or "").strip().partition("\n")[0] or "what ref_kernel of original/reference.py computes",
         dtype=text.dtype_of(MAKER),
         originals=(*imported.originals, material.original(name, file="reference.py"), *kept, *stated),
         reference=Reference("data", options),
@@ -246,6 +246,8 @@ def _tolerance(text: PythonText) -> Tolerance | None:
     relative = used["rtol"]
     if not published.positive(relative):
         return None
-    told = f"the leaderboard's own, rtol = {used['rtol']}, atol = {used['atol']}"
+    sentence = f"the leaderboard's own, rtol = {used['rtol']}, atol = {used['atol']}"
     default = "" if "rtol" in given else ", the defaults of its utils.py"
-    return Tolerance(float(relative), f"{told}{default}; the absolute part counts here in units of the result's rms")
+    return Tolerance(
+        float(relative), f"{sentence}{default}; the absolute part counts here in units of the result's rms"
+    )

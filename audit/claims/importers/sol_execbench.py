@@ -33,8 +33,8 @@ def _stated(workload: Workload) -> Tolerance | None:
     relative, absolute = (workload.tolerance.get(key) for key in ("max_rtol", "max_atol"))
     if not published.positive(relative):
         return None
-    told = ", ".join(f"{key} = {value}" for key, value in workload.tolerance.items())
-    reason = f"the workload's own: {told}; here every element counts"
+    text = ", ".join(f"{key} = {value}" for key, value in workload.tolerance.items())
+    reason = f"the workload's own: {text}; here every element counts"
     return Tolerance(
         float(relative or 0), f"{reason}, and max_atol is in units of the result's rms" if absolute else reason
     )

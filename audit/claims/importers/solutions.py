@@ -68,12 +68,12 @@ def find(material: Material, given: Given) -> Found:
     """
     solutions = [(name, each) for name, each in material.documents.items() if is_solution(each)]
     if len(solutions) != 1:
-        told = (
+        text = (
             f"{len(solutions)} solutions ({', '.join(name for name, _ in solutions[:10])})"
             if solutions
             else "no solution"
         )
-        raise BadInput(f"{material.where}: {told}; name the files of one")
+        raise BadInput(f"{material.where}: {text}; name the files of one")
     at, solution = solutions[0]
     named = solution.get("definition")
     stated = [(name, each) for name, each in material.documents.items() if definitions.is_definition(each)]
@@ -170,8 +170,8 @@ def figures(found: Found, workload: Workload, given: Given) -> list[Figure]:
         if not isinstance(performance, dict) or not isinstance(inner, dict) or inner.get("axes") != workload.sizes:
             continue
         gpu = environment.get("hardware") if isinstance(environment, dict) else None
-        told = {name: _time(performance, key, where) for name, key in _LATENCIES.items()}
-        known = {name: value for name, value in told.items() if value is not None}
+        values = {name: _time(performance, key, where) for name, key in _LATENCIES.items()}
+        known = {name: value for name, value in values.items() if value is not None}
         place = f"{where}: performance"
         found_figures += published.times(known, given=Given(gpu=given.gpu), gpu=gpu, where=place, named="ms")[0]
         ratio = _time(performance, "speedup_factor", where)

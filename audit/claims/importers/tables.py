@@ -41,7 +41,7 @@ class Table:
     frame: pd.DataFrame
     rejected: tuple[Rejected, ...]
 
-    def told(self) -> list[str]:
+    def rejections(self) -> list[str]:
         """Return one sentence a rejected row, and one with their number; nothing where every row is good."""
         lines = [f"{self.path}: {one}" for one in self.rejected]
         rows = len({one.row for one in self.rejected})

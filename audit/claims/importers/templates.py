@@ -42,9 +42,9 @@ def reference_py(reference: Reference, *, title: str) -> str:
         raise BadInput(f"contract {reference.contract}: unknown; known: {', '.join(CONTRACTS)}")
     task, body = CONTRACTS[reference.contract]
     imports = "from typing import Any\n" if "Any" in (text := body(reference.options)) else ""
-    told = sanitizer.line(title).replace("\\", "/").replace('"', "'")
+    sentence = sanitizer.line(title).replace("\\", "/").replace('"', "'")
     module, about = ("gemm_task", _ABOUT_GEMM) if task == "GemmTask" else ("imported_task", _ABOUT)
-    head = _HEAD.format(title=f"The task of: {told}", about=about, module=module, task=task, imports=imports)
+    head = _HEAD.format(title=f"The task of: {sentence}", about=about, module=module, task=task, imports=imports)
     return head + text + _TAIL
 
 
@@ -64,10 +64,10 @@ def get_init_inputs() -> list[Any]:
 def _functional(options: Options) -> str:
     """`file`, `function`; `settings` where `get_inputs` and `Model` take named arguments from a configuration."""
     settings = options.get("settings")
-    told = "" if settings is None else f"SETTINGS: dict[str, dict[str, Any]] = {shown(settings)}\n"
+    text = "" if settings is None else f"SETTINGS: dict[str, dict[str, Any]] = {shown(settings)}\n"
     named = "" if settings is None else ", settings=SETTINGS"
     file, function = shown(options["file"]), shown(options["function"])
-    return f"{told}TASK = FunctionalTask(ORIGINAL / {file}, function={function}{named})\n"
+    return f"{text}TASK = FunctionalTask(ORIGINAL / {file}, function={function}{named})\n"
 
 
 def _data(options: Options) -> str:
@@ -100,8 +100,8 @@ def _function(options: Options) -> str:
 
 def _gemm(options: Options) -> str:
     """`file`, any of `original/`; `half_sums`; `padded`, zeros behind M, N and K."""
-    told = f"half_sums={options['half_sums']!r}, padded={shown(options['padded'])}"
-    return f"TASK = GemmTask(ORIGINAL / {shown(options['file'])}, {told})\nagreeing = TASK.agreeing\n"
+    text = f"half_sums={options['half_sums']!r}, padded={shown(options['padded'])}"
+    return f"TASK = GemmTask(ORIGINAL / {shown(options['file'])}, {text})\nagreeing = TASK.agreeing\n"
 
 
 def axes_function(axes: Sequence[tuple[str, str]]) -> str:

@@ -74,10 +74,10 @@ def _codes(text: str) -> Iterator[str]:
     if not tree.body:  # to Python the preprocessor's lines are comments
         yield _FRACTION.sub(" ", _HIDDEN.sub(" ", text))
         return
-    told = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    found = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if node not in told:
+            if node not in found:
                 yield _FRACTION.sub(" ", _HIDDEN.sub(" ", node.value))
             node.value = ""
     yield _FRACTION.sub(" ", ast.unparse(tree).replace("//", "/"))

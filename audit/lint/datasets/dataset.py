@@ -127,10 +127,10 @@ class Dataset:
 
 def place(row: pd.Series) -> str:
     """Return a row for people: `H100, level 2, task 96`; the kernel's name where there is one."""
-    told = [row["gpu"] if row["gpu"] != NOT_STATED else ""]
-    told += [f"level {row['level']}" if row["level"] else "", f"task {row['task']}" if row["task"] else ""]
-    told += [str(row["kernel"])]
-    return ", ".join(filter(None, told)) or f"row {row['row']}"
+    found = [row["gpu"] if row["gpu"] != NOT_STATED else ""]
+    found += [f"level {row['level']}" if row["level"] else "", f"task {row['task']}" if row["task"] else ""]
+    found += [str(row["kernel"])]
+    return ", ".join(filter(None, found)) or f"row {row['row']}"
 
 
 def completed(frame: pd.DataFrame) -> pd.DataFrame:

@@ -37,8 +37,8 @@ def draw(data: Dataset) -> dict[str, Figure]:
     return {"strongest_baseline": ratios, "carried_mean": without}
 
 
-def _figure(name: str, drawn: Callable[[Palette], bytes], told: tuple[str, str]) -> Figure:
-    caption, alt = told
+def _figure(name: str, drawn: Callable[[Palette], bytes], found: tuple[str, str]) -> Figure:
+    caption, alt = found
     return Figure(name=name, alt=alt, caption=caption, png=drawn(canvas.LIGHT), dark=drawn(canvas.DARK))
 
 
@@ -136,6 +136,6 @@ def _ratios_told(parts: list[tuple[str, pd.DataFrame]], data: Dataset) -> tuple[
 
 def _without_told(parts: list[tuple[str, pd.DataFrame]], data: Dataset) -> tuple[str, str]:
     means = {gpu: _means(rows[data.headline]) for gpu, rows in parts}
-    told = "; ".join(f"{gpu}: {times(one[0])}, then {times(one[min(1, len(one) - 1)])}" for gpu, one in means.items())
+    text = "; ".join(f"{gpu}: {times(one[0])}, then {times(one[min(1, len(one) - 1)])}" for gpu, one in means.items())
     caption = "The mean as its largest rows are taken out one by one. A steep start is a mean that few rows carry."
-    return caption, f"Lines of the mean ratio against rows taken out. {told}."
+    return caption, f"Lines of the mean ratio against rows taken out. {text}."

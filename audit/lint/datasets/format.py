@@ -17,7 +17,7 @@ class Format:
     """One format.
 
     Args:
-        name: as told on a page.
+        name: as shown on a page.
         needs: the columns by which it is known.
         figures: columns of times and ratios: a cell is empty or holds a positive, finite number.
         others: the other columns that are read; what is in neither stays on disk.

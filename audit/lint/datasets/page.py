@@ -52,25 +52,25 @@ def counted(data: Dataset) -> str:
 
 def question(rule: str) -> str:
     """Return the question of a rule: the first paragraph of its file."""
-    told = sys.modules[RULES[rule].__module__].__doc__ or ""
-    return " ".join(told.strip().partition("\n\n")[0].split())
+    result = sys.modules[RULES[rule].__module__].__doc__ or ""
+    return " ".join(result.strip().partition("\n\n")[0].split())
 
 
 def explained(rule: str) -> str:
     """Return the rest of the rule's file docstring; empty where the question is all."""
-    told = sys.modules[RULES[rule].__module__].__doc__ or ""
-    return " ".join(told.strip().partition("\n\n")[2].split())
+    result = sys.modules[RULES[rule].__module__].__doc__ or ""
+    return " ".join(result.strip().partition("\n\n")[2].split())
 
 
 def _dataset(data: Dataset) -> Section:
     about = data.about
-    told = (
+    parts = (
         ("Source", Link(about.source)),
         ("Retrieved", about.retrieved),
         ("Remarks", about.note),
         ("Format", data.format),
     )
-    facts = tuple((name, text) for name, text in told if text)
+    facts = tuple((name, text) for name, text in parts if text)
     return Section("The dataset", "dataset", facts=facts, bullets=data.notes)
 
 
@@ -106,10 +106,12 @@ def _marks(marks: Sequence[Mark]) -> Section:
 def _refused(data: Dataset) -> Section:
     rows = tuple((one.file, f"{one.row:,}", one.column, one.reason) for one in data.refused[:MOST_REFUSED])
     left = len(data.refused) - len(rows)
-    told = f"{data.read - len(data.frame):,} rows were left out, the others went on."
+    sentence = f"{data.read - len(data.frame):,} rows were left out, the others went on."
     more = f" {left:,} more reasons are not shown." if left else ""
     table = Table("Rows left out", ("File", "Row", "Column", "Why"), rows, frozenset({1}))
-    return Section("Rows left out", "left-out", paragraphs=(told + more,), tables=(table,) if rows else (), folded=True)
+    return Section(
+        "Rows left out", "left-out", paragraphs=(sentence + more,), tables=(table,) if rows else (), folded=True
+    )
 
 
 def text(data: Dataset, answers: Sequence[Answer]) -> str:
@@ -122,7 +124,7 @@ def text(data: Dataset, answers: Sequence[Answer]) -> str:
         if answer.asked:
             lines += ["", answer.title, *_wrapped(answer.sentences)]
             lines += [line for shown in answer.tables[:1] for line in table(shown)]
-            lines += _wrapped([f"Errs: {told}" for told in answer.bias])
+            lines += _wrapped([f"Errs: {result}" for result in answer.bias])
     idle = [
         f"{answer.title} ({answer.sentences[0].removeprefix('Not asked: ').rstrip('.')})"
         for answer in answers
@@ -157,10 +159,10 @@ def _line(cells: Sequence[str], widths: Sequence[int], shown: Table) -> str:
     return ("  " + "  ".join(placed)).rstrip()
 
 
-def _wrapped(told: Sequence[str]) -> list[str]:
+def _wrapped(found: Sequence[str]) -> list[str]:
     return [
         line
-        for one in told
+        for one in found
         for line in textwrap.wrap(sanitizer.line(one), WIDTH, initial_indent="  ", subsequent_indent="    ")
     ]
 

@@ -55,7 +55,7 @@ def read(path: Path, *, gpu: str | None = None, unit: str | None = None) -> Data
     read_rows = len(frame) + len({(one.file, one.row) for one in refused})
     frame, twice = _once(frame)
     frame, notes = _with_gpu(frame, gpu or known.gpu)
-    decided, sentence = _unit(frame["kernel_time"], told=unit)
+    decided, sentence = _unit(frame["kernel_time"], stated=unit)
     return Dataset(
         name=known.title or path.name,
         format=form.name,
@@ -105,8 +105,8 @@ def _part(file: Path) -> tuple[Format, pd.DataFrame, list[Refused]]:
     positive, numbers = (figures, []) if form.none is None else ([], figures)
     table, bad = _plausible(tables.read(file, columns, numbers=numbers, positive=positive), figures, none=form.none)
     frame = form.convert(table)
-    told = sorted((*table.rejected, *bad), key=lambda one: one.row)
-    refused = [Refused(file.name, one.row, one.column, one.reason) for one in told]
+    found = sorted((*table.rejected, *bad), key=lambda one: one.row)
+    refused = [Refused(file.name, one.row, one.column, one.reason) for one in found]
     return form, frame.assign(file=file.name, row=frame.index), refused
 
 
@@ -135,51 +135,51 @@ def _once(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[Refused]]:
     return frame[~repeated].reset_index(drop=True), refused
 
 
-def _with_gpu(frame: pd.DataFrame, told: str) -> tuple[pd.DataFrame, list[str]]:
+def _with_gpu(frame: pd.DataFrame, text: str) -> tuple[pd.DataFrame, list[str]]:
     silent = frame["gpu"] == NOT_STATED
     if not silent.any():
         names = list(frame["gpu"].unique())
         many = f"{len(names)} GPUs are in it ({', '.join(names[:SHOWN_NAMES])}): no figure is pooled over them."
         return frame, [many] if len(names) > 1 else []
-    if not told:
+    if not text:
         return frame, [f"{int(silent.sum()):,} rows name no GPU; --gpu says which one they speak of."]
-    where = gpus.described(told)
+    where = gpus.described(text)
     return frame.assign(gpu=frame["gpu"].where(~silent, where)), [
         f"{int(silent.sum()):,} rows that name no GPU are read as {where}."
     ]
 
 
-def _unit(times: pd.Series, *, told: str | None) -> tuple[str | None, str]:
+def _unit(times: pd.Series, *, stated: str | None) -> tuple[str | None, str]:
     """Return the unit of published times, None where nothing decides, and the sentence that says why.
 
     Args:
         times: positive, NaN where there is none.
-        told: what the user says; believed unless the times exclude it.
+        stated: what the user says; believed unless the times exclude it.
 
     Raises:
         BadInput: the user's unit is unknown, or excluded by the times.
     """
-    if told is not None and told not in UNITS:
-        raise BadInput(f"--unit {told}: unknown; known: {', '.join(UNITS)}")
+    if stated is not None and stated not in UNITS:
+        raise BadInput(f"--unit {stated}: unknown; known: {', '.join(UNITS)}")
     known = times.dropna()
     if known.empty:
         return None, "No times are published, only ratios."
     least = float(known.min())
     if least < SHORTEST_US:
         return _agreed(
-            "ms", told, f"the shortest, {least:.3g}, would be under the {SHORTEST_US} µs CUDA events resolve"
+            "ms", stated, f"the shortest, {least:.3g}, would be under the {SHORTEST_US} µs CUDA events resolve"
         )
     if least > LONGEST_MS:
-        return _agreed("us", told, f"the shortest, {least:.3g}, would be more than ten minutes in milliseconds")
-    if told is not None:
-        return told, f"Times are read as {told}, as asked."
+        return _agreed("us", stated, f"the shortest, {least:.3g}, would be more than ten minutes in milliseconds")
+    if stated is not None:
+        return stated, f"Times are read as {stated}, as asked."
     return None, (
         f"Nothing says whether times are ms or µs (the shortest is {least:.3g}); give --unit to have them held "
         "against the hardware. Ratios do not depend on it."
     )
 
 
-def _agreed(unit: str, told: str | None, why: str) -> tuple[str, str]:
-    if told not in (None, unit):
-        raise BadInput(f"--unit {told}: the times cannot be that: {why}; leave the option out")
+def _agreed(unit: str, result: str | None, why: str) -> tuple[str, str]:
+    if result not in (None, unit):
+        raise BadInput(f"--unit {result}: the times cannot be that: {why}; leave the option out")
     return unit, f"Times are {unit}: {why}."

@@ -79,8 +79,8 @@ def _returned(function: ast.FunctionDef) -> ast.expr | None:
     return body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
 
 
-def _of_expression(told: ast.expr, shapes: dict[str, Shape]) -> Work | None:
-    name, operands = _operation(told)
+def _of_expression(result: ast.expr, shapes: dict[str, Shape]) -> Work | None:
+    name, operands = _operation(result)
     given = [_shape(one, shapes) for one in operands]
     known = [shape for _, shape in filter(None, given)]
     if len(known) != len(given) or not known:
@@ -90,22 +90,22 @@ def _of_expression(told: ast.expr, shapes: dict[str, Shape]) -> Work | None:
     return next((ask(known) for known_names, ask in _KNOWN if name in known_names), None)
 
 
-def _operation(told: ast.expr) -> tuple[str, Sequence[ast.expr]]:
+def _operation(result: ast.expr) -> tuple[str, Sequence[ast.expr]]:
     """Its name without the module, and the tensors it is asked about; other arguments change no work."""
-    if isinstance(told, ast.BinOp) and isinstance(told.op, ast.MatMult):
-        return "matmul", (told.left, told.right)
-    if isinstance(told, ast.Call) and isinstance(told.func, ast.Attribute):
-        count = 2 if told.func.attr in MATRIX else 1
-        if ast.unparse(told.func.value) in ("torch", "F", "torch.nn.functional"):
-            return told.func.attr, told.args[:count]
+    if isinstance(result, ast.BinOp) and isinstance(result.op, ast.MatMult):
+        return "matmul", (result.left, result.right)
+    if isinstance(result, ast.Call) and isinstance(result.func, ast.Attribute):
+        count = 2 if result.func.attr in MATRIX else 1
+        if ast.unparse(result.func.value) in ("torch", "F", "torch.nn.functional"):
+            return result.func.attr, result.args[:count]
     return "", ()
 
 
-def _shape(told: ast.expr, shapes: dict[str, Shape]) -> tuple[str, Shape] | None:
+def _shape(result: ast.expr, shapes: dict[str, Shape]) -> tuple[str, Shape] | None:
     """Return the input an operand is, as it is or transposed, and the operand's shape."""
-    if isinstance(told, ast.Name):
-        return (told.id, shapes[told.id]) if told.id in shapes else None
-    turned = ast.unparse(told)
+    if isinstance(result, ast.Name):
+        return (result.id, shapes[result.id]) if result.id in shapes else None
+    turned = ast.unparse(result)
     return next(
         (
             (name, shape[::-1])
@@ -160,23 +160,23 @@ def inputs_of(tree: ast.Module) -> tuple[Shape, ...] | None:
     return None
 
 
-def _all(told: list[ast.expr], tensors: Mapping[str, Shape], known: Mapping[str, Value]) -> tuple[Shape, ...] | None:
-    shapes = [tensors.get(one.id) if isinstance(one, ast.Name) else _random(one, known) for one in told]
+def _all(entries: list[ast.expr], tensors: Mapping[str, Shape], known: Mapping[str, Value]) -> tuple[Shape, ...] | None:
+    shapes = [tensors.get(one.id) if isinstance(one, ast.Name) else _random(one, known) for one in entries]
     found = tuple(shape for shape in shapes if shape is not None)
-    return found if len(found) == len(told) else None
+    return found if len(found) == len(entries) else None
 
 
-def _random(told: ast.expr, known: Mapping[str, Value]) -> Shape | None:
+def _random(result: ast.expr, known: Mapping[str, Value]) -> Shape | None:
     """Return the shape of `torch.rand(...)` or `torch.randn(...)`, also with `.cuda()` behind it; float32 only."""
-    if not isinstance(told, ast.Call) or not isinstance(told.func, ast.Attribute):
+    if not isinstance(result, ast.Call) or not isinstance(result.func, ast.Attribute):
         return None
-    if told.func.attr == "cuda" and not told.args:
-        return _random(told.func.value, known)
-    torch = isinstance(told.func.value, ast.Name) and told.func.value.id == "torch"
-    if not torch or told.func.attr not in RANDOM or any(one.arg not in ("device", None) for one in told.keywords):
+    if result.func.attr == "cuda" and not result.args:
+        return _random(result.func.value, known)
+    torch = isinstance(result.func.value, ast.Name) and result.func.value.id == "torch"
+    if not torch or result.func.attr not in RANDOM or any(one.arg not in ("device", None) for one in result.keywords):
         return None
     sizes: list[int] = []
-    for argument in told.args:
+    for argument in result.args:
         value = _value(argument.value if isinstance(argument, ast.Starred) else argument, known)
         if value is None:
             return None
@@ -197,13 +197,13 @@ def _constants(statements: list[ast.stmt], known: Mapping[str, Value]) -> dict[s
     return found
 
 
-def _value(told: ast.expr, known: Mapping[str, Value]) -> Value | None:
-    if isinstance(told, ast.Tuple | ast.List):
-        parts = [_value(one, known) for one in told.elts]
+def _value(result: ast.expr, known: Mapping[str, Value]) -> Value | None:
+    if isinstance(result, ast.Tuple | ast.List):
+        parts = [_value(one, known) for one in result.elts]
         whole = tuple(part for part in parts if isinstance(part, int))
         return whole if len(whole) == len(parts) else None
-    if isinstance(told, ast.Name):
-        return known.get(told.id)
+    if isinstance(result, ast.Name):
+        return known.get(result.id)
     numbers = {name: value for name, value in known.items() if isinstance(value, int)}
-    value = computed(told, numbers, _OPERATIONS, largest=LARGEST)
-    return value if isinstance(told, ast.Constant) or value is None or abs(value) < LARGEST else None
+    value = computed(result, numbers, _OPERATIONS, largest=LARGEST)
+    return value if isinstance(result, ast.Constant) or value is None or abs(value) < LARGEST else None

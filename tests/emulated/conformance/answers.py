@@ -45,13 +45,15 @@ def main(results: Path) -> None:
     for group, answers in record["groups"].items():
         path = FOLDER / f"{group}.json"
         before = json.loads(path.read_text(encoding="utf-8"))["answers"] if path.exists() else {}
-        told = {
+        values = {
             entry.name: [digest(entry), base64.b64encode(zlib.compress(bytes.fromhex(one["answer"]), 9)).decode()]
             for entry in GROUPS[group]
             if "answer" in (one := answers.get(entry.name, {}))
         }
         kept = {
-            entry.name: {**before, **told}[entry.name] for entry in GROUPS[group] if entry.name in {**before, **told}
+            entry.name: {**before, **values}[entry.name]
+            for entry in GROUPS[group]
+            if entry.name in {**before, **values}
         }
         lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(one)}" for name, one in kept.items())
         head = json.dumps({"device": record["device"]})[:-1]

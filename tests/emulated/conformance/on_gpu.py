@@ -119,8 +119,8 @@ def asked_of_gpu(group: str, part: dict[int, Entry], library: Path) -> dict[str,
             trouble = done.stderr[-500:]
         except subprocess.TimeoutExpired:
             trouble = "no answer in time"
-        told = json.loads(target.read_text()) if target.exists() else {}
-        found.update({GROUPS[group][i].name: {"error": trouble or "no answer"} for i in open_} | told)
+        values = json.loads(target.read_text()) if target.exists() else {}
+        found.update({GROUPS[group][i].name: {"error": trouble or "no answer"} for i in open_} | values)
     return found
 
 

@@ -46,8 +46,8 @@ def _first(frame: pd.DataFrame, names: tuple[str, ...]) -> str:
 
 
 def _gpu(metadata: Any) -> str:
-    told = metadata.get("hardware") if isinstance(metadata, dict) else None
-    return gpus.described(sound(told)) if isinstance(told, str) and told.strip() else NOT_STATED
+    result = metadata.get("hardware") if isinstance(metadata, dict) else None
+    return gpus.described(sound(result)) if isinstance(result, str) and result.strip() else NOT_STATED
 
 
 FORMAT = Format(

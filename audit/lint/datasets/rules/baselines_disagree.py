@@ -32,14 +32,16 @@ def run(data: Dataset) -> Answer:
     everything = pd.concat([rows for _, rows in parts]) if parts else data.scored
     far = everything[spread(everything, data) > FACTOR]
     far = far.loc[spread(far, data).sort_values(ascending=False, kind="stable").index]
-    told = [", ".join(f"{gpu} {count(int((spread(rows, data) > FACTOR).sum()), len(rows))}" for gpu, rows in parts)]
-    sentences = (f"Rows whose own baselines differ by more than {FACTOR:g}x: {told[0]}.",)
+    found = [", ".join(f"{gpu} {count(int((spread(rows, data) > FACTOR).sum()), len(rows))}" for gpu, rows in parts)]
+    sentences = (f"Rows whose own baselines differ by more than {FACTOR:g}x: {found[0]}.",)
     bias = (
         "The spread of several noisy times grows with their number, but not to a factor of five; rows with fewer "
         "baselines have fewer chances to disagree.",
     )
-    marks = tuple(mark(row, NAME, "hint", _told(row, data)) for _, row in far.iterrows())
-    named = tuple((place(row), times(_of(row, data)), _told(row, data)) for _, row in far.head(MOST_NAMED).iterrows())
+    marks = tuple(mark(row, NAME, "hint", _described(row, data)) for _, row in far.iterrows())
+    named = tuple(
+        (place(row), times(_of(row, data)), _described(row, data)) for _, row in far.head(MOST_NAMED).iterrows()
+    )
     shown = Table("Rows whose baselines differ most", ("Row", "Slowest / fastest", "Between"), named, frozenset({1}))
     return Answer(NAME, TITLE, sentences, bias, (table, shown) if named else (table,), marks)
 
@@ -54,7 +56,7 @@ def _of(row: pd.Series, data: Dataset) -> float:
     return float(ratios.max() / ratios.min())
 
 
-def _told(row: pd.Series, data: Dataset) -> str:
+def _described(row: pd.Series, data: Dataset) -> str:
     ratios = row[data.ratios].astype(float)
     slow, fast = ratios.idxmax(), ratios.idxmin()
     return (

@@ -35,12 +35,12 @@ def run(data: Dataset) -> Answer:
     columns = ("GPU", "Tasks", "Kernels a task (median)", "Best kernel, median over tasks (errs high)",
                "Middle kernel, median over tasks", "Tasks whose best is faster",
                "Tasks whose middle one is faster")  # fmt: skip
-    told = "; ".join(f"{row[0]}: best {row[3]}, middle {row[4]}" for row in rows)
+    text = "; ".join(f"{row[0]}: best {row[3]}, middle {row[4]}" for row in rows)
     bias = (
         "The best of many noisy ratios errs high, the more the larger their number; times taken again for the chosen "
         "kernel alone would tell by how much.",
     )
-    sentence = f"Median over tasks against {data.baselines[0]}: {told}."
+    sentence = f"Median over tasks against {data.baselines[0]}: {text}."
     return Answer(
         NAME, TITLE, (sentence,), bias, (Table("Best and middle kernel", columns, rows, frozenset(range(1, 7))),)
     )

@@ -35,8 +35,8 @@ def run(data: Dataset) -> Answer:
     twice = bare[bare.duplicated(["gpu", "level", "task", "kernel"], keep="first")]
     sentences = [f"Rows without code that give a task, kernel and GPU of an earlier row other figures: {len(twice):,}."]
     if len(coded):
-        told = count(len(copied), len(coded))
-        sentences.append(f"{told} of the rows with code hold the code of an earlier row of the same task.")
+        result = count(len(copied), len(coded))
+        sentences.append(f"{result} of the rows with code hold the code of an earlier row of the same task.")
     else:
         sentences.append("No row holds its code, so nothing is said about copies.")
     marks = [mark(row, NAME, "hint", "the code of an earlier row of this task") for _, row in copied.iterrows()]

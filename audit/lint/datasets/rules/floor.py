@@ -83,14 +83,14 @@ def _under(rows: pd.DataFrame) -> list[tuple[pd.Series, Grade, str]]:
         gpu, named = _gpu(str(name))
         if gpu is not None:
             least = floors(part["flops"].to_numpy(), part["bytes"].to_numpy(), gpu)
-            told = part.assign(hard_ms=least.hard_ms, fp32_ms=least.fp32_ms)
-            slow = told[told["kernel_ms"] < np.maximum(least.hard_ms, least.fp32_ms)]
-            found += [_told(row, named=named) for _, row in slow.iterrows()]
+            result = part.assign(hard_ms=least.hard_ms, fp32_ms=least.fp32_ms)
+            slow = result[result["kernel_ms"] < np.maximum(least.hard_ms, least.fp32_ms)]
+            found += [_described(row, named=named) for _, row in slow.iterrows()]
     found.sort(key=lambda one: (one[2] != "proved", one[0]))
     return [(row, grade, text) for _, row, grade, text in found]
 
 
-def _told(row: pd.Series, *, named: bool) -> tuple[float, pd.Series, Grade, str]:
+def _described(row: pd.Series, *, named: bool) -> tuple[float, pd.Series, Grade, str]:
     """Return how far under its floor the row is, the row, its grade, and the floor."""
     if row["kernel_ms"] < row["hard_ms"]:
         text = f"under {milliseconds(row['hard_ms'])}, the least on any unit"

@@ -35,9 +35,11 @@ def run(data: Dataset) -> Answer:
     sentences = (
         f"{count(len(apart), asked)} of the ratios with both times are not their quotient or hint at two units.",
     )
-    rows_told = tuple((place(row), name, _told(row, name)) for row, name in apart[:MOST_NAMED])
-    tables = (Table("Ratios apart from their times", ("Row", "Baseline", "What it says"), rows_told),) if apart else ()
-    marks = tuple(mark(row, NAME, "hint", f"{name}: {_told(row, name)}") for row, name in apart)
+    rows_described = tuple((place(row), name, _described(row, name)) for row, name in apart[:MOST_NAMED])
+    tables = (
+        (Table("Ratios apart from their times", ("Row", "Baseline", "What it says"), rows_described),) if apart else ()
+    )
+    marks = tuple(mark(row, NAME, "hint", f"{name}: {_described(row, name)}") for row, name in apart)
     return Answer(NAME, TITLE, sentences, (), tables, marks)
 
 
@@ -46,7 +48,7 @@ def _thousand(quotient: pd.Series) -> pd.Series:
     return quotient.between(low, high) | (1 / quotient).between(low, high)
 
 
-def _told(row: pd.Series, name: str) -> str:
+def _described(row: pd.Series, name: str) -> str:
     quotient = row[TIME + name] / row["kernel_time"]
     unit = "; about a thousand: ms beside µs?" if bool(_thousand(pd.Series([quotient])).iloc[0]) else ""
     both = f"{number(float(row[TIME + name]))} / {number(float(row['kernel_time']))}"

@@ -62,12 +62,12 @@ def _ranks(ranks: pd.DataFrame) -> Table:
 
 
 def _farthest(rows: pd.DataFrame, spread: pd.Series) -> Table:
-    told = tuple(
+    found = tuple(
         (f"level {place[0]}, task {place[1]}", *(times(value) for value in row), times(spread[place]))
         for place, row in rows.iterrows()
     )
     columns = ("Task", *map(str, rows), "Largest / smallest")
-    return Table("Tasks that differ most from GPU to GPU", columns, told, frozenset(range(1, len(columns))))
+    return Table("Tasks that differ most from GPU to GPU", columns, found, frozenset(range(1, len(columns))))
 
 
 def _code(data: Dataset) -> str:

@@ -50,9 +50,9 @@ def _ours(one: Published, data: Dataset) -> float | None:
 
 def _row(one: Published, ours: float | None) -> tuple[str, ...]:
     head = (one.gpu, one.level or "all", one.baseline or "the headline's", one.statistic)
-    told = (lambda value: f"{value:,.0f}") if one.statistic == "rows" else times
+    result = (lambda value: f"{value:,.0f}") if one.statistic == "rows" else times
     if ours is None:
-        return (*head, told(one.value), "none", "no such rows")
+        return (*head, result(one.value), "none", "no such rows")
     close = abs(ours - one.value) <= (0 if one.statistic == "rows" else CLOSE) * one.value
     reading = "the same" if close else "higher in the file" if ours > one.value else "lower in the file"
-    return (*head, told(one.value), told(ours), reading)
+    return (*head, result(one.value), result(ours), reading)

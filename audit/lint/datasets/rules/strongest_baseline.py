@@ -35,10 +35,10 @@ def run(data: Dataset) -> Answer:
     table = Table("Median ratio per GPU, by baseline", columns, rows, frozenset(range(1, 8)))
     fallen = _fallen(data)
     medians = ", ".join(f"{gpu} {times(median_of_strongest(part, data))}" for gpu, part in parts)
-    told = [f"Median against the strongest of its own {len(data.baselines)} baselines: {medians}."]
+    found = [f"Median against the strongest of its own {len(data.baselines)} baselines: {medians}."]
     if len(fallen):
         first = fallen.iloc[0]
-        told.append(
+        found.append(
             f"From {FALLS_FROM:g}x or more against {eager} to {FALLS_TO:g}x or less against another baseline of the "
             f"same row: {rows_of(len(fallen))}; farthest: {place(first)}, {_fall(first, data)}."
         )
@@ -49,7 +49,7 @@ def run(data: Dataset) -> Answer:
     )
     marks = tuple(mark(row, NAME, "hint", _fall(row, data)) for _, row in fallen.iterrows())
     named = _named(fallen.head(MOST_NAMED), data)
-    return Answer(NAME, TITLE, tuple(told), bias, (table, *named), marks)
+    return Answer(NAME, TITLE, tuple(found), bias, (table, *named), marks)
 
 
 def strongest(rows: pd.DataFrame, data: Dataset) -> pd.Series:
@@ -103,11 +103,13 @@ def _fall(row: pd.Series, data: Dataset) -> str:
 
 
 def _named(rows: pd.DataFrame, data: Dataset) -> tuple[Table, ...]:
-    told = tuple(
+    found = tuple(
         (place(row), *(times(row[name]) if row[name] == row[name] else "none" for name in data.ratios))
         for _, row in rows.iterrows()
     )
     caption = "Rows that fall farthest between two baselines of their own"
     return (
-        (Table(caption, ("Row", *data.baselines), told, frozenset(range(1, len(data.baselines) + 1))),) if told else ()
+        (Table(caption, ("Row", *data.baselines), found, frozenset(range(1, len(data.baselines) + 1))),)
+        if found
+        else ()
     )

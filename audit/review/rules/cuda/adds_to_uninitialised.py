@@ -27,8 +27,8 @@ def _of_launch(reading: CudaReading, launch: Launch) -> list[Spot]:
         if how is None or how.plain or made is None or not is_uninitialised(reading, made):
             continue
         if _untouched(reading, made, launch):
-            told = f"kernel {launch.kernel_name} only adds to {name}, which line {made.line} leaves uninitialised"
-            spots.append(Spot(launch.line, told))
+            text = f"kernel {launch.kernel_name} only adds to {name}, which line {made.line} leaves uninitialised"
+            spots.append(Spot(launch.line, text))
     return spots
 
 

@@ -19,14 +19,14 @@ def find(reading: CudaReading) -> list[Spot]:
     """Where values become narrower, in files whose kernels work on wider ones."""
     if any(_NARROW.search(each.text) for kernel in reading.kernels for each in kernel.parameters):
         return []
-    found = {call.line: told for call in reading.calls if (told := _told(reading, call))}
+    found = {call.line: result for call in reading.calls if (result := _described(reading, call))}
     for node in reading.nodes("cast_expression"):
         if (kind := node.child_by_field_name("type")) and _NARROW.fullmatch(reading.text(kind).strip()):
             found.setdefault(reading.line(node), f"({reading.text(kind).strip()})")
-    return [Spot(line, f"{told} rounds values to fewer bits than they came with") for line, told in found.items()]
+    return [Spot(line, f"{result} rounds values to fewer bits than they came with") for line, result in found.items()]
 
 
-def _told(reading: CudaReading, call: Call) -> str | None:
+def _described(reading: CudaReading, call: Call) -> str | None:
     if _INTRINSIC.fullmatch(call.name):
         return call.name
     if call.receiver is not None and call.name in ("half", "bfloat16"):

@@ -23,8 +23,8 @@ def find(reading: CudaReading) -> list[Spot]:
             several = (name for name in names if len(reading.mentioned(name, kernel)) > 1)
             uses[kernel.name] = next(several, None)
         if used := uses[kernel.name]:
-            told = f"kernel {launch.kernel_name} uses dynamic shared memory ({used}) and this launch asks for none"
-            spots.append(Spot(launch.line, told))
+            text = f"kernel {launch.kernel_name} uses dynamic shared memory ({used}) and this launch asks for none"
+            spots.append(Spot(launch.line, text))
     return spots
 
 

@@ -35,8 +35,8 @@ def _of_launch(reading: CudaReading, launch: Launch) -> list[Spot]:
     for node in _divisions(reading, launch, host):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is not None and right is not None and _is_size(reading, left) and _is_block(reading, launch, right):
-            told = f"{reading.written(node)} blocks leave out what the division does not come out even with"
-            return [Spot(reading.line(node), told)]
+            text = f"{reading.written(node)} blocks leave out what the division does not come out even with"
+            return [Spot(reading.line(node), text)]
     return []
 
 

@@ -40,8 +40,8 @@ def _of_kernel(reading: CudaReading, kernel: Function, own: frozenset[str]) -> l
         texts = ["".join(reading.text(node).split()) for node in accesses]
         other = next((node for node, text in zip(accesses, texts, strict=True) if text != texts[0]), None)
         if other is not None:
-            told = f"{name} is accessed by another index and kernel {kernel.name} has no barrier"
-            return [Spot(reading.line(other), told)]
+            sentence = f"{name} is accessed by another index and kernel {kernel.name} has no barrier"
+            return [Spot(reading.line(other), sentence)]
     return []
 
 

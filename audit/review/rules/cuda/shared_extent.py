@@ -46,8 +46,8 @@ def find(reading: CudaReading) -> list[Spot]:
             extent = arrays.get(reading.text(base)) if base is not None else None
             largest = _largest(reading, kernel, index, constants) if extent and index is not None else None
             if extent and largest is not None and largest >= extent and base is not None:
-                told = f"{reading.text(base)} has {extent} elements and is indexed up to {largest}"
-                spots.append(Spot(reading.line(node), told))
+                text = f"{reading.text(base)} has {extent} elements and is indexed up to {largest}"
+                spots.append(Spot(reading.line(node), text))
     return spots
 
 

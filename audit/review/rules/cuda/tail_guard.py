@@ -60,8 +60,8 @@ def _unguarded(reading: CudaReading, kernel: Function) -> list[Spot]:
         if base is None or index is None or reading.text(base) not in pointers:
             continue
         if thread.holds(index) and block.holds(index):
-            told = f"kernel {kernel.name} accesses {reading.text(base)} here and never compares its place with a size"
-            return [Spot(reading.line(node), told)]
+            text = f"kernel {kernel.name} accesses {reading.text(base)} here and never compares its place with a size"
+            return [Spot(reading.line(node), text)]
     return []
 
 

@@ -20,8 +20,8 @@ def find(reading: CudaReading) -> list[Spot]:
             later = reading.mentioned_between(fresh.name, fresh.node.end_byte + 1, function.end)
             given = [node for node in later if not METADATA.match(reading.source.masked, node.end_byte)]
             if given and all(_is_returned(reading, node) for node in given):
-                told = f"{fresh.name} is returned as allocated: uninitialised, and given to nothing that could write it"
-                spots.append(Spot(fresh.line, told))
+                text = f"{fresh.name} is returned as allocated: uninitialised, and given to nothing that could write it"
+                spots.append(Spot(fresh.line, text))
     return spots
 
 

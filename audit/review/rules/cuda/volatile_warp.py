@@ -30,8 +30,8 @@ def find(reading: CudaReading) -> list[Spot]:
             and base[0] in names
         ]
         if len(steps) > 1:
-            told = f"function {function.name} steps through volatile memory and relies on its warp running in step"
-            spots.append(Spot(reading.line(steps[0]), told))
+            text = f"function {function.name} steps through volatile memory and relies on its warp running in step"
+            spots.append(Spot(reading.line(steps[0]), text))
     return spots
 
 

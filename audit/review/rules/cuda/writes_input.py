@@ -30,8 +30,8 @@ def find(reading: CudaReading) -> list[Spot]:
             stored = stored_parameters(reading, launch.kernel_name)
             for position, name in tensors_given(reading, launch).items():
                 if position in stored and name in inputs:
-                    told = f"kernel {launch.kernel_name} stores into {inputs[name]}, which the caller passed in"
-                    spots.append(Spot(launch.line, told))
+                    text = f"kernel {launch.kernel_name} stores into {inputs[name]}, which the caller passed in"
+                    spots.append(Spot(launch.line, text))
     return spots
 
 

@@ -40,7 +40,9 @@ def find(reading: PythonReading) -> list[Spot]:
     several = {name for _, name, _ in lines if sum(other == name for _, other, _ in lines) > 1}
     restored = {name for name in several if isinstance(last[name], ast.Name)}
     return [
-        Spot(line, f"{name} {told} for everything in the process") for line, name, told in lines if name not in restored
+        Spot(line, f"{name} {result} for everything in the process")
+        for line, name, result in lines
+        if name not in restored
     ]
 
 

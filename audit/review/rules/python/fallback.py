@@ -28,8 +28,8 @@ def find(reading: PythonReading) -> list[Spot]:
         if raises(handler.body):
             continue
         if _computes(reading, handler.body) or _returns(handler.body):
-            told = "whatever fails above is caught here, and something else computes the result"
-            spots.append(Spot(handler.lineno, told))
+            text = "whatever fails above is caught here, and something else computes the result"
+            spots.append(Spot(handler.lineno, text))
         elif reading.function(handler) is not None and all(isinstance(each, ast.Pass) for each in handler.body):
             spots.append(Spot(handler.lineno, "whatever fails above is caught here and passed over"))
     return spots

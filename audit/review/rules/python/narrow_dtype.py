@@ -33,7 +33,7 @@ def find(reading: PythonReading) -> list[Spot]:
             found[call.lineno] = name
         elif name == "triton.language.dot" and any(_allows_tf32(each) for each in call.keywords):
             found[call.lineno] = "a dot product in TF32"
-    return [Spot(line, f"{told} rounds values to fewer bits than they came with") for line, told in found.items()]
+    return [Spot(line, f"{result} rounds values to fewer bits than they came with") for line, result in found.items()]
 
 
 def _allows_tf32(keyword: ast.keyword) -> bool:

@@ -28,7 +28,7 @@ def find(reading: PythonReading) -> list[Spot]:
     for call, name in reading.calls():
         if name.rpartition(".")[2] in _MAKERS:
             found.setdefault(call.lineno, f"{name.rpartition('.')[2]} makes a tensor of another class")
-    return [Spot(line, told) for line, told in found.items()]
+    return [Spot(line, result) for line, result in found.items()]
 
 
 RULE = Rule("tensor_subclass", __doc__, "contract", find)

@@ -22,8 +22,8 @@ def find(reading: PythonReading) -> list[Spot]:
             continue
         for node in ast.walk(_grid(reading, call.func.slice)):
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) and _plain(node.left):
-                told = f"{ast.unparse(node)[:60]} programs leave out what the division does not come out even with"
-                spots.append(Spot(node.lineno, told))
+                text = f"{ast.unparse(node)[:60]} programs leave out what the division does not come out even with"
+                spots.append(Spot(node.lineno, text))
     return spots
 
 

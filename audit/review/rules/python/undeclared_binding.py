@@ -59,8 +59,8 @@ def undeclared(cpp: Sequence[str], functions: Sequence[str]) -> tuple[str, ...]:
 
 def refusal(names: Sequence[str]) -> str:
     """Say why torch's builder refuses an extension that leaves those names undeclared; empty for no name."""
-    told = f"torch cannot build this extension: its cpp_sources declare no {', '.join(names)}, which functions binds"
-    return told if names else ""
+    text = f"torch cannot build this extension: its cpp_sources declare no {', '.join(names)}, which functions binds"
+    return text if names else ""
 
 
 RULE = Rule("undeclared_binding", __doc__, "kernels_ran", find)

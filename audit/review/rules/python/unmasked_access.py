@@ -32,8 +32,8 @@ def _of_kernel(reading: PythonReading, kernel: ast.FunctionDef) -> list[Spot]:
     blocks = any("make_" in name for name in names)
     if masked or by_position or loops or blocks or not names >= _PLACE or not accesses:
         return []
-    told = f"kernel {kernel.name} accesses a range here and masks nothing past the end"
-    return [Spot(accesses[0].lineno, told)]
+    text = f"kernel {kernel.name} accesses a range here and masks nothing past the end"
+    return [Spot(accesses[0].lineno, text)]
 
 
 RULE = Rule("unmasked_access", __doc__, "memory_access", find)
