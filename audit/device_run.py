@@ -85,7 +85,7 @@ class DeviceRun:
         self._workers = workers
         self._scratch = scratch
         self._keep = keep
-        self._forged: dict[str, list[str]] = {}
+        self._violations: dict[str, list[str]] = {}
         self._references = References(self._process if self.kind == "cuda" else None)
 
     def rest(self) -> None:
@@ -199,7 +199,7 @@ class DeviceRun:
             older = self._older_code(variant, target, found) if found[0].outcome != "error" else None
             if older is not None:
                 yield self._marked(older)
-        if seen := self._forged.get(variant.name):
+        if seen := self._violations.get(variant.name):
             yield self._marked(channel.finding(variant.name, seen))
 
     def timed(self, findings: Iterable[Finding], built: Mapping[str, BuiltVariant]) -> Iterator[Finding]:
@@ -222,7 +222,7 @@ class DeviceRun:
             reference=self._folder.reference,
             folder=self._scratch,
             shared=shared,
-            forged=self._forged.setdefault(variant.name, []),
+            violations=self._violations.setdefault(variant.name, []),
             references=self._references,
         )
 

@@ -1,4 +1,4 @@
-"""What a session costs, the sealed channel and the walls included: `python bench/channel.py BEFORE AFTER [--out FILE]`,
+"""The cost of a session, sealed channel and sandbox included: `python bench/channel.py BEFORE AFTER [--out FILE]`,
 two checkouts of this repository with `audit.run.requests`.
 
 Sessions of a Python kernel on the emulated device, six calls each, in fresh processes and in a kept one; the two

@@ -1,6 +1,6 @@
-"""What the walls cost: a warm audit of triangular_mm on the emulated device with and without them, one after the other.
+"""The cost of the sandbox: a warm audit of triangular_mm on the emulated device, with it and without in turn.
 
-Run it on an idle machine: `python bench/containment.py [PAIRS]`. Each pair is an audit inside the walls and one
+Run it on an idle machine: `python bench/containment.py [PAIRS]`. Each pair is an audit inside the sandbox and one
 without, in changing order, each with workers of its own; seconds are wall clock, from asking for the workers to the
 verdict. The ratio is the median over the pairs. Writes `bench/results/containment.json` with the machine it came from.
 """
@@ -72,7 +72,7 @@ def main() -> None:
             order = (True, False) if pair % 2 else (False, True)
             seconds = {sandboxed: seconds_of(Path(scratch), sandboxed=sandboxed) for sandboxed in order}
             rows.append({"walled_s": round(seconds[True], 3), "open_s": round(seconds[False], 3)})
-            print(f"{seconds[True]:7.2f} s inside the walls, {seconds[False]:7.2f} s without", flush=True)
+            print(f"{seconds[True]:7.2f} s inside the sandbox, {seconds[False]:7.2f} s without", flush=True)
     os.environ[native.WITHOUT] = ""
     with Workers(1) as workers:
         walls = [wall.model_dump() for wall in sandbox_check.results(workers)]

@@ -101,7 +101,7 @@ def _sandbox() -> Check:
     limits = check.around_commands()
     missing = [limit for limit in limits if not limit.up]
     found = f"{len(limits) - len(missing)} of {len(limits)} sandbox limits around claimed code hold"
-    advice = "; ".join(f"{wall.name} missing: {wall.why}" for wall in missing)
+    advice = "; ".join(f"{limit.name} missing: {limit.why}" for limit in missing)
     return Check("containment", "--" if missing else "ok", found, advice)
 
 

@@ -67,7 +67,7 @@ AROUND = ("begin", "end")
 
 
 def counted(measurements: Sequence[Measurement], findings: Sequence[Finding]) -> list[Measurement]:
-    """The measurements, those of a callable whose time is contradicted under the name of an exhibit."""
+    """The measurements, those of a callable whose time is contradicted under a name that marks them unverified."""
     doubted = {one.target for one in findings if one.probe == NAME and one.outcome == "fail"}
     return [
         one.model_copy(update={"protocol": CONTRADICTED + one.protocol}) if one.variant in doubted else one
@@ -84,6 +84,6 @@ def _reported_ms(name: str, measurements: Sequence[Measurement]) -> float | None
 
 def _finding(one: Seen, reported_ms: float) -> Finding:
     text = f"{one.calls} calls took {one.wall_ms:.4g} ms by the clock of another process, {reported_ms:.4g} ms each by "
-    text += "its own: its times are an exhibit only"
+    text += "its own: its times are unverified"
     evidence: dict[str, JsonValue] = {"calls": one.calls, "wall_ms": one.wall_ms, "reported_ms": reported_ms}
     return Finding(probe=NAME, target=one.name, outcome="fail", grade="hint", summary=text, evidence=evidence)

@@ -11,7 +11,7 @@ from audit.measure.comparison import PREFIX, RANKS, TIMED_OUTPUTS, precision_of
 from audit.model import Claim, Finding, Tolerance
 from audit.probes import channel
 from audit.probes.answer import Answer, Seen, failed, finding, passed
-from audit.probes.called import Call, Case, SessionBroken, SessionForged, alike
+from audit.probes.called import Call, Case, ProtocolViolated, SessionBroken, alike
 from audit.probes.compare import Array, Comparison, compare, sentence
 
 THREADS = 8
@@ -30,14 +30,14 @@ def verified(events: Sequence[dict[str, Any]], cases: Sequence[Case], claim: Cla
     with ThreadPoolExecutor(THREADS) as threads:
         results = list(threads.map(lambda event: _compared(event, cases, claim, folder), events))
     by_name: dict[str, list[tuple[dict[str, Any], Comparison | str]]] = {}
-    forged: dict[str, list[str]] = {}
+    violations: dict[str, list[str]] = {}
     for event, result in zip(events, results, strict=True):
-        if isinstance(result, SessionForged):
-            forged.setdefault(event["variant"], []).append(str(result))
+        if isinstance(result, ProtocolViolated):
+            violations.setdefault(event["variant"], []).append(str(result))
         else:
             by_name.setdefault(event["variant"], []).append((event, result))
-    found = [_finding(name, calls) for name, calls in by_name.items() if name not in forged]
-    return [*found, *(channel.finding(name, seen) for name, seen in forged.items())]
+    found = [_finding(name, calls) for name, calls in by_name.items() if name not in violations]
+    return [*found, *(channel.finding(name, seen) for name, seen in violations.items())]
 
 
 def tolerances(claim: Claim) -> Callable[[str], Tolerance]:
@@ -56,7 +56,7 @@ def tolerances(claim: Claim) -> Callable[[str], Tolerance]:
 
 def _compared(
     event: dict[str, Any], cases: Sequence[Case], claim: Claim, folder: Path
-) -> Comparison | str | SessionForged:
+) -> Comparison | str | ProtocolViolated:
     """How one call's output compares, what else it is, or that it differs from what was reported of it."""
     if "no_tensor" in event:
         return f"returned no tensor but {event['no_tensor']}"
@@ -66,7 +66,7 @@ def _compared(
     try:
         want, *also = (_part(one, event) for one in (case.expected, *case.also))
         got = Call(event, folder / event["file"]).values()
-    except SessionForged as seen:
+    except ProtocolViolated as seen:
         return seen
     except SessionBroken as seen:
         return str(seen)
@@ -74,14 +74,14 @@ def _compared(
 
 
 def _part(expected: Array, event: dict[str, Any]) -> Array:
-    """What is right for the rows that were kept. Raises SessionForged where the report of them does not fit."""
+    """What is right for the rows that were kept. Raises ProtocolViolated where the report of them does not fit."""
     whole = expected.reshape(event["whole"])
     try:
         part = whole if event["rows"] is None else whole[event["rows"]]
     except IndexError:
-        raise SessionForged("rows of an output were told that it has not") from None
+        raise ProtocolViolated("rows of an output were told that it has not") from None
     if event["shape"] != list(part.shape):
-        raise SessionForged("the kept part of an output has another shape than its rows")
+        raise ProtocolViolated("the kept part of an output has another shape than its rows")
     return part
 
 

@@ -24,7 +24,7 @@ ALONE_HOT = "CUDA events, L2 hot, alone"
 BEFORE_BLOCKS = "do_bench, L2 flushed"
 """What stood for `OURS` in records of schema 1, whose callables were timed one after another."""
 CONTRADICTED = "contradicted by the clock of another process: "
-"""What the name of a protocol begins with whose times count no more, see `witness`."""
+"""What the name of a protocol begins with whose times count no more, see `independent_clock`."""
 
 BY_HOW = {"cold": OURS, "hot": HOT, "host": HOST_CLOCK, "seen": SEEN}
 """The protocol of what an interleaved session tells."""

@@ -1,4 +1,4 @@
-"""Times what the audit may speak of: passing variants and baselines side by side, the claim's exhibit apart."""
+"""Times passing variants and baselines side by side, and the claimed kernel apart, unverified."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Session:
                 return
             del left[culprit]
 
-    def exhibit(self, name: str, built: BuiltVariant) -> None:
+    def unverified(self, name: str, built: BuiltVariant) -> None:
         """A kernel under the published protocol alone, in a process of its own."""
         with compiler_caches.place(self.workers, scratch=self.case.inputs.parent) as (results, caches):
             request = timing_requests.Published(
@@ -176,7 +176,7 @@ class Session:
         against = independent_clock.about(reply, reported, target=self.claim.name)
         self._measurements += independent_clock.counted(reported, against)
         self._findings += against
-        if reply.ending == "forged":
+        if reply.ending == "protocol violation":
             self._findings.append(channel.finding(self._suspect(what), [reply.detail]))
         self._findings += [not_timed(event["failed"], event["why"]) for event in reply.events if "failed" in event]
         if not reply.finished:
@@ -204,12 +204,12 @@ class Session:
 def times(
     session: Session, built: Mapping[str, BuiltVariant], *, passed: Collection[str], baselines: bool = True
 ) -> Times:
-    """Times every passing build side by side with the baselines, then the claimed kernel's exhibit.
+    """Times every passing build side by side with the baselines, then the unverified timing of the claimed kernel.
 
     Args:
         session: what to time and with what.
         built: the builds by variant name, for a GPU.
-        passed: names of the variants that passed every probe. Of the others only the claim is timed, as an exhibit.
+        passed: names of the variants that passed every probe. Of the others only the claim is timed, unverified.
         baselines: False holds a later session, of builds that came late, with eager and the strongest baselines that
             the session knows.
     """
@@ -222,7 +222,7 @@ def times(
         session.interleaved(LATER, sound, baselines=_rivals(session, sound))
     claimed = session.claim.claimed
     if claimed is not None and claimed.name in built:
-        session.exhibit(claimed.name, built[claimed.name])
+        session.unverified(claimed.name, built[claimed.name])
     return session.taken()
 
 

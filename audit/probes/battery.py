@@ -241,7 +241,7 @@ class _Planned:
         """The first result of a sequence for a case's contents."""
         file = call.file.with_name(f"{call.file.stem}-{first['of']}.bin")
         event = {**call.event, **{key: first[key] for key in ("shape", "dtype", "digest")}}
-        return Asked(f"{what}_{first['of']}", self._cases[first["of"]], Call(event, file, call.forged))
+        return Asked(f"{what}_{first['of']}", self._cases[first["of"]], Call(event, file, call.violations))
 
     def _number(self, case: Case) -> int:
         known = [one.inputs for one in self._cases]

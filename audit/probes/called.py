@@ -31,7 +31,7 @@ class SessionBroken(AuditError):
     """A session ended before it answered the question; says how."""
 
 
-class SessionForged(SessionBroken):
+class ProtocolViolated(SessionBroken):
     """A message of a session was not written by our own code; says what was seen."""
 
 
@@ -92,12 +92,14 @@ Need = tuple[Mode, Case]
 
 @dataclass(frozen=True)
 class Call:
-    """One call in a session: the event the worker wrote and the raw output it left; `forged` takes what is seen of an
-    output that was changed since."""
+    """One call in a session: the event the worker wrote and the raw output it left.
+
+    `violations` takes a sentence for an output that was changed since.
+    """
 
     event: dict[str, Any]
     file: Path
-    forged: list[str] = field(default_factory=list, compare=False, repr=False)
+    violations: list[str] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def raised(self) -> str | None:
@@ -119,7 +121,7 @@ class Call:
         """The output as bytes, one row per element: shape (elements, bytes per element).
 
         Raises:
-            SessionForged: the file does not hold what the session wrote, or what it reported of it.
+            ProtocolViolated: the file does not hold what the session wrote, or what it reported of it.
             SessionBroken: there is no element in it.
         """
         elements = math.prod(self.event["shape"])
@@ -129,9 +131,9 @@ class Call:
             most = LARGEST_ITEM_BYTES * elements
             data = results.read(self.file, digest=self.event["digest"], most_bytes=most)
         except ProtocolViolation as seen:
-            raise self._forged(str(seen)) from None
+            raise self._violations(str(seen)) from None
         if not data.size or data.size % elements:
-            raise self._forged(f"the output {self.file.name} has not the shape that was told")
+            raise self._violations(f"the output {self.file.name} has not the shape that was told")
         return data.reshape(elements, -1)
 
     def words(self) -> npt.NDArray[Any]:
@@ -150,20 +152,20 @@ class Call:
         """The output as numbers of its own type (bfloat16 as float32), in its own shape.
 
         Raises:
-            SessionForged, SessionBroken: as `raw`, or its type is none that can be compared.
+            ProtocolViolated, SessionBroken: as `raw`, or its type is none that can be compared.
         """
         data, dtype = self.raw(), self.event["dtype"]
         if data.shape[1] != item_bytes(dtype):
-            raise self._forged(f"the output {self.file.name} has not the shape that was told")
+            raise self._violations(f"the output {self.file.name} has not the shape that was told")
         if dtype == "bfloat16":
             high = data.view(np.uint16).astype(np.uint32) << 16
             return high.view(np.float32).reshape(self.event["shape"])
         values: npt.NDArray[Any] = data.view(np.dtype(dtype)).reshape(self.event["shape"])
         return values
 
-    def _forged(self, seen: str) -> SessionForged:
-        self.forged.append(seen)
-        return SessionForged(seen)
+    def _violations(self, seen: str) -> ProtocolViolated:
+        self.violations.append(seen)
+        return ProtocolViolated(seen)
 
 
 def value_calls(calls: Iterable[Call], expected: Iterable[Array]) -> None:

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from audit.build.settings import EmulatedPythonSettings, EmulatedSettings
 from audit.model import Shape
 from audit.model.errors import Unsupported
-from audit.probes.called import Call, Case, SessionBroken, SessionForged
+from audit.probes.called import Call, Case, ProtocolViolated, SessionBroken
 from audit.probes.own_kernels import own_kernels, refused_by_torch
 from audit.probes.references import References
 from audit.probes.target import Target
@@ -101,7 +101,7 @@ def parts(target: Target, case: Case, *, blocks: int, memory: str) -> tuple[dict
     """A call of which so many blocks of each large launch are run: its event and its output, see `run.launches`."""
     drawn = {"blocks": blocks, "seed": zlib.crc32(case.expected.tobytes())}
     ((event, folder),) = _asked(target, [case.inputs], drawn, memory=memory)
-    return event, Call(event, folder / "0.bin", target.forged)
+    return event, Call(event, folder / "0.bin", target.violations)
 
 
 def case_of(target: Target) -> Case:
@@ -179,9 +179,9 @@ def _asked(
         folder=folder,
     )
     reply = target.workers.call(request, limit_s=limit_s)
-    if reply.ending == "forged":
-        target.forged.append(reply.detail)
-        raise SessionForged(f"forged: {reply.detail}")
+    if reply.ending == "protocol violation":
+        target.violations.append(reply.detail)
+        raise ProtocolViolated(f"protocol violation: {reply.detail}")
     if reply.ending == "timed out":
         known.slow.add(call)
         raise Unsupported(late)

@@ -50,5 +50,5 @@ class References:
         if self._open is not None and self._process is None:
             self._process = self._opened.enter_context(self._open())
         if held_to not in self._targets:
-            self._targets[held_to] = replace(target, is_reference=True, shared=self._process, forged=[])
+            self._targets[held_to] = replace(target, is_reference=True, shared=self._process, violations=[])
         return self._targets[held_to]

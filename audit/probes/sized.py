@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from audit.model import Shape, sanitizer
 from audit.model.errors import Unsupported
 from audit.probes import claimed_launches, claimed_shape
-from audit.probes.called import Call, Case, Mode, SessionBroken, SessionForged
+from audit.probes.called import Call, Case, Mode, ProtocolViolated, SessionBroken
 from audit.probes.compare import sentence
 from audit.probes.contract import ILLEGAL
 from audit.probes.target import Target
@@ -72,7 +72,7 @@ def called(target: Target, shapes: Sequence[Shape]) -> list[At]:
 
     Raises:
         SessionBroken: no inputs could be made.
-        SessionForged: something else than our own code spoke for a session.
+        ProtocolViolated: something else than our own code spoke for a session.
     """
     made = list(zip(shapes, _cases(target, shapes), strict=True))
     calls = iter(_calls(target, [case for _, case in made if isinstance(case, Case)]))
@@ -96,7 +96,7 @@ def launched(target: Target, base: At, found: Sequence[At]) -> list[At]:
         return []
     try:
         return [_of_launches(one) for one in claimed_shape.launched(target, shapes)]
-    except SessionForged:
+    except ProtocolViolated:
         raise
     except (SessionBroken, Unsupported):
         return []
@@ -139,7 +139,7 @@ def _calls(target: Target, cases: Sequence[Case]) -> list[Call | str]:
         try:
             plan = [{"run": "claim", "case": place} for place in range(len(rest))]
             calls += _until_illegal(target.steps(plan, cases=rest, mode=mode, fresh=True))
-        except SessionForged:
+        except ProtocolViolated:
             raise
         except (SessionBroken, Unsupported) as error:
             if not together or len(rest) == 1:
@@ -167,7 +167,7 @@ def _at(target: Target, case: Case, call: Call | str) -> At:
     try:
         compared = target.compared(call, case)
         right, why = compared.right, sentence(compared.evidence())
-    except SessionForged:
+    except ProtocolViolated:
         raise
     except SessionBroken as error:
         right, why = False, str(error)

@@ -19,9 +19,9 @@ from audit.probes.called import (
     Case,
     Mode,
     Need,
+    ProtocolViolated,
     Run,
     SessionBroken,
-    SessionForged,
     Step,
     item_bytes,
     largest_of,
@@ -46,7 +46,7 @@ class Target:
     """One build of one variant, ready to be asked.
 
     `reference` is the claim's reference.py, `folder` takes the outputs of sessions, `shared` is the process for those
-    that need no fresh one, `forged` lists protocol violations. `references` gives the task's own reference held to the
+    that need no fresh one, `violations` lists protocol violations. `references` gives the task's reference held to the
     same; where `is_reference`, a step `claim` calls that, and the variant is not loaded.
     """
 
@@ -58,7 +58,7 @@ class Target:
     reference: Path
     folder: Path
     shared: SharedProcess | None = None
-    forged: list[str] = field(default_factory=list, compare=False, repr=False)
+    violations: list[str] = field(default_factory=list, compare=False, repr=False)
     references: References = field(default_factory=References, compare=False, repr=False)
     is_reference: bool = False
     _answers: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
@@ -146,7 +146,7 @@ class Target:
         """The plain call at that case, made now if no earlier session made it.
 
         Raises:
-            SessionBroken, SessionForged, Unsupported: as `steps`.
+            SessionBroken, ProtocolViolated, Unsupported: as `steps`.
         """
         with self._asking:
             if (mode, case.inputs) not in self._known:
@@ -193,7 +193,7 @@ class Target:
 
         Raises:
             SessionBroken: the process did not answer every call, or the device had to stop a kernel.
-            SessionForged: something else than our own code spoke for it.
+            ProtocolViolated: something else than our own code spoke for it.
             Unsupported: the launch needs more than this device has.
         """
         calls: list[Call] = []
@@ -230,10 +230,10 @@ class Target:
             steps=tuple(requests.Step.model_validate(step) for step in steps),
         )
         reply, folder = self._asked(request, shared=shared)
-        if reply.ending == "forged":
-            self.forged.append(reply.detail)
-            raise SessionForged(f"forged: {reply.detail}")
-        calls += [Call(event, folder / f"{event['step']}.bin", self.forged) for event in reply.events]
+        if reply.ending == "protocol violation":
+            self.violations.append(reply.detail)
+            raise ProtocolViolated(f"protocol violation: {reply.detail}")
+        calls += [Call(event, folder / f"{event['step']}.bin", self.violations) for event in reply.events]
         if not reply.finished:
             whose = "reference.py" if self.is_reference else self.variant.file
             done = f"{reply.ending} after {len(calls)} of {len(steps)} calls"
@@ -245,7 +245,7 @@ class Target:
         did."""
         if shared is not None:
             reply, folder = self._asked_of(shared, request, above=shared.results)
-            if reply.finished or reply.ending in ("timed out", "stopped", "forged"):
+            if reply.finished or reply.ending in ("timed out", "stopped", "protocol violation"):
                 return reply, folder
         return self._asked_of(self.workers, request, above=self.folder)
 

@@ -77,7 +77,7 @@ def _sandbox(record: Record) -> list[Table]:
         )
         for one in record.environment.sandbox
     )
-    return [Table(message("environment.sandbox"), headings("wall", "inside", "on_this_machine"), rows)] if rows else []
+    return [Table(message("environment.sandbox"), headings("limit", "inside", "on_this_machine"), rows)] if rows else []
 
 
 def _sources(record: Record) -> Table:

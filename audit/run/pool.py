@@ -24,7 +24,7 @@ from audit.run.supervisors import ForkServer, Supervisor
 from audit.run.transcript import ProtocolViolation
 from audit.run.wire import AnyRequest
 
-Ending = Literal["finished", "raised", "ended", "crashed", "timed out", "stopped", "forged"]
+Ending = Literal["finished", "raised", "ended", "crashed", "timed out", "stopped", "protocol violation"]
 """`raised` is an exception; `ended` a process that left by itself, as `sys.exit` and `os._exit` have it."""
 
 
@@ -33,7 +33,7 @@ class Reply:
     """How a session ended, and the events before that.
 
     Attributes:
-        ending: `forged` is a protocol violation, after which no event counts.
+        ending: after a `protocol violation` no event counts.
         events: in their order.
         detail: for people: the signal, the traceback's last line, the time limit, or the violation.
         arrived_s: when each event came, by the supervisor's clock, in seconds since the request.
@@ -207,17 +207,17 @@ def _asked(supervisor: Supervisor, request: AnyRequest) -> Reply:
     starts = ((start, event) for event in found for start in (event["expected_at"], *event.get("also_at", ())))
     if all(results.hold(start, event["expected_shape"]) for start, event in starts):
         return reply
-    return Reply("forged", (), "a result was told that nobody wrote")
+    return Reply("protocol violation", (), "a result was told that nobody wrote")
 
 
 def _reply(ended: wire.Ended, request: AnyRequest) -> Reply:
     """Return the reply, once every event was seen to be one that this request can be answered with."""
     if ended.violation is not None:
-        return Reply("forged", (), ended.violation)
+        return Reply("protocol violation", (), ended.violation)
     try:
         events = protocol.checked(request, ended.lines, finished=ended.finished)
     except ProtocolViolation as seen:
-        return Reply("forged", (), str(seen))
+        return Reply("protocol violation", (), str(seen))
     ending, detail = _ending(ended, request.limit_s)
     return Reply(ending, events, detail, ended.arrived_s, ended.attested)
 

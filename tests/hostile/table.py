@@ -1,4 +1,4 @@
-"""docs/hostile.md: every attack, the wall that holds it, how it must end and how it last did.
+"""docs/hostile.md: every attack, the mechanism that holds it, how it must end and how it last did.
 
 `python -m tests.hostile.table` takes what the last `make hostile` saw into `seen.json` and writes the page.
 """
@@ -52,7 +52,7 @@ def markdown() -> str:
             parts.append(
                 f"\n## On the {device} device: {len(asked)} attacks\nSeen on {', '.join(_machines(device))}.\n\n"
             )
-            parts.append("| attack | tries | wall | must end as | was seen as |\n|---|---|---|---|---|\n")
+            parts.append("| attack | tries | mechanism | must end as | was seen as |\n|---|---|---|---|---|\n")
             parts += [_line(attack, device, seen[device, attack.name]) for attack in asked]
     return "".join(parts)
 

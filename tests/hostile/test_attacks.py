@@ -1,4 +1,4 @@
-"""Every attack through a real audit: how it ends, that nothing is forged or lost, and that nobody after it notices."""
+"""Every attack through a real audit: how it ends, that nothing is lost, and that nobody after it notices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ATTACKS = attacks()
 SEEN = ROOT / "out/hostile"
 KNOWN_GOOD = "known_good"
 LET_THROUGH = "let through"
-"""What an attack raises that found no wall."""
+"""What an attack raises that found no limit."""
 LATE = {
     "limit_s": re.compile(r"did not finish within (\d+) s"),
     "compile_limit_s": re.compile(r"not ended after (\d+) s"),

@@ -38,7 +38,7 @@ def ladder(request: Interleaved) -> list[dict[str, Any]]:
     return session(request, baseline__eager=2.7, baseline__blocked=1.8, wmma_split=0.3, control__again__wmma_split=0.3)
 
 
-def exhibit(request: Published) -> list[dict[str, Any]]:
+def unverified_timing(request: Published) -> list[dict[str, Any]]:
     (one,) = request.variants
     return [{"variant": one.name, "protocol": p.name, "samples_ms": [0.02]} for p in request.protocols]
 
@@ -57,7 +57,7 @@ def _no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_passed_runs_side_by_side_and_the_claim_is_timed_apart(tmp_path: Path) -> None:
-    workers = StandIn(interleaved=ladder, published=exhibit)
+    workers = StandIn(interleaved=ladder, published=unverified_timing)
     result = measure.times(opened(workers, tmp_path), builds("claimed", "no_op", "wmma_split"), passed={"wmma_split"})
     assert workers.kinds() == ["cases", "interleaved", "published"]
     _, race, alone = workers.requests
@@ -71,7 +71,7 @@ def test_what_passed_runs_side_by_side_and_the_claim_is_timed_apart(tmp_path: Pa
 
 
 def test_the_findings_of_a_good_session(tmp_path: Path) -> None:
-    workers = StandIn(interleaved=ladder, published=exhibit)
+    workers = StandIn(interleaved=ladder, published=unverified_timing)
     result = measure.times(opened(workers, tmp_path), builds("wmma_split"), passed={"wmma_split"})
     found = {(one.probe, one.target): one.outcome for one in result.findings}
     assert found == {
@@ -87,7 +87,7 @@ def test_the_findings_of_a_good_session(tmp_path: Path) -> None:
 
 
 def test_a_build_that_comes_late_runs_beside_eager_and_the_strongest_baseline(tmp_path: Path) -> None:
-    workers = StandIn(interleaved=ladder, published=exhibit)
+    workers = StandIn(interleaved=ladder, published=unverified_timing)
     one = opened(workers, tmp_path)
     first = measure.times(one, builds("wmma_split"), passed={"wmma_split"})
     workers.answers["interleaved"] = lambda request: session(

@@ -119,7 +119,7 @@ def test_host_code_that_does_not_come_back_in_time_is_no_answer_and_is_asked_onc
             return SimpleNamespace(ending="timed out", finished=False, events=[], detail="late")
 
     made = target(tmp_path, "")
-    made.folder, made.workers, made.references, made.forged = tmp_path, Slow(), References(), []  # type: ignore[misc, assignment]
+    made.folder, made.workers, made.references, made.violations = tmp_path, Slow(), References(), []  # type: ignore[misc, assignment]
     made.claim.entry, made.claim.harness = "forward", Harness()  # type: ignore[misc]
     made.built.limit_s = 60.0  # type: ignore[misc]
     made.built.settings = lambda **_: SETTINGS  # type: ignore[method-assign]

@@ -16,7 +16,7 @@ from audit.build.emulated.device import EmulatedDevice
 from audit.device_run import DeviceRun
 from audit.model import Finding
 from audit.probes import OF_THE_CLAIM, PROBES, answer, sized, sweep
-from audit.probes.called import Call, Case, SessionBroken, SessionForged
+from audit.probes.called import Call, Case, ProtocolViolated, SessionBroken
 from audit.probes.runner import ask
 from audit.probes.sized import At
 from audit.probes.target import Target
@@ -221,12 +221,12 @@ def test_sessions_that_break_end_the_questions() -> None:
 
 
 def test_a_forged_session_is_no_answer_of_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    def forged(*_: object, **__: object) -> list[Call]:
-        raise SessionForged("forged: a key")
+    def violated(*_: object, **__: object) -> list[Call]:
+        raise ProtocolViolated("protocol violation: a key")
 
     fake = Fake()
-    monkeypatch.setattr(fake, "steps", forged)
-    with pytest.raises(SessionForged):
+    monkeypatch.setattr(fake, "steps", violated)
+    with pytest.raises(ProtocolViolated):
         calls(fake, (1, 2))
 
 

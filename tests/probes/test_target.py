@@ -39,9 +39,9 @@ class Recorded(Target):
             now = step.get("mode", now)
             size = cases[step["case"]].shape["N"]
             asked.append((modes[now].memory, size))
-            if size == 8 and self.forged == [CRASHES]:
+            if size == 8 and self.violations == [CRASHES]:
                 raise SessionBroken(f"crashed after {place} of {len(steps)} calls")
-            newer = size == 8 and self.forged == [NEEDS_NEWER_GPU]
+            newer = size == 8 and self.violations == [NEEDS_NEWER_GPU]
             reports = [{"kind": "needs-newer-gpu", "message": "big", "line": 3}] if newer else []
             more["calls"].append(Call({"step": place, "raised": None, "reports": reports}, Path()))
 
@@ -62,8 +62,8 @@ def target(device: str = "cpu", *, ends: str | None = None) -> Recorded:
         "checks_accesses": True,
     }
     built = cast(BuiltVariant, SimpleNamespace(**facts))
-    forged = [ends] if ends else []
-    return Recorded(CLAIM, CLAIMED, built, CASES, cast(Workers, None), Path("r.py"), Path(), forged=forged)
+    violations = [ends] if ends else []
+    return Recorded(CLAIM, CLAIMED, built, CASES, cast(Workers, None), Path("r.py"), Path(), violations=violations)
 
 
 def test_one_session_makes_the_calls_of_several_modes_on_the_emulated_device() -> None:

@@ -1,4 +1,4 @@
-"""The report says which walls stood around claimed code and why others did not."""
+"""The report says which sandbox limits held around claimed code and why others did not."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_in_japanese_too(record: Record) -> None:
 
 
 def test_a_record_from_before_says_nothing_of_walls(record: Record) -> None:
-    assert "Walls around" not in markdown.render(content.build(record, []))
+    assert "Sandbox around" not in markdown.render(content.build(record, []))
 
 
 @pytest.mark.parametrize(("missing", "costs"), [("files", True), ("metadata", True), ("processes", False)])

@@ -62,7 +62,7 @@ PLACED: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("placed", PLACED)
-def test_whatever_else_lies_there_is_forged(tmp_path: Path, placed: str) -> None:
+def test_whatever_else_lies_there_nothing_is_believed(tmp_path: Path, placed: str) -> None:
     place, words = PLACED[placed]
     place(tmp_path / "0.bin")
     with pytest.raises(ProtocolViolation, match=words):

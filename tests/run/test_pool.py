@@ -215,12 +215,12 @@ def cost(shape):
         (b"!h", "a session was started within a session"),
     ],
 )
-def test_whatever_else_speaks_for_a_session_is_forged(
+def test_whatever_else_speaks_for_a_session_nothing_is_believed(
     workers: Workers, tmp_path: Path, message: bytes, seen: str
 ) -> None:
     (tmp_path / "reference.py").write_text(REFERENCE.format(cost=FINE) + FORGING.format(message=message))
     reply = workers.call(request_for(tmp_path), limit_s=20.0)
-    assert (reply.ending, reply.events) == ("forged", ())
+    assert (reply.ending, reply.events) == ("protocol violation", ())
     assert seen in reply.detail
     assert ask(workers, tmp_path, FINE).finished
 

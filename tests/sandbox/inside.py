@@ -1,4 +1,4 @@
-"""Runs a function in a forked process inside the walls, for tests."""
+"""Runs a function in a forked process inside the sandbox, for tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""System calls refused inside the walls, and that all others work; no call ends a process."""
+"""System calls refused inside the sandbox, and that all others work; no call ends a process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands inside the walls: what they say, how they end, and that nothing of them is left."""
+"""Commands inside the sandbox: what they say, how they end, and that nothing of them is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a process inside the walls may do with files."""
+"""What a process inside the sandbox may do with files."""
 
 from __future__ import annotations
 
