@@ -31,9 +31,9 @@ SAME_QUESTION = {
 def strengths(record: Record) -> Section:
     """Return what is published of the claim, repairs that work, and the most telling probes that passed."""
     passed = {one.probe: one for one in evidence.of_claim(record) if one.outcome == "pass"}
-    told = [passed[name] for name in WORTH_SAYING if name in passed and name != "contract"]
+    found = [passed[name] for name in WORTH_SAYING if name in passed and name != "contract"]
     answers = (message("form.question_answer", question=evidence.title(one.probe), answer=sentence(one.summary))
-               for one in told)  # fmt: skip
+               for one in found)  # fmt: skip
     bullets = (*_repairs(record), *_published(record), *answers)[:MOST]
     paragraphs = () if bullets else (message("strengths.none"),)
     return Section(message("strengths.title"), "strengths", paragraphs=paragraphs, bullets=bullets)
@@ -45,9 +45,9 @@ def weaknesses(record: Record) -> Section:
     A hint that a failure agrees with stands under the cause.
     """
     known = {id(hint) for hint, _ in read_in_source(record)}
-    told = [one for one in _failures(record) if id(one) not in known]
-    grave = [one for one in told if evidence.against_claim(record, one) and one.grade != "hint"]
-    others = [one for one in told if one not in grave and one.probe != FLOOR]
+    found = [one for one in _failures(record) if id(one) not in known]
+    grave = [one for one in found if evidence.against_claim(record, one) and one.grade != "hint"]
+    others = [one for one in found if one not in grave and one.probe != FLOOR]
     groups = [*causes(grave), *([one] for one in others)]
     bullets = tuple(_point(members) for members in groups[:MOST])
     introduction = message("weaknesses.introduction" if bullets else "weaknesses.none")

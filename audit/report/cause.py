@@ -30,8 +30,8 @@ def section(record: Record, figures: tuple[Figure, ...]) -> Section:
     columns = headings("variant", "changes", "claim_first", "reference_first", "failed")
     tables = (Table(message("ablation.table"), columns, rows),) if len(rows) > 1 else ()
     read = lines(record)
-    told = record.verdict.root_cause
-    cause = Recorded(told) if told else message("cause.none")
+    result = record.verdict.root_cause
+    cause = Recorded(result) if result else message("cause.none")
     paragraphs = (() if tables or read else (cause,)) + (() if tables else (message("ablation.none"),))
     return Section(message("cause.title"), "cause", paragraphs=paragraphs, bullets=read, tables=tables,
                    figures=figures, commands=_differences(record))  # fmt: skip

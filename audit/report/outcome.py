@@ -57,14 +57,14 @@ def _leading(finding: Finding) -> int:
 
 
 def _piece(record: Record, finding: Finding) -> str:
-    (told, sizes), device = checked.apart(finding), evidence.device(record, finding)
+    (result, sizes), device = checked.apart(finding), evidence.device(record, finding)
     where = (
         message("answer.shape_on_device", shape=shape(sizes), device=device)
         if sizes and device
         else device or (shape(sizes) if sizes else "")
     )
     title = evidence.title(finding.probe)
-    observed = Recorded(told.rstrip(".").removeprefix(f"{title.lower()}: "))
+    observed = Recorded(result.rstrip(".").removeprefix(f"{title.lower()}: "))
     about = {"question": title, "observed": observed}
     return message("verdict.piece_at", place=where, **about) if where else message("verdict.piece", **about)
 
@@ -132,8 +132,8 @@ def _card(record: Record) -> Card:
 
 def _cause(record: Record) -> str | None:
     """Return the root cause; where the judge names none, the line of the source that a failure agrees with."""
-    told = record.verdict.root_cause
-    return Recorded(told) if told else next(iter(cause.lines(record)), None)
+    result = record.verdict.root_cause
+    return Recorded(result) if result else next(iter(cause.lines(record)), None)
 
 
 def _tone(name: VerdictName) -> Tone:

@@ -125,7 +125,7 @@ def failing(target: str, *, inherits: bool) -> list[Finding]:
     return [
         built("agreement", target, "fail", "N=255: 32,385 of 65,025 elements wrong",
               {"tolerance": 1e-4, "shapes": agreement([RIGHT, WRONG, WRONG])}),
-        built("order", target, "fail", f"N=255: {told}", {"shape": SHAPE, "claim_first": WRONG,
+        built("order", target, "fail", f"N=255: {text}", {"shape": SHAPE, "claim_first": WRONG,
                                                                          "reference_first": late}),
         built("coverage", target, "fail", "N=255: 1 of 255 rows written", coverage),
         built("inherited", target, "fail", "N=255: 64,770 of 65,025 elements are what a freed block held",

@@ -66,9 +66,9 @@ def test_page_one_holds_at_most_three_pieces_of_evidence_each_with_shape_and_dev
 
 def test_the_shape_of_a_piece_is_the_one_its_sentence_speaks_of() -> None:
     shapes = {"shapes": [{"shape": {"N": 33}, "right": False, "elements_wrong": 9}]}
-    told = finding("fresh_values", "fail", grade="proved", evidence=shapes, device="emulated",
+    result = finding("fresh_values", "fail", grade="proved", evidence=shapes, device="emulated",
                    summary="N=255: other values at the same addresses: 5 of 9 elements wrong")  # fmt: skip
-    (piece,) = outcome.pieces(triangular().model_copy(update={"findings": (told,)}))
+    (piece,) = outcome.pieces(triangular().model_copy(update={"findings": (result,)}))
     assert piece == "Other values at the same addresses: 5 of 9 elements wrong (N = 255 on emulated device)."
 
 
@@ -107,8 +107,8 @@ def test_a_cause_without_ablations_is_the_line_that_a_proved_failure_agrees_with
 
 
 def test_a_tail_that_the_sizes_show_names_its_line() -> None:
-    told = section(swept(triangular(defects=False)), "cause").bullets
-    assert len(told) == 1 and told[0].startswith("claimed.cu, line 7 holds the number that separates right sizes")
+    result = section(swept(triangular(defects=False)), "cause").bullets
+    assert len(result) == 1 and result[0].startswith("claimed.cu, line 7 holds the number that separates right sizes")
 
 
 def test_every_variant_stands_with_both_orders_and_not_measured() -> None:

@@ -83,9 +83,9 @@ def test_rounded_inputs_are_held_against_rounding_baselines() -> None:
 
 
 def test_an_exhibit_and_the_control_have_no_row() -> None:
-    told = rows(raced())
-    assert "claimed" not in told
-    assert not [name for name in told if name.startswith("control")]
+    result = rows(raced())
+    assert "claimed" not in result
+    assert not [name for name in result if name.startswith("control")]
     assert any("wmma_split, timed twice" in text for text in section(raced(), "measured").paragraphs)
 
 
@@ -155,7 +155,7 @@ def test_a_baseline_that_is_wrong_while_timed_is_named_and_compared_with_nothing
     assert "Baselines with wrong results" not in " ".join(map(str, section(record, "measured").paragraphs))
     fields = {"probe": "timed_outputs", "target": judge.BASELINE, "outcome": "fail", "grade": "proved", "summary": "w"}
     bad = Finding.model_validate(fields)
-    told = section(record.model_copy(update={"findings": (*record.findings, bad)}), "measured")
-    assert f"timed calls: {judge.BASELINE}. No ratio to them counts" in " ".join(map(str, told.paragraphs))
-    (times,) = told.tables
+    result = section(record.model_copy(update={"findings": (*record.findings, bad)}), "measured")
+    assert f"timed calls: {judge.BASELINE}. No ratio to them counts" in " ".join(map(str, result.paragraphs))
+    (times,) = result.tables
     assert {str(row[4]) for row in times.rows} == {"none"}

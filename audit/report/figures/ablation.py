@@ -47,18 +47,18 @@ def draw(record: Record) -> Figure | None:
         sheet = canvas.sheet(max(7.0, 2.6 + 2.1 * len(grid.columns)), 1.1 + 0.6 * len(rows))
         _drawn(sheet.subplots(), grid)
         png = canvas.png(sheet)
-    told = joined("semicolon", (_in_words(grid, *row) for row in grid.rows))
+    result = joined("semicolon", (_in_words(grid, *row) for row in grid.rows))
     caption = message("ablation.orders" if orders else "ablation.questions")
-    return Figure(name=NAME, alt=message("ablation.alt", rows=told), caption=caption, png=png)
+    return Figure(name=NAME, alt=message("ablation.alt", rows=result), caption=caption, png=png)
 
 
 def _of_orders(record: Record, rows: list[AblationRow]) -> Grid:
     """Return the answers in both execution orders."""
-    told = []
+    found = []
     for row in rows:
         same = with_difference(record, row.variant, row.reference_first) != row.reference_first
-        told.append((_changed(row), (Recorded(row.claim_first), INHERITED if same else Recorded(row.reference_first))))
-    return Grid(headings("claim_first", "reference_first"), tuple(told))
+        found.append((_changed(row), (Recorded(row.claim_first), INHERITED if same else Recorded(row.reference_first))))
+    return Grid(headings("claim_first", "reference_first"), tuple(found))
 
 
 def _of_questions(record: Record, rows: list[AblationRow]) -> Grid:
@@ -67,8 +67,8 @@ def _of_questions(record: Record, rows: list[AblationRow]) -> Grid:
     claimed = about.get(evidence.claimed_name(record) or "", [])
     failed = dict.fromkeys(one.probe for one in claimed if one.fails_kernel or one.grade == "undefined")
     asked = tuple(failed)[:MOST_QUESTIONS]
-    told = ((_changed(row), tuple(_answer(about[row.variant], probe) for probe in asked)) for row in rows)
-    return Grid(tuple(map(evidence.title, asked)), tuple(told))
+    found = ((_changed(row), tuple(_answer(about[row.variant], probe) for probe in asked)) for row in rows)
+    return Grid(tuple(map(evidence.title, asked)), tuple(found))
 
 
 def _answer(findings: list[Finding], probe: str) -> str:
@@ -103,5 +103,5 @@ def _changed(row: AblationRow) -> str:
 
 def _in_words(grid: Grid, changed: str, answers: tuple[str, ...]) -> str:
     pairs = zip(grid.columns, answers, strict=True)
-    told = (message("form.question_answer", question=column, answer=answer) for column, answer in pairs)
-    return message("form.question_answer", question=changed, answer=joined("comma", told))
+    found = (message("form.question_answer", question=column, answer=answer) for column, answer in pairs)
+    return message("form.question_answer", question=changed, answer=joined("comma", found))
