@@ -20,9 +20,9 @@ def run(folder: Path, *options: str, to: str = "claim") -> int:
 
 def test_what_is_missing_is_said_with_the_line_to_type(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tmp_path) == 0
-    told = capsys.readouterr().out
-    assert f"to type: audit import {tmp_path}/source --to {tmp_path}/claim_2 --tolerance 1e-3\n" in told
-    assert "next: audit run" not in told
+    result = capsys.readouterr().out
+    assert f"to type: audit import {tmp_path}/source --to {tmp_path}/claim_2 --tolerance 1e-3\n" in result
+    assert "next: audit run" not in result
 
 
 def test_what_is_typed_becomes_a_claim(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -87,8 +87,8 @@ def _tolerance(material: Material, dtype: str) -> tuple[Tolerance, tuple[Origina
     stated = kept[0].data.decode().partition("tolerance:")[2] if kept else ""
     values = {name: float(value) for name, value in _STATED.findall(stated) if _number(value)}
     relative = values.get(dtype) or next(iter(values.values()), None) or _DEFAULTS.get(dtype, 1e-2)
-    told = f"{PROBLEM} of the problem" if values else "the default of the set for that dtype"
-    return Tolerance(relative, f"{told}, atol = rtol; the absolute part counts here in units of the result's rms"), kept
+    text = f"{PROBLEM} of the problem" if values else "the default of the set for that dtype"
+    return Tolerance(relative, f"{text}, atol = rtol; the absolute part counts here in units of the result's rms"), kept
 
 
 def _number(text: str) -> bool:

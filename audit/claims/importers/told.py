@@ -63,7 +63,7 @@ def _with_shape(imported: Imported, given: Given) -> Imported:
     texts = [one.data.decode("utf-8", errors="replace") for one in imported.originals]
     found, choices = sizes.smaller(wanted, sources=texts)
     shapes = Shapes(found.claimed, imported.shapes.others, found.emulated, emulated_by="importer")
-    told = ", ".join(f"{name} = {size}" for name, size in wanted.items())
+    text = ", ".join(f"{name} = {size}" for name, size in wanted.items())
     kept = [one for one in imported.choices if not one.startswith("shapes.emulated")]
-    given_here = f"shapes.claimed: {told}, given by the user when it was imported"
+    given_here = f"shapes.claimed: {text}, given by the user when it was imported"
     return _without(replace(imported, shapes=shapes, choices=(given_here, *choices, *kept)), "shapes.emulated")
