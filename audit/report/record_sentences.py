@@ -22,7 +22,7 @@ from audit.report.view import Quoted
 
 DEEPEST = 8
 """The most sentences one inside the other."""
-NUMBERS = frozenset({"all", "bits", "count", "line", "moved", "number", "ratio", "share", "time"})
+NUMBERS = frozenset({"all", "bits", "count", "got", "line", "moved", "number", "ratio", "share", "time"})
 """Placeholders that hold a number, so that words before one are not taken for a part of it."""
 NUMBER = re.compile(r"[+-]?[\d.,]+(?:e[+-]?\d+)?|nan|inf")
 PROSE = re.compile(r"(?<!\w)[A-Za-z]?[a-z]+ [a-z]{2,}(?!\w)")

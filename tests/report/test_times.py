@@ -69,7 +69,7 @@ def test_each_passing_variant_stands_against_eager_and_the_strongest_as_precise(
     assert split["Against eager"].startswith("9.067x (9.0")
     assert split["Which is"] == "baseline:blocked"
     assert split["Against the strongest"].startswith("6x (")
-    assert split["Said"] == "faster"
+    assert split["Conclusion"] == "faster"
     assert split["Of the fp32 floor"] == "113.9 %"
     assert split["Of the ceiling"] == "149.8 %", "flops of the task over 50.9 TFLOP/s of the fp32 product"
 
@@ -77,9 +77,9 @@ def test_each_passing_variant_stands_against_eager_and_the_strongest_as_precise(
 def test_rounded_inputs_are_held_against_rounding_baselines() -> None:
     result = rows(raced())
     assert result["wmma_f16"]["Which is"] == "baseline:eager_tf32"
-    assert result["wmma_f16"]["Said"] == "faster"
+    assert result["wmma_f16"]["Conclusion"] == "faster"
     assert result["baseline:eager_tf32"]["Which is"] == "itself"
-    assert result["fixed_grid2d"]["Said"] == "slower"
+    assert result["fixed_grid2d"]["Conclusion"] == "slower"
 
 
 def test_an_exhibit_and_the_control_have_no_row() -> None:
@@ -122,8 +122,8 @@ def test_the_way_down_of_a_right_kernel_goes_by_the_published_protocol() -> None
 def test_a_control_that_failed_makes_every_ratio_inconclusive() -> None:
     other = {"control:again:wmma_f16": 0.4, "wmma_f16": 0.33, "baseline:eager_tf32": 0.37}
     record = raced(extra=tuple(timing(name, ms, session="other") for name, ms in other.items()))
-    assert rows(record)["wmma_f16"]["Said"] == "inconclusive"
-    assert rows(record)["wmma_split"]["Said"] == "faster", "that of the other session"
+    assert rows(record)["wmma_f16"]["Conclusion"] == "inconclusive"
+    assert rows(record)["wmma_split"]["Conclusion"] == "faster", "that of the other session"
 
 
 @pytest.mark.parametrize("right", [False, True])
@@ -144,7 +144,7 @@ def test_times_taken_one_after_another_have_no_interval_and_are_inconclusive() -
     bare = tuple(one.model_copy(update={"blocks": (), "positions": ()}) for one in record.measurements)
     record = record.model_copy(update={"measurements": bare})
     split = rows(record)["wmma_split"]
-    assert (split["95 % interval"], split["Said"]) == ("none", "inconclusive")
+    assert (split["95 % interval"], split["Conclusion"]) == ("none", "inconclusive")
     assert "one after another" in section(record, "measured").paragraphs[0]
     drawn = {figure.name: figure for figure in figures.draw(record)}
     assert "6x, inconclusive" in drawn["waterfall"].alt

@@ -18,14 +18,14 @@ from audit.report.tables import with_difference
 from audit.report.view import Figure
 
 NAME = "ablation"
-MOST_QUESTIONS = 4
+MOST_QUESTIONS = 3
 INHERITED = message("ablation.inherited")
 """Right with the very bits that another computation left in memory."""
 PASSED, FAILED, NONE = message("outcome.pass"), message("outcome.proved"), message("answer.none")
 FACES = {"right": canvas.BLUE, PASSED: canvas.BLUE, "wrong": canvas.ORANGE, FAILED: canvas.ORANGE, INHERITED: "#F6E3BF"}
 INKS = {"right": "white", PASSED: "white"}
 NO_ANSWER = "#E4E4E4"
-COLUMN_LETTERS = 22
+COLUMN_LETTERS, ANSWER_LETTERS = 17, 20
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def draw(record: Record) -> Figure | None:
     if len(rows) < 2 or not grid.columns:
         return None
     with canvas.style():
-        sheet = canvas.sheet(max(7.0, 2.6 + 2.1 * len(grid.columns)), 1.1 + 0.6 * len(rows))
+        sheet = canvas.sheet(2.3 + 1.8 * len(grid.columns), 1.0 + 0.62 * len(rows))
         _drawn(sheet.subplots(), grid)
         png = canvas.png(sheet)
     result = joined("semicolon", (_in_words(grid, *row) for row in grid.rows))
@@ -82,13 +82,14 @@ def _drawn(axis: Axes, grid: Grid) -> None:
             corner, face = (place + 0.02, height + 0.06), FACES.get(words, NO_ANSWER)
             hatch = "//" if words == INHERITED else None
             axis.add_patch(Rectangle(corner, 0.96, 0.88, facecolor=face, edgecolor=canvas.ORANGE, hatch=hatch, lw=0))
-            axis.text(place + 0.5, height + 0.5, fill(words, COLUMN_LETTERS), ha="center", va="center",
-                      color=INKS.get(words, canvas.INK), weight="bold", fontsize=11)  # fmt: skip
+            axis.text(place + 0.5, height + 0.5, fill(words, ANSWER_LETTERS), ha="center", va="center",
+                      color=INKS.get(words, canvas.INK), weight="bold", fontsize=10)  # fmt: skip
     axis.set_xlim(0, len(grid.columns))
     axis.set_ylim(len(grid.rows), 0)
     names = [fill(canvas.label(name), COLUMN_LETTERS) for name in grid.columns]
     axis.set_xticks([place + 0.5 for place in range(len(names))], names)
-    axis.set_yticks([height + 0.5 for height in range(len(grid.rows))], [canvas.label(row[0]) for row in grid.rows])
+    changed = [fill(canvas.label(row[0]), COLUMN_LETTERS) for row in grid.rows]
+    axis.set_yticks([height + 0.5 for height in range(len(changed))], changed)
     axis.xaxis.tick_top()
     axis.tick_params(length=0, labelsize=10.5)
     for spine in axis.spines.values():
