@@ -22,6 +22,8 @@ Result = TypeVar("Result")
 MOST_JOBS = 16
 A_BUILD = 20
 """Pieces of work that a build counts as, in the progress, where an answer of a probe counts as one."""
+OF_THE_CLAIM = 5
+"""Pieces of the questions that are asked of the claim once, behind those of its variants."""
 
 
 def jobs() -> int:
@@ -77,7 +79,7 @@ class Scheduler:
         self._varied: Future[None]
         self._task: Future[None]
         again = sum(one.role == "claimed" for one in order) if device_run.device.levels.published else 0
-        progress.expect(len(order) * (A_BUILD + len(PROBES)) + again * len(PROBES))
+        progress.expect(len(order) * (A_BUILD + len(PROBES)) + again * len(PROBES) + OF_THE_CLAIM)
 
     def close(self) -> None:
         """Waits for what runs; starts nothing more."""
@@ -120,6 +122,7 @@ class Scheduler:
         self._varied.result()
         self._task.result()
         self.device_run.rest()
+        self._progress.advance(OF_THE_CLAIM)
 
     def waiting(self) -> list[Variant]:
         """Variants whose published build was not there when the fast one was asked."""
@@ -160,7 +163,9 @@ class Scheduler:
         self._prepared.result()
         with self._progress.doing(f"{self._label}building {variant.file}"):
             build = self.device_run.build(variant, self.device_run.device.levels.first)
-        self._progress.advance(A_BUILD)
+        if build.note.from_cache:
+            self._progress.expect(1 - A_BUILD)
+        self._progress.advance(1 if build.note.from_cache else A_BUILD)
         if build.built is not None or self.device_run.device.levels.published is None:
             self._built(variant, build.note)
         else:

@@ -53,7 +53,7 @@ def workers() -> Iterator[Workers]:
     """What an audit of one device needs of processes: a pool of its own costs each the seconds of importing torch."""
     from audit.audit import places
 
-    with Workers(places(1)) as pool:
+    with Workers(places(2)) as pool:
         yield pool
 
 

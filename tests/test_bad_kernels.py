@@ -75,7 +75,7 @@ def record(tmp_path_factory: pytest.TempPathFactory, workers: Workers) -> Record
         text += f'[[variant]]\nfile = "{name}.cu"\nrole = "repair"\ntechnique = "t"\n'
     (folder / "claim.toml").write_text(text)
     (folder / "reference.py").write_text(REFERENCE)
-    device = EmulatedDevice(session_limit_s=8.0, kernel_limit_s=0.5)
+    device = EmulatedDevice(session_limit_s=5.0, kernel_limit_s=0.3)
     with Audit(claims.load(str(folder)), device, folder / "out", workers=workers, progress=Progress()) as audit:
         return audit.run()
 
@@ -99,7 +99,7 @@ def test_the_right_one_is_cleared_among_all_the_others(record: Record) -> None:
         ("raises_once", "contract", "error", "N=1: the call raised RuntimeError: n must be over 1"),
         ("raises_once", "agreement", "pass", "right at 1 shape in"),
         ("endless", "contract", "error", "stopped the kernel"),
-        ("endless_host", "contract", "error", "did not finish within 8 s"),
+        ("endless_host", "contract", "error", "did not finish within 5 s"),
         ("absurd", "contract", "error", "stopped the kernel"),
         ("refused", "contract", "fail", "refused"),
         ("large_shared", "contract", "skip", "a newer GPU allows that much"),

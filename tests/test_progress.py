@@ -56,7 +56,7 @@ def test_nothing_is_foretold_without_a_pace_or_without_work() -> None:
     result = Progress(io.StringIO())
     assert result.left() == ""
     result.expect(4)
-    assert result.left() == "0% done, no pace known yet"
+    assert result.left() == ""
     result.complete()
     assert result.left() == "100% done"
 
@@ -71,7 +71,47 @@ def test_a_quiet_stage_says_how_much_is_left_and_what_takes_so_long(monkeypatch:
         result.advance()
         while "building" not in stream.getvalue():
             time.sleep(0.01)
+    assert "\x1b" not in stream.getvalue()
     assert re.search(r"s  build    25% done, about \d+ s left; building claimed\.cu \(0 s\)\n", stream.getvalue())
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_has_one_line_that_is_rewritten_and_gone_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "LOOK_S", 0.01)
+    stream = Terminal()
+    result = Progress(stream)
+    result.expect(4)
+    with result.stage("build"), result.doing("building \x1b[2Jclaimed.cu"):
+        result.advance()
+        while "claimed.cu" not in stream.getvalue():
+            time.sleep(0.01)
+        result.say("built")
+    line, status = stream.getvalue().split("\n")
+    assert "\x1b[2J" not in stream.getvalue()
+    assert re.search(r"25% done, about \d+ s left; building claimed\.cu \(0 s\)\r\x1b\[K", line)
+    assert line.endswith("s  build    built")
+    assert status.endswith("\r\x1b[K")
+
+
+def test_work_that_is_less_than_expected_is_taken_off() -> None:
+    result = Progress(io.StringIO())
+    result.expect(40)
+    result.expect(-19)
+    result.advance(1)
+    assert result.share == 1 / 21
+
+
+def test_nothing_says_all_is_done_before_it_is() -> None:
+    result = Progress(io.StringIO())
+    result.expect(1000)
+    result.advance(999)
+    assert result.left().startswith("99% done, ")
+    result.advance()
+    assert result.left() == "100% done"
 
 
 def test_a_stage_within_another_gives_its_name_back() -> None:

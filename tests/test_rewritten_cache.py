@@ -13,13 +13,13 @@ import pytest
 from audit import claims
 from audit.audit import Audit
 from audit.build import sealed
-from audit.build.emulated import cache, prepared
+from audit.build.emulated import cache
 from audit.build.emulated.device import EmulatedDevice
 from audit.report.progress import Progress
 from audit.run.pool import Workers
 from audit.sandbox import native
 from audit.scheduler import places
-from tests.hostile.conftest import CLAIM, VARIANT
+from tests.hostile.conftest import CLAIM, VARIANT, share_prepared
 
 ATTACK = """
 import hashlib, json, os
@@ -38,9 +38,8 @@ def forward(x):
 
 @pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache with the emulated device's runtime in it."""
-    runtime = prepared.runtime(print).parent
-    shutil.copytree(runtime, tmp_path / "cache/runtime" / runtime.name)
+    """A cache with all in it that is not a claim's."""
+    share_prepared(tmp_path / "cache")
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 

@@ -1,4 +1,7 @@
-"""Progress on a terminal or in a notebook: the stage, the share done, the time left; a line every five seconds."""
+"""Progress on a terminal or in a notebook: the stage, the share done, the time left.
+
+On a terminal its last line is brought up to date; elsewhere there is a line after every half minute without one.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,13 @@ from typing import TextIO
 
 from audit.report import terminal
 
-QUIET_S = 4.0
+QUIET_S = 30.0
 LOOK_S = 0.5
 MOST_NAMED = 3
 
 
 class Progress:
-    """Print a line for each step done, and one after every few seconds without a step.
+    """Print a line for each step done, and what is under way: on a terminal's last line, else after `QUIET_S`.
 
     Args:
         stream: where the lines go; None is standard output.
@@ -31,6 +34,7 @@ class Progress:
         self._stage, self._at_work = "", 0
         self._busy_s, self._busy_since = 0.0, self._started
         self._lock = threading.Lock()
+        self._rewrites, self._status = self._stream.isatty(), ""
         self._doing: dict[str, float] = {}
         self._expected = self._done = 0
         self.planned: tuple[str, ...] = ()
@@ -58,6 +62,7 @@ class Progress:
         finally:
             ended.set()
             ticker.join()
+            self._show("")
             self.stages.append((name, round(time.monotonic() - began, 2)))
             self._count(-1)
             self._stage = before
@@ -69,7 +74,7 @@ class Progress:
         self.say(f"stages: {', '.join(stages)}")
 
     def expect(self, pieces: int) -> None:
-        """Add pieces of work to be done; a piece is about as long as one answer of one probe."""
+        """Add pieces of work to be done, fewer where it is less than expected; a piece is one answer of one probe."""
         with self._lock:
             self._expected += pieces
 
@@ -89,20 +94,23 @@ class Progress:
         return self._done / self._expected if self._expected else 0.0
 
     def left(self) -> str:
-        """Return the share done and the time left at the pace so far; empty where nothing is expected."""
-        if not self._expected:
+        """Return the share done and the time left at the pace so far; empty where nothing is done or expected."""
+        if not self.share:
             return ""
         with self._lock:
             spent = self._busy_s + (time.monotonic() - self._busy_since if self._at_work else 0.0)
-        rest = f"about {spent * (1 - self.share) / self.share:.0f} s left" if self.share else "no pace known yet"
-        return f"{self.share:.0%} done" if self.share == 1 else f"{self.share:.0%} done, {rest}"
+        rest = f"about {spent * (1 - self.share) / self.share:.0f} s left"
+        return "100% done" if self.share == 1 else f"{min(99, round(100 * self.share))}% done, {rest}"
 
     def say(self, text: str) -> None:
         """Print one line after the seconds since the start and the stage."""
         with self._lock:
             self._last = time.monotonic()
-            seconds = self._last - self._started
-            terminal.say(f"{seconds:7.1f} s  {self._stage:<8} {text}", file=self._stream)
+            if self._status:
+                terminal.rewrite("", file=self._stream)
+            terminal.say(self._line(text), file=self._stream)
+            if self._status:
+                terminal.rewrite(self._status, file=self._stream)
 
     @contextmanager
     def doing(self, what: str) -> Iterator[None]:
@@ -125,8 +133,21 @@ class Progress:
     def _tick(self, name: str, ended: threading.Event) -> None:
         while not ended.wait(LOOK_S):
             self._watch(self)
-            if time.monotonic() - self._last > QUIET_S:
-                self.say("; ".join(filter(None, (self.left(), self.under_way() or f"still in {name}"))))
+            text = "; ".join(filter(None, (self.left(), self.under_way() or f"still in {name}")))
+            if self._rewrites:
+                self._show(self._line(text))
+            elif time.monotonic() - self._last > QUIET_S:
+                self.say(text)
+
+    def _line(self, text: str) -> str:
+        return f"{time.monotonic() - self._started:7.1f} s  {self._stage:<8} {text}"
+
+    def _show(self, status: str) -> None:
+        """Show the status on the terminal's last line; elsewhere there is none."""
+        with self._lock:
+            if status != self._status:
+                self._status = status
+                terminal.rewrite(status, file=self._stream)
 
     def under_way(self) -> str:
         """Return the work under way with its seconds, longest first."""

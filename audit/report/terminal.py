@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from typing import NoReturn, TextIO
 
@@ -23,11 +24,24 @@ class Parser(argparse.ArgumentParser):
 def say(*lines: str, file: TextIO | None = None) -> None:
     """Print each text as one line of visible characters; a letter that the encoding lacks becomes "?"."""
     stream = file or sys.stdout
-    encoding = stream.encoding or "utf-8"
     for one in lines or ("",):
-        shown = sanitizer.row(one, limit=MOST_CHARACTERS).rstrip()
-        stream.write(shown.encode(encoding, "replace").decode(encoding) + "\n")
+        stream.write(_shown(one, stream, limit=MOST_CHARACTERS) + "\n")
     stream.flush()
+
+
+def rewrite(text: str, *, file: TextIO) -> None:
+    """Show the text in place of the terminal's last line, cut to its width; an empty text clears the line."""
+    limit = shutil.get_terminal_size().columns - 1
+    file.write(_CLEARED + (_shown(text, file, limit=limit) if text else ""))
+    file.flush()
+
+
+_CLEARED = "\r\x1b[K"
+
+
+def _shown(text: str, stream: TextIO, *, limit: int) -> str:
+    encoding = stream.encoding or "utf-8"
+    return sanitizer.row(text, limit=limit).rstrip().encode(encoding, "replace").decode(encoding)
 
 
 def warn(text: str) -> None:

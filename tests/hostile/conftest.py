@@ -21,6 +21,7 @@ from audit.build.cuda import toolchain
 from audit.build.emulated import prepared
 from audit.model import Record, store
 from audit.model.run_directory import remove
+from audit.run import supervisors
 from tests.hostile import leftovers
 from tests.hostile.header import Attack
 from tests.hostile.leftovers import Places
@@ -54,7 +55,7 @@ class Stage:
         guarded = (kit, *(self.folders[name] for name in ("home", "reports", "others")))
         self.places = Places(guarded, self.folders["scratch"], self.folders["cache"])
         if device == "emulated":
-            self._share_prepared()
+            share_prepared(self.folders["cache"])
         self._listen()
         self.start()
 
@@ -172,14 +173,15 @@ class Stage:
         for one in (local, named):
             one.listen()
 
-    def _share_prepared(self) -> None:
-        """The runtime and the precompiled header are copied, not compiled once more."""
-        shared = (prepared.sources().folder, prepared.runtime(print).parent, prepared.header("micro", print).parent)
-        for made in shared:
-            kind = self.folders["cache"] / made.parent.name
-            kind.mkdir()
-            for path in made.parent.glob(f"{made.name}*"):
-                (shutil.copytree if path.is_dir() else shutil.copy2)(path, kind / path.name)
+
+def share_prepared(cache: Path) -> None:
+    """Copy into a cache what every audit needs of it: neither runtime, precompiled header nor channel is made again."""
+    shared = (prepared.sources().folder, prepared.runtime(print).parent, prepared.header("micro", print).parent)
+    for made in (*shared, supervisors.library().parent):
+        kind = cache / made.parent.name
+        kind.mkdir(parents=True)
+        for path in made.parent.glob(f"{made.name}*"):
+            (shutil.copytree if path.is_dir() else shutil.copy2)(path, kind / path.name)
 
 
 @pytest.fixture(scope="session", params=["emulated", pytest.param("cuda", marks=pytest.mark.gpu)])

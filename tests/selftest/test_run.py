@@ -13,14 +13,17 @@ from audit import claims
 from audit.apps import cli
 from audit.apps.selftest import SelfTest, command, controls, read, run, write
 from audit.model.errors import BadInput
+from audit.run.pool import Workers
 
 PAIR = ("coverage_bad", "coverage_good")
 
 
-def execute(root: Path, *, json: bool = False, out: Path | None = None, seed: int | None = None) -> int:
+def execute(
+    root: Path, workers: Workers, *, json: bool = False, out: Path | None = None, seed: int | None = None
+) -> int:
     """`audit self-test --device emulated` with the controls of that folder."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(command, "run", partial(run, root=root))
+        patch.setattr(command, "run", partial(run, root=root, workers=workers))
         return command.self_test(device="emulated", json=json, out=out, seed=seed)
 
 
@@ -45,9 +48,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def record(root: Path, tmp_path_factory: pytest.TempPathFactory) -> SelfTest:
+def record(root: Path, tmp_path_factory: pytest.TempPathFactory, workers: Workers) -> SelfTest:
     out = tmp_path_factory.mktemp("out") / "deeper/self_test.json"
-    assert execute(root, out=out) == 0
+    assert execute(root, workers, out=out) == 0
     return read(out)
 
 
@@ -80,10 +83,10 @@ def test_the_machine_is_blessed_and_described(record: SelfTest) -> None:
 
 
 def test_json_goes_to_stdout_alone_and_the_seed_gives_the_same_answers(
-    root: Path, record: SelfTest, capsys: pytest.CaptureFixture[str]
+    root: Path, record: SelfTest, workers: Workers, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (seed,) = record.environment.seeds
-    assert execute(root, json=True, seed=seed) == 0
+    assert execute(root, workers, json=True, seed=seed) == 0
     printed = capsys.readouterr()
     result = SelfTest.model_validate(json.loads(printed.out), strict=False)
     assert result.rows == record.rows
@@ -98,12 +101,18 @@ def test_json_goes_to_stdout_alone_and_the_seed_gives_the_same_answers(
     ],
 )
 def test_a_machine_where_a_certain_answer_is_wrong_is_not_blessed(
-    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], text_of: str, instead_of: str, words: str
+    root: Path,
+    workers: Workers,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    text_of: str,
+    instead_of: str,
+    words: str,
 ) -> None:
     broken = Path(shutil.copytree(root, tmp_path / "kernels"))
     claim = broken / controls.CLAIM
     shutil.copy(claim / f"{text_of}.cu", claim / f"{instead_of}.cu")
-    assert execute(broken, out=tmp_path / "self_test.json") == 1
+    assert execute(broken, workers, out=tmp_path / "self_test.json") == 1
     assert words in capsys.readouterr().err
     left = read(tmp_path / "self_test.json")
     assert not left.blessed

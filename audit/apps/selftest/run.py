@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -33,6 +34,7 @@ def run(
     root: Path = claims.KERNELS,
     blind: bool = False,
     entropy: int | None = None,
+    workers: Workers | None = None,
     progress: Progress,
 ) -> SelfTest:
     """The controls beyond doubt, and if these come out right all others.
@@ -42,6 +44,7 @@ def run(
         root: the folder that holds the claim folders.
         blind: ask the blind controls instead of all others.
         entropy: the seed of all inputs; None draws one.
+        workers: enough processes for the folders at work at once, which are not ended; None starts them.
         progress: shows the work.
 
     Raises:
@@ -52,8 +55,10 @@ def run(
     known = controls.folders(root, blind=blind)
     certain = controls.certain(root)
     at_once = max(min(2, jobs()), jobs() // CORES_A_FOLDER)
-    with Workers(places(at_once)) as workers, ThreadPoolExecutor(at_once) as threads:
-        ask = partial(_audited, device=device, entropy=seed, workers=workers, progress=progress)
+    with ExitStack() as opened:
+        pool = workers or opened.enter_context(Workers(places(at_once)))
+        threads = opened.enter_context(ThreadPoolExecutor(at_once))
+        ask = partial(_audited, device=device, entropy=seed, workers=pool, progress=progress)
         first = ask(certain)
         checks = _checks(certain, first)
         asked = known if all(check.passed for check in checks) else []
