@@ -75,7 +75,7 @@ def main() -> None:
             print(f"{seconds[True]:7.2f} s inside the sandbox, {seconds[False]:7.2f} s without", flush=True)
     os.environ[native.WITHOUT] = ""
     with Workers(1) as workers:
-        walls = [wall.model_dump() for wall in sandbox_check.results(workers)]
+        limits = [limit.model_dump() for limit in sandbox_check.results(workers)]
     ratio = statistics.median([row["walled_s"] / row["open_s"] for row in rows])
     print(f"ratio {ratio:.3f}, aim below {AIM}")
     values = {
@@ -83,7 +83,7 @@ def main() -> None:
         "aim": AIM,
         "pairs": rows,
         "load": os.getloadavg(),
-        "walls": walls,
+        "limits": limits,
         "environment": environment.describe(seeds=(SEED,)).model_dump(mode="json"),
     }
     RESULTS.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")

@@ -214,4 +214,4 @@ TimingEvent = (
     | Profiled
 )
 ExhibitEvent = IndependentClock | Trying | Failed | Loaded | Plain
-"""What the process of an exhibit tells, in which claimed code runs alone."""
+"""Events of a process in which claimed code is timed alone, unverified."""
