@@ -93,10 +93,10 @@ def stanford(root: Path, scratch: Path) -> Iterator[Source]:  # noqa: ARG001
 
 
 def cuda_l1(root: Path, scratch: Path) -> Iterator[Source]:  # noqa: ARG001
-    """Yield every row of CUDA-L1's five files."""
+    """Yield every fifth row of CUDA-L1's five files, since each import reads a whole file."""
     for gpu in GPUS:
         path = root / "CUDA-L1" / "optimized_cuda_code" / f"{gpu}.json"
-        for row in range(1, 251):
+        for row in range(1, 251, 5):
             yield [path], Given(row=row)
 
 

@@ -17,6 +17,7 @@ import torch
 from audit.build.python.load import prepared
 from audit.run.harness import cast, stated
 from audit.run.imported_file import (
+    AS_PUBLISHED,
     Arguments,
     ImportedFile,
     Sizes,
@@ -162,6 +163,7 @@ class DataTask(Task):
             result there too, so that doing so is no change of an input.
         largest_seed: the largest that the task publishes; no larger one is drawn, unless that leaves too few. A task
             may put its seed into the values, which a large one then makes all alike.
+        options: arguments of `generate_input` that are no sizes.
     """
 
     def __init__(
@@ -171,13 +173,15 @@ class DataTask(Task):
         beside: Mapping[str, Path | None],
         destination: int | None = None,
         largest_seed: int | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(path, beside=beside)
-        self._destination = destination
+        self._destination, self._options = destination, dict(options or {})
         self._seeds = None if largest_seed is None else max(largest_seed + 1, FEWEST_SEEDS)
 
     def _drawn(self, shape: Sizes, seed: int) -> Arguments:
-        data = self._file.module().generate_input(**shape, seed=seed % self._seeds if self._seeds else seed)
+        given = self._options | {name: size for name, size in shape.items() if name != AS_PUBLISHED}
+        data = self._file.module().generate_input(**given, seed=seed % self._seeds if self._seeds else seed)
         return list(data) if isinstance(data, tuple | list) else [data]
 
     def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002

@@ -93,7 +93,8 @@ def test_a_folder_of_too_many_files_and_a_path_too_deep(tmp_path: Path, monkeypa
         ("popcorn", {"task__yml": "tests: [{a: 1"}, "task.yml: line 1: broken YAML"),
         ("popcorn", {"task__yml": "- 1"}, "task.yml: no YAML mapping but list"),
         ("popcorn", {"task__yml": "tests: [{rows: -3, seed: 1}]"}, "tests 1: rows = -3; a shape has positive integers"),
-        ("popcorn", {"task__yml": "tests: [{rows: many}]"}, "tests 1: rows = many"),
+        ("popcorn", {"task__yml": "tests: [{rows: {a: 1}}]"}, "tests 1: rows = {'a': 1}; an option is a number"),
+        ("popcorn", {"task__yml": "tests: [{rows: [[1]]}]"}, "tests 1: rows = [[1]]; an option is a number, a text"),
         ("popcorn", {"task__yml": "tests: [7]"}, "tests 1: no mapping but int"),
         ("bare_cu", {"other__cu": published.CU}, "2 of (other.cu, scaled.cu) .cu file"),
         (

@@ -14,6 +14,7 @@ from audit.claims.importers.imported import Imported
 from audit.claims.importers.material import Given
 from audit.model import Harness
 from audit.model.errors import BadInput
+from audit.review.reach import reaches
 from audit.run.oracle import load_reference
 from tests.importers import published
 
@@ -115,3 +116,10 @@ def test_a_file_without_named_sizes_is_run_as_it_is(tmp_path: Path) -> None:
     found, folder = imported(tmp_path, problem__py=unnamed, kernel__py=KERNEL)
     assert found.shapes is not None and dict(found.shapes.claimed) == {"as_published": 1}
     assert off(folder, {"as_published": 1}, Harness(mode="eval", dtype="bfloat16")) < 0.05
+
+
+@pytest.mark.parametrize("files", [("solution__py", SOLUTION, "reference__py"), ("kernel__py", KERNEL, "problem__py")])
+def test_lines_of_ours_reach_nothing_that_checks(files: tuple[str, str, str], tmp_path: Path) -> None:
+    name, text, task = files
+    _, folder = imported(tmp_path, **{name: text, task: PROBLEM if name == "kernel__py" else published.TASK})
+    assert reaches((folder / "claimed.py").read_text(encoding="utf-8")) == []

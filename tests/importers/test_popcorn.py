@@ -6,11 +6,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import torch
 
 from audit.claims import importers
-from audit.claims.importers import claim_toml
+from audit.claims.importers import claim_toml, writer
 from audit.claims.importers.imported import Imported
 from audit.claims.importers.templates import reference_py
+from audit.run.oracle import load_reference
 from tests.importers import published
 from tests.importers.published import FORMATS, POPCORN_REFERENCE
 
@@ -98,3 +100,26 @@ def test_a_submission_may_be_what_another_function_makes_of_it(tmp_path: Path) -
     found = importers.read([published.write(tmp_path, **(FORMATS["popcorn"] | {"submission__py": submission}))])
     assert (found.format, found.claimed.entry) == ("popcorn", "audited_entry")
     assert b"return custom_kernel(data if len(data) > 1 else data[0])" in found.claimed.data
+
+
+OPTIONS = """tests:
+  - {"rows": 33, "features": 24, "masked": True, "kind": "normal", "splits": [1, 2], "cond": 0, "seed": 1}
+  - {"rows": 8, "features": 24, "masked": False, "kind": "normal", "splits": [1, 2], "cond": 0, "seed": 1}
+benchmarks:
+  - {"rows": 4096, "features": 24, "masked": True, "kind": "normal", "splits": [1, 2], "cond": 0, "seed": 3}
+"""
+
+
+def test_options_are_those_of_the_largest_benchmark(tmp_path: Path) -> None:
+    named = "rows: int, features: int, masked: bool, kind: str, splits: list, cond: int, seed: int"
+    reference = published.POPCORN_REFERENCE.replace("rows: int, features: int, seed: int", named).replace(
+        "    gen = ", '    assert (masked, kind, splits, cond) == (True, "normal", [1, 2], 0)\n    gen = '
+    )
+    files = {**published.FORMATS["popcorn"], "reference__py": reference, "task__yml": OPTIONS}
+    found = importers.read([published.write(tmp_path / "source", **files)])
+    assert found.shapes is not None and found.auditable
+    assert dict(found.shapes.claimed) == {"rows": 4096, "features": 24}
+    assert [dict(one) for one in found.shapes.emulated] == [{"rows": 33, "features": 24}]
+    assert any("1 tests and benchmarks with others are left out" in one for one in found.choices)
+    task = load_reference(writer.write(found, tmp_path / "claim") / "reference.py")
+    assert task.inputs({"rows": 3, "features": 24}, torch.Generator())[0].shape == (3, 24)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import keyword
 import re
@@ -45,20 +46,19 @@ def beside_reference(data: bytes, reference: bytes, lines: str) -> bytes:
 
     Args:
         data: the source.
-        reference: the text of the task; `_stated(*arguments)` makes its `Model` from it.
+        reference: the text of the task, whose statements stand in `_stated(*arguments)`, which makes its `Model`.
         lines: the class.
     """
-    made = (
-        "def _stated(*arguments):\n"
-        '    """The module of the reference, with the parameters and buffers that its own run has."""\n'
-        "    import sys, types, torch\n"
-        '    module = sys.modules["stated_reference"] = types.ModuleType("stated_reference")\n'
-        '    exec(compile(_REFERENCE, "reference.py", "exec"), vars(module))\n'
-        "    torch.manual_seed(42)\n"
-        "    return module.Model(*arguments)\n"
-    )
-    text = f"{_MARK}\n\n_REFERENCE = {literal(reference.decode())}\n\n\n{made}\n\n{lines}"
-    return data + text.encode()
+    body = [node for node in ast.parse(reference).body if not _is_future(node)]
+    made = ast.parse("def _stated(*arguments):\n    torch.manual_seed(42)\n    return Model(*arguments)\n")
+    function = made.body[0]
+    if isinstance(function, ast.FunctionDef):
+        function.body = [*ast.parse("import torch").body, *body, *function.body]
+    return data + f"{_MARK}\n\n{ast.unparse(ast.fix_missing_locations(made))}\n\n\n{lines}".encode()
+
+
+def _is_future(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
 
 
 def into_destination(data: bytes, function: str, called: Destination) -> bytes:

@@ -13,6 +13,7 @@ from audit.claims.importers import entries, module_task
 from audit.claims.importers.imported import Claimed, Imported, Original, Tolerance
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.missing import NO_FIGURES
+from audit.claims.importers.python_text import PythonText
 from audit.model import Harness
 
 TAKES = "a `problem.py` with `Model` and `get_inputs`, and a file with `kernel_function`"
@@ -24,9 +25,7 @@ TOLERANCE = Tolerance(
     "here in units of the result's rms",
 )
 _SETTINGS = ("kernel_size", "stride", "padding", "dilation", "output_padding", "groups", "eps")
-_MODEL = f'''import inspect
-
-import torch
+_MODEL = '''import torch
 
 
 class ModelNew(torch.nn.Module):
@@ -35,34 +34,23 @@ class ModelNew(torch.nn.Module):
     def __init__(self, *arguments):
         super().__init__()
         self.stated = _stated(*arguments)
-        given = inspect.signature({ENTRY}).parameters.values()
-        self._any = any(one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD) for one in given)
-        self._names = [one.name for one in given]
-
-    def _settings(self):
-        found = {{}}
-        for layer in self.stated.modules():
-            for name in ("weight", "bias"):
-                value = getattr(layer, name, None)
-                if isinstance(value, torch.Tensor):
-                    found.setdefault(name, value)
-            for name in {_SETTINGS!r}:
-                value = getattr(layer, name, None)
-                if value is not None:
-                    found.setdefault(name, value[0] if isinstance(value, (tuple, list)) else value)
-        return found
 
     def forward(self, *inputs):
-        settings = self._settings()
-        if self._any:
-            return {ENTRY}(*inputs, **settings)
-        left = list(inputs)
-        named = {{name: settings[name] for name in self._names if name in settings}}
-        for name in self._names:
-            if name not in named and left:
+        left, named = list(inputs), {}
+        found = {}
+        for layer in self.stated.modules():
+READS
+        for name in NAMES:
+            if name in found:
+                named[name] = found[name]
+            elif left:
                 named[name] = left.pop(0)
-        return {ENTRY}(**named)
+        return kernel_function(CALL)
 '''
+_READ = """            if hasattr(layer, "{name}") and layer.{name} is not None and "{name}" not in found:
+                found["{name}"] = layer.{name}"""
+_FIRST = """            if "{name}" in found and isinstance(found["{name}"], (tuple, list)):
+                found["{name}"] = found["{name}"][0]"""
 
 
 def matches(material: Material) -> bool:
@@ -90,7 +78,7 @@ def read(material: Material, given: Given) -> Imported:
         dtype="bfloat16",
         claimed=Claimed(
             "claimed.py",
-            entries.beside_reference(kernel.data, stated, _MODEL),
+            entries.beside_reference(kernel.data, stated, _model(material.python[kernel.published_as])),
             "forward",
             "kernel_function as published",
             added="a class that calls it as the set's benchmark does; the text of the problem stands there too",
@@ -100,4 +88,18 @@ def read(material: Material, given: Given) -> Imported:
         steps=("mean of triton.testing.do_bench, module and inputs in bfloat16",),
         missing=(*found.missing, NO_FIGURES),
         choices=(*found.choices, "tolerance: 1e-2, since the set compares times alone"),
+    )
+
+
+def _model(text: PythonText) -> str:
+    """Return the class that calls the function: by its parameters' names, or with all settings where it takes any."""
+    given = text.functions[ENTRY].args
+    names = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    takes_any = given.vararg is not None or given.kwarg is not None
+    reads = [_READ.format(name=name) for name in ("weight", "bias")]
+    reads += [part.format(name=name) for name in _SETTINGS for part in (_READ, _FIRST)]
+    return (
+        _MODEL.replace("READS", "\n".join(reads))
+        .replace("NAMES", repr(() if takes_any else tuple(names)))
+        .replace("CALL", "*inputs, **found" if takes_any else "**named")
     )

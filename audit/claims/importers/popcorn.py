@@ -7,20 +7,17 @@ benchmarks of the task give the arguments. Facts: gpu-mode/reference-kernels, `p
 from __future__ import annotations
 
 import ast
-import math
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from audit.claims.importers import entries, module_task, published, sizes
-from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Shapes, Tolerance
+from audit.claims.importers import entries, module_task, popcorn_cases, published
+from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Tolerance
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_TASK, SEVERAL_RESULTS, Missing, no_tolerance
 from audit.claims.importers.python_text import PythonText, last_name
 from audit.model import Harness
-from audit.model.errors import BadInput
 
 TAKES = (
     "`submission.py` with `custom_kernel(data)`, the leaderboard's `reference.py`, `task.yml`, `task.py`, `utils.py`"
@@ -30,9 +27,6 @@ ENTRY, MAKER, REFERENCE = "custom_kernel", "generate_input", "ref_kernel"
 DEFAULTS = {"rtol": 1e-5, "atol": 1e-8}
 """Of `match_reference` in the leaderboards' `utils.py`."""
 BESIDE = ("task", "utils")
-YAML_LIMIT_BYTES = 1_000_000
-LARGEST_TEST = 1024
-"""A test with a size above this is not proposed for the emulated device."""
 _HEADER = re.compile(r"^#!POPCORN\s+(\w+)\s+(.+?)\s*$", re.MULTILINE)
 
 
@@ -82,13 +76,16 @@ def _with_task(imported: Imported, material: Material, references: list[str]) ->
     text = material.python[name]
     beside = {module: _beside(material, module) for module in BESIDE if module in _imports(text)}
     kept = [material.original(file, file=f"{module}.py") for module, file in beside.items() if file]
-    stated, cases = _cases(material)
-    options = {
+    stated, listed = popcorn_cases.stated(material)
+    options: dict[str, Any] = {
         "file": "reference.py",
         "beside": {module: f"{module}.py" if file else None for module, file in beside.items()},
-        "largest_seed": _largest_seed(cases),
+        "largest_seed": popcorn_cases.largest_seed(listed),
     }
-    shapes, missing, choices = _shapes(cases, imported, file=stated[0].published_as if stated else "")
+    cases = popcorn_cases.chosen(listed, file=stated[0].published_as if stated else "")
+    shapes, choices = popcorn_cases.shapes(cases, imported.originals[0].data.decode()) if cases else (None, [])
+    options |= {"options": cases.options} if cases else {}
+    missing = [] if cases else [_NO_TASK_YML]
     tolerance = _tolerance(text)
     missing += [] if tolerance else [_NO_TOLERANCE]
     missing += [] if REFERENCE in text.functions else [_NO_REFERENCE]
@@ -109,12 +106,10 @@ def _with_task(imported: Imported, material: Material, references: list[str]) ->
     )
 
 
-_LARGEST = "shapes.claimed: the largest benchmark of task.yml, since the leaderboard ranks all of them together"
-_SMALLEST = "shapes.emulated: the smallest tests of task.yml"
 _NO_TOLERANCE = no_tolerance("reference.py compares in a way of its own")
+_NO_TASK_YML = Missing("there is no task.yml", "shapes", "write the arguments of generate_input", essential=True)
 _NO_REFERENCE = Missing(f"reference.py has no {REFERENCE}", "original/reference.py", "write it there", essential=True)
 _UTILS = Missing("the submission imports utils", "claimed.py", "put what it needs of it there", essential=True)
-_NO_TASK_YML = Missing("there is no task.yml", "shapes", "write the arguments of generate_input", essential=True)
 
 
 def _destination(text: PythonText) -> int | None:
@@ -152,88 +147,6 @@ def _imports(text: PythonText) -> set[str]:
 
 def _beside(material: Material, module: str) -> str | None:
     return next((name for name in material.python if PurePath(name).name == f"{module}.py"), None)
-
-
-def _cases(material: Material) -> tuple[list[Original], dict[str, Any]]:
-    """Return the file that states tests and benchmarks, if there is one, and what stands in it."""
-    names = material.named("task.yml", "task.yaml")
-    if not names:
-        return [], {}
-    original = material.original(names[0], file="task.yml")
-    return [original], _yaml(original)
-
-
-def _largest_seed(cases: Mapping[str, Any]) -> int | None:
-    """Return the largest seed of a test or a benchmark; None where they state none."""
-    listed = [case for key in ("tests", "benchmarks") if isinstance(cases.get(key), list) for case in cases[key]]
-    seeds = [case.get("seed") for case in listed if isinstance(case, dict)]
-    return max((seed for seed in seeds if type(seed) is int and seed >= 0), default=None)
-
-
-def _shapes(
-    cases: Mapping[str, Any], imported: Imported, *, file: str
-) -> tuple[Shapes | None, list[Missing], list[str]]:
-    """Return the arguments of tests and benchmarks as shapes, what is missing and what was chosen."""
-    tests, benchmarks = (_arguments(cases.get(key), file, key) for key in ("tests", "benchmarks"))
-    if not tests and not benchmarks:
-        return None, [_NO_TASK_YML], []
-    several = [dict(shape) for shape in dict.fromkeys(tuple(one.items()) for one in (*tests, *benchmarks))]
-    claimed = max(benchmarks or tests, key=lambda shape: math.prod(shape.values()))
-    others = tuple(shape for shape in several if shape != claimed)
-    smallest = sorted(several, key=lambda shape: math.prod(shape.values()))[:2]
-    small = tuple(shape for shape in smallest if max(shape.values()) <= LARGEST_TEST)
-    if small:
-        return Shapes(claimed, others, small), [], [_LARGEST, _SMALLEST]
-    source = imported.originals[0].data.decode()
-    found, choices = sizes.smaller(smallest[0], sources=[source])
-    return replace(found, claimed=claimed, others=others), [], [_LARGEST, *choices]
-
-
-def _yaml(original: Original) -> dict[str, Any]:
-    try:
-        import yaml  # only this format needs it
-    except ImportError as error:
-        raise BadInput(f"{original.published_as}: YAML is read by PyYAML; pip install pyyaml") from error
-    if len(original.data) > YAML_LIMIT_BYTES:
-        raise BadInput(
-            f"{original.published_as}: {len(original.data):,} bytes; a task has at most {YAML_LIMIT_BYTES:,}"
-        )
-    try:
-        loaded = yaml.load(original.data, Loader=_plain_loader(yaml))
-    except (yaml.YAMLError, ValueError, TypeError, AttributeError) as error:
-        place = getattr(error, "problem_mark", None)
-        where = f"line {place.line + 1}: " if place else ""
-        raise BadInput(f"{original.published_as}: {where}broken YAML ({type(error).__name__})") from error
-    if not isinstance(loaded, dict):
-        raise BadInput(f"{original.published_as}: no YAML mapping but {type(loaded).__name__}")
-    return loaded
-
-
-def _plain_loader(yaml: Any) -> Any:
-    """Return the safe loader, which takes a tag it does not know, `!include` for one, as nothing."""
-    loader: Any = type("PlainLoader", (yaml.SafeLoader,), {})
-    loader.add_multi_constructor("!", lambda *_: None)
-    return loader
-
-
-def _arguments(cases: Any, file: str, key: str) -> list[dict[str, int]]:
-    """Return the arguments of every case without its seed.
-
-    Raises:
-        BadInput: one is no positive integer; a shape has no other.
-    """
-    found = []
-    for number, case in enumerate(cases if isinstance(cases, list) else [], start=1):
-        if not isinstance(case, dict):
-            raise BadInput(f"{file}: {key} {number}: no mapping but {type(case).__name__}")
-        shape = {str(name): value for name, value in case.items() if name != "seed"}
-        for name, value in shape.items():
-            if type(value) is not int or value < 1 or not entries.plain_name(name):
-                raise BadInput(
-                    f"{file}: {key} {number}: {name} = {str(value)[:20]}; a shape has positive integers only"
-                )
-        found += [shape] if shape else []
-    return found
 
 
 def _tolerance(text: PythonText) -> Tolerance | None:

@@ -76,6 +76,7 @@ def _data(options: Options) -> str:
     beside = ", ".join(f"{shown(name)}: {place}" for name, place in files.items())
     largest = options.get("largest_seed")
     seeds = "" if largest is None else f"    largest_seed={largest},\n"
+    seeds += f"    options={shown(options['options'], 4)},\n" if options.get("options") else ""
     file = f"    ORIGINAL / {shown(options['file'])},\n    beside={{{beside}}},\n"
     return f"TASK = DataTask(\n{file}{seeds})\n"
 

@@ -1,0 +1,136 @@
+"""Tests and benchmarks of a leaderboard's `task.yml`, as shapes: integers are sizes, all else are options.
+
+An option is a bool, a text, a fraction, a zero or a list of these and integers. A shape has sizes alone, so a claim
+speaks of one choice of options: that of the largest benchmark.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from audit.claims.importers import entries, sizes
+from audit.claims.importers.imported import Original, Shapes
+from audit.claims.importers.material import Material
+from audit.model.errors import BadInput
+
+YAML_LIMIT_BYTES = 1_000_000
+LARGEST_TEST = 1024
+"""A test with a size above this is not proposed for the emulated device."""
+LONGEST_TEXT, MOST_LISTED = 100, 64
+_LARGEST = "shapes.claimed: the largest benchmark of task.yml, since the leaderboard ranks all of them together"
+_SMALLEST = "shapes.emulated: the smallest tests of task.yml"
+Sizes = dict[str, int]
+
+
+@dataclass(frozen=True)
+class Cases:
+    """The claimed shape, all shapes with its options, the options, and how many cases have other ones."""
+
+    claimed: Sizes
+    several: tuple[Sizes, ...]
+    options: Mapping[str, Any]
+    others: int
+
+
+def chosen(listed: Mapping[str, Any], *, file: str) -> Cases | None:
+    """Return the cases with the options of the largest benchmark; None where there are none.
+
+    Raises:
+        BadInput: an argument is no size and no option.
+    """
+    tests, benchmarks = ([*_arguments(listed.get(key), file, key)] for key in ("tests", "benchmarks"))
+    if not tests and not benchmarks:
+        return None
+    claimed, options = max(benchmarks or tests, key=lambda case: math.prod(case[0].values()))
+    cases = [*tests, *benchmarks]
+    alike = [shape for shape, own in cases if own == options and set(shape) == set(claimed)]
+    several = tuple(dict(shape) for shape in dict.fromkeys(tuple(one.items()) for one in alike))
+    return Cases(claimed, several, options, len(cases) - len(alike))
+
+
+def shapes(cases: Cases, source: str) -> tuple[Shapes, list[str]]:
+    """Return the cases as shapes, and what was chosen."""
+    told = ", ".join(f"{name} = {value!r}" for name, value in cases.options.items())
+    left = f"options: {told}, of the largest benchmark; {cases.others} tests and benchmarks with others are left out"
+    choices = [_LARGEST, *([left] if cases.options else [])]
+    if not cases.claimed:
+        return Shapes(sizes.PLAIN, emulated=(sizes.PLAIN,), emulated_by="importer"), choices
+    others = tuple(shape for shape in cases.several if shape != cases.claimed)
+    smallest = sorted(cases.several, key=lambda shape: math.prod(shape.values()))[:2]
+    small = tuple(shape for shape in smallest if max(shape.values()) <= LARGEST_TEST)
+    if small:
+        return Shapes(cases.claimed, others, small), [*choices, _SMALLEST]
+    found, more = sizes.smaller(smallest[0], sources=[source])
+    return replace(found, claimed=cases.claimed, others=others), [*choices, *more]
+
+
+def _arguments(cases: Any, file: str, key: str) -> Iterator[tuple[Sizes, dict[str, Any]]]:
+    """Yield sizes and options of every case without its seed."""
+    for number, case in enumerate(cases if isinstance(cases, list) else [], start=1):
+        where = f"{file}: {key} {number}"
+        if not isinstance(case, dict):
+            raise BadInput(f"{where}: no mapping but {type(case).__name__}")
+        given = {str(name): value for name, value in case.items() if name != "seed"}
+        for name, value in given.items():
+            if not entries.plain_name(name) or (type(value) is int and value < 0):
+                raise BadInput(f"{where}: {name} = {str(value)[:20]}; a shape has positive integers only")
+            if not _is_option(value):
+                raise BadInput(f"{where}: {name} = {str(value)[:20]}; an option is a number, a text or a list of these")
+        found = {name: value for name, value in given.items() if type(value) is int and value > 0}
+        options = {name: value for name, value in given.items() if name not in found}
+        if given:
+            yield found, options
+
+
+def _is_option(value: Any, *, listed: bool = False) -> bool:
+    if isinstance(value, list) and not listed:
+        return len(value) <= MOST_LISTED and all(_is_option(one, listed=True) for one in value)
+    if isinstance(value, str):
+        return len(value) <= LONGEST_TEXT and value.isprintable()
+    return isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value))
+
+
+def stated(material: Material) -> tuple[list[Original], dict[str, Any]]:
+    """Return the file that states tests and benchmarks, if there is one, and what stands in it."""
+    names = material.named("task.yml", "task.yaml")
+    if not names:
+        return [], {}
+    original = material.original(names[0], file="task.yml")
+    return [original], _yaml(original)
+
+
+def largest_seed(cases: Mapping[str, Any]) -> int | None:
+    """Return the largest seed of a test or a benchmark; None where they state none."""
+    listed = [case for key in ("tests", "benchmarks") if isinstance(cases.get(key), list) for case in cases[key]]
+    seeds = [case.get("seed") for case in listed if isinstance(case, dict)]
+    return max((seed for seed in seeds if type(seed) is int and seed >= 0), default=None)
+
+
+def _yaml(original: Original) -> dict[str, Any]:
+    try:
+        import yaml  # only this format needs it
+    except ImportError as error:
+        raise BadInput(f"{original.published_as}: YAML is read by PyYAML; pip install pyyaml") from error
+    if len(original.data) > YAML_LIMIT_BYTES:
+        raise BadInput(
+            f"{original.published_as}: {len(original.data):,} bytes; a task has at most {YAML_LIMIT_BYTES:,}"
+        )
+    try:
+        loaded = yaml.load(original.data, Loader=_plain_loader(yaml))
+    except (yaml.YAMLError, ValueError, TypeError, AttributeError) as error:
+        place = getattr(error, "problem_mark", None)
+        where = f"line {place.line + 1}: " if place else ""
+        raise BadInput(f"{original.published_as}: {where}broken YAML ({type(error).__name__})") from error
+    if not isinstance(loaded, dict):
+        raise BadInput(f"{original.published_as}: no YAML mapping but {type(loaded).__name__}")
+    return loaded
+
+
+def _plain_loader(yaml: Any) -> Any:
+    """Return the safe loader, which takes a tag it does not know, `!include` for one, as nothing."""
+    loader: Any = type("PlainLoader", (yaml.SafeLoader,), {})
+    loader.add_multi_constructor("!", lambda *_: None)
+    return loader
