@@ -114,7 +114,9 @@ def test_the_codes_of_cuda_l1_stand_under_their_level(tmp_path: Path) -> None:
 def test_a_row_of_cuda_l1_without_code_claims_nothing(tmp_path: Path) -> None:
     path = tmp_path / "a100.jsonl"
     path.write_text(lines(CUDA_L1_ROW | {"custom_code": None}), encoding="utf-8")
-    with pytest.raises(BadInput, match="row 1, column custom_code: empty, so the row claims nothing"):
+    with pytest.raises(
+        BadInput, match="row 1, column custom_code: MISSING, empty or the text None, so the row claims nothing"
+    ):
         importers.read([path])
 
 

@@ -55,3 +55,14 @@ def test_what_is_typed_wrong_is_said_in_a_sentence(
     assert run(tmp_path, *options) == 2
     assert words in capsys.readouterr().err
     assert not (tmp_path / "claim").exists()
+
+
+@pytest.mark.parametrize("code", [None, "", "None", " None\n"])
+def test_a_row_without_code_claims_nothing(
+    code: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = published.CUDA_L1_ROW | {"custom_code": code}
+    source = published.write(tmp_path / "source", h100__jsonl=published.lines(row))
+    assert cli.main(["import", str(source), "--to", str(tmp_path / "claim")]) == 2
+    assert "row 1, column custom_code: MISSING" in capsys.readouterr().err
+    assert not (tmp_path / "claim").exists()

@@ -32,6 +32,8 @@ STEPS = (
     "torch.allclose with atol = rtol = 1e-2, both modules in eval mode",
     "score = baseline time / kernel time, one for each of five baselines",
 )
+NOTHING = ("None", "null", "nan")
+"""Texts that stand for no code, where a table was written from values."""
 EVALUATION = Harness(mode="eval")
 """Of its `eval/eval_cuda.py` (2025), which calls `eval()` on both modules before it compares them."""
 
@@ -50,8 +52,11 @@ def read(material: Material, given: Given) -> Imported:
     path = material.table_with(CODE)
     row = chosen(path, given, columns=COLUMNS, positive=SCORES)
     code, task = row.text(CODE), row.text(TASK)
-    if code is None:
-        raise BadInput(f"{path}: row {row.number}, column {CODE}: empty, so the row claims nothing; choose another row")
+    if code is None or code.strip() in NOTHING:
+        raise BadInput(
+            f"{path}: row {row.number}, column {CODE}: MISSING, empty or the text None, so the row claims nothing; "
+            "choose another row"
+        )
     found = module_task.imported(
         "cuda_l1",
         task=None if task is None else Original("ref.py", task.encode(), f"{row.where} column {TASK}"),
