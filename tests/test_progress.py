@@ -55,8 +55,11 @@ def test_time_counts_once_where_stages_run_within_another_or_side_by_side(monkey
 def test_nothing_is_foretold_without_a_pace_or_without_work() -> None:
     result = Progress(io.StringIO())
     assert result.left() == ""
-    result.expect(4)
+    result.expect(100)
+    result.advance(4)
     assert result.left() == ""
+    result.advance()
+    assert result.left().startswith("5% done, about ")
     result.complete()
     assert result.left() == "100% done"
 

@@ -16,6 +16,7 @@ from audit.report import terminal
 
 QUIET_S = 30.0
 LOOK_S = 0.5
+LEAST_SHARE = 0.05
 MOST_NAMED = 3
 
 
@@ -94,8 +95,8 @@ class Progress:
         return self._done / self._expected if self._expected else 0.0
 
     def left(self) -> str:
-        """Return the share done and the time left at the pace so far; empty where nothing is done or expected."""
-        if not self.share:
+        """Return the share done and the time left at the pace so far; empty where too little is done to show a pace."""
+        if self.share < LEAST_SHARE:
             return ""
         with self._lock:
             spent = self._busy_s + (time.monotonic() - self._busy_since if self._at_work else 0.0)
