@@ -77,7 +77,8 @@ def run(
 def _audited(folder: ClaimFolder, *, device: str, entropy: int, workers: Workers, progress: Progress) -> Record:
     """The record after every stage that gives evidence; nothing is timed for a score."""
     with progress.stage("controls"):
-        progress.say(f"{folder.claim.name}: {len(folder.claim.variant)} kernels")
+        count = len(folder.claim.variant)
+        progress.say(f"{folder.claim.name}: {count} kernel{'s' if count > 1 else ''}")
     with Scratch() as out:
         on = choose(device, folder.claim)
         with Audit(
