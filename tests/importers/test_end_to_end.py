@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from audit import claims
 from audit.apps import cli
 from audit.model import Record, store
@@ -13,9 +15,8 @@ CLEARING = "contract agreement order coverage inherited inputs_intact memory_acc
 
 
 def audited(source: Path, folder: Path) -> Record:
-    assert cli.main(["import", str(source), "--to", str(folder / "claim")]) == 0
-    assert cli.main(["run", str(folder / "claim"), "--device", "emulated", "--out", str(folder / "out")]) == 0
-    return store.read(folder / "out" / "record.json")
+    assert cli.main(["check", str(source), "--device", "emulated", "--out", str(folder / "out")]) == 0
+    return store.read(folder / "out" / "results" / "record.json")
 
 
 def outcomes(record: Record) -> dict[str, str]:
@@ -29,7 +30,7 @@ def test_a_sound_kernelbench_solution_passes(tmp_path: Path) -> None:
     assert record.verdict.name == "no defect found"
     assert any("a time" in text for text in record.verdict.missing)
     assert {source.file for source in record.claim.sources} >= {"original/task.py", "original/solution.py"}
-    assert (tmp_path / "out" / "report.html").exists()
+    assert (tmp_path / "out" / "results" / "report.html").exists()
 
 
 def test_a_wrong_archive_kernel_is_failed(tmp_path: Path) -> None:
@@ -58,3 +59,12 @@ def test_the_first_claim_in_its_original_form_is_failed(tmp_path: Path) -> None:
     assert outcomes(record)["coverage"] == "fail"
     assert any("1 of 256 rows written" in reason for reason in record.verdict.reasons)
     assert record.claim.statement.protocol.flags == ("-O3", "--use_fast_math")
+
+
+def test_a_kernel_without_a_task_is_not_audited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = published.write(tmp_path / "source", k__cu=published.CU)
+    assert cli.main(["check", str(source), "--out", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert "no audit without reference.py: no task was found" in said
+    assert "give --tolerance NUMBER" in said
+    assert not (tmp_path / "out").exists()

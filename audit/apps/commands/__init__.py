@@ -4,7 +4,8 @@ from __future__ import annotations
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("commands.run:run", "audit one claim; writes record.json, report.md, report.html and figures"),
-    "import": ("commands.static:import_claim", "make a claim folder of a claim as others publish it; runs nothing"),
+    "check": ("commands.published:check", "import a kernel and its reference, and audit them, in one command"),
+    "import": ("commands.published:import_claim", "make a claim folder of a claim as others publish it; runs nothing"),
     "review": ("commands.static:review", "what sources alone say: hints with lines; nothing is built or run"),
     "lint": ("commands.static:lint", "what the numbers of a published dataset say; nothing is built or run"),
     "funnel": ("batch.command:funnel", "many claims: lint, review, emulated probes, GPU, each settles its part"),

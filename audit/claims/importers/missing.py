@@ -27,12 +27,12 @@ class Missing:
 
 
 NO_TASK = Missing("no task was found", "reference.py", "give the file with the reference too", essential=True)
-NO_SHAPE = Missing("no shape is told", "shapes.emulated", "import again with --shape NAME=SIZE", essential=True)
+NO_SHAPE = Missing("no shape is told", "shapes.emulated", "give --shape NAME=SIZE", essential=True)
 
 
 def no_tolerance(what: str) -> Missing:
     """Return that there is no tolerance; `what` says where none stands."""
-    return Missing(what, "tolerance", "import again with --tolerance NUMBER", essential=True)
+    return Missing(what, "tolerance", "give --tolerance NUMBER", essential=True)
 
 
 SEVERAL_RESULTS = Missing(
@@ -41,8 +41,8 @@ SEVERAL_RESULTS = Missing(
     "a claim's result is one tensor; choose one there",
     essential=True,
 )
-NO_GPU = Missing("the GPU of the figures is not told", "speedup.gpu", "import again with --gpu NAME")
-NO_FIGURES = Missing("no published figures", "speedup", "import again with --claimed GPU=RATIO")
+NO_GPU = Missing("the GPU of the figures is not told", "speedup.gpu", "give --gpu NAME")
+NO_FIGURES = Missing("no published figures", "speedup", "give --claimed GPU=RATIO")
 NO_COST = Missing(
     "the least flops and bytes of the task", "reference.py cost", "without them no time can be impossible"
 )

@@ -58,7 +58,7 @@ def times(
     found = concluded(published, given=given.unit, named=named, statistics=statistics)
     if found is None:
         shown = ", ".join(f"{name} = {value:g}" for name, value in published.items())
-        return [], [Missing(f"the unit of {shown} cannot be told", "observation", "import again with --unit ms or us")]
+        return [], [Missing(f"the unit of {shown} cannot be told", "observation", "give --unit ms or us")]
     unit, why = found
     card = gpu_named(given.gpu or gpu)
     figures = [

@@ -1,0 +1,118 @@
+"""`audit import` and `audit check`: what others publish becomes a claim folder, and in one command its audit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from audit.apps.commands.declare import Arg, Device
+from audit.apps.commands.records import USUAL, Formats, Language
+from audit.claims import importers
+from audit.claims.importers import writer
+from audit.claims.importers.material import Given
+from audit.model.errors import BadInput
+from audit.report import terminal
+
+MOST = 1 << 40
+"""No size and no ratio is larger."""
+Source = Annotated[tuple[Path, ...], Arg("files of one claim, or one folder", "SOURCE")]
+Tolerance = Annotated[float | None, Arg("what results are held to, if the source does not say", "RELATIVE")]
+Ratios = Annotated[tuple[str, ...], Arg("a published ratio, if the source does not say", "GPU=RATIO")]
+Sizes = Annotated[tuple[str, ...], Arg("a size, in place of the source's own", "NAME=SIZE")]
+
+
+def import_claim(  # noqa: PLR0913  # one argument an option
+    source: Source,
+    *,
+    to: Annotated[Path | None, Arg("the claim folder to make (default: kernels/NAME)", "DIR")] = None,
+    format_: Annotated[
+        str | None, Arg("where the content should not decide", choices=tuple(importers.IMPORTERS))
+    ] = None,
+    row: Annotated[int | None, Arg("the row of a table, the cell of a notebook or the workload; from 1", "N")] = None,
+    select: Annotated[str | None, Arg("the row of a table with that value", "COLUMN=VALUE")] = None,
+    unit: Annotated[str | None, Arg("of published times: ms, us, s or ns", "UNIT")] = None,
+    gpu: Annotated[str | None, Arg("where published figures were taken, if the source does not say", "NAME")] = None,
+    tolerance: Tolerance = None,
+    claimed: Ratios = (),
+    shape: Sizes = (),
+) -> int:
+    """Prints what was found, what was chosen and what is missing; returns 0 also where something is."""
+    given = Given(row, _pair(select), unit, gpu, tolerance=tolerance, claimed=_ratios(claimed), shape=_sizes(shape))
+    imported = importers.read(list(source), given=given, format_=format_)
+    folder = writer.write(imported, to)
+    terminal.say(*importers.lines(imported, folder, source))
+    return 0
+
+
+def check(  # noqa: PLR0913  # one argument an option
+    source: Source,
+    *,
+    tolerance: Tolerance = None,
+    claimed: Ratios = (),
+    shape: Sizes = (),
+    device: Device = "auto",
+    out: Annotated[Path | None, Arg("folder for the claim and the results (default: out/NAME)", "DIR")] = None,
+    lang: Language = "en",
+    formats: Formats = USUAL,
+) -> int:
+    """Imports into `OUT/NAME`, audits that and prints the verdict; returns 0 whatever it is.
+
+    Raises:
+        BadInput: something essential is missing, or the folder of the claim is there already.
+    """
+    from audit.apps.commands.run import run  # it imports the whole audit
+
+    given = Given(tolerance=tolerance, claimed=_ratios(claimed), shape=_sizes(shape))
+    imported = importers.read(list(source), given=given)
+    if not imported.auditable:
+        missing = "; ".join(str(one) for one in imported.missing if one.essential)
+        raise BadInput(f"{imported.provenance}: no audit without {missing}")
+    base = out or Path("out") / imported.name
+    folder = base / imported.name
+    if folder.exists():
+        raise BadInput(f"{folder}: is there already; audit it again with `audit run {folder}`, or give another --out")
+    writer.write(imported, folder)
+    return run(str(folder), device=device, out=base / "results", lang=lang, formats=formats)
+
+
+def _ratios(texts: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
+    return tuple((name, _number(value, "--claimed", "T4=4.2")) for name, value in _pairs(texts, "--claimed"))
+
+
+def _sizes(texts: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    return tuple((name, _size(name, value)) for name, value in _pairs(texts, "--shape"))
+
+
+def _pair(text: str | None) -> tuple[str, str] | None:
+    if text is None:
+        return None
+    return _split(text, "--select", "COLUMN=VALUE, for example Task_ID=15")
+
+
+def _pairs(texts: tuple[str, ...], option: str) -> list[tuple[str, str]]:
+    return [_split(text, option, "NAME=VALUE") for text in texts]
+
+
+def _split(text: str, option: str, form: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise BadInput(f"{option} {text}: write {form}")
+    return name, value
+
+
+def _number(text: str, option: str, example: str) -> float:
+    """Return a number above zero. Raises BadInput with an example for anything else."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < MOST:
+        raise BadInput(f"{option} {text[:20]}: no number above zero; write it as in {option} {example}")
+    return value
+
+
+def _size(name: str, text: str) -> int:
+    value = _number(text, "--shape", "N=4096")
+    if not value.is_integer():
+        raise BadInput(f"--shape {name}={text[:20]}: a size is a whole number")
+    return int(value)
