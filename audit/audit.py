@@ -150,9 +150,11 @@ class Audit:
                 scheduler.start(entropy=self.seed)
 
     def verify(self) -> None:
-        """Waits until every probe has been asked about every variant that was built."""
+        """Waits until every probe has been asked about every variant that was built, on every device: times are taken
+        when no other work of the audit but a published build is left."""
         with self._stage("verify"):
-            self._main.wait_for_answers()
+            for scheduler in (self._main, *self._beside):
+                scheduler.wait_for_answers()
 
     def measure(self) -> None:
         """Times on a GPU: baselines and passing variants soundly; the claimed kernel if its published build is in."""
@@ -163,15 +165,12 @@ class Audit:
                 self._progress.advance(A_TIMING)
 
     def confirm(self) -> None:
-        """Waits for published builds, asks and times again what now counts; waits for the devices beside."""
-        waiting = self._main.waiting()
-        if waiting or self._beside:
+        """Waits for published builds, asks and times again what now counts."""
+        if waiting := self._main.waiting():
             with self._stage("confirm"):
                 self._main.confirm(waiting)
-                if waiting and self._gives_times:
+                if self._gives_times:
                     self._time(waiting, baselines=False)
-                for scheduler in self._beside:
-                    scheduler.wait_for_answers()
 
     def judge(self) -> None:
         """The ladder and the verdict, from the record alone."""

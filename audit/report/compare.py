@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from audit.claims import STATEMENT
 from audit.judge import BASELINE, baseline_of
 from audit.measure import compared, median_ms, speedup
 from audit.model import Finding, Record
@@ -93,8 +94,11 @@ def places(records: Sequence[Record]) -> list[tuple[str, Record | None]]:
 
 
 def _of_same_files(one: Record, other: Record) -> bool:
-    """Whether two records are of one claim; what only one of two devices' builds read differs in no file."""
-    known = {source.file: source for source in one.claim.sources}
+    """Whether two records are of one claim; what only one of two devices' builds read differs in no file.
+
+    The statement is compared by its content: its comments and the words of an older kit may be others.
+    """
+    known = {source.file: source for source in one.claim.sources if source.file != STATEMENT}
     same = all(known.get(source.file, source) == source for source in other.claim.sources)
     return same and one.claim.statement == other.claim.statement
 
