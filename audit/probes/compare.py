@@ -89,7 +89,8 @@ def compare(
     mine, due = got.reshape(-1), want.reshape(-1)
     relative = correctness.held_to(tolerance.relative, dtype)
     scale = max(least_scale, correctness.rms(due))
-    seen = _Seen(finite=bool(np.isfinite(due.sum())))
+    with np.errstate(invalid="ignore", over="ignore"):
+        seen = _Seen(finite=bool(np.isfinite(due.sum())))
     for start in range(0, due.size, CHUNK):
         part = slice(start, start + CHUNK)
         others = [one.reshape(-1)[part] for one in also]
