@@ -93,7 +93,8 @@ def _sentence(record: SelfTest) -> str:
             f"(95 % bound: under {100 * bound:.1f} %)"
         )
     return (
-        f"- {markdown.escape(record.device.name)}, kit {record.environment.kit}: {known.caught} of {known.known_bad} known-bad controls caught by "
+        f"- {markdown.escape(record.device.name)}, kit {record.environment.kit}: "
+        f"{known.caught} of {known.known_bad} known-bad controls caught by "
         f"the probe made for them, {known.proved} proved; {known.falsely_failed} of {known.known_good} known-good "
         f"controls falsely failed{f', {known.not_concluded} not concluded' if known.not_concluded else ''}; "
         f"{_sandbox(record)}"
