@@ -192,7 +192,7 @@ def test_the_readme_part_has_the_rates_of_each_device_and_the_walls_that_stood(t
     walled = one.model_copy(update={"environment": one.environment.model_copy(update={"sandbox": walls})})
     write(walled, tmp_path / "later.json")
     sentence = (
-        "- emulated device: 1 of 2 known-bad controls caught by the probe made for them, 1 proved; "
+        "- emulated device, kit 0: 1 of 2 known-bad controls caught by the probe made for them, 1 proved; "
         "0 of 1 known-good controls falsely failed"
     )
     before, after = part(tmp_path).splitlines()

@@ -80,20 +80,24 @@ def _blind(record: SelfTest) -> bool:
     return any(row.folder.split("/")[0] == BLIND for row in record.rows)
 
 
+def _of(record: SelfTest) -> str:
+    """Return the device and the kit of a record, as Markdown."""
+    return f"{markdown.escape(record.device.name)}, kit {markdown.escape(record.environment.kit)}"
+
+
 def _sentence(record: SelfTest) -> str:
     known = rates(record.rows)
     if _blind(record):
         bound = upper_bound(known.falsely_failed, known.known_good)
         folders = " and ".join(sorted({f"`{row.folder.split('/')[1]}`" for row in record.rows}))
         return (
-            f"- {markdown.escape(record.device.name)}, kit {record.environment.kit}, {len(record.rows)} kernels of "
-            f"{folders}: {known.proved} of "
+            f"- {_of(record)}, {len(record.rows)} kernels of {folders}: {known.proved} of "
             f"{known.known_bad} known-bad kernels proved, {known.flagged} more as undefined behaviour or a hint; "
             f"{known.falsely_failed} of {known.known_good} known-good kernels failed "
             f"(95 % bound: under {100 * bound:.1f} %)"
         )
     return (
-        f"- {markdown.escape(record.device.name)}, kit {record.environment.kit}: "
+        f"- {_of(record)}: "
         f"{known.caught} of {known.known_bad} known-bad controls caught by "
         f"the probe made for them, {known.proved} proved; {known.falsely_failed} of {known.known_good} known-good "
         f"controls falsely failed{f', {known.not_concluded} not concluded' if known.not_concluded else ''}; "
