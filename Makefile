@@ -15,7 +15,7 @@ audit: $(READY)
 	@$(RUN)/audit run $(CLAIM) --device $(DEVICE)
 
 test: $(READY)
-	@$(RUN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	@$(RUN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 hostile: $(READY)
 	@$(RUN)/python -m pytest -n 2 -m hostile tests/hostile/test_survival.py tests/hostile/test_attacks.py
