@@ -1,6 +1,6 @@
 """What living in `audit/` costs: its size, the way from the command to a kernel, and the sessions of one audit.
 
-    python bench/house.py [CLAIM]        needs no GPU; adds an entry to bench/results/house.json
+    python bench/house.py [CLAIM [DEVICE]]    without a GPU if none is named; adds an entry to bench/results/house.json
 
 Frames are those between the command line's `main` and the pipe to the process that runs the kernel, threads included.
 """
@@ -12,6 +12,7 @@ import contextlib
 import io
 import json
 import platform
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -37,7 +38,7 @@ class Sessions:
 
     def __init__(self) -> None:
         self.counts: collections.Counter[str] = collections.Counter()
-        self.kinds: collections.Counter[str] = collections.Counter()
+        self.seconds: dict[str, list[tuple[float, float]]] = collections.defaultdict(list)
         self.frames = 0
         self._lock = threading.Lock()
 
@@ -48,14 +49,32 @@ class Sessions:
         def call(pool: Any, request: Any, *, limit_s: float) -> Any:
             own = [frame for frame in traceback.extract_stack() if str(ROOT) in frame.filename]
             with self._lock:
-                self.kinds[request.kind] += 1
                 self.frames = max(self.frames, len(own))
                 if request.kind == "session":
-                    of = "reference" if request.entry is None else request.folder.name.rpartition("-")[0]
-                    self.counts[of] += 1
-            return original(pool, request, limit_s=limit_s)
+                    about = "reference" if request.entry is None else request.folder.name.rpartition("-")[0]
+                    self.counts[about] += 1
+            started = time.monotonic()
+            reply = original(pool, request, limit_s=limit_s)
+            seconds = time.monotonic() - started
+            with self._lock:
+                kind = f"{request.kind}, {'fresh' if of is Workers else 'kept'} process"
+                self.seconds[kind].append((seconds, next(iter(reply.arrived_s), seconds)))
+            return reply
 
         of.call = call  # type: ignore[method-assign]
+
+    def by_kind(self) -> dict[str, dict[str, float]]:
+        """By kind of request and of process: sessions, their wall-clock seconds added up, and medians of the seconds to
+        the end and to the first event, which hold the process's start, its sandbox, a GPU's context and the inputs."""
+        return {
+            kind: {
+                "sessions": len(seen),
+                "seconds": round(sum(whole for whole, _ in seen), 2),
+                "median_seconds": round(statistics.median(whole for whole, _ in seen), 3),
+                "median_seconds_to_first_event": round(statistics.median(first for _, first in seen), 3),
+            }
+            for kind, seen in sorted(self.seconds.items())
+        }
 
 
 def size() -> tuple[int, int]:
@@ -74,15 +93,15 @@ def seconds_of_version() -> float:
     return min(spent)
 
 
-def figures(name: str) -> dict[str, object]:
-    """Every figure, by its name."""
+def figures(name: str, device: str) -> dict[str, object]:
+    """Every figure of an audit on that device, by its name."""
     lines, files = size()
     sessions = Sessions()
     sessions.watch(Workers)
     sessions.watch(SharedProcess)
     roles = {variant.name: variant.role for variant in claims.load(name).claim.variant}
     with tempfile.TemporaryDirectory() as out, contextlib.redirect_stdout(io.StringIO()):
-        cli.main(["run", name, "--device", "emulated", "--seed", "20261122", "--out", out])
+        cli.main(["run", name, "--device", device, "--seed", "20261122", "--out", out])
     most = {
         role: max(sessions.counts[one] for one in roles if roles[one] == role) for role in dict.fromkeys(roles.values())
     }
@@ -96,18 +115,19 @@ def figures(name: str) -> dict[str, object]:
         "frames_to_a_session": sessions.frames,
         "sessions_of_a_variant": most,
         "sessions_of_the_reference": sessions.counts["reference"],
-        "other_sessions": {kind: count for kind, count in sessions.kinds.items() if kind != "session"},
+        "device": device,
+        "sessions": sessions.by_kind(),
         "processor": f"{machine.cores()} cores, {platform.machine()}",
     }
 
 
-def main(name: str) -> None:
+def main(name: str = "triangular_mm", device: str = "emulated") -> None:
     """Print the figures of one claim, and add them to those kept."""
     kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
-    kept.append(figures(name))
+    kept.append(figures(name, device))
     print(json.dumps(kept[-1], indent=1))
     RESULTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if sys.argv[1:] else "triangular_mm")
+    main(*sys.argv[1:])

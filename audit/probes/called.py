@@ -14,6 +14,7 @@ import numpy.typing as npt
 from audit.claims.shapes.counting import Scope
 from audit.model import Shape
 from audit.model.errors import AuditError, Unsupported
+from audit.probes.answer import label
 from audit.probes.compare import Array
 from audit.run import results
 from audit.run.pool import Reply
@@ -66,8 +67,8 @@ class Case:
 
     @property
     def label(self) -> str:
-        """For people: `N=33`."""
-        return ", ".join(f"{name}={size}" for name, size in self.shape.items())
+        """See `answer.label`."""
+        return label(self.shape)
 
 
 class Mode(NamedTuple):

@@ -15,6 +15,7 @@ from pydantic import JsonValue
 from audit.model import Shape, sanitizer
 from audit.model.errors import Unsupported
 from audit.probes import claimed_launches, claimed_shape
+from audit.probes.answer import label
 from audit.probes.called import Call, Case, Mode, ProtocolViolated, SessionBroken
 from audit.probes.compare import sentence
 from audit.probes.contract import ILLEGAL
@@ -51,8 +52,8 @@ class At:
 
     @property
     def label(self) -> str:
-        """For people: `N=33`."""
-        return ", ".join(f"{name}={size}" for name, size in self.shape.items())
+        """See `answer.label`."""
+        return label(self.shape)
 
     def evidence(self) -> JsonValue:
         """For the record; not under `shape`, since no kernel has to be right there."""

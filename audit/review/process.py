@@ -1,21 +1,16 @@
 """The review of a claim's sources in one process with limits of its own: a source that breaks it breaks nothing else.
 
-`python -m audit.review.process` reads lines of JSON, a list of sources each, and prints the findings of each source on
-a line. It waits for the sources of the next audit: to start Python and the parser takes longer than most reviews.
+`python -m audit.review.process` reads sources as JSON from standard input and prints the findings of each on a line.
 """
 
 from __future__ import annotations
 
-import atexit
 import json
-import os
 import resource
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -25,8 +20,6 @@ from audit.review.hints import REVIEW, review_python, review_source
 
 SECONDS, BYTES = 20, 8 << 30
 """Of processor time for one source, and of address space: four million characters take less than half of either."""
-MOST_CHARACTERS = 1_000_000
-"""Of sources after which the process waits for more."""
 _KIT = Path(__file__).resolve().parents[2]
 
 
@@ -49,59 +42,27 @@ class Source:
 def findings(sources: Sequence[Source]) -> list[list[Finding]]:
     """Return the findings of each source; one that says why where a source ended the process."""
     found: list[list[Finding]] = []
-    with _ONE_AT_A_TIME:
-        while len(found) < len(sources):
-            code, lines = _asked(sources[len(found) :])
-            found += [[Finding.model_validate(each) for each in json.loads(line)] for line in lines]
-            if len(found) < len(sources):
-                found.append(_unreviewed(sources[len(found)], code))
+    while len(found) < len(sources):
+        code, lines = _asked(sources[len(found) :])
+        found += [[Finding.model_validate(each) for each in json.loads(line)] for line in lines]
+        if len(found) < len(sources):
+            found.append(_unreviewed(sources[len(found)], code))
     return found
 
 
-_ONE_AT_A_TIME = threading.Lock()
-_waiting: dict[int, subprocess.Popen[str]] = {}
-"""The process that waits for more sources, by the number of its parent: a fork does not use the one it inherits."""
-
-
 def _asked(sources: Sequence[Source]) -> tuple[int, list[str]]:
-    """Return the exit code of the process that reviews these sources, 0 where it goes on, and the lines it finished."""
-    process, lines = _waiting.pop(os.getpid(), None) or _started(), list[str]()
-    try:
-        with suppress(BrokenPipeError):
-            print(json.dumps([asdict(one) for one in sources]), file=process.stdin, flush=True)
-        assert process.stdout is not None
-        while len(lines) < len(sources) and (line := process.stdout.readline()).endswith("\n"):
-            lines.append(line)
-    except BaseException:
-        process.kill()
-        process.wait()
-        raise
-    if len(lines) < len(sources):
-        return process.wait(), lines
-    if sum(len(one.text) for one in sources) > MOST_CHARACTERS:
-        process.communicate()  # the memory that large sources took goes with it
-    else:
-        _waiting[os.getpid()] = process
-    return 0, lines
-
-
-def _started() -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    """Return the exit code of a process that reviews these sources, and the lines it has finished."""
+    done = subprocess.run(
         [sys.executable, "-m", "audit.review.process"],
-        stdin=subprocess.PIPE,
+        input=json.dumps([asdict(one) for one in sources]),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         encoding="ascii",
         cwd=_KIT,
         process_group=0,  # Ctrl-C is for the audit, which ends it
+        check=False,
     )
-
-
-@atexit.register
-def _end_waiting() -> None:
-    process = _waiting.pop(os.getpid(), None)
-    if process is not None:
-        process.communicate()
+    return done.returncode, [line for line in done.stdout.splitlines(keepends=True) if line.endswith("\n")]
 
 
 def _unreviewed(source: Source, code: int) -> list[Finding]:
@@ -120,13 +81,12 @@ def _review(source: Source) -> list[Finding]:
 
 
 def main() -> None:
-    """Reviews one source after another until its input ends."""
+    """Reviews one source after another."""
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     resource.setrlimit(resource.RLIMIT_AS, (BYTES if hard < 0 else min(BYTES, hard), hard))
-    for line in sys.stdin:
-        for source in json.loads(line):
-            found = _review(Source(**source))
-            print(json.dumps([each.model_dump(mode="json") for each in found]), flush=True)
+    for source in json.load(sys.stdin):
+        found = _review(Source(**source))
+        print(json.dumps([each.model_dump(mode="json") for each in found]), flush=True)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import psutil
-
 from audit.review import process
 from audit.review.hints import review_python, review_source
 from audit.review.process import Source
@@ -27,20 +25,6 @@ def test_a_source_that_ends_the_process_is_an_error_and_the_others_are_answered(
     assert [(one.outcome, one.target) for one in second] == [("error", "broken")] * 2
     assert [one.probe for one in second] == ["review", "reach"]
     assert second[0].summary.startswith("the source could not be reviewed: ")
-
-
-def test_the_process_waits_for_more_sources_unless_they_were_large() -> None:
-    large = Source("// " + "x" * process.MOST_CHARACTERS, python=False, target="large", precision="fp32", advice=False)
-    process.findings([GOOD])
-    (first,) = reviewers()
-    process.findings([GOOD])
-    assert reviewers() == [first]
-    process.findings([large])
-    assert reviewers() == []
-
-
-def reviewers() -> list[int]:
-    return [one.pid for one in psutil.Process().children() if "audit.review.process" in one.cmdline()]
 
 
 def test_odd_texts_are_answered() -> None:

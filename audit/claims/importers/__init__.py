@@ -22,7 +22,7 @@ from audit.claims.importers import (
     popcorn,
     robust_kbench,
     sol_execbench,
-    told,
+    supplied,
 )
 from audit.claims.importers.imported import Imported
 from audit.claims.importers.material import Given, Material
@@ -78,7 +78,7 @@ def read(paths: Sequence[Path], *, given: Given | None = None, format_: str | No
     material = Material(paths)
     try:
         importer = IMPORTERS[format_ or sniff(material)]
-        return told.with_given(importer.read(material, given or Given()), given or Given())
+        return supplied.with_given(importer.read(material, given or Given()), given or Given())
     except RecursionError as error:
         raise BadInput(f"{material.where}: nested too deeply to be read") from error
 
@@ -104,5 +104,5 @@ def lines(imported: Imported, folder: Path, sources: Sequence[Path] = ()) -> lis
     said += [f"  MISSING, no audit without it: {one}" for one in imported.missing if one.essential]
     if imported.auditable:
         return [*said, f"  next: audit run {folder} --device emulated"]
-    line = told.to_type(imported, sources, folder)
+    line = supplied.to_type(imported, sources, folder)
     return [*said, f"  to type: {line}"] if line else said
