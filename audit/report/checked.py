@@ -23,7 +23,12 @@ def section(record: Record) -> Section:
     rows = [_row(record, one) for one in asked if _result(one) != "open"]
     left = sorted((one for one in asked if _result(one) == "open"), key=_why)
     rows += [_unanswered(why, list(found)) for why, found in groupby(left, _why)]
-    caption = message("checked.table", device=Recorded(record.device.name))
+    device = record.device
+    caption = (
+        message("checked.table_gpu", device=Recorded(device.name))
+        if device.kind == "cuda"
+        else message("checked.table")
+    )
     table = Table(caption, headings("question", "outcome", "observed", "device"), tuple(rows))
     paragraphs = () if rows else (message("checked.none"),)
     return Section(message("checked.title"), "checked", paragraphs=paragraphs, tables=(table,) if rows else ())
