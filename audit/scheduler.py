@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -76,6 +77,7 @@ class Scheduler:
         self._published: dict[str, Future[Build]] = {}
         self._answered: dict[str, Future[VariantResult]] = {}
         self._confirmed: dict[str, Future[VariantResult]] = {}
+        self._first_word = threading.Event()  # on what the audit is about; other variants are asked from then on
         self._varied: Future[None]
         self._task: Future[None]
         again = sum(one.role == "claimed" for one in order) if device_run.device.levels.published else 0
@@ -175,10 +177,17 @@ class Scheduler:
 
     def _answer(self, variant: Variant) -> VariantResult:
         """The result of the first build, or of both where the published one is there already."""
+        try:
+            return self._first_answer(variant)
+        finally:
+            if variant is self._order[0]:
+                self._first_word.set()
+
+    def _first_answer(self, variant: Variant) -> VariantResult:
         build = self._fast[variant.name].result()
         self._cases.result()
         if variant is not self._order[0] and self._order[0].role == "claimed":
-            self._answered[self._order[0].name].exception()  # what the audit is about is known first
+            self._first_word.wait()
         published = self._published.get(variant.name)
         if published is not None and published.done():
             self._progress.advance(len(PROBES))
@@ -215,6 +224,8 @@ class Scheduler:
                     self._writer.add([finding])
                 self._progress.advance(int(finding.probe in PROBES))
                 found.append(finding)
+                if finding.fails_kernel and variant is self._order[0]:
+                    self._first_word.set()
                 if variant.role == "claimed" and finding.outcome == "fail":
                     self._progress.say(f"{self._label}{variant.file}: {finding.probe}: {finding.summary}")
         self._progress.say(f"{self._label}{variant.file}: {outcome(found)}")

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from audit.model import Finding
 from audit.model.errors import AuditError, Unsupported
-from audit.probes import NEEDS, OF_THE_CLAIM, PROBES, answer, battery, contract, own_reference
+from audit.probes import NEEDS, OF_THE_CLAIM, PROBES, agreement, answer, battery, contract, own_reference
 from audit.probes.answer import not_concluded
 from audit.probes.target import Target
 
@@ -26,7 +26,7 @@ def ask_all(target: Target, *, second: Callable[[], Target] | None = None) -> It
     reported by `contract` and left out of further questions. If no call came back at all (a crash, a time-out), nothing
     else is asked: every probe would wait for the same end.
     """
-    _ask_ahead(target, NEEDS)
+    _ask_ahead(target, NEEDS if target.merges_modes else [agreement.NAME])
     first = ask(contract.NAME, target, second=second)
     yield first
     others = [probe for probe in PROBES if probe != contract.NAME]
@@ -41,6 +41,11 @@ def ask_all(target: Target, *, second: Callable[[], Target] | None = None) -> It
         cases = tuple(case for index, case in enumerate(target.cases) if index in answered)
         target, whole = replace(target, cases=cases), second
         second = None if whole is None else (lambda: replace(whole(), cases=cases))
+    if agreement.NAME in others:  # what a reader asks first, from calls that were made already
+        others.remove(agreement.NAME)
+        yield ask(agreement.NAME, target, second=second)
+    if not target.merges_modes:
+        _ask_ahead(target, NEEDS)
     with suppress(AuditError):  # each probe that looks at one of those calls says why there is none
         battery.ask_together(target)
     with ThreadPoolExecutor(AT_ONCE if target.shared else 1) as threads:

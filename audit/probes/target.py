@@ -128,6 +128,11 @@ class Target:
         """The mode of the first call: fresh memory holds NaN, so that an unwritten element cannot look right."""
         return Mode(self.built.nan_memory)
 
+    @property
+    def merges_modes(self) -> bool:
+        """Whether one session can make calls in several modes; a GPU's keeps to one."""
+        return self.built.tensor_device == "cpu"
+
     def ask_ahead(self, needs: Iterable[Need]) -> None:
         """Make those plain calls that no earlier session made, in as few sessions as the device allows.
 
@@ -137,7 +142,7 @@ class Target:
         with self._asking:
             for (mode, inputs), case in {(mode, case.inputs): case for mode, case in needs}.items():
                 if (mode, inputs) not in self._known:
-                    todo.setdefault(None if self.built.tensor_device == "cpu" else mode, []).append((mode, case))
+                    todo.setdefault(None if self.merges_modes else mode, []).append((mode, case))
             with suppress(SessionBroken):  # others would wait for the same end
                 for calls in todo.values():
                     self._plain_session(calls)

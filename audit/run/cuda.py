@@ -21,6 +21,7 @@ from audit.build.sealed import sealed
 from audit.build.settings import Configuration, CudaLibrary, CudaPython, CudaPythonSettings, CudaSettings
 from audit.model import Harness
 from audit.run import raw_memory
+from audit.run.checksums import Checksums
 
 POISONED_BLOCKS = 4
 """Freed blocks of the output's size that are filled: the claim may take scratch memory before its output."""
@@ -49,6 +50,7 @@ class Cuda:
         if self._memory not in MEMORY:
             raise LookupError(f"unknown memory mode {self._memory}; known: {', '.join(MEMORY)}")
         self._pattern = settings.pattern
+        self._checksums = Checksums()
         self._profile: Any = None
         self._launches: list[dict[str, Any]] = []
 
@@ -70,6 +72,10 @@ class Cuda:
     def upload(self, tensor: torch.Tensor) -> torch.Tensor:
         """See `SessionDevice`."""
         return tensor.to("cuda")
+
+    def checksum(self, tensor: torch.Tensor) -> int | None:
+        """See `SessionDevice`."""
+        return self._checksums.of(tensor)
 
     def before_call(self, output_bytes: int) -> None:
         """See `SessionDevice`. Fills the blocks the allocator will hand out next, if so asked."""

@@ -32,6 +32,9 @@ class SessionDevice(Protocol):
     def upload(self, tensor: torch.Tensor) -> torch.Tensor:
         """A copy of the tensor in device memory."""
 
+    def checksum(self, tensor: torch.Tensor) -> int | None:
+        """A checksum of what the tensor holds, row major; None where to compare is as quick."""
+
     def before_call(self, output_bytes: int) -> None:
         """Called right before each call, with the size of the output it ought to return."""
 

@@ -51,6 +51,10 @@ class Emulated:
         """See `SessionDevice`. The copy lies in the emulated device's own memory region."""
         return torch.empty_like(tensor).copy_(tensor)
 
+    def checksum(self, tensor: torch.Tensor) -> int | None:  # noqa: ARG002
+        """See `SessionDevice`. None: its memory is the host's."""
+        return None
+
     def before_call(self, output_bytes: int) -> None:
         """See `SessionDevice`. Nothing: the runtime's allocator fills every fresh block itself."""
 

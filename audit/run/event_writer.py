@@ -1,4 +1,4 @@
-"""In a session's process: the one way to send events and to leave files, through native code of ours.
+"""In a session's process: the one way to send events, through native code of ours, and to leave files.
 
 `EventWriter.serve` hands control to that code, which asks for one event after another: everything a session does,
 claimed code included, runs below it, so that any other caller of it is seen. It holds the interpreter's lock while it
@@ -9,19 +9,23 @@ claimed code is loaded.
 from __future__ import annotations
 
 import ctypes
+import os
 import secrets
 from collections.abc import Iterator
+from contextlib import suppress
 from json import encoder
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from audit.run import results
+
 RAISED, OVER, MORE = -1, 0, 1
 SERVED, BROKEN = 0, 1
 LOWEST, SPREAD = 48, 64
 """The channel's descriptor is one of `SPREAD` numbers from `LOWEST` on: none that a shell or a program counts on."""
-DIGEST_BYTES = 32
+NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 Event = dict[str, Any]
 
 
@@ -35,7 +39,7 @@ class EventWriter:
     def __init__(self, library: str) -> None:
         native = ctypes.PyDLL(library)
         self._open, self._hold = native.seal_open, native.seal_hold
-        self._hand, self._keep = native.seal_hand, native.seal_keep
+        self._hand = native.seal_hand
         self._next = ctypes.PYFUNCTYPE(ctypes.c_int)
         self._encode = _encoder()
 
@@ -66,21 +70,29 @@ class EventWriter:
         if ended != SERVED:
             raise ParentGone("what this session tells is no longer taken")
 
-    def keep(self, file: Path, tensor: torch.Tensor) -> str:
-        """Write the bytes of a contiguous tensor of the host to a new file; return their BLAKE2b digest, hexadecimal.
+    @staticmethod
+    def keep(file: Path, tensor: torch.Tensor) -> str:
+        """Write the bytes of a contiguous tensor of the host to a new file, whatever had that name before; return their
+        `results.digest_of`.
 
         Raises:
-            OSError: the file exists, or cannot be written.
+            OSError: the file cannot be written.
         """
-        digest = ctypes.create_string_buffer(DIGEST_BYTES)
-        size = _numel(tensor) * _element_size(tensor)
-        failed = self._keep(bytes(file), ctypes.c_void_p(_data_ptr(tensor)), ctypes.c_size_t(size), digest)
-        if failed:
-            raise OSError(failed, "an output cannot be written", str(file))
-        return digest.raw.hex()
+        data = memoryview(_numpy(_viewed(_flat(tensor, -1), torch.uint8)))  # type: ignore[arg-type]
+        with suppress(FileNotFoundError):
+            _unlink(file)
+        descriptor = _open(file, NEW_FILE, 0o600)
+        try:
+            written = 0
+            while written < len(data):
+                written += _write(descriptor, data[written:])
+        finally:
+            _close(descriptor)
+        return _digest(data)
 
 
-_data_ptr, _numel, _element_size = torch.Tensor.data_ptr, torch.Tensor.numel, torch.Tensor.element_size
+_flat, _viewed, _numpy = torch.Tensor.reshape, torch.Tensor.view, torch.Tensor.numpy
+_unlink, _open, _write, _close, _digest = os.unlink, os.open, os.write, os.close, results.digest_of
 
 
 def _encoder() -> Any:

@@ -2,22 +2,22 @@
 
 The judge opens the file of right results, hands its descriptor to the process of `reference.py` alone, and reads it;
 claimed code finds no path to it. An event names the byte at which a result starts. An output counts only as the very
-bytes that the session's native code wrote.
+bytes that the session wrote.
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 import stat
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
+import xxhash
 
 from audit.run.transcript import ProtocolViolation
 from audit.sandbox.limits import GIB, of_this_machine
@@ -87,18 +87,20 @@ class Writer:
         return start
 
 
-DIGEST_BYTES = 32
+digest_of: Callable[[Any], str] = xxhash.xxh3_128_hexdigest
+"""Of the bytes of an output: XXH3 of 128 bits, hexadecimal. A cryptographic digest would prove no more: the process
+that makes an output states its digest too."""
 
 
 def read(file: Path, *, digest: str, most_bytes: int) -> npt.NDArray[np.uint8]:
-    """Return the bytes of a file, once its BLAKE2b digest is seen to be that of its event.
+    """Return the bytes of a file, once their digest is seen to be that of its event.
 
     Raises:
         ProtocolViolation: it is no plain file, longer than `most_bytes` or the judge reads, or other bytes than those.
     """
     with os.fdopen(_opened(file, most_bytes), "rb") as opened:
         data = np.fromfile(opened, dtype=np.uint8)
-    if hashlib.blake2b(data.data, digest_size=DIGEST_BYTES).hexdigest() != digest:
+    if digest_of(data) != digest:
         raise ProtocolViolation(f"the output {file.name} holds other bytes than the session wrote")
     return data
 

@@ -96,6 +96,10 @@ class Sanitized:
         """See `SessionDevice`. The tensor stays here; the checked process uploads it."""
         return tensor
 
+    def checksum(self, tensor: torch.Tensor) -> int | None:  # noqa: ARG002
+        """See `SessionDevice`. None: the tensor is the host's."""
+        return None
+
     def before_call(self, output_bytes: int) -> None:
         """See `SessionDevice`. Nothing."""
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from audit.run import call_patterns, process_state
-from audit.run.arguments import Arguments, as_bytes, differing, named
+from audit.run.arguments import Arguments, alike, as_bytes, differing, named
 from audit.run.call_patterns import First, InTurn
 from audit.run.containers import tensors
 from audit.run.device import SessionDevice, open_device
@@ -33,7 +33,7 @@ def run(request: Session, writer: EventWriter) -> Iterator[dict[str, Any]]:
     """Gives one event a step; a Python exception of the claimed code is an event too, and ends its step only."""
     keep, folder, output_bytes = writer.keep, request.folder, request.output_bytes
     steps = [step.model_dump(exclude_none=True) for step in request.steps]
-    values = [torch.load(path, weights_only=True) for path in request.inputs]  # in memory of the host
+    values = [torch.load(path, weights_only=True, mmap=True) for path in request.inputs]  # in memory of the host
     born, start = process_state.at_birth(), process_state.look()
     device = open_device(request.device)
     replaced = process_state.watch()
@@ -41,7 +41,8 @@ def run(request: Session, writer: EventWriter) -> Iterator[dict[str, Any]]:
     calls = {**_claimed(request, device), **_of_the_reference(request)}
     loaded = process_state.look().since(born)
     device.begin()
-    cases = [Arguments(each, device.upload, host=request.harness.host) for each in values]
+    host = request.harness.host
+    cases = [Arguments(each, device.upload, host=host, checksum=device.checksum) for each in values]
     held: dict[int, object] = {}
     vacated: list[int] = []
     for index, step in enumerate(steps):
@@ -165,6 +166,10 @@ class _Step:
         if now["threads"] or now["children"]:  # one of them could still write
             time.sleep(LATE_CUDA_S if seen.is_cuda else LATE_S)
             self._device.after_call()
+        if isinstance(result, torch.Tensor) and alike(seen, result):
+            checksum = self._device.checksum(seen)
+            if checksum is not None and checksum == self._device.checksum(result):
+                return 0
         return differing(seen, result)
 
     def _in_turn(self, order: list[int]) -> tuple[dict[str, Any], object]:

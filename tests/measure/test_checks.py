@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from audit.measure.outputs import tolerances, verified
 from audit.measure.protocols import ALONE, ALONE_HOT, BUSY, HOST_CLOCK, OURS, SPAN
 from audit.measure.state import clocks, watched_blocks
 from audit.model import Measurement
+from audit.run.results import digest_of
 from tests.measure.stand_in import EXPECTED, GPU, case, samples, state
 
 CLAIM = claims.load("triangular_mm").claim
@@ -121,7 +121,7 @@ def test_clocks_nobody_told_are_a_skip() -> None:
 def kept(folder: Path, name: str, values: np.ndarray[Any, Any], rows: list[int] | None = None) -> dict[str, Any]:
     data = values.astype(np.float32).tobytes()
     (folder / f"{name}.bin").write_bytes(data)
-    digest = hashlib.blake2b(data, digest_size=32).hexdigest()
+    digest = digest_of(data)
     return {"variant": name, "inputs": 0, "block": 7, "whole": [4, 4], "rows": rows, "file": f"{name}.bin",
             "shape": list(values.shape), "dtype": "float32", "digest": digest}  # fmt: skip
 

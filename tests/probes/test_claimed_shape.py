@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -21,6 +20,7 @@ from audit.probes.references import References
 from audit.probes.target import Target
 from audit.run.arguments import as_bytes
 from audit.run.launches import described, write_described
+from audit.run.results import digest_of
 
 CONFIGURATION = Configuration(
     allocator="plain",
@@ -157,7 +157,7 @@ def test_elements_that_hang_on_fresh_memory_are_left_out(tmp_path: Path) -> None
         tensor = torch.tensor(values)
         file = tmp_path / f"{name}.bin"
         file.write_bytes(as_bytes(tensor).numpy().tobytes())
-        digest = hashlib.blake2b(file.read_bytes(), digest_size=32).hexdigest()
+        digest = digest_of(file.read_bytes())
         calls.append(Call({"shape": [4], "dtype": "float32", "digest": digest}, file))
     assert claimed_blocks._same(*calls).tolist() == [True, True, False, True]
 

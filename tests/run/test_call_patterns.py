@@ -17,14 +17,18 @@ ORDER = [0, 0, 0, 1, 0, 1, 0]
 
 
 class Host:
-    """Stands for a device; keeps what was uploaded."""
+    """Stands for a device, one that takes checksums or one that does not; keeps what was uploaded."""
 
-    def __init__(self) -> None:
+    def __init__(self, sums: bool) -> None:
         self.uploaded: list[torch.Tensor] = []
+        self._sums = sums
 
     def upload(self, tensor: torch.Tensor) -> torch.Tensor:
         self.uploaded.append(tensor)
         return tensor
+
+    def checksum(self, tensor: torch.Tensor) -> int | None:
+        return hash(tensor.numpy().tobytes()) if self._sums else None
 
     def before_call(self, output_bytes: int) -> None:
         assert output_bytes == 16
@@ -33,15 +37,21 @@ class Host:
         """Nothing to wait for."""
 
 
-def turn(call: Callable[..., Any]) -> tuple[dict[str, Any], object, InTurn, Host]:
-    cases, host = [Arguments([torch.full((4,), value)], torch.clone) for value in (1.0, 2.0)], Host()
+@pytest.fixture(params=[True, False], ids=["checksums", "copies"])
+def sums(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
+def turn(call: Callable[..., Any], sums: bool = False) -> tuple[dict[str, Any], object, InTurn, Host]:
+    host = Host(sums)
+    cases = [Arguments([torch.full((4,), value)], torch.clone, checksum=host.checksum) for value in (1.0, 2.0)]
     made = InTurn(call, cast(SessionDevice, host), cases=cases, into=cases[0], output_bytes=16)
     event, kept = made.run(ORDER, flush_from=3)
     return event, kept, made, host
 
 
-def test_results_that_follow_their_contents_differ_nowhere() -> None:
-    event, kept, made, host = turn(lambda x: 2 * x)
+def test_results_that_follow_their_contents_differ_nowhere(sums: bool) -> None:
+    event, kept, made, host = turn(lambda x: 2 * x, sums)
     assert event == {"differing": [], "kept": len(ORDER) - 1}
     assert torch.equal(cast(torch.Tensor, kept), torch.full((4,), 2.0))
     assert {case: one.data.view(torch.float32)[0].item() for case, one in made.firsts.items()} == {0: 2.0, 1: 4.0}
@@ -49,24 +59,24 @@ def test_results_that_follow_their_contents_differ_nowhere() -> None:
     assert made._flush(None).numel() == LEAST_FLUSH_BYTES
 
 
-def test_a_replay_differs_where_it_is_of_other_contents() -> None:
+def test_a_replay_differs_where_it_is_of_other_contents(sums: bool) -> None:
     answers: list[torch.Tensor] = []
 
     def replayed(x: torch.Tensor) -> torch.Tensor:
         answers.append(2 * x if len(answers) < 4 else answers[3])
         return answers[-1]
 
-    event, kept, *_ = turn(replayed)
+    event, kept, *_ = turn(replayed, sums)
     assert event == {"differing": [4, 6], "kept": 6}
     assert torch.equal(cast(torch.Tensor, kept), torch.full((4,), 4.0))
 
 
 @pytest.mark.parametrize("result", [None, 3.0])
-def test_no_tensor_differs_in_every_call(result: object) -> None:
-    event, _, made, _ = turn(lambda _: result)
+def test_no_tensor_differs_in_every_call(result: object, sums: bool) -> None:
+    event, _, made, _ = turn(lambda _: result, sums)
     assert (event["differing"], made.firsts) == (list(range(len(ORDER))), {})
 
 
-def test_what_a_call_changes_is_put_back() -> None:
-    event, *_ = turn(lambda x: x.mul_(2).clone())
+def test_what_a_call_changes_is_put_back(sums: bool) -> None:
+    event, *_ = turn(lambda x: x.mul_(2).clone(), sums)
     assert event["differing"] == []

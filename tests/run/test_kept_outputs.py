@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections import Counter
 from pathlib import Path
@@ -12,12 +11,13 @@ import torch
 
 from audit.run import outputs
 from audit.run.outputs import KeptOutputs
+from audit.run.results import digest_of
 
 
 def written(file: Path, tensor: torch.Tensor) -> str:
     data = tensor.numpy().tobytes()
     file.write_bytes(data)
-    return hashlib.blake2b(data, digest_size=32).hexdigest()
+    return digest_of(data)
 
 
 def test_every_timed_call_has_the_same_chance() -> None:

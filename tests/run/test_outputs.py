@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -12,11 +11,11 @@ import torch
 
 from audit.run import results, supervisors
 from audit.run.event_writer import EventWriter
-from audit.run.results import Results, Writer
+from audit.run.results import Results, Writer, digest_of
 from audit.run.transcript import ProtocolViolation
 
 BYTES = b"twelve bytes"
-DIGEST = hashlib.blake2b(BYTES, digest_size=results.DIGEST_BYTES).hexdigest()
+DIGEST = digest_of(BYTES)
 
 
 @pytest.fixture(scope="module")
@@ -25,10 +24,10 @@ def writer() -> EventWriter:
 
 
 @pytest.mark.parametrize("elements", [0, 1, 31, 32, 33, 1000, 20_000])
-def test_the_native_digest_is_that_of_the_bytes(writer: EventWriter, tmp_path: Path, elements: int) -> None:
+def test_an_output_comes_back_by_its_digest(writer: EventWriter, tmp_path: Path, elements: int) -> None:
     values = torch.arange(elements, dtype=torch.int32)
     digest = writer.keep(tmp_path / "0.bin", values)
-    assert digest == hashlib.blake2b(values.numpy().tobytes(), digest_size=32).hexdigest()
+    assert digest == digest_of(values.numpy().tobytes())
     read = results.read(tmp_path / "0.bin", digest=digest, most_bytes=4 * elements)
     assert read.tobytes() == values.numpy().tobytes()
 

@@ -29,7 +29,7 @@ TIMING = timing_requests.Interleaved(
 )  # fmt: skip
 PROTOCOL = timing_requests.Protocol(name="published: do_bench", of_mean=False, warmup_ms=25, rep_ms=100)
 EXHIBIT = timing_requests.Published(**FILES, variants=(TIMED,), inputs=INPUTS, protocols=(PROTOCOL,))
-FINE = {"shape": [3], "dtype": "float32", "digest": "0" * 64, "seconds": 0.5, "launches": [], "reports": []}
+FINE = {"shape": [3], "dtype": "float32", "digest": "0" * 32, "seconds": 0.5, "launches": [], "reports": []}
 COST: dict[str, Any] = {"cost": {"flops": 1.0, "bytes": 2.0}}
 CASE = {"case": 0, "shape": {"N": 3}, "expected_shape": [3], "expected_dtype": "float32", "expected_at": 0}
 VARIED = {"of": 0, "bits": {"fp32": 23.5, "tf32": None}, "trivial": {"zeros": 3}, "inputs": []}
@@ -118,7 +118,7 @@ def test_a_timing_session_speaks_of_what_it_was_asked_to_time() -> None:
     assert "is none that a session tells" in refusal(TIMING, {"variant": "claimed", **samples, "samples_ms": [-0.5]})
     kept = {"variant": "claimed", "inputs": 1, "block": 0, "no_tensor": "float"}
     assert "names inputs there are none of" in refusal(TIMING, kept)
-    file = {**kept, "inputs": 0, "whole": [3], "rows": None, "shape": [3], "dtype": "float32", "digest": "0" * 64}
+    file = {**kept, "inputs": 0, "whole": [3], "rows": None, "shape": [3], "dtype": "float32", "digest": "0" * 32}
     del file["no_tensor"]
     assert check(TIMING, {**file, "file": "timed0.bin"}) == 1
     assert "is none that a session tells" in refusal(TIMING, {**file, "file": "../timed0.bin"})

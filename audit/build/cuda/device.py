@@ -119,6 +119,7 @@ class CudaDevice:
         self._toolchain = toolchain.find(self._gpu)
         self._beside = ThreadPoolExecutor(max_workers=2)
         self._sanitizer: Future[Path | None] | None = None
+        self._headers: Future[None] | None = None
         self._lock = threading.Lock()
         checked_flags(claim.protocol.flags)
 
@@ -137,10 +138,10 @@ class CudaDevice:
         return (*claim.shapes.others, claim.shapes.claimed)
 
     def prepare(self) -> None:
-        """See `AuditDevice`. Nothing that a build must wait for: shared headers for the next ones are compiled beside
-        it, and the access checker, which only published builds use, is tried once."""
+        """See `AuditDevice`. Nothing that the claimed kernel must wait for: shared headers for all other fast builds
+        are compiled beside it, and the access checker, which only published builds use, is tried once."""
+        self._headers = self._beside.submit(self._share_headers)
         self._checker()
-        self._beside.submit(self._share_headers)
 
     def build(self, source: Path, variant: Variant, *, optimisation: str) -> CudaVariant:
         """See `AuditDevice`. Levels: "fast" (g++ and NVRTC) and "published" (torch's extension builder)."""
@@ -168,6 +169,8 @@ class CudaDevice:
     def _quick(
         self, source: Path, variant: Variant, level: str, *, flags: tuple[str, ...], card: int, portable: bool = False
     ) -> CudaVariant:
+        if self._headers is not None and variant.role != "claimed":
+            self._headers.result()  # many compilers that each read torch's headers take turns at the cores
         built = fast.build(source, flags=flags, compute_capability=card, portable=portable, cache_folder=self._cache)
         if built.left_out and self._claim.dtype != "float32":
             raise NotFast(f"kernels over torch's own types ({built.left_out[0]})")

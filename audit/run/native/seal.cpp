@@ -308,28 +308,3 @@ OFFERED int seal_hand(const void* bytes, size_t length) {
   handed = 1;
   return 0;
 }
-
-// Writes a new file, whatever had that name before, and its BLAKE2b digest of 32 bytes. 0, or the error's number.
-OFFERED int seal_keep(const char* path, const void* bytes, size_t length, uint8_t* digest) {
-  kernel(SYS_unlinkat, AT_FDCWD, reinterpret_cast<long>(path), 0);
-  int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  long file = kernel(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), flags, 0600);
-  if (file < 0) return static_cast<int>(-file);
-  const uint8_t* next = static_cast<const uint8_t*>(bytes);
-  long failed = 0;
-  for (size_t left = length; left;) {
-    long written = kernel(SYS_write, file, reinterpret_cast<long>(next), static_cast<long>(left));
-    if (written == -EINTR) continue;
-    if (written <= 0) {
-      failed = written ? written : -EIO;
-      break;
-    }
-    next += written;
-    left -= static_cast<size_t>(written);
-  }
-  kernel(SYS_close, file, 0, 0);
-  Blake2b all(nullptr, 0, 32);
-  all.add(bytes, length);
-  all.end(digest, 32);
-  return static_cast<int>(-failed);
-}
