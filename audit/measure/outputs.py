@@ -12,7 +12,7 @@ from audit.model import Claim, Finding, Tolerance
 from audit.probes import channel
 from audit.probes.answer import Answer, Seen, failed, finding, passed
 from audit.probes.called import Call, Case, ProtocolViolated, SessionBroken, alike
-from audit.probes.compare import Array, Comparison, compare, sentence
+from audit.probes.compare import Array, Comparison, Right, compare, sentence
 
 THREADS = 8
 
@@ -70,7 +70,8 @@ def _compared(
         return seen
     except SessionBroken as seen:
         return str(seen)
-    return compare(got, want, tolerances(claim)(event["variant"]), dtype=case.dtype, also=also, least_scale=case.size)
+    right = Right(want, case.dtype, tuple(also))
+    return compare(got, right, tolerances(claim)(event["variant"]), least_scale=case.size)
 
 
 def _part(expected: Array, event: dict[str, Any]) -> Array:

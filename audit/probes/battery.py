@@ -19,7 +19,7 @@ from audit.probes.answer import FIRST_WRONG, NOT_ASKED, TOO_LARGE, Seen
 from audit.probes.called import Call, Case, Step
 from audit.probes.compare import Comparison
 from audit.probes.target import Target
-from audit.probes.variations import DISCRIMINATING, TIES, WHOLE_NUMBER, Variation, Varied, wanted
+from audit.probes.variations import DISCRIMINATING, ROUNDING, TIES, WHOLE_NUMBER, Variation, Varied, wanted
 
 AGAIN, REPEAT, AFTER = "first_again", "repeat", "after_repeat"
 FREED, WHOLE = "_in_freed_memory", "whole_numbers"
@@ -82,6 +82,8 @@ def ask_together(target: Target) -> None:
         AuditError: the session broke or the task has no variations; each is then asked in a session of its own.
     """
     plain = target.call(target.largest, target.plain)
+    if plain.raised is not None:
+        return
     varied = wanted(target).middle
     calls = len(varied.variations) + FEWEST_REPEATS + MORE_REPEATS
     if calls * plain.event["seconds"] < target.built.limit_s / 2:
@@ -126,7 +128,8 @@ def _middle(target: Target, planned: _Planned) -> None:
     found = {name for name, *_ in drawn}
     planned.add(drawn)
     planned.add((one.name, one.case, {}, one.group) for one in varied.of(DISCRIMINATING) if one.name not in found)
-    taking_turns = _taking_turns(varied, good)
+    calm = [one for one in good if (one.headroom[ROUNDING] or 0.0) <= target.relative(varied.case) / 2]
+    taking_turns = _taking_turns(varied, calm)
     planned.add_in_turn(REPEAT, taking_turns, draw)
     planned.add((f"{AFTER}_{place}", one, {"into": varied.case}, "") for place, one in enumerate(taking_turns))
 
@@ -180,12 +183,13 @@ def trusted(target: Target, varied: Varied) -> list[Variation]:
     """
     limit = target.relative(varied.case) / 2
     kinds = {"fp32", target.variant.precision, TIES}
+    known = [one for group in (DISCRIMINATING, "distributions", WHOLE) for one in varied.of(group)]
     holes = np.isfinite(varied.case.expected)
     return [
         one
-        for group in (DISCRIMINATING, "distributions", WHOLE)
-        for one in varied.of(group)
-        if all((need := one.headroom[kind]) is not None and need <= limit for kind in kinds)
+        for one in known
+        if one.headroom[ROUNDING] is not None
+        and all((need := one.headroom[kind]) is not None and need <= limit for kind in kinds)
         and np.array_equal(np.isfinite(one.case.expected), holes)
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -15,7 +16,7 @@ from audit.claims.shapes.counting import Scope
 from audit.model import Shape
 from audit.model.errors import AuditError, Unsupported
 from audit.probes.answer import label
-from audit.probes.compare import Array
+from audit.probes.compare import Array, Right
 from audit.run import results
 from audit.run.pool import Reply
 from audit.run.transcript import ProtocolViolation
@@ -59,6 +60,11 @@ class Case:
         """What `audit.run.oracle` answered in one event."""
         right, dtype, also = reply.expected(event), event["expected_dtype"], reply.also(event)
         return cls(shape, inputs, right, dtype, also=also, scope=scope, size=event["size"])
+
+    @cached_property
+    def right(self) -> Right:
+        """What a result is compared with."""
+        return Right(self.expected, self.dtype, self.also)
 
     @property
     def counts(self) -> bool:

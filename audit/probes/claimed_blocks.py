@@ -118,4 +118,4 @@ def _same(first: Call, second: Call) -> npt.NDArray[np.bool_]:
 def _compared(target: Target, call: Call, case: Case, kept: npt.NDArray[np.bool_]) -> Comparison:
     """As if every other element were right: the scale of the whole result counts."""
     got = np.where(kept, call.values(), case.expected)
-    return compare(got, case.expected, target.tolerance, dtype=case.dtype, least_scale=case.size, also=case.also)
+    return compare(got, case.right, target.tolerance, least_scale=case.size)

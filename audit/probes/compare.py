@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,27 @@ Array = npt.NDArray[np.float64]
 Values = npt.NDArray[Any]
 CHUNK = 1 << 18
 """Elements compared at once: what fits into a core's cache, in steps long enough for many threads to take turns."""
+
+
+@dataclass(frozen=True)
+class Right:
+    """A right result in float64, the type it must come in, by torch's name, and results that are as right, element by
+    element."""
+
+    values: Array
+    dtype: str
+    also: tuple[Array, ...] = ()
+
+    @cached_property
+    def rms(self) -> float:
+        """The root mean square of the finite elements. Raises NothingFinite where there is none."""
+        return correctness.rms(self.values)
+
+    @cached_property
+    def finite(self) -> bool:
+        """Whether all elements are."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            return bool(np.isfinite(self.values.sum()))
 
 
 @dataclass(frozen=True)
@@ -64,33 +86,23 @@ def sentence(seen: Mapping[str, Any]) -> str:
     return f"{wrong}; at [{place}] expected {expected:.6g}, got {got:.6g}"
 
 
-def compare(
-    got: Values,
-    want: Array,
-    tolerance: Tolerance,
-    *,
-    dtype: str,
-    least_scale: float = 0.0,
-    also: Sequence[Array] = (),
-) -> Comparison:
+def compare(got: Values, right: Right, tolerance: Tolerance, *, least_scale: float = 0.0) -> Comparison:
     """Compare element by element, in float64; the two differ in unit dimensions at most, and are not empty.
 
     Args:
         got: the result, of any real number type.
-        want: what is right.
-        tolerance: the stated one; it counts down to the floor of `dtype`.
-        dtype: the type the result must have, by torch's name.
-        least_scale: stands for rms(want) where that is smaller, in a result that is zero or nearly so.
-        also: results that are as right, element by element.
+        right: what is right.
+        tolerance: the stated one; it counts down to the floor of the right result's type.
+        least_scale: stands for the size of the right result where that is smaller: it is zero or nearly so.
 
     Raises:
-        NothingFinite: `want` has no finite element.
+        NothingFinite: the right result has no finite element.
     """
+    want, also = right.values, right.also
     mine, due = got.reshape(-1), want.reshape(-1)
-    relative = correctness.held_to(tolerance.relative, dtype)
-    scale = max(least_scale, correctness.rms(due))
-    with np.errstate(invalid="ignore", over="ignore"):
-        seen = _Seen(finite=bool(np.isfinite(due.sum())))
+    relative = correctness.held_to(tolerance.relative, right.dtype)
+    scale = max(least_scale, right.rms)
+    seen = _Seen(finite=right.finite, room=np.empty(min(CHUNK, due.size)))
     for start in range(0, due.size, CHUNK):
         part = slice(start, start + CHUNK)
         others = [one.reshape(-1)[part] for one in also]
@@ -112,17 +124,21 @@ def compare(
 class _Seen:
     """How many elements were wrong so far, where the worst is, and how far off; a wrong one is worse than any other.
 
-    `finite` says that every right element is: then an element near enough to it is right, and no other.
+    `finite` says that every right element is: then an element near enough to it is right, and no other. `room` takes
+    the differences of one step after another: memory that is not given back costs many threads no page faults.
     """
 
     finite: bool
+    room: Array
     count: int = 0
     worst: int = 0
     most: float = -1.0
 
-    def look(self, start: int, got: Values, want: Array, also: list[Array], *, relative: float, scale: float) -> None:
+    def look(
+        self, start: int, got: Values, want: Array, also: Sequence[Array], *, relative: float, scale: float
+    ) -> None:
         with np.errstate(invalid="ignore", over="ignore"):
-            difference = np.subtract(got, want, dtype=np.float64)
+            difference = np.subtract(got, want, out=self.room[: len(got)], dtype=np.float64)
             np.abs(difference, out=difference)
         if float(difference.max()) <= relative * scale:  # False beside a NaN; else all are right, whatever their size
             if not self.count:

@@ -11,9 +11,15 @@ from audit.probes.called import Call, Case, alike
 from audit.probes.target import Target
 
 NAME = "contract"
-MECHANISMS = ("wrong type or device of the result", "lazy tensor subclass", "swallowed launch error", "illegal address")
-ILLEGAL = "illegal memory access"
-"""CUDA's own words for an access outside every allocation."""
+MECHANISMS = (
+    "wrong type or device of the result",
+    "lazy tensor subclass",
+    "swallowed launch error",
+    "illegal address",
+    "misaligned address",
+)
+FAULTS = ("illegal memory access", "misaligned address")
+"""CUDA's own words for an access that only a kernel makes: outside every allocation, or a vector off its boundary."""
 
 
 def observe(target: Target) -> Seen:
@@ -54,15 +60,20 @@ def conclude(seen: Seen) -> Answer:
 
 
 def _fails(seen: Seen) -> bool:
-    """Whether a defect is a failure: an exception is none unless it tells of an illegal access."""
-    return "raised" not in seen or ILLEGAL in seen["raised"]
+    """Whether a defect is a failure: an exception is none unless it tells of a kernel's fault."""
+    return "raised" not in seen or faulted(seen["raised"])
+
+
+def faulted(raised: str) -> bool:
+    """Whether an exception tells of a kernel's fault."""
+    return any(fault in raised for fault in FAULTS)
 
 
 def _unusable(case: Case, call: Call) -> Seen | None:
     """Where there is nothing to be learnt at a shape that the claim does not name: an empty grid, or a refusal."""
     if case.scope in ("kept", "other") and any(launch["grid"] and 0 in launch["grid"] for launch in call.launches):
         return {"shape": dict(case.shape)}
-    if case.scope == "other" and call.raised is not None and ILLEGAL not in call.raised:
+    if case.scope == "other" and call.raised is not None and not faulted(call.raised):
         return {"shape": dict(case.shape), "raised": call.raised}
     return None
 

@@ -4,7 +4,8 @@ Only where the reference itself, and one that rounds its inputs to the declared 
 tolerance. Wrong only beyond the range of half precision is a hint: a kernel may be made for ordinary numbers. So is an
 error of less than ten times the tolerance, which was chosen for the benchmark's own inputs: a plain sum of equal
 numbers is off by more than one of drawn numbers is, and by more than the reference's sum of sums. So is a failure at
-shifted numbers, whose differences cancel, and an overflow at numbers a thousand times as large.
+shifted numbers, whose differences cancel, and an overflow at numbers a thousand times as large. Where roundings on the
+way move the right result by more than the tolerance, as in the variance of equal numbers, that counts instead of it.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import math
 
 from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.battery import Asked, at_largest, at_middle, premise, too_large
-from audit.probes.compare import sentence
+from audit.probes.called import Call, Case
+from audit.probes.compare import Comparison, sentence
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
-from audit.probes.variations import DISCRIMINATING
+from audit.probes.variations import DISCRIMINATING, ROUNDING, wanted
 from audit.run import correctness
 
 NAME = "distributions"
@@ -93,21 +95,34 @@ def _described(target: Target, one: Asked, first: Asked) -> Seen:
         one: the call.
         first: the first call of its case. Where a result is zero or nearly so by cancellation, its size counts.
     """
-    values = {"distribution": one.what}
+    values: Seen = {"distribution": one.what}
     if one.call.raised:
         return {**values, "refused": one.call.raised}
     usual = max(correctness.rms(first.case.expected), first.case.size)
     least = 0.0 if one.what in (*OUTSIDE_HALF, *SCALED) else usual
-    result = one.compared(target, least_scale=least)
+    relative = max(target.relative(one.case), _rounding(target, one))
+    values |= {"relative": relative} if relative > target.relative(one.case) else {}
+    result = _compared(target, one.call, one.case, relative, least)
     if result.right:
         return {**values, **result.evidence()}
     (call,) = target.session(["claim"], one.case, target.plain, fresh=True)
-    alone = target.compared(call, one.case, least_scale=least)
+    alone = _compared(target, call, one.case, relative, least)
     if alone.right:
         return {**values, **result.evidence(), "right": True}
-    wider = target.tolerance.model_copy(update={"relative": FAR * target.relative(one.case)})
-    far = not target.compared_within(wider, call, one.case, least_scale=least).right
+    far = not _compared(target, call, one.case, FAR * relative, least).right
     return {**values, **alone.evidence(), "far": far}
+
+
+def _rounding(target: Target, one: Asked) -> float:
+    """The relative tolerance that roundings on the way need at those inputs."""
+    known = wanted(target)
+    every = (*known.middle.variations, *known.largest.variations)
+    return next(each.headroom[ROUNDING] or 0.0 for each in every if each.case.inputs == one.case.inputs)
+
+
+def _compared(target: Target, call: Call, case: Case, relative: float, least_scale: float) -> Comparison:
+    tolerance = target.tolerance.model_copy(update={"relative": relative})
+    return target.compared_within(tolerance, call, case, least_scale=least_scale)
 
 
 def _worst(found: list[Seen]) -> Seen | None:

@@ -12,7 +12,7 @@ from audit.model import Finding
 from audit.model.errors import AuditError
 from audit.probes import alias, claimed_launches, contract, inputs_intact, kernels_ran, memory_access
 from audit.probes.called import Mode, value_calls
-from audit.probes.compare import compare
+from audit.probes.compare import Right, compare
 from audit.probes.target import Target
 
 NAME = "reference"
@@ -62,4 +62,4 @@ def _repeats_itself(reference: Target) -> bool:
     if first.same_bits(again):
         return True
     due = first.values().astype(np.float64)
-    return compare(again.values(), due, reference.tolerance, dtype=case.dtype).right
+    return compare(again.values(), Right(due, case.dtype), reference.tolerance).right

@@ -18,7 +18,7 @@ from audit.probes import claimed_launches, claimed_shape
 from audit.probes.answer import label
 from audit.probes.called import Call, Case, Mode, ProtocolViolated, SessionBroken
 from audit.probes.compare import sentence
-from audit.probes.contract import ILLEGAL
+from audit.probes.contract import faulted
 from audit.probes.target import Target
 from audit.probes.undefined import PROVED
 from audit.run import requests
@@ -152,7 +152,7 @@ def _calls(target: Target, cases: Sequence[Case]) -> list[Call | str]:
 
 def _until_illegal(calls: list[Call]) -> list[Call]:
     """The calls up to the first that a GPU ended: it takes no further one in that process."""
-    ended = next((place for place, call in enumerate(calls) if ILLEGAL in (call.raised or "")), len(calls))
+    ended = next((place for place, call in enumerate(calls) if faulted(call.raised or "")), len(calls))
     return calls[: ended + 1]
 
 
@@ -161,7 +161,7 @@ def _at(target: Target, case: Case, call: Call | str) -> At:
     if isinstance(call, str):
         return At(case.shape, "no_answer", call)
     if call.raised is not None:
-        result: Result = "wrong" if ILLEGAL in call.raised else "refused"
+        result: Result = "wrong" if faulted(call.raised) else "refused"
         return At(case.shape, result, f"the call raised {call.raised}", case=case)
     refused = next((launch for launch in call.launches if launch["refused"]), None)
     bad = next((one for one in target.built.located(call.reports) if one["kind"] in PROVED), None)

@@ -86,9 +86,7 @@ class Target:
         scale = max(least_scale, case.size)
         key = (call.event["digest"], call.event["dtype"], case.inputs, tolerance.relative, scale)
         if key not in self._compared:
-            self._compared[key] = compare(
-                call.values(), case.expected, tolerance, dtype=case.dtype, least_scale=scale, also=case.also
-            )
+            self._compared[key] = compare(call.values(), case.right, tolerance, least_scale=scale)
         return self._compared[key]
 
     def relative(self, case: Case) -> float:

@@ -26,7 +26,7 @@ BY_VALUE = ("distributions", "nonfinite")
 """Groups of questions about values, which need no large case; beside a GPU the emulated device asks them at its own."""
 MOST_BYTES = 512 << 20
 """Of a case's inputs and right result: above it no question by value, whose calls take seconds and gigabytes each."""
-OTHER, TIES = "other_values", "ties"
+OTHER, TIES, ROUNDING = "other_values", "ties", "rounding"
 WHOLE_NUMBER = "whole number"
 """The kind of an argument, see `audit.run.changes.Kind`."""
 DISCRIMINATING = "discriminating"
@@ -46,8 +46,8 @@ class Variation:
         group: the question they are for: other, moved, discriminating, inputs, distributions, nonfinite.
         case: the inputs and what is right for them.
         headroom: for each number format, the relative tolerance a sound result needs that only rounds its inputs to
-            it (`fp32`: the reference itself), and under TIES what one needs that breaks ties between inputs otherwise;
-            None where no tolerance is enough.
+            it (`fp32`: the reference itself), under TIES what one needs that breaks ties between inputs otherwise, and
+            under ROUNDING what one needs that rounds on its way; None where no tolerance is enough.
         trivial: of discriminating inputs, how many elements of each trivial candidate are wrong; zero is a candidate
             that they cannot tell from a right result.
         moved: elements of the right result that a change made for that moves; None where none was.

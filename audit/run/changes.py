@@ -123,11 +123,12 @@ def _moved(discriminator: Discriminator, values: list[Any], was: torch.Tensor, l
     """Elements of the right result that those arguments move; None where nothing follows from them.
 
     That is where the reference refuses them, gives another shape, or itself needs more of the tolerance than `limit`:
-    half of it, or twice what it needs for the arguments that were changed.
+    half of it, or twice what it needs for the arguments that were changed. A number that became infinite changes what
+    its neighbours are multiplied by, zeros of a mask among them, and such results are no part of a task.
     """
     try:
         now = discriminator.problem.oracle(values)
-        if now.shape != was.shape:
+        if now.shape != was.shape or not torch.equal(now.isfinite(), was.isfinite()):
             return None
         need = correctness.needed(discriminator.problem.eager(values).double(), now)
         moved = correctness.moved(was, now, relative=discriminator.relative, least_scale=discriminator.problem.size)

@@ -24,6 +24,9 @@ MOST_DRAWN = 1 << 26
 """Elements of the inputs, above which other draws cost too much."""
 TIES = "ties"
 """Among the headroom: what a result needs to be right however ties between inputs are broken."""
+ROUNDING, ROUNDED_BY = "rounding", 2.0**-19
+"""Among the headroom: what a result needs that comes of inputs moved by 16 epsilons of float32, as the roundings of a
+long sum move what they sum. Where inputs cancel, that is far more than a reference needs that sums in luckier order."""
 
 
 _Held = tuple[list[Any], dict[str, torch.Tensor]]
@@ -136,13 +139,15 @@ class Problem:
         return found
 
     def headroom(self, values: list[Any]) -> dict[str, float | None]:
-        """The tolerance the reference itself needs, one that rounds its inputs first, and one that breaks ties
-        otherwise; None: no finite one."""
+        """The tolerance the reference itself needs, one that rounds its inputs first, one that breaks ties otherwise,
+        and one that rounds on its way; None: no finite one."""
         want = self.oracle(values)
         found = {"fp32": correctness.needed(self.eager(values).double(), want)}
         for name, rounded in FORMATS.items():
             found[name] = correctness.needed(self.oracle(_each_real(values, rounded)), want)
-        return found | {TIES: ties.needed(self.oracle, values, want, self._seed + 7)}
+        found[TIES] = ties.needed(self.oracle, values, want, self._seed + 7)
+        found[ROUNDING] = ties.needed(self.oracle, values, want, self._seed + 8, share=ROUNDED_BY)
+        return found
 
     def _once(self, values: list[Any], what: str, compute: Callable[[list[Any]], torch.Tensor]) -> torch.Tensor:
         held = [*self._held, *([] if self._asked is None else [self._asked])]

@@ -7,6 +7,7 @@ another one then is a matter of how ties are broken, or lies on a step.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -38,23 +39,26 @@ def alternatives(oracle: Oracle, values: list[Any], want: torch.Tensor, seed: in
     return found if found and 0.0 < max(shares) <= MOST_TIED else []
 
 
-def needed(oracle: Oracle, values: list[Any], want: torch.Tensor, seed: int) -> float | None:
-    """The relative tolerance that a result needs to be right however ties are broken; None where none is enough."""
-    moved = _moved(oracle, values, want, seed, 1)
+def needed(oracle: Oracle, values: list[Any], want: torch.Tensor, seed: int, *, share: float = SHARE) -> float | None:
+    """The relative tolerance that a result needs whose inputs were moved by at most that share; None where none is
+    enough. With the smallest share, that is right however ties are broken."""
+    moved = _moved(oracle, values, want, seed, 1, share)
     return None if moved is None else correctness.needed(moved, want)
 
 
-def _moved(oracle: Oracle, values: list[Any], want: torch.Tensor, seed: int, sign: int) -> torch.Tensor | None:
+def _moved(
+    oracle: Oracle, values: list[Any], want: torch.Tensor, seed: int, sign: int, share: float = SHARE
+) -> torch.Tensor | None:
     generator = torch.Generator().manual_seed(seed)
     try:
-        result = oracle(rebuilt(values, [_nudged(x, generator, sign) for x in leaves(values)]))
+        result = oracle(rebuilt(values, [_nudged(x, generator, sign * share) for x in leaves(values)]))
     except REFUSED:
         return None
     return result if result.shape == want.shape else None
 
 
-def _nudged(x: Any, generator: torch.Generator, sign: int) -> Any:
+def _nudged(x: Any, generator: torch.Generator, share: float) -> Any:
     if not isinstance(x, torch.Tensor) or not x.is_floating_point():
         return x
-    step = sign * torch.rand(x.shape, generator=generator, dtype=torch.float64)
-    return x.double() * (1.0 + SHARE * step) + LEAST * step
+    step = torch.rand(x.shape, generator=generator, dtype=torch.float64)
+    return x.double() * (1.0 + share * step) + math.copysign(LEAST, share) * step

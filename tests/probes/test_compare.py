@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from audit.model import Tolerance
-from audit.probes.compare import CHUNK, Comparison, compare, number
+from audit.probes.compare import CHUNK, Comparison, Right, compare, number
 from audit.run.correctness import NothingFinite, right, rms
 
 TOLERANCE = Tolerance(relative=1e-4, reason="a test")
@@ -22,7 +22,7 @@ INF, NAN = math.inf, math.nan
 
 
 def compared(got: object, want: object, tolerance: Tolerance = TOLERANCE, dtype: str = "float32") -> Comparison:
-    return compare(np.asarray(got), np.asarray(want, dtype=np.float64), tolerance, dtype=dtype)
+    return compare(np.asarray(got), Right(np.asarray(want, dtype=np.float64), dtype), tolerance)
 
 
 def test_equal_is_right_and_says_nothing_of_an_element() -> None:
@@ -104,7 +104,7 @@ def test_nothing_finite_is_no_error_of_the_kernel() -> None:
 def test_a_tie_may_be_broken_in_either_way_and_in_no_third() -> None:
     want, other = np.array([2.0, 5.0]), np.array([7.0, 5.0])
     for got, wrong in (([2, 5], 0), ([7, 5], 0), ([3, 5], 1), ([7, 2], 1)):
-        found = compare(np.array(got), want, TOLERANCE, dtype="int64", also=[other])
+        found = compare(np.array(got), Right(want, "int64", (other,)), TOLERANCE)
         assert found.elements_wrong == wrong
 
 

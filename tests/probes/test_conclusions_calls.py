@@ -79,6 +79,8 @@ CASES: list[tuple[Probe, Seen, Expected]] = [
      ("error", None, "N=4: the call raised RuntimeError: no", None, None)),
     (contract, {**AT4, "raised": "an illegal memory access", "answered": []},
      bad("N=4: the call raised an illegal memory access")),
+    (contract, {**AT4, "raised": "CUDA error: misaligned address", "answered": []},
+     bad("N=4: the call raised CUDA error: misaligned address")),
     (contract, {**AT4, **REFUSED, "answered": [0]}, bad("N=4: launch of k refused: no blocks", line=9)),
     (contract, {**AT4, "expected": "a", "got": "b", "answered": [0]}, bad("N=4: expected a, got b")),
     (current_stream, {**AT4, "streams": [{"stream": "the default stream", **RIGHT}]}, ok("N=4: right on two streams")),

@@ -126,3 +126,11 @@ def test_two_exchanged_elements_leave_every_sum_and_move_the_result() -> None:
 def test_nothing_is_made_of_what_is_no_number() -> None:
     assert list(redrawn("mode", "mode", torch.Generator())) == []
     assert list(redrawn(torch.tensor([2, 2]), torch.tensor([2, 2]), torch.Generator())) == []
+
+
+def test_a_change_that_makes_results_infinite_is_none() -> None:
+    table = torch.full((6, 5), 1e-3, dtype=torch.float16)
+    table[0, 0] = 60.0  # what is beyond 65,504 becomes infinite
+    _, _, moved, values = replaced(lambda x, y: x + 1e-9 * y.double(), X, table)["input_1_y"]
+    assert moved == 0
+    assert bool(values[1].isfinite().all())
