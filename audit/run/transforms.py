@@ -82,7 +82,7 @@ def redistributed(values: list[Any], name: str, generator: torch.Generator) -> l
 
 
 def one_moved(values: list[Any], position: float, *, leaf: int | None = None, factor: float = 1.0) -> list[Any]:
-    """One element moved by `factor` steps: the non-zero one at that share, 0 to 1, of all in a leaf.
+    """One element moved by `factor` steps: the one at that share, 0 to 1, of those in a leaf that are finite, not zero.
 
     Args:
         values: the leaves.
@@ -92,7 +92,9 @@ def one_moved(values: list[Any], position: float, *, leaf: int | None = None, fa
     """
     changed, flat = _copied(values, leaf)
     index = _nonzero(flat, position)
-    flat[index] += factor * STEP * flat.double().square().mean().sqrt().clamp(min=1.0).to(flat.dtype)
+    finite = flat[flat.isfinite()].double()
+    if finite.numel():
+        flat[index] += factor * STEP * finite.square().mean().sqrt().clamp(min=1.0).to(flat.dtype)
     return changed
 
 
@@ -124,7 +126,7 @@ def real_leaves(values: list[Any]) -> list[int]:
 
 
 def with_value(values: list[Any], value: float) -> list[Any]:
-    """The last non-zero element of the first real tensor replaced."""
+    """The last element of the first real tensor that is finite and not zero, replaced."""
     changed, flat = _copied(values)
     flat[_nonzero(flat, 1.0)] = value
     return changed
@@ -148,5 +150,5 @@ def _copied(values: list[Any], leaf: int | None = None) -> tuple[list[Any], torc
 
 
 def _nonzero(flat: torch.Tensor, position: float) -> int:
-    places = flat.nonzero().view(-1)
+    places = (flat.isfinite() & (flat != 0)).nonzero().view(-1)
     return int(places[round(position * (len(places) - 1))]) if len(places) else flat.numel() - 1

@@ -36,6 +36,13 @@ def test_a_distribution_keeps_zeros_and_integers(name: str) -> None:
     assert not torch.equal(new, LOWER)
 
 
+def test_padding_of_infinities_is_neither_moved_nor_a_measure() -> None:
+    padded = torch.tensor([-math.inf, 1.0, -2.0, -math.inf])
+    (moved,) = one_moved([padded], 1.0)
+    assert bool(moved.isfinite().equal(padded.isfinite()))
+    assert (moved != padded).nonzero().flatten().tolist() == [2]
+
+
 def test_one_element_moves_and_the_given_values_stay() -> None:
     before = LOWER.clone()
     (moved,) = one_moved([LOWER], 1.0)
