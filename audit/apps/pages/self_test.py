@@ -25,20 +25,25 @@ This page is printed by `python -m audit.apps.pages` from the records in `report
 """
 
 BLIND_HEAD = """Blind controls, `kernels/controls_blind/`: 94 kernels by writers who had the documentation alone; no
-probe was made for any of them. They were written for kit 0.1; kit 0.2 has the defects mended that they showed."""
+probe was made for any of them. What an earlier run showed to be wrong in the kit, a later one has mended."""
 
 
 def published(folder: Path) -> list[SelfTest]:
-    """The records of a folder, the emulated device's first, those of blind controls last and in the order of kits."""
+    """The records of a folder, the emulated device's first, those of blind controls last and in the order of time."""
     seen = sorted(folder.glob("*.json"), key=lambda path: (path.stem != "emulated", path.stem))
-    return [read(path) for path in (*seen, *sorted(folder.glob("blind/*.json"), reverse=True))]
+    return [*map(read, seen), *sorted(map(read, folder.glob("blind/*.json")), key=_started)]
+
+
+def _started(record: SelfTest) -> str:
+    """Return when a run started: UTC, ISO 8601."""
+    return record.environment.started_utc
 
 
 def part(folder: Path) -> str:
-    """The part of the README: the rates of each device, of the blind controls those of the newest kit."""
+    """The part of the README: the rates of each device, of the blind controls those of the last run."""
     records = published(folder)
-    newest = max(one.environment.kit for one in records)
-    return "\n".join(_sentences([one for one in records if not _blind(one) or one.environment.kit == newest])) + "\n"
+    last = {one.device.name: one for one in sorted(filter(_blind, records), key=_started)}
+    return "\n".join(_sentences([*(one for one in records if not _blind(one)), *last.values()])) + "\n"
 
 
 def _sentences(records: Sequence[SelfTest]) -> list[str]:
@@ -73,7 +78,9 @@ def _by_probe(records: Sequence[SelfTest]) -> str:
 
 
 def _column(record: SelfTest) -> str:
-    return f"{record.device.name}, kit {record.environment.kit}" if _blind(record) else record.device.name
+    if not _blind(record):
+        return record.device.name
+    return f"{record.device.name}, kit {record.environment.kit}, {_started(record)[:10]} {_started(record)[11:16]}"
 
 
 def _blind(record: SelfTest) -> bool:
@@ -91,7 +98,7 @@ def _sentence(record: SelfTest) -> str:
         bound = upper_bound(known.falsely_failed, known.known_good)
         folders = " and ".join(sorted({f"`{row.folder.split('/')[1]}`" for row in record.rows}))
         return (
-            f"- {_of(record)}, {len(record.rows)} kernels of {folders}: {known.proved} of "
+            f"- {_of(record)}, {_started(record)[:10]}, {len(record.rows)} kernels of {folders}: {known.proved} of "
             f"{known.known_bad} known-bad kernels proved, {known.flagged} more as undefined behaviour or a hint; "
             f"{known.falsely_failed} of {known.known_good} known-good kernels failed "
             f"(95 % bound: under {100 * bound:.1f} %)"
