@@ -42,7 +42,8 @@ def alternatives(oracle: Oracle, values: list[Any], want: torch.Tensor, seed: in
 def needed(oracle: Oracle, values: list[Any], want: torch.Tensor, seed: int, *, share: float = SHARE) -> float | None:
     """The relative tolerance that a result needs whose inputs were moved by at most that share; None where none is
     enough. With the smallest share, that is right however ties are broken."""
-    moved = _moved(oracle, values, want, seed, 1, share)
+    moves = (_moved(oracle, values, want, seed, sign, share) for sign in (1, -1))  # a share of one may not grow
+    moved = next((one for one in moves if one is not None), None)
     return None if moved is None else correctness.needed(moved, want)
 
 
