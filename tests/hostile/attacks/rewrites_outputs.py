@@ -1,5 +1,5 @@
 """Attack: rewrites the files with the outputs of earlier calls, once it has had the time to compute them better.
-Wall: an event tells the digest of the bytes that were written, taken by native code; other bytes are seen
+Wall: an event states the digest of the bytes that were written; other bytes are seen
 Outcome: channel error: holds other bytes than the session wrote
 """
 
