@@ -101,7 +101,7 @@ def compare(got: Values, right: Right, tolerance: Tolerance, *, least_scale: flo
     want, also = right.values, right.also
     mine, due = got.reshape(-1), want.reshape(-1)
     relative = correctness.held_to(tolerance.relative, right.dtype)
-    scale = max(least_scale, right.rms)
+    scale = max(least_scale, right.rms, correctness.least_scale(right.dtype, relative))
     seen = _Seen(finite=right.finite, room=np.empty(min(CHUNK, due.size)))
     for start in range(0, due.size, CHUNK):
         part = slice(start, start + CHUNK)

@@ -41,7 +41,7 @@ MODULES: dict[str, frozenset[str]] = {
     "numba": ANY,
     "numpy": ANY,
     "operator": ANY,
-    "os": names("environ getenv path"),
+    "os": names("environ getcwd getenv getpid makedirs mkdir path"),
     "packaging": names("version"),
     "packaging.version": ANY,
     "random": names("random randint seed choice shuffle sample uniform Random"),
@@ -139,7 +139,8 @@ LIBRARY = frozenset(sys.stdlib_module_names) | {"torch"}
 SHARED = names(
     """
     cutlass.cute.copy cutlass.cute.math cutlass.cute.struct cutlass.torch einops.layers.torch numpy.array numpy.copy
-    numpy.select numpy.trace torch.chunk torch.profiler torch.select torch.signal torch.trace torch.types
+    numpy.select numpy.trace torch.chunk torch.jit.trace torch.profiler torch.select torch.signal torch.trace
+    torch.types
     """
 )
 """Names of others that such a module has too; an operator's chunks and types among them."""

@@ -96,6 +96,14 @@ def test_unit_dimensions_tell_no_elements_apart() -> None:
     assert (wrong.elements_wrong, wrong.index, wrong.got) == (1, (), 5.0)
 
 
+def test_numbers_beside_zero_may_be_two_of_their_steps_off() -> None:
+    step = 2.0**-149
+    want = np.array([17.3 * step, 3 * step, 0.0])
+    assert compared(np.array([19, 2, 1], dtype=np.float32) * np.float32(step), want).right
+    assert compared(np.array([17, 6, 0], dtype=np.float32) * np.float32(step), want).elements_wrong == 1
+    assert not compared(np.array([1.0, 0.0]), np.array([1.0 + 1e-3, 0.0])).right
+
+
 def test_nothing_finite_is_no_error_of_the_kernel() -> None:
     with pytest.raises(NothingFinite):
         compared(np.zeros(3), np.full(3, NAN))
