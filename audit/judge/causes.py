@@ -21,6 +21,9 @@ LABEL, SIZE = re.compile(r"(?:\w+=\d+, )*\w+=\d+(?=: )"), re.compile(r"(\w+)=(\d
 """The shape that a sentence begins with, and one of its sizes."""
 OF_ANY_FAILURE = ("review.unchecked_launch", "review.legacy_stream")
 """Rules of the source review whose lines many right kernels share, so that a failure does not point at them."""
+PRECISION = "precision"
+ROUNDED = 2.0**-5
+"""The share of a right value by which rounding may move it in a sum of products that do not cancel; bf16 has 2**-8."""
 FIRST_BITS = "bit for bit the result of the first call"
 
 
@@ -101,6 +104,27 @@ def geometry_cause(record: Record) -> str | None:
     written = [one for one in about if one.probe == "coverage" and one.fails_kernel]
     pairs = ((found, one) for hint in hints if (found := SPANS_ONE.search(hint.summary)) for one in written)
     return next((text for found, one in pairs if (text := _agreed(found, one))), None)
+
+
+def rounding_cause(findings: Iterable[Finding]) -> str | None:
+    """A format of lower precision, where it explains what is wrong: the result has as many bits as that leaves, and no
+    wrong element is off by more than a small share of itself. One element of millions may cost as many bits."""
+    known = list(findings)
+    rough = next((one.evidence for one in known if one.probe == PRECISION and one.outcome == "fail"), None)
+    if rough is None or rough.get("within_tolerance") is not False:
+        return None
+    entries = (entry for one in known if one.outcome == "fail" and one.grade != "hint" for entry in _entries(one))
+    worst = [(entry["expected"], entry["got"]) for entry in entries if entry.get("elements_wrong") and "got" in entry]
+    if not worst or not all(_near(expected, got) for expected, got in worst):
+        return None
+    leaves = {"tf32": "TF32 or fp16", "bf16": "bf16"}.get(str(rough["class"]))
+    return leaves and f"The result has {rough['bits']:.1f} effective bits, as rounding to {leaves} leaves."
+
+
+def _near(expected: object, got: object) -> bool:
+    if not isinstance(expected, int | float) or not isinstance(got, int | float):
+        return False
+    return abs(got - expected) <= ROUNDED * abs(expected)
 
 
 def read_in_source(record: Record) -> tuple[tuple[Finding, Finding], ...]:

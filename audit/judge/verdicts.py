@@ -48,11 +48,12 @@ def unanswerable(why: str) -> Verdict:
 
 
 def root_cause(record: Record, findings: Sequence[Finding]) -> str | None:
-    """The one cause of a defect: what launch and coverage prove together, the change that cures it, or dead inputs."""
+    """The one cause of a defect: what launch and coverage prove together, the change that cures it, dead inputs, or a
+    format of lower precision."""
     proved, cured = causes.geometry_cause(record), cure(record)
     if proved and cured:
         return f"{proved} Ablation confirms it: {cured}"
-    return proved or cured or _unread(findings)
+    return proved or cured or _unread(findings) or causes.rounding_cause(findings)
 
 
 def _verdict(name: VerdictName, answers: Answers, **words: Unpack[Words]) -> Verdict:

@@ -180,6 +180,19 @@ def test_inputs_that_move_nothing_are_the_cause_where_no_ablation_shows_one(reco
     assert judge.judge(changed).root_cause == "The result does not follow input 0 (a)."
 
 
+@pytest.mark.parametrize(("got", "cause"), [(0.501, "as rounding to TF32 or fp16 leaves"), (0.9, None)])
+def test_a_lower_precision_is_the_cause_where_no_wrong_element_is_far_off(
+    record: Record, got: float, cause: str | None
+) -> None:
+    rough = finding("precision", "fail", evidence={"class": "tf32", "bits": 11.8, "within_tolerance": False})
+    wrong = finding("agreement", "fail", evidence={"elements_wrong": 2, "expected": 0.5, "got": got})
+    others = [one for one in RIGHT if one.probe not in ("agreement", "precision")]
+    found = judge.judge(record.model_copy(update={"findings": (*others, wrong, rough)}))
+    assert found.name == "wrong"
+    assert (found.root_cause is None) == (cause is None)
+    assert (cause or "") in (found.root_cause or "")
+
+
 def test_a_task_that_tells_at_other_inputs_alone_is_not_vacuous(record: Record) -> None:
     partly = TASK.model_copy(update={"grade": "hint"})
     verdict = judge.judge(record.model_copy(update={"findings": (*RIGHT, partly)}))
