@@ -8,7 +8,9 @@ from pydantic import Field, NonNegativeFloat, model_validator
 
 from audit.model.base import Frozen
 
-Shape = dict[str, Annotated[int, Field(gt=0, le=1 << 40)]]
+MOST_SIZE = 1 << 40
+"""No size of a shape is larger."""
+Shape = dict[str, Annotated[int, Field(gt=0, le=MOST_SIZE)]]
 """Named sizes of one problem, for example `{"N": 4096}`."""
 
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+\.(cu|py)$")]

@@ -89,6 +89,11 @@ def test_a_folder_of_too_many_files_and_a_path_too_deep(tmp_path: Path, monkeypa
         ("kernelbench", {"other__py": published.TASK}, "2 of (other.py, task.py) task"),
         ("robust_kbench", {"config_forward__json": "[1"}, "line 1, column 3: broken JSON"),
         ("robust_kbench", {"config_forward__json": "[1]"}, "config_forward.json: no JSON object but list"),
+        (
+            "robust_kbench",
+            {"config_forward__json": '{"single_input_configs": [{"rows": 1000000000000000000}]}'},
+            "size rows is larger than 1,099,511,627,776",
+        ),
         ("robust_kbench", {"other__cu": published.CU}, "2 of (forward.cu, other.cu) forward kernel"),
         ("popcorn", {"task__yml": "tests: [{a: 1"}, "task.yml: line 1: broken YAML"),
         ("popcorn", {"task__yml": "- 1"}, "task.yml: no YAML mapping but list"),

@@ -12,12 +12,12 @@ from typing import Any
 from audit.claims.importers.entries import plain_name, variable
 from audit.claims.importers.imported import Original
 from audit.claims.importers.material import Material
+from audit.model.claim import MOST_SIZE
 from audit.model.errors import BadInput
 
 FRACTIONS = ("float64", "float32", "float16", "bfloat16")
 OTHERS = ("float8_e4m3fn", "float8_e5m2", "int64", "int32", "int16", "int8", "bool")
 Document = dict[str, Any]
-MOST_SIZE = 1 << 40
 MOST_EXPONENT = 16
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,

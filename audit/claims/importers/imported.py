@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 from audit.claims.importers.missing import NO_GPU, Missing
 from audit.model import Harness
+from audit.model.claim import MOST_SIZE
+from audit.model.errors import BadInput
 
 Unit = Literal["ms", "ratio"]
 
@@ -102,12 +104,22 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Shapes:
-    """Named sizes; `emulated` is empty where none can be proposed, `emulated_by` names their author."""
+    """Named sizes; `emulated` is empty where none can be proposed, `emulated_by` names their author.
+
+    Raises:
+        BadInput: a size larger than a claim can have.
+    """
 
     claimed: Mapping[str, int]
     others: tuple[Mapping[str, int], ...] = ()
     emulated: tuple[Mapping[str, int], ...] = ()
     emulated_by: Literal["claim", "importer"] = "claim"
+
+    def __post_init__(self) -> None:
+        for shape in (self.claimed, *self.others, *self.emulated):
+            for name, size in shape.items():
+                if size > MOST_SIZE:
+                    raise BadInput(f"size {name[:40]} is larger than {MOST_SIZE:,}")
 
 
 @dataclass(frozen=True)

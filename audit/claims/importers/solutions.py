@@ -8,9 +8,10 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from audit.claims.importers import definitions, published
-from audit.claims.importers.definitions import MOST_SIZE, Definition, Document
+from audit.claims.importers.definitions import Definition, Document
 from audit.claims.importers.imported import Figure, Original
 from audit.claims.importers.material import Given, Material
+from audit.model.claim import MOST_SIZE
 from audit.model.errors import BadInput
 
 RESERVED = ("definition.json", "reference_of.py")
