@@ -91,7 +91,7 @@ def one(folder: Path) -> dict[str, float]:
         device=built.settings(memory="plain", order="forward", check=False),
         entry="forward",
         inputs=(folder / "0.pt",),
-        output_bytes=(4000,),
+        output_bytes=((4000,),),
         steps=(Step(run="claim", case=0),) * CALLS,
         folder=folder,
     )

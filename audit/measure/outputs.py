@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from audit.measure.comparison import PREFIX, RANKS, TIMED_OUTPUTS, precision_of
 from audit.model import Claim, Finding, Tolerance
 from audit.probes import channel
 from audit.probes.answer import Answer, Seen, failed, finding, passed
 from audit.probes.called import Call, Case, ProtocolViolated, SessionBroken, alike
-from audit.probes.compare import Array, Comparison, Right, compare, sentence
+from audit.probes.compare import Array, Comparison, Output, Right, compare, sentence
 
 THREADS = 8
 
@@ -70,8 +73,16 @@ def _compared(
         return seen
     except SessionBroken as seen:
         return str(seen)
-    right = Right(want, case.dtype, tuple(also))
-    return compare(got, right, tolerances(claim)(event["variant"]), least_scale=case.size)
+    right = Right(want, case.dtype, tuple(also), _kept_of(case, event["rows"]))
+    return compare(got, right, tolerances(claim)(event["variant"]), least_scale=case.least(0.0))
+
+
+def _kept_of(case: Case, rows: Sequence[int] | None) -> tuple[Output, ...]:
+    """Several outputs with the elements that were kept of each; `rows` are places in the vector of all."""
+    if rows is None:
+        return case.outputs
+    ends = np.searchsorted(rows, np.cumsum([0, *(one.elements for one in case.outputs)]))
+    return tuple(replace(one, shape=(int(count),)) for one, count in zip(case.outputs, np.diff(ends), strict=True))
 
 
 def _part(expected: Array, event: dict[str, Any]) -> Array:

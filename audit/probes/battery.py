@@ -17,7 +17,7 @@ import numpy as np
 
 from audit.probes.answer import FIRST_WRONG, NOT_ASKED, TOO_LARGE, Seen
 from audit.probes.called import Call, Case, Step
-from audit.probes.compare import Comparison
+from audit.probes.compare import Comparison, Scale
 from audit.probes.target import Target
 from audit.probes.variations import DISCRIMINATING, ROUNDING, TIES, WHOLE_NUMBER, Variation, Varied, wanted
 
@@ -40,9 +40,9 @@ class Asked:
     case: Case
     call: Call
     group: str = ""
-    _compared: dict[float, Comparison] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _compared: dict[Scale, Comparison] = field(default_factory=dict, init=False, compare=False, repr=False)
 
-    def compared(self, target: Target, *, least_scale: float = 0.0) -> Comparison:
+    def compared(self, target: Target, *, least_scale: Scale = 0.0) -> Comparison:
         """The result against what is right for the inputs of this very call; several probes ask about the same one."""
         if least_scale not in self._compared:
             self._compared[least_scale] = target.compared(self.call, self.case, least_scale=least_scale)
@@ -244,7 +244,7 @@ class _Planned:
     def _first(self, what: str, call: Call, first: dict[str, Any]) -> Asked:
         """The first result of a sequence for a case's contents."""
         file = call.file.with_name(f"{call.file.stem}-{first['of']}.bin")
-        event = {**call.event, **{key: first[key] for key in ("shape", "dtype", "digest")}}
+        event = {**call.event, **{key: first.get(key, []) for key in ("shape", "dtype", "outputs", "digest")}}
         return Asked(f"{what}_{first['of']}", self._cases[first["of"]], Call(event, file, call.violations))
 
     def _number(self, case: Case) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -16,7 +16,7 @@ from audit.claims.shapes.counting import Scope
 from audit.model import Shape
 from audit.model.errors import AuditError, Unsupported
 from audit.probes.answer import label
-from audit.probes.compare import Array, Right
+from audit.probes.compare import Array, Output, Right, Scale
 from audit.run import results
 from audit.run.pool import Reply
 from audit.run.transcript import ProtocolViolation
@@ -44,7 +44,8 @@ class Case:
     `also` holds results that are as right, where elements of a result of integers hang on ties between inputs. `scope`
     tells why the shape counts for the claim (`audit.claims.shapes.scope_of`). `size` is the root mean square of right
     results over several draws, where a result has few elements, else 0: a tolerance is relative to that too, since a
-    sum may come out near zero by cancellation.
+    sum may come out near zero by cancellation. Several `outputs` are one vector in `expected`, row major, one behind
+    another; each has a size of its own, and `dtype` is the type among theirs that holds the fewest digits.
     """
 
     shape: Shape
@@ -54,17 +55,55 @@ class Case:
     also: tuple[Array, ...] = ()
     scope: Scope = "stated"
     size: float = 0.0
+    outputs: tuple[Output, ...] = ()
 
     @classmethod
     def made(cls, reply: Reply, event: dict[str, Any], *, shape: Shape, inputs: Path, scope: Scope) -> Case:
         """What `audit.run.oracle` answered in one event."""
-        right, dtype, also = reply.expected(event), event["expected_dtype"], reply.also(event)
-        return cls(shape, inputs, right, dtype, also=also, scope=scope, size=event["size"])
+        made = cls(shape, inputs, np.empty(0), "", scope=scope, size=event.get("size", 0.0))
+        return made.answered(reply, event)
+
+    def answered(self, reply: Reply, event: dict[str, Any]) -> Case:
+        """The same with the right result of that event."""
+        outputs = tuple(
+            Output(tuple(one["shape"]), one["dtype"], one["size"]) for one in event.get("expected_outputs", ())
+        )
+        expected, also = reply.expected(event), reply.also(event)
+        return replace(self, expected=expected, dtype=event["expected_dtype"], also=also, outputs=outputs)
 
     @cached_property
     def right(self) -> Right:
         """What a result is compared with."""
-        return Right(self.expected, self.dtype, self.also)
+        return Right(self.expected, self.dtype, self.also, self.outputs)
+
+    def least(self, scale: Scale) -> Scale:
+        """The size of the result where it is known to be larger than that one."""
+        if not self.outputs:
+            assert isinstance(scale, float)
+            return max(scale, self.size)
+        scales = scale if isinstance(scale, tuple) else (scale,) * len(self.outputs)
+        return tuple(max(pair) for pair in zip(scales, (one.size for one in self.outputs), strict=True))
+
+    @cached_property
+    def usual(self) -> Scale:
+        """The size of the right result, or its usual one over several draws. Raises NothingFinite."""
+        return self.least(tuple(one.rms for one in self.right.each) if self.outputs else self.right.rms)
+
+    def level(self, values: Array) -> Array:
+        """Several outputs, each in units of the right one's size; a single output as it is."""
+        if not self.outputs:
+            return values
+        sizes = self.usual
+        assert isinstance(sizes, tuple)
+        parts = zip(self.right.split(values), sizes, strict=True)
+        return np.concatenate([part / (size or 1.0) for part, size in parts])
+
+    @property
+    def output_bytes(self) -> tuple[int, ...]:
+        """The bytes of each output. Raises SessionBroken for a type that numpy has not."""
+        if not self.outputs:
+            return (self.expected.size * item_bytes(self.dtype),)
+        return tuple(one.elements * item_bytes(one.dtype) for one in self.outputs)
 
     @property
     def counts(self) -> bool:
@@ -131,6 +170,14 @@ class Call:
             ProtocolViolated: the file does not hold what the session wrote, or what it reported of it.
             SessionBroken: there is no element in it.
         """
+        parts = self._parts()
+        width = max(part.shape[1] for part in parts)
+        if all(part.shape[1] == width for part in parts):
+            return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return np.concatenate([np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in parts])
+
+    def _parts(self) -> list[npt.NDArray[np.uint8]]:
+        """The bytes of each output, one row per element."""
         elements = math.prod(self.event["shape"])
         if not elements:
             raise SessionBroken("the call returned a tensor without elements; see contract")
@@ -139,15 +186,33 @@ class Call:
             data = results.read(self.file, digest=self.event["digest"], most_bytes=most)
         except ProtocolViolation as seen:
             raise self._violations(str(seen)) from None
+        if self.outputs:
+            sizes = [math.prod(one["shape"]) * item_bytes(one["dtype"]) for one in self.outputs]
+            if data.size != sum(sizes):
+                raise self._misshapen()
+            parts = zip(np.split(data, np.cumsum(sizes)[:-1]), self.outputs, strict=True)
+            return [part.reshape(-1, item_bytes(one["dtype"])) for part, one in parts]
         if not data.size or data.size % elements:
-            raise self._violations(f"the output {self.file.name} has not the shape that was told")
-        return data.reshape(elements, -1)
+            raise self._misshapen()
+        return [data.reshape(elements, -1)]
+
+    @property
+    def outputs(self) -> list[dict[str, Any]]:
+        """The shape and dtype of each of several outputs; none where there is one tensor or nothing."""
+        return list(self.event.get("outputs", ()))
+
+    def holding(self, pattern: bytes) -> npt.NDArray[np.bool_]:
+        """Which elements hold nothing but that pattern, repeated."""
+        found = []
+        for part in self._parts():
+            size = part.shape[1]
+            word = np.frombuffer((pattern * math.ceil(size / len(pattern)))[:size], dtype=np.uint8)
+            found.append(_words(part) == _words(word.reshape(1, -1)) if size in WORDS else (part == word).all(axis=1))
+        return np.concatenate(found)
 
     def words(self) -> npt.NDArray[Any]:
         """The output's bits, one unsigned integer an element where there is one of that size, else its bytes."""
-        raw = self.raw()
-        size = raw.shape[1]
-        return raw.view(np.dtype(f"u{size}")).reshape(-1) if size in (1, 2, 4, 8) else raw
+        return _words(self.raw())
 
     def same_bits(self, other: Call) -> bool:
         """Whether both left the same bits, NaN like any other."""
@@ -156,23 +221,41 @@ class Call:
         return self.event["digest"] == other.event["digest"] or bool(np.array_equal(self.words(), other.words()))
 
     def values(self) -> npt.NDArray[Any]:
-        """The output as numbers of its own type (bfloat16 as float32), in its own shape.
+        """The output as numbers of its own type (bfloat16 as float32), in its own shape; several as a float64 vector.
 
         Raises:
             ProtocolViolated, SessionBroken: as `raw`, or its type is none that can be compared.
         """
+        if self.outputs:
+            parts = zip(self._parts(), self.outputs, strict=True)
+            return np.concatenate([_numbers(part, one["dtype"]).astype(np.float64) for part, one in parts])
         data, dtype = self.raw(), self.event["dtype"]
         if data.shape[1] != item_bytes(dtype):
-            raise self._violations(f"the output {self.file.name} has not the shape that was told")
-        if dtype == "bfloat16":
-            high = data.view(np.uint16).astype(np.uint32) << 16
-            return high.view(np.float32).reshape(self.event["shape"])
-        values: npt.NDArray[Any] = data.view(np.dtype(dtype)).reshape(self.event["shape"])
-        return values
+            raise self._misshapen()
+        return _numbers(data, dtype).reshape(self.event["shape"])
+
+    def _misshapen(self) -> ProtocolViolated:
+        return self._violations(f"the output {self.file.name} has not the shape that was told")
 
     def _violations(self, seen: str) -> ProtocolViolated:
         self.violations.append(seen)
         return ProtocolViolated(seen)
+
+
+WORDS = (1, 2, 4, 8)
+"""Sizes of elements in bytes that numpy has an unsigned integer for."""
+
+
+def _words(rows: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
+    size = rows.shape[1]
+    return rows.view(np.dtype(f"u{size}")).reshape(-1) if size in WORDS else rows
+
+
+def _numbers(rows: npt.NDArray[np.uint8], dtype: str) -> npt.NDArray[Any]:
+    """The numbers of a type that rows of bytes hold, as a vector."""
+    if dtype == "bfloat16":
+        return (rows.view(np.uint16).astype(np.uint32) << 16).view(np.float32).reshape(-1)
+    return rows.view(np.dtype(dtype)).reshape(-1)
 
 
 def value_calls(calls: Iterable[Call], expected: Iterable[Array]) -> None:

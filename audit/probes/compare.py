@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,18 +16,47 @@ from audit.run import correctness
 
 Array = npt.NDArray[np.float64]
 Values = npt.NDArray[Any]
+Scale = float | tuple[float, ...]
+"""The size of a result; of several outputs one number each."""
 CHUNK = 1 << 18
 """Elements compared at once: what fits into a core's cache, in steps long enough for many threads to take turns."""
 
 
 @dataclass(frozen=True)
+class Output:
+    """One of several outputs: its shape, the type it must come in, and the size it has at least, see `Case.size`."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    size: float = 0.0
+
+    @property
+    def elements(self) -> int:
+        """How many it has."""
+        return math.prod(self.shape)
+
+
+@dataclass(frozen=True)
 class Right:
     """A right result in float64, the type it must come in, by torch's name, and results that are as right, element by
-    element."""
+    element. Several `outputs` are one vector, and each is held to its own size and type."""
 
     values: Array
     dtype: str
     also: tuple[Array, ...] = ()
+    outputs: tuple[Output, ...] = ()
+
+    @cached_property
+    def each(self) -> list[Right]:
+        """Each of several outputs as a right result of its own."""
+        return [
+            Right(values.reshape(one.shape), one.dtype, tuple(also))
+            for one, values, *also in zip(self.outputs, *map(self.split, (self.values, *self.also)), strict=True)
+        ]
+
+    def split(self, vector: Values) -> list[Values]:
+        """Return each output's part of a vector of all elements."""
+        return np.split(vector.reshape(-1), np.cumsum([one.elements for one in self.outputs])[:-1])
 
     @cached_property
     def rms(self) -> float:
@@ -45,8 +74,8 @@ class Right:
 class Comparison:
     """How an output compares with what is right; `index`, `expected` and `got` belong to the worst element.
 
-    The worst element is the wrong one farthest off. `floor` is the tolerance that counted where the stated one is finer
-    than the output's type can hold.
+    The worst element is the wrong one farthest off; of several outputs, in the one with most wrong elements, which
+    is `output`. `floor` is the tolerance that counted where the stated one is finer than the output's type can hold.
     """
 
     elements: int
@@ -56,6 +85,7 @@ class Comparison:
     expected: float | None
     got: float | None
     floor: float | None = None
+    output: int | None = None
 
     @property
     def right(self) -> bool:
@@ -73,6 +103,7 @@ class Comparison:
             "expected": None if self.expected is None else number(self.expected),
             "got": None if self.got is None else number(self.got),
             **({} if self.floor is None else {"tolerance_floor": self.floor}),
+            **({} if self.output is None else {"output": self.output}),
         }
 
 
@@ -81,23 +112,28 @@ def sentence(seen: Mapping[str, Any]) -> str:
     if seen["index"] is None:
         return f"all {seen['elements']:,} elements right"
     place = ", ".join(str(i) for i in seen["index"])
+    place = f"[{place}]" + (f" of output {seen['output']}" if "output" in seen else "")
     expected, got = float(seen["expected"]), float(seen["got"])
     wrong = f"{seen['elements_wrong']:,} of {seen['elements']:,} elements wrong"
-    return f"{wrong}; at [{place}] expected {expected:.6g}, got {got:.6g}"
+    return f"{wrong}; at {place} expected {expected:.6g}, got {got:.6g}"
 
 
-def compare(got: Values, right: Right, tolerance: Tolerance, *, least_scale: float = 0.0) -> Comparison:
+def compare(got: Values, right: Right, tolerance: Tolerance, *, least_scale: Scale = 0.0) -> Comparison:
     """Compare element by element, in float64; the two differ in unit dimensions at most, and are not empty.
 
     Args:
         got: the result, of any real number type.
         right: what is right.
         tolerance: the stated one; it counts down to the floor of the right result's type.
-        least_scale: stands for the size of the right result where that is smaller: it is zero or nearly so.
+        least_scale: stands for the size of the right result where that is smaller: it is zero or nearly so. One
+            for each of several outputs.
 
     Raises:
         NothingFinite: the right result has no finite element.
     """
+    if right.outputs:
+        return _of_outputs(got, right, tolerance, least_scale)
+    assert isinstance(least_scale, float)
     want, also = right.values, right.also
     mine, due = got.reshape(-1), want.reshape(-1)
     relative = correctness.held_to(tolerance.relative, right.dtype)
@@ -117,6 +153,23 @@ def compare(got: Values, right: Right, tolerance: Tolerance, *, least_scale: flo
         expected=expected if wrong else None,
         got=there if wrong else None,
         floor=relative if relative > tolerance.relative else None,
+    )
+
+
+def _of_outputs(got: Values, right: Right, tolerance: Tolerance, least_scale: Scale) -> Comparison:
+    scales = least_scale if isinstance(least_scale, tuple) else (least_scale,) * len(right.outputs)
+    parts = enumerate(zip(right.split(got), right.each, scales, strict=True))
+    found = {
+        place: compare(part, one, tolerance, least_scale=scale) for place, (part, one, scale) in parts if part.size
+    }
+    place, worst = max(found.items(), key=lambda pair: (pair[1].elements_wrong, pair[1].max_abs_diff))
+    every = found.values()
+    return replace(
+        worst,
+        elements=sum(one.elements for one in every),
+        elements_wrong=sum(one.elements_wrong for one in every),
+        output=None if worst.right else place,
+        floor=max((one.floor for one in every if one.floor is not None), default=None),
     )
 
 

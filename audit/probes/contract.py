@@ -1,4 +1,4 @@
-"""Does a call end, without a refused launch, and return one tensor of the reference's shape, dtype and device?
+"""Does a call end, without a refused launch, and return the reference's tensors, by shape, dtype and device?
 
 Dimensions of size 1 tell no elements apart: `[1]` for `[]` is a note, and the values decide. Strides, and a class that
 adds nothing to torch's tensor, such as a module's parameter, are no part of the question.
@@ -98,21 +98,32 @@ def _defect(target: Target, case: Case, call: Call) -> Seen | None:
         return {**shape, "raised": call.raised}
     if refused := next((launch for launch in call.launches if launch["refused"]), None):
         return {**shape, **{key: refused[key] for key in ("kernel", "refused", "line")}}
-    expected, got = _expected(target, case, list(case.expected.shape)), _got(target, case, call)
-    sizes: list[int] = call.event.get("shape", [])
-    if got == expected or (alike(sizes, case.expected.shape) and got == _expected(target, case, sizes)):
+    want = [(one.dtype, list(one.shape)) for one in case.outputs] or [(case.dtype, list(case.expected.shape))]
+    expected, got = _words(want, target.built.tensor_device), _got(target, case, call)
+    if got == expected:
         return None
+    sizes = [one["shape"] for one in call.outputs] or [call.event.get("shape", [])]
+    if len(sizes) == len(want) and all(alike(mine, due) for mine, (_, due) in zip(sizes, want, strict=True)):
+        unit = [(dtype, mine) for mine, (dtype, _) in zip(sizes, want, strict=True)]
+        if got == _words(unit, target.built.tensor_device):
+            return None
     return {**shape, "expected": expected, "got": got}
 
 
-def _expected(target: Target, case: Case, shape: list[int]) -> str:
-    return f"a {case.dtype} tensor of shape {shape} on {target.built.tensor_device}"
+def _words(outputs: list[tuple[str, list[int]]], device: str) -> str:
+    """Outputs by dtype and shape, in words."""
+    if len(outputs) == 1:
+        ((dtype, shape),) = outputs
+        return f"a {dtype} tensor of shape {shape} on {device}"
+    return f"{len(outputs)} tensors on {device}: {'; '.join(f'{dtype} of shape {shape}' for dtype, shape in outputs)}"
 
 
 def _got(target: Target, case: Case, call: Call) -> str:
     """What came back; in the destination it has the dtype that the harness chose."""
-    if call.event["returned"] != "Tensor":
-        return f"no tensor but {call.event['returned']}"
-    handed = target.claim.harness.destination in call.event["aliases"]
-    dtype = case.dtype if handed else call.event["dtype"]
-    return f"a {dtype} tensor of shape {call.event['shape']} on {call.event['device']}"
+    returned, event = call.event["returned"], call.event
+    if call.outputs and returned == f"{len(call.outputs)} tensors":
+        return _words([(one["dtype"], one["shape"]) for one in call.outputs], event["device"])
+    if returned != "Tensor":
+        return f"no tensor but {returned}"
+    handed = target.claim.harness.destination in event["aliases"]
+    return _words([(case.dtype if handed else event["dtype"], event["shape"])], event["device"])

@@ -6,7 +6,6 @@ both was never written.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -15,12 +14,13 @@ from pydantic import JsonValue
 
 from audit.probes import agreement
 from audit.probes.answer import Answer, Seen, failed, label, passed
-from audit.probes.called import Call, Mode, Need, value_calls
+from audit.probes.called import Mode, Need, value_calls
 from audit.probes.target import Target
 
 NAME = "coverage"
 MECHANISMS = ("under-launch", "output never written", "no-op kernel")
 MAP_SIDE = 64
+OF_THE_OUTPUT = "the output is never written"
 
 
 def modes(target: Target) -> dict[Mode, bytes]:
@@ -38,24 +38,29 @@ def needs(target: Target) -> Iterator[Need]:
 
 
 def observe(target: Target) -> Seen:
-    """Written elements and rows at the largest case, and a map of at most 64 x 64 cells."""
+    """Written elements and rows at the largest case, and a map of at most 64 x 64 cells; of several outputs, of the one
+    that is written least."""
     case = target.largest
     untouched = np.ones(case.expected.size, dtype=bool)
     launches: list[JsonValue] = []
     for mode, pattern in modes(target).items():
         call = target.call(case, mode)
         value_calls([call], [case.expected])
-        untouched &= _holds(call, pattern)
+        untouched &= call.holding(pattern)
         launches = [{key: launch[key] for key in ("kernel", "line", "grid", "block")} for launch in call.launches]
     written = ~untouched
-    rows = written.reshape(-1, case.expected.shape[-1] if case.expected.ndim else 1)
+    every = case.right.split(written) if case.outputs else [written]
+    shapes = [one.shape for one in case.outputs] or [case.expected.shape]
+    outputs = [one.reshape(-1, shape[-1] if shape else 1) for one, shape in zip(every, shapes, strict=True) if one.size]
+    least = min(range(len(outputs)), key=lambda place: float(outputs[place].mean()))
     return {
         "shape": dict(case.shape),
         "elements": int(written.size),
         "elements_written": int(np.count_nonzero(written)),
-        "rows": rows.shape[0],
-        "rows_written": int(np.count_nonzero(rows.any(axis=1))),
-        "map": [[1.0]] if written.all() else share_map(rows),
+        "rows": sum(len(rows) for rows in outputs),
+        "rows_written": sum(int(np.count_nonzero(rows.any(axis=1))) for rows in outputs),
+        "map": [[1.0]] if written.all() else share_map(outputs[least]),
+        **({"output": least} if case.outputs and not written.all() else {}),
         "launches": launches,
     }
 
@@ -66,15 +71,8 @@ def conclude(seen: Seen) -> Answer:
     if not unwritten:
         return passed(f"{place}: all {elements:,} elements written")
     rows = f"{seen['rows_written']:,} of {seen['rows']:,} rows written"
-    return failed(f"{place}: {rows}, {100 * unwritten / elements:.3f} % of the output is never written")
-
-
-def _holds(call: Call, pattern: bytes) -> npt.NDArray[np.bool_]:
-    words = call.words()
-    size = words.dtype.itemsize * (words.shape[1] if words.ndim > 1 else 1)
-    word = np.frombuffer((pattern * math.ceil(size / len(pattern)))[:size], dtype=words.dtype)
-    same = words == word
-    return np.asarray(same.all(axis=1) if same.ndim > 1 else same)
+    of = f"the outputs is never written, most of it in output {seen['output']}" if "output" in seen else OF_THE_OUTPUT
+    return failed(f"{place}: {rows}, {100 * unwritten / elements:.3f} % of {of}")
 
 
 def share_map(rows: npt.NDArray[np.bool_]) -> list[JsonValue]:

@@ -15,11 +15,10 @@ import math
 from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.battery import Asked, at_largest, at_middle, premise, too_large
 from audit.probes.called import Call, Case
-from audit.probes.compare import Comparison, sentence
+from audit.probes.compare import Comparison, Scale, sentence
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 from audit.probes.variations import DISCRIMINATING, ROUNDING, wanted
-from audit.run import correctness
 
 NAME = "distributions"
 MECHANISMS = (
@@ -98,8 +97,7 @@ def _described(target: Target, one: Asked, first: Asked) -> Seen:
     values: Seen = {"distribution": one.what}
     if one.call.raised:
         return {**values, "refused": one.call.raised}
-    usual = max(correctness.rms(first.case.expected), first.case.size)
-    least = 0.0 if one.what in (*OUTSIDE_HALF, *SCALED) else usual
+    least = 0.0 if one.what in (*OUTSIDE_HALF, *SCALED) else first.case.usual
     relative = max(target.relative(one.case), _rounding(target, one))
     values |= {"relative": relative} if relative > target.relative(one.case) else {}
     result = _compared(target, one.call, one.case, relative, least)
@@ -120,7 +118,7 @@ def _rounding(target: Target, one: Asked) -> float:
     return next(each.headroom[ROUNDING] or 0.0 for each in every if each.case.inputs == one.case.inputs)
 
 
-def _compared(target: Target, call: Call, case: Case, relative: float, least_scale: float) -> Comparison:
+def _compared(target: Target, call: Call, case: Case, relative: float, least_scale: Scale) -> Comparison:
     tolerance = target.tolerance.model_copy(update={"relative": relative})
     return target.compared_within(tolerance, call, case, least_scale=least_scale)
 

@@ -128,7 +128,7 @@ def _at_claimed(seen: Seen, place: str) -> Answer:
 def _of_others(seen: Seen, place: str, ran: int) -> Answer:
     """None of them ran, and nothing is known of the claimed shape."""
     named, refused = seen["kernels_in_source"], seen["refused_by_torch"]
-    if named and seen["returned"] == "Tensor":
+    if named and (seen["returned"] == "Tensor" or seen["returned"].endswith(" tensors")):
         text = f"{place}: none of the source's kernels ran ({', '.join(named)}); {ran} launches of others did"
         text += "; they may run at the claimed shape, since the source compares sizes" if seen["sizes_decide"] else ""
         text += f"; {refused}" if refused else ""

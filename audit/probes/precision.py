@@ -41,19 +41,20 @@ def observe(target: Target) -> Seen:
     """One call at the largest case, standard inputs."""
     first, bits = at_largest(target)["first"], wanted(target).largest.bits
     value_calls([first.call], [first.case.expected])
-    want = first.case.expected
-    got = correctness.effective_bits(first.call.values().astype(np.float64).reshape(want.shape), want)
+    case = first.case
+    got, want = first.call.values().astype(np.float64).reshape(case.expected.shape), case.expected
+    found = correctness.effective_bits(case.level(got), case.level(want))
     known = {name: value for name, value in bits.items() if value is not None}
-    if got is None or set(known) != set(RANK) or got < known["bf16"] - MARGIN_BITS:
+    if found is None or set(known) != set(RANK) or found < known["bf16"] - MARGIN_BITS:
         if (skipped := premise(target, first)) is not None:  # wrong by more than any rounding
             return skipped
         raise Unsupported("effective bits of a result that is zero, or not finite once its inputs are rounded")
-    place = class_of(got, known)
+    place = class_of(found, known)
     if place in (None, "fp32") and not _shown(target):
         raise Unsupported("TF32, which a GPU may take for float32 in this source")
     return {
         "shape": dict(first.case.shape),
-        "bits": round(got, 2),
+        "bits": round(found, 2),
         "bits_of": {name: round(value, 2) for name, value in known.items()},
         "class": place,
         "declared": target.variant.precision,

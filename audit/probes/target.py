@@ -23,13 +23,12 @@ from audit.probes.called import (
     Run,
     SessionBroken,
     Step,
-    item_bytes,
     largest_of,
     middle_of,
     refuse_limits,
     value_calls,
 )
-from audit.probes.compare import Comparison, compare
+from audit.probes.compare import Comparison, Scale, compare
 from audit.probes.references import References
 from audit.run import correctness, requests
 from audit.run.pool import Reply, SharedProcess, Workers
@@ -71,7 +70,7 @@ class Target:
         """The tolerance this variant is held to."""
         return self.claim.tolerance_of(self.variant)
 
-    def compared(self, call: Call, case: Case, *, least_scale: float = 0.0) -> Comparison:
+    def compared(self, call: Call, case: Case, *, least_scale: Scale = 0.0) -> Comparison:
         """How the output of a call compares with what is right for its case, by the tolerance of this variant.
 
         Raises:
@@ -80,10 +79,10 @@ class Target:
         """
         return self.compared_within(self.tolerance, call, case, least_scale=least_scale)
 
-    def compared_within(self, tolerance: Tolerance, call: Call, case: Case, *, least_scale: float = 0.0) -> Comparison:
+    def compared_within(self, tolerance: Tolerance, call: Call, case: Case, *, least_scale: Scale = 0.0) -> Comparison:
         """The same by another tolerance. Outputs of the same bytes are compared once."""
         value_calls([call], [case.expected])
-        scale = max(least_scale, case.size)
+        scale = case.least(least_scale)
         key = (call.event["digest"], call.event["dtype"], case.inputs, tolerance.relative, scale)
         if key not in self._compared:
             self._compared[key] = compare(call.values(), case.right, tolerance, least_scale=scale)
@@ -229,7 +228,7 @@ class Target:
             reference=self.reference if needs_reference else None,
             inputs=tuple(case.inputs for case in cases),
             folder=self.folder,
-            output_bytes=tuple(case.expected.size * item_bytes(case.dtype) for case in cases),
+            output_bytes=tuple(case.output_bytes for case in cases),
             steps=tuple(requests.Step.model_validate(step) for step in steps),
         )
         reply, folder = self._asked(request, shared=shared)

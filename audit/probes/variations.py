@@ -170,13 +170,8 @@ def _varied(case: Case, groups: Sequence[str], reply: Reply, of: int) -> Varied:
 def _variation(case: Case, reply: Reply, event: dict[str, Any]) -> Variation:
     stem = Path(event["stem"])
     inputs = stem.with_name(f"{stem.name}.inputs.pt")
-    other = replace(
-        case,
-        inputs=inputs,
-        expected=reply.expected(event),
-        dtype=event["expected_dtype"],
-        also=reply.also(event),
-        size=case.size if event["group"] in DRAWN_ALIKE else 0.0,
-    )
+    other = replace(case, inputs=inputs).answered(reply, event)
+    if event["group"] not in DRAWN_ALIKE:
+        other = replace(other, size=0.0, outputs=tuple(replace(one, size=0.0) for one in other.outputs))
     more = {key: event[key] for key in ("trivial", "moved", "how", "kind") if key in event}
     return Variation(event["variation"], event["group"], other, event["headroom"], **more)

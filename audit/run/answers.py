@@ -23,7 +23,7 @@ from audit.model import Harness
 from audit.run import correctness
 from audit.run.callables import on_gpu
 from audit.run.contents import Content, Contents
-from audit.run.outputs import own
+from audit.run.outputs import packed
 from audit.run.stopwatch import synchronize
 from audit.run.ties import REFUSED
 from audit.run.timing_requests import Interleaved
@@ -84,7 +84,7 @@ class Answers:
     def check(self, name: str, content: Content, result: Any, *, block: int) -> None:
         """Puts the comparison of one result into the device's queue."""
         if self._need is not None:
-            self._queue.append((name, block, content, self._compared(name, content, own(result))))
+            self._queue.append((name, block, content, self._compared(name, content, packed(result))))
 
     def settle(self) -> None:
         """Reads the comparisons that are in the queue; waits for them."""
@@ -160,9 +160,9 @@ def _need(reference: ModuleType, contents: Contents, *, mixed: bool) -> float | 
         content = next(one for one in contents.batch if (one.drawn is None) == mixed)
         with torch.no_grad():
             contents.write(content, 0)
-            want = reference.oracle(*contents.homes[0]).to(torch.float64)
+            want = packed(reference.oracle(*contents.homes[0])).to(torch.float64)
             contents.write(content, 0)  # the oracle may work in place
-            got = reference.reference(*contents.homes[0])
+            got = packed(reference.reference(*contents.homes[0]))
             return correctness.needed(got.to(torch.float64), want) if got.shape == want.shape else None
     except (*REFUSED, StopIteration):
         return None

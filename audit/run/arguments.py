@@ -167,12 +167,13 @@ def named(error: Exception) -> str:
     return f"{type(error).__name__}: {lines[0]}"[:MOST_CHARACTERS]
 
 
-def as_bytes(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor's bytes on the host, row major, as a vector of uint8."""
-    return _view(_reshape(_contiguous(_cpu(_detach(tensor))), -1), torch.uint8)
+def as_bytes(*tensors: torch.Tensor) -> torch.Tensor:
+    """The bytes of tensors one behind another on the host, row major, as a vector of uint8."""
+    every = [_view(_reshape(_contiguous(_cpu(_detach(one))), -1), torch.uint8) for one in tensors]
+    return every[0] if len(every) == 1 else _cat(every)
 
 
-_detach, _cpu, _contiguous = torch.Tensor.detach, torch.Tensor.cpu, torch.Tensor.contiguous
+_detach, _cpu, _contiguous, _cat = torch.Tensor.detach, torch.Tensor.cpu, torch.Tensor.contiguous, torch.cat
 _reshape, _view = torch.Tensor.reshape, torch.Tensor.view
 """Taken before claimed code may put others in their place."""
 

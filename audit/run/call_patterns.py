@@ -11,7 +11,7 @@ import torch
 from audit.run.arguments import Arguments, as_bytes, differing, write_all
 from audit.run.containers import leaves, rebuilt
 from audit.run.device import SessionDevice
-from audit.run.outputs import own
+from audit.run.outputs import about, outputs_of, own
 from audit.run.stopwatch import LEAST_FLUSH_BYTES
 
 _WITHOUT_CACHE_BYTES = 1 << 20
@@ -20,12 +20,11 @@ _WITHOUT_CACHE_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class First:
-    """The first result for a case's contents: its bytes on the host, row major, what they are, and its checksum."""
+    """The first result for a case's contents: its bytes on the host, what they are, and a checksum of each output."""
 
     data: torch.Tensor
-    shape: list[int]
-    dtype: str
-    checksum: int | None
+    about: dict[str, Any]
+    checksums: list[int | None]
 
 
 class InTurn:
@@ -36,7 +35,7 @@ class InTurn:
         device: where it runs.
         cases: those whose contents are used, by their numbers in the session.
         into: has the buffers.
-        output_bytes: the size of the right output.
+        output_bytes: the size of each right output.
     """
 
     def __init__(
@@ -46,7 +45,7 @@ class InTurn:
         *,
         cases: Sequence[Arguments],
         into: Arguments,
-        output_bytes: int,
+        output_bytes: Sequence[int],
     ) -> None:
         self._call, self._device, self._cases, self._into, self._bytes = call, device, cases, into, output_bytes
         self.firsts: dict[int, First] = {}
@@ -82,14 +81,14 @@ class InTurn:
         return {"differing": different, "kept": kept[0]}, kept[1]
 
     def _differs(self, case: int, result: object) -> bool:
-        if not isinstance(result, torch.Tensor) or result.is_meta:
+        outputs = outputs_of(result)
+        if not outputs or any(one.is_meta for one in outputs):
             return True
-        checksum = self._device.checksum(result)
+        checksums, described = [self._device.checksum(one) for one in outputs], about(outputs)
         if (first := self.firsts.get(case)) is not None:
-            same = checksum is not None and (checksum, list(result.shape)) == (first.checksum, first.shape)
-            return not same and bool(differing(first.data, as_bytes(result)))
-        data, dtype = as_bytes(result).clone(), str(result.dtype).removeprefix("torch.")  # it may be written again
-        self.firsts[case] = First(data, list(result.shape), dtype, checksum)
+            same = None not in checksums and (checksums, described) == (first.checksums, first.about)
+            return not same and bool(differing(first.data, as_bytes(*outputs)))
+        self.firsts[case] = First(as_bytes(*outputs).clone(), described, checksums)  # it may be written again
         return False
 
     def _flush(self, flushed: torch.Tensor | None) -> torch.Tensor:
@@ -106,7 +105,7 @@ STREAMS = ("default", "other")
 
 def call_behind(
     call: Callable[..., Any], buffers: list[Any], values: list[Any], *, stream: str
-) -> tuple[object, torch.Tensor | None]:
+) -> tuple[object, tuple[torch.Tensor, ...]]:
     """Calls on a stream that first sleeps, then writes the values into the buffers.
 
     Whoever works outside that stream sees what the buffers held before.
@@ -118,7 +117,7 @@ def call_behind(
         stream: "default", or "other" for a stream that does not wait for the default one.
 
     Returns:
-        What the call returned, and a copy made on the same stream right behind it.
+        What the call returned, see `outputs.own`, and a copy of each output made on the same stream right behind it.
     """
     if stream not in STREAMS:
         raise LookupError(f"unknown stream {stream}; known: {', '.join(STREAMS)}")
@@ -130,7 +129,7 @@ def call_behind(
         torch.cuda.synchronize()
         torch.cuda._sleep(SLEEP_CYCLES)  # type: ignore[no-untyped-call]
         write_all(buffers, there)
-        result = call(*buffers)
-        copy = result.clone() if isinstance(result, torch.Tensor) else None
+        result = own(call(*buffers))
+        copies = tuple(one.clone() for one in outputs_of(result))
     current.synchronize()
-    return result, copy
+    return result, copies

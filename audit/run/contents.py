@@ -17,6 +17,7 @@ import torch
 
 from audit.run import correctness, raw_memory
 from audit.run.containers import leaves, rebuilt, tensors
+from audit.run.outputs import packed
 from audit.run.raw_memory import Arena, Kind
 from audit.run.ties import REFUSED
 
@@ -156,7 +157,7 @@ class Contents:
 
     def _make_room(self, free_bytes: int) -> None:
         with torch.no_grad():
-            result = self._reference(*self.homes[0])
+            result = packed(self._reference(*self.homes[0]))
         self.shape, self.dtype = tuple(result.shape), result.dtype
         self.elements = min(result.numel(), MOST_ELEMENTS)
         kinds = [*self._kinds, Kind(result.dtype, (self.elements,), (1,))]
@@ -205,7 +206,7 @@ class Contents:
         """Has the reference compute what is right, in a home."""
         self.write(content, 0)
         self._held[0] = content.key
-        result = self._reference(*self.homes[0])
+        result = packed(self._reference(*self.homes[0]))
         part = self.part_of(result)
         with suppress(correctness.NothingFinite):
             content.scale = correctness.rms(part.double())

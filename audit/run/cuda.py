@@ -8,7 +8,7 @@ import importlib.util
 import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +77,11 @@ class Cuda:
         """See `SessionDevice`."""
         return self._checksums.of(tensor)
 
-    def before_call(self, output_bytes: int) -> None:
+    def before_call(self, output_bytes: Sequence[int]) -> None:
         """See `SessionDevice`. Fills the blocks the allocator will hand out next, if so asked."""
         if self._pattern is not None:
-            _poison(output_bytes, self._pattern)
+            for size in dict.fromkeys(output_bytes):
+                _poison(size, self._pattern)
         torch.cuda.synchronize()
         _last_error()  # whatever came before is not this call's
         if self._memory == "traced":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import torch
@@ -35,8 +35,8 @@ class SessionDevice(Protocol):
     def checksum(self, tensor: torch.Tensor) -> int | None:
         """A checksum of what the tensor holds, row major; None where to compare is as quick."""
 
-    def before_call(self, output_bytes: int) -> None:
-        """Called right before each call, with the size of the output it ought to return."""
+    def before_call(self, output_bytes: Sequence[int]) -> None:
+        """Called right before each call, with the sizes of the outputs it ought to return."""
 
     def after_call(self) -> None:
         """Called right after each call: waits for its kernels; raises what they raised."""

@@ -74,7 +74,7 @@ class Discriminator:
     @cached_property
     def relative(self) -> float:
         """The tolerance that counts for a result of this type."""
-        return correctness.held_to(self._stated, str(self.problem.got.dtype).removeprefix("torch."))
+        return correctness.held_to(self._stated, self.problem.dtype)
 
     @cached_property
     def _raw(self) -> dict[str, int]:

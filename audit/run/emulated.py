@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -55,7 +55,7 @@ class Emulated:
         """See `SessionDevice`. None: its memory is the host's."""
         return None
 
-    def before_call(self, output_bytes: int) -> None:
+    def before_call(self, output_bytes: Sequence[int]) -> None:
         """See `SessionDevice`. Nothing: the runtime's allocator fills every fresh block itself."""
 
     def after_call(self) -> None:

@@ -21,6 +21,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from audit.run.fake_cuda_tensors import FakeCuda
+from audit.run.outputs import flattened
 
 Sizes = Mapping[str, int]
 
@@ -167,13 +168,17 @@ def _constants(tree: ast.Module) -> dict[str, tuple[Any, int | None]]:
 Arguments = list[Any]
 
 
-def one_tensor(value: Any) -> torch.Tensor:
-    """The one tensor of a result. Raises TypeError for none or several: the result of a claim is one tensor."""
-    several = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else (value,)
-    tensors = [one for one in several if isinstance(one, torch.Tensor)]
-    if len(tensors) != 1 or len(several) != 1:
-        raise TypeError(f"the reference returns {len(several)} values, {len(tensors)} of them tensors; a claim has one")
-    return tensors[0]
+def outputs_in(value: Any) -> torch.Tensor | tuple[torch.Tensor, ...]:
+    """Return the tensor of a result, also out of a container, or a tuple of several.
+
+    Raises:
+        TypeError: there is none, or something else beside them.
+    """
+    several = [one for one in flattened(value) or [value] if one is not None]
+    tensors = tuple(one for one in several if isinstance(one, torch.Tensor))
+    if not tensors or len(tensors) != len(several):
+        raise TypeError(f"the reference returns {len(several)} values, {len(tensors)} of them tensors; all must be")
+    return tensors if len(tensors) > 1 else tensors[0]
 
 
 class _Recorded(Exception):
@@ -234,8 +239,9 @@ def default_dtype(dtype: torch.dtype) -> Iterator[None]:
         torch.set_default_dtype(before)
 
 
-def bytes_written(result: torch.Tensor, arguments: Arguments) -> int:
-    """Return the bytes a kernel must write at least; 0 where the result shares memory with an argument."""
-    storage = result.untyped_storage()
+def bytes_written(result: torch.Tensor | tuple[torch.Tensor, ...], arguments: Arguments) -> int:
+    """Return the bytes a kernel must write at least; none of an output that shares memory with an argument."""
     shared = [value.untyped_storage()._cdata for value in arguments if isinstance(value, torch.Tensor)]
-    return 0 if storage._cdata in shared else min(result.numel() * result.element_size(), storage.nbytes())
+    outputs = result if isinstance(result, tuple) else (result,)
+    own = [one for one in outputs if one.untyped_storage()._cdata not in shared]
+    return sum(min(one.numel() * one.element_size(), one.untyped_storage().nbytes()) for one in own)

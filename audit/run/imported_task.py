@@ -28,11 +28,12 @@ from audit.run.imported_file import (
     faked_for,
     known,
     on_cpu,
-    one_tensor,
+    outputs_in,
     recorded,
 )
 from audit.run.work import counted
 
+Result = torch.Tensor | tuple[torch.Tensor, ...]
 SEED = 42
 """The seed that KernelBench sets before it makes a module, and `audit.build.python.load` too."""
 FEWEST_SEEDS = 1 << 16
@@ -56,15 +57,15 @@ class Task:
             torch.manual_seed(seed)
             return [cast(on_cpu(value), self._harness) for value in self._drawn(shape, seed)]
 
-    def reference(self, *arguments: Any) -> torch.Tensor:
+    def reference(self, *arguments: Any) -> Result:
         """Compute the result that the claim was compared with."""
         with torch.no_grad(), faked_for(arguments):
-            return one_tensor(self._computed(arguments, double=False))
+            return outputs_in(self._computed(arguments, double=False))
 
-    def oracle(self, *arguments: Any) -> torch.Tensor:
+    def oracle(self, *arguments: Any) -> Result:
         """The same in float64: arguments, parameters, and whatever the file makes without naming a dtype."""
         with torch.no_grad(), faked_for(arguments), default_dtype(torch.float64):
-            return one_tensor(self._computed([doubled(value) for value in arguments], double=True))
+            return outputs_in(self._computed([doubled(value) for value in arguments], double=True))
 
     def cost(self, shape: Sizes) -> dict[str, float]:
         """`flops` 0, since no importer knows the least, and `bytes` of the result; 0 where not even that is certain.
@@ -74,7 +75,7 @@ class Task:
         try:
             with torch.device("meta"), torch.no_grad(), as_on_a_gpu(meta=True):
                 arguments = self._drawn(shape, 0)
-                result = one_tensor(self._computed(arguments, double=False))
+                result = outputs_in(self._computed(arguments, double=False))
         except Exception:  # the file may raise anything there
             return {"flops": 0.0, "bytes": 0.0}
         return {"flops": 0.0, "bytes": float(bytes_written(result, arguments))}

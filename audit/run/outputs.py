@@ -1,5 +1,7 @@
 """Runs in a child: results of calls, as torch's own tensors, and a random sample of those that were timed.
 
+A result is one tensor, or several within a tuple, list or dict, which are its outputs in that order.
+
 A subclass that defines anything may compute what it holds when it is read, after the clock has stopped: it stays as it
 is. The judge compares the kept outputs with the oracle. The functions of torch used here are taken before claimed code
 may put others in their place.
@@ -8,11 +10,13 @@ may put others in their place.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
+
+from audit.run.containers import CONTAINERS, leaves
 
 ADDS_NOTHING = frozenset({
     "__annotations__", "__dict__", "__doc__", "__firstlineno__", "__module__", "__qualname__", "__slots__",
@@ -22,15 +26,71 @@ ADDS_NOTHING = frozenset({
 _Tensor, _Parameter, _Metaclass = torch.Tensor, torch.nn.Parameter, type(torch.Tensor)
 _bases, _members = type.__dict__["__mro__"].__get__, type.__dict__["__dict__"].__get__
 _detach, _Undisturbed = torch.Tensor.detach, torch._C.DisableTorchFunctionSubclass
+_cat, _flat, _leaves, _items = torch.cat, torch.Tensor.reshape, leaves, tuple.__iter__
 
 
 def own(result: Any) -> Any:
-    """The same memory as a plain tensor, for a parameter of a module and for subclasses that define nothing."""
+    """The same memory as a plain tensor, for a parameter of a module and for subclasses that define nothing.
+
+    Several tensors within containers become a tuple of such tensors. None stands for an output that a call leaves out.
+    """
+    flat = flattened(result)
+    if flat is None:
+        return _own(result)
+    outputs = [one for one in flat if one is not None]
+    if len(flat) < 2 or not outputs or not all(isinstance(one, _Tensor) for one in outputs):
+        return result
+    return tuple(_own(one) for one in outputs) if len(outputs) > 1 else _own(outputs[0])
+
+
+def flattened(result: Any) -> list[Any] | None:
+    """Return the values within a tuple, list or dict; None for anything else.
+
+    A tuple of a class of its own, as `torch.max` returns, is read past that class, which might compute its values now.
+    """
+    if type(result) in CONTAINERS:
+        return _leaves(result)
+    return _leaves(tuple(_items(result))) if isinstance(result, tuple) else None
+
+
+def _own(result: Any) -> Any:
     kind = type(result)
     if kind is _Tensor or not (kind is _Parameter or _adds_nothing(kind)):
         return result
     with _Undisturbed():
         return _detach(result)
+
+
+def outputs_of(result: object) -> tuple[torch.Tensor, ...]:
+    """Return the outputs of a result as `own` gives it: none where it is neither a tensor nor several."""
+    if isinstance(result, _Tensor):
+        return (result,)
+    several = type(result) is tuple and len(result) > 1 and all(isinstance(one, _Tensor) for one in result)
+    return tuple(result) if several else ()  # type: ignore[arg-type]
+
+
+def packed(result: Any) -> Any:
+    """Return the result, and several outputs as one vector of a type that holds the numbers of all.
+
+    A result with a tensor that may compute when it is read stays as it is.
+    """
+    result = own(result)
+    outputs = outputs_of(result)
+    if len(outputs) < 2 or any(type(one) is not _Tensor for one in outputs):
+        return result
+    kinds = {one.dtype for one in outputs}
+    dtype = outputs[0].dtype if len(kinds) == 1 else torch.float64
+    return _cat([_flat(_detach(one), -1).to(outputs[0].device, dtype) for one in outputs])
+
+
+def about(outputs: Sequence[torch.Tensor]) -> dict[str, Any]:
+    """Return the shape and dtype of a result as its event has them; several outputs count as one vector, and `outputs`
+    has the shape and dtype of each."""
+    each = [{"shape": list(one.shape), "dtype": str(one.dtype).removeprefix("torch.")} for one in outputs]
+    if len(each) == 1:
+        return each[0]
+    dtypes = " and ".join(dict.fromkeys(str(one["dtype"]) for one in each))
+    return {"shape": [sum(one.numel() for one in outputs)], "dtype": dtypes, "outputs": each}
 
 
 def spanned(tensor: torch.Tensor) -> torch.Tensor:
@@ -87,7 +147,7 @@ class KeptOutputs:
         A subclass of torch's tensor that defines anything counts as none: it may compute what it holds when it is
         read, after the clock.
         """
-        output = own(output)
+        output = packed(output)
         kept = self._kept.setdefault(name, [{}] * self._each)
         event = {"variant": name, "inputs": inputs, "block": block}
         if type(output) is not torch.Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from types import ModuleType
 from typing import Any
@@ -14,6 +14,7 @@ from audit.run import correctness, ties
 from audit.run.arguments import as_bytes
 from audit.run.containers import leaves, rebuilt
 from audit.run.harness import placed
+from audit.run.outputs import outputs_of, own
 from audit.run.results import Writer
 from audit.run.transforms import is_real
 
@@ -29,14 +30,16 @@ ROUNDING, ROUNDED_BY = "rounding", 2.0**-19
 long sum move what they sum. Where inputs cancel, that is far more than a reference needs that sums in luckier order."""
 
 
-_Held = tuple[list[Any], dict[str, torch.Tensor]]
+Outputs = tuple[torch.Tensor, ...]
+_Held = tuple[list[Any], dict[str, Outputs]]
 """Arguments, and what was computed for them."""
 
 
 class Problem:
     """A case and the claim's reference: computes what is right, in float64 and in lower formats.
 
-    `flat` are the leaves of its arguments, see `containers`.
+    `flat` are the leaves of its arguments, see `containers`. Several outputs are one vector here, each in units of its
+    own size at the case's arguments, so that one tolerance holds for all.
     """
 
     def __init__(
@@ -99,23 +102,23 @@ class Problem:
         """The reference's own result for the case's arguments."""
         return self.eager(self.values)
 
-    @cached_property
+    @property
     def size(self) -> float:
         """The root mean square of right results over several draws, where a result has few elements; else 0."""
-        drawn = sum(x.numel() for x in self.flat if isinstance(x, torch.Tensor))
-        if self.want.numel() > FEW or drawn > MOST_DRAWN:
-            return 0.0
-        others = (self.oracle(self.drawn(FIRST_DRAW + draw)) for draw in range(DRAWS))
-        every = torch.cat([one.reshape(-1) for one in (self.want, *others)])
-        return correctness.rms(every) if bool(every.isfinite().any()) else 0.0
+        return self._sizes[0] if len(self._sizes) == 1 else 0.0
+
+    @cached_property
+    def dtype(self) -> str:
+        """The type of the reference's result; of several outputs the one that holds the fewest digits."""
+        return max((_name(one.dtype) for one in self._own(self.values)), key=correctness.floor)
 
     def oracle(self, values: list[Any]) -> torch.Tensor:
         """Return the right result for those arguments, float64."""
-        return self._once(values, "oracle", lambda there: self.reference.oracle(*there).to(torch.float64))
+        return self._joined(self._right(values))
 
     def eager(self, values: list[Any]) -> torch.Tensor:
         """Return the reference's own result."""
-        return self._once(values, "eager", lambda there: self.reference.reference(*there))
+        return self._joined(self._own(values))
 
     def hold(self, values: list[Any]) -> None:
         """Keep what is computed for those arguments until others are held; the case's own are always kept."""
@@ -124,18 +127,24 @@ class Problem:
     def expected(self, values: list[Any], results: Writer) -> dict[str, Any]:
         """Write the right result for those arguments; return the keys of its event.
 
-        Of a result of integers, others are as right where a few elements hang on ties between inputs.
+        Of a result of integers, others are as right where a few elements hang on ties between inputs. Several outputs
+        are written as one vector; `expected_outputs` has the shape, dtype and size of each.
         """
-        want, dtype = self.oracle(values), self.eager(values).dtype
-        also = [] if dtype.is_floating_point else ties.alternatives(self.oracle, values, want, self._seed + 6)
-        return results.expected(want, dtype=dtype, also=also)
+        own, want = self._own(values), _vector(self._right(values))
+        whole = [not one.dtype.is_floating_point for one in own]
+        also = ties.alternatives(self._ordered(whole, want), values, want, self._seed + 6) if any(whole) else []
+        if len(own) == 1:
+            return results.expected(want, dtype=_name(own[0].dtype), also=also)
+        each = zip(own, self._sizes, strict=True)
+        outputs = [{"shape": list(one.shape), "dtype": _name(one.dtype), "size": size} for one, size in each]
+        return results.expected(want, dtype=self.dtype, also=also) | {"expected_outputs": outputs}
 
     def bits(self) -> dict[str, float | None]:
         """Effective bits of the reference, and of the oracle on inputs rounded to each lower format."""
         found = {"fp32": correctness.effective_bits(self.got.double(), self.want)}
         for name, rounded in FORMATS.items():
             low = self.oracle(_each_real(self.values, rounded))
-            found[name] = correctness.effective_bits(low.to(self.got.dtype).double(), self.want)
+            found[name] = correctness.effective_bits(low.to(getattr(torch, self.dtype)).double(), self.want)
         return found
 
     def headroom(self, values: list[Any]) -> dict[str, float | None]:
@@ -149,7 +158,48 @@ class Problem:
         found[ROUNDING] = ties.needed(self.oracle, values, want, self._seed + 8, share=ROUNDED_BY)
         return found
 
-    def _once(self, values: list[Any], what: str, compute: Callable[[list[Any]], torch.Tensor]) -> torch.Tensor:
+    def _right(self, values: list[Any]) -> Outputs:
+        return self._once(values, "oracle", lambda there: _outputs(self.reference.oracle(*there), torch.float64))
+
+    def _own(self, values: list[Any]) -> Outputs:
+        return self._once(values, "eager", lambda there: _outputs(self.reference.reference(*there)))
+
+    def _joined(self, outputs: Outputs) -> torch.Tensor:
+        if len(outputs) == 1:
+            return outputs[0]
+        if len(outputs) != len(self._units):
+            raise ValueError(f"the reference returns {len(outputs)} outputs here, elsewhere {len(self._units)}")
+        return _vector([one.double() / unit for one, unit in zip(outputs, self._units, strict=True)])
+
+    def _ordered(self, whole: Sequence[bool], want: torch.Tensor) -> Callable[[list[Any]], torch.Tensor]:
+        """Return an oracle that gives outputs of integers for other arguments, and all others as they are in `want`."""
+
+        def of(values: list[Any]) -> torch.Tensor:
+            outputs = self._right(values)
+            if len(outputs) == 1:
+                return outputs[0]
+            places = torch.cat([torch.full((one.numel(),), kind) for one, kind in zip(outputs, whole, strict=True)])
+            return torch.where(places.to(want.device), _vector(outputs), want)
+
+        return of
+
+    @cached_property
+    def _units(self) -> list[float]:
+        """The size of each of several outputs at the case's own arguments; 1 where it has none."""
+        return [max(_rms(one), size) or 1.0 for one, size in zip(self._right(self.values), self._sizes, strict=True)]
+
+    @cached_property
+    def _sizes(self) -> list[float]:
+        """The root mean square of each output over several draws, where it has few elements; else 0."""
+        outputs = self._right(self.values)
+        drawn = sum(x.numel() for x in self.flat if isinstance(x, torch.Tensor))
+        if drawn > MOST_DRAWN or all(one.numel() > FEW for one in outputs):
+            return [0.0] * len(outputs)
+        others = [self._right(self.drawn(FIRST_DRAW + draw)) for draw in range(DRAWS)]
+        every = zip(outputs, *others, strict=True)
+        return [_rms(_vector(draws)) if draws[0].numel() <= FEW else 0.0 for draws in every]
+
+    def _once(self, values: list[Any], what: str, compute: Callable[[list[Any]], Outputs]) -> Outputs:
         held = [*self._held, *([] if self._asked is None else [self._asked])]
         kept = next((results for one, results in held if one is values), {})
         if what not in kept:
@@ -159,6 +209,27 @@ class Problem:
     def _there(self, values: list[Any]) -> list[Any]:
         """Copies on the device: a reference may work in place."""
         return placed(values, lambda x: x.to(self._device, copy=True), self._host)
+
+
+def _outputs(result: Any, dtype: torch.dtype | None = None) -> Outputs:
+    """Return the outputs of a reference, in that dtype. Raises TypeError where there are none."""
+    outputs = outputs_of(own(result))
+    if not outputs:
+        raise TypeError(f"the reference returns neither a tensor nor several, but {type(result).__name__}")
+    return tuple(one if dtype is None else one.to(dtype) for one in outputs)
+
+
+def _vector(outputs: Sequence[torch.Tensor]) -> torch.Tensor:
+    """Return a single output as it is, several as one vector."""
+    return outputs[0] if len(outputs) == 1 else torch.cat([one.reshape(-1) for one in outputs])
+
+
+def _rms(values: torch.Tensor) -> float:
+    return correctness.rms(values) if bool(values.isfinite().any()) else 0.0
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
 def _each_real(values: list[Any], change: Callable[[torch.Tensor], torch.Tensor]) -> list[Any]:

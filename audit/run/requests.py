@@ -109,7 +109,7 @@ class Session(Request):
         device: what to load and how memory behaves.
         entry: the claimed function; None loads no claimed code.
         harness: the claim's.
-        output_bytes: the size of the right output, one a case.
+        output_bytes: the sizes of the right outputs, for each case.
         steps: the calls.
         modes: configurations of an emulated device between which steps change.
     """
@@ -119,7 +119,7 @@ class Session(Request):
     entry: str | None
     harness: Harness = Harness()
     folder: Path
-    output_bytes: tuple[int, ...]
+    output_bytes: tuple[tuple[int, ...], ...]
     steps: tuple[Step, ...]
     modes: tuple[Configuration, ...] = ()
 

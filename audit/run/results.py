@@ -70,11 +70,11 @@ class Writer:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def expected(self, result: Any, *, dtype: Any, also: Sequence[Any] = ()) -> dict[str, Any]:
+    def expected(self, result: Any, *, dtype: str, also: Sequence[Any] = ()) -> dict[str, Any]:
         """Write the right result, a float64 tensor, and others that are as right; return the keys of its event."""
         return {
             "expected_shape": list(result.shape),
-            "expected_dtype": str(dtype).removeprefix("torch."),
+            "expected_dtype": dtype,
             "expected_at": self.put(result.cpu()),
             "also_at": [self.put(one.cpu()) for one in also],
         }

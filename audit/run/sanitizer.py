@@ -100,7 +100,7 @@ class Sanitized:
         """See `SessionDevice`. None: the tensor is the host's."""
         return None
 
-    def before_call(self, output_bytes: int) -> None:
+    def before_call(self, output_bytes: Sequence[int]) -> None:
         """See `SessionDevice`. Nothing."""
 
     def after_call(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from audit.run.device import SessionDevice, open_device
 from audit.run.event_writer import EventWriter
 from audit.run.harness import returning
 from audit.run.oracle import load_reference
-from audit.run.outputs import own
+from audit.run.outputs import about, outputs_of, own
 from audit.run.requests import Session
 
 Function = Callable[..., Any]
@@ -54,16 +54,14 @@ def run(request: Session, writer: EventWriter) -> Iterator[dict[str, Any]]:
         one.output_bytes = output_bytes[step["case"]]
         event, result = one.run()
         event |= _firsts(one.firsts, folder, index, keep)
-        if isinstance(result, torch.Tensor):
-            event |= _describe(result)
-        if isinstance(result, torch.Tensor) and not result.is_meta:
-            output = result if one.seen is None else one.seen
-            event["digest"] = keep(folder / f"{index}.bin", as_bytes(output))
-            event["most_writes"] = max(device.write_counts(result), default=0)
-            del output
+        if outputs := outputs_of(result):
+            event |= _describe(outputs)
+        if outputs and not any(each.is_meta for each in outputs):
+            event["digest"] = keep(folder / f"{index}.bin", as_bytes(*(one.seen or outputs)))
+            event["most_writes"] = max(max(device.write_counts(each), default=0) for each in outputs)
         if step.get("hold"):
             held[index] = result
-        del result, one  # back to the allocator before the next step, as between two calls of a benchmark
+        del result, outputs, one  # back to the allocator before the next step, as between two calls of a benchmark
         state = {"loaded": loaded["changed"], "replaced": replaced()}
         yield {"step": index, **step, **event, **device.trace(), **state}
 
@@ -100,8 +98,8 @@ class _Step:
         self._into: Arguments = cases[step.get("into", step["case"])]
         self.vacated: list[int] = []
         self.firsts: dict[int, First] = {}
-        self.output_bytes = 0
-        self.seen: torch.Tensor | None = None
+        self.output_bytes: tuple[int, ...] = ()
+        self.seen: tuple[torch.Tensor, ...] = ()
 
     def run(self) -> tuple[dict[str, Any], object]:
         """The event, and what the call returned."""
@@ -125,8 +123,8 @@ class _Step:
         self._device.after_call()
         event: dict[str, Any] = {"seconds": time.perf_counter() - started, "returned": _type_of(result)}
         event |= process_state.settled(before)
-        if self.seen is not None:
-            event["late"] = self._late(self.seen, result)
+        if self.seen:
+            event["late"] = self._late(self.seen, outputs_of(result))
         event |= {"bytes_changed": self._changed(inputs), "aliases": _aliases(result, inputs)}
         if self._step.get("fresh"):
             now = [x.data_ptr() for x in tensors(inputs)]
@@ -154,23 +152,26 @@ class _Step:
         """Return the result; `seen` keeps a copy of it made right behind the call."""
         if stream := self._step.get("stream"):
             result, self.seen = call_patterns.call_behind(self._call, inputs, self._case.values, stream=stream)
-            return own(result)
+            return result
         result = own(self._call(*inputs))
-        if self._step.get("snapshot") and isinstance(result, torch.Tensor):
-            self.seen = result.clone()
+        if self._step.get("snapshot"):
+            self.seen = tuple(each.clone() for each in outputs_of(result))
         return result
 
-    def _late(self, seen: torch.Tensor, result: object) -> int:
+    def _late(self, seen: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]) -> int:
         """Bytes of the result that changed after the call had returned."""
         now = process_state.look().since(self._start)
         if now["threads"] or now["children"]:  # one of them could still write
-            time.sleep(LATE_CUDA_S if seen.is_cuda else LATE_S)
+            time.sleep(LATE_CUDA_S if seen[0].is_cuda else LATE_S)
             self._device.after_call()
-        if isinstance(result, torch.Tensor) and alike(seen, result):
+        return sum(self._differing(*pair) for pair in zip(seen, outputs, strict=True))
+
+    def _differing(self, seen: torch.Tensor, now: torch.Tensor) -> int:
+        if alike(seen, now):
             checksum = self._device.checksum(seen)
-            if checksum is not None and checksum == self._device.checksum(result):
+            if checksum is not None and checksum == self._device.checksum(now):
                 return 0
-        return differing(seen, result)
+        return differing(seen, now)
 
     def _in_turn(self, order: list[int]) -> tuple[dict[str, Any], object]:
         """Many calls; see `InTurn`."""
@@ -194,21 +195,20 @@ def _firsts(
 ) -> dict[str, Any]:
     """Writes the first results of a sequence, each to `<step>-<case>.bin`."""
     events = [
-        {"of": case, "shape": one.shape, "dtype": one.dtype, "digest": keep(folder / f"{step}-{case}.bin", one.data)}
+        {"of": case, **one.about, "digest": keep(folder / f"{step}-{case}.bin", one.data)}
         for case, one in firsts.items()
     ]
     return {"firsts": events} if events else {}
 
 
-def _plant(reference: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
-    """A call that leaves the same values in several blocks of the reference result's size.
+def _plant(reference: Function) -> Function:
+    """A call that leaves the same values in several blocks of the size of each of the reference's outputs.
 
     Several, since the reference leaves freed blocks of that size too, and any of them may be handed out next. The bytes
     are random among those of large numbers in every format: among millions, smaller ones meet a result's by chance.
     """
 
-    def call(*inputs: Any) -> torch.Tensor:
-        like = reference(*inputs)
+    def planted(like: torch.Tensor) -> torch.Tensor:
         size = like.numel() * like.element_size()
         generator = torch.Generator(like.device).manual_seed(1)
         values = torch.randint(*PLANTED_BYTES, (size,), dtype=torch.uint8, device=like.device, generator=generator)
@@ -216,22 +216,27 @@ def _plant(reference: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor
         blocks = [like.contiguous().reshape(-1).view(torch.uint8), *more]
         return [block.copy_(values) for block in blocks][-1].view(like.dtype).view(like.shape)
 
+    def call(*inputs: Any) -> Any:
+        made = tuple(planted(like) for like in outputs_of(own(reference(*inputs))))
+        return made if len(made) > 1 else made[0]
+
     return call
 
 
 def _type_of(result: object) -> str:
-    """`Tensor` for torch's own and nothing else; see `outputs.own`."""
+    """`Tensor` for torch's own and nothing else, see `outputs.own`; `2 tensors` for so many."""
     kind = type(result)
+    if (outputs := outputs_of(result)) and kind is tuple and all(type(one) is torch.Tensor for one in outputs):
+        return f"{len(outputs)} tensors"
     named = kind.__module__ in ("builtins", "torch") and kind.__name__ != "Tensor"
     return "Tensor" if kind is torch.Tensor else kind.__name__ if named else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _aliases(result: object, inputs: list[Any]) -> list[int]:
     """The positions of the inputs whose storage the result shares."""
-    if not isinstance(result, torch.Tensor) or result.is_meta or not result.untyped_storage().nbytes():
-        return []
-    mine = _address(result)
-    return [index for index, x in enumerate(inputs) if mine is not None and mine in map(_address, tensors(x))]
+    held = [one for one in outputs_of(result) if not one.is_meta and one.untyped_storage().nbytes()]
+    mine = {_address(one) for one in held} - {None}
+    return [index for index, x in enumerate(inputs) if mine.intersection(map(_address, tensors(x)))]
 
 
 def _address(tensor: torch.Tensor) -> int | None:
@@ -242,10 +247,12 @@ def _address(tensor: torch.Tensor) -> int | None:
         return None
 
 
-def _describe(result: torch.Tensor) -> dict[str, Any]:
-    return {
-        "shape": list(result.shape),
-        "dtype": str(result.dtype).removeprefix("torch."),
-        "device": result.device.type,
-        "strides": list(result.stride()),
-    }
+def _describe(outputs: Sequence[torch.Tensor]) -> dict[str, Any]:
+    """Several outputs count as one vector; its stride is 0 where elements of one of them share a place."""
+    first, *others = outputs
+    strides = list(first.stride())
+    if others:
+        places = [each for one in outputs for each in zip(one.shape, one.stride(), strict=True)]
+        strides = [int(not any(size > 1 and stride == 0 for size, stride in places))]
+    devices = " and ".join(dict.fromkeys(one.device.type for one in outputs))
+    return {**about(outputs), "device": devices, "strides": strides}

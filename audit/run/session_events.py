@@ -26,6 +26,7 @@ Numbers = Annotated[dict[Name, Real], Field(max_length=100)]
 Shape = Annotated[dict[Name, Count], Field(max_length=100)]
 Also = Annotated[list[Count], Field(max_length=8)]
 PerCandidate = Annotated[dict[Name, Count], Field(max_length=100)]
+Size = Annotated[FiniteFloat, Field(ge=0.0)]
 PerFormat = Annotated[dict[Name, Real | None], Field(max_length=20)]
 
 
@@ -73,12 +74,23 @@ class Report(Event):
     tool: Name | None = None
 
 
+class Output(Event):
+    """See `outputs.about`: one of several outputs."""
+
+    shape: Sizes
+    dtype: Name
+
+
+Outputs = Annotated[list[Output], Field(max_length=100)]
+
+
 class First(Event):
     """See `call_patterns`: the first result for a case's contents."""
 
     of: Count
     shape: Sizes
     dtype: Name
+    outputs: Outputs = []
     digest: Digest
 
 
@@ -114,6 +126,7 @@ class Step(Event):
     firsts: Annotated[list[First], Field(max_length=1000)] = []
     shape: Sizes = []
     dtype: Name = ""
+    outputs: Outputs = []
     device: Name = ""
     strides: Annotated[list[Whole], Field(max_length=64)] = []
     digest: Digest = ""
@@ -130,11 +143,18 @@ class Cost(Event):
     cost: Numbers
 
 
+class RightOutput(Output):
+    """See `Problem.expected`: one of several right outputs."""
+
+    size: Size
+
+
 class Right(Event):
-    """Where a right result lies in the reply's file, and those that are as right."""
+    """Where a right result lies in the reply's file, and those that are as right; see `Problem.expected`."""
 
     expected_shape: Sizes
     expected_dtype: Name
+    expected_outputs: Annotated[list[RightOutput], Field(max_length=100)] = []
     expected_at: Count
     also_at: Also = []
 
@@ -144,7 +164,7 @@ class Case(Right):
 
     case: Count
     shape: Shape
-    size: Annotated[FiniteFloat, Field(ge=0.0)] = 0.0
+    size: Size = 0.0
 
 
 class Sized(Event):
@@ -154,9 +174,10 @@ class Sized(Event):
     raised: Text | None
     expected_shape: Sizes = []
     expected_dtype: Name = ""
+    expected_outputs: Annotated[list[RightOutput], Field(max_length=100)] = []
     expected_at: Count = 0
     also_at: Also = []
-    size: Annotated[FiniteFloat, Field(ge=0.0)] = 0.0
+    size: Size = 0.0
 
 
 class Described(Event):

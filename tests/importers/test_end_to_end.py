@@ -68,3 +68,50 @@ def test_a_kernel_without_a_task_is_not_audited(tmp_path: Path, capsys: pytest.C
     assert "no audit without reference.py: no task was found" in said
     assert "give --tolerance NUMBER" in said
     assert not (tmp_path / "out").exists()
+
+
+TWO_OUTPUTS = """
+import torch
+ROWS, COLS = 37, 130
+def reference(x):
+    return torch.max(x, dim=1)
+def get_inputs():
+    return [torch.randn(ROWS, COLS)]
+"""
+ROW_MAXIMA = """#include <torch/extension.h>
+__global__ void row_max(const float* x, float* most, int64_t* at, int rows, int cols) {
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    float best = x[row * cols];
+    int64_t place = 0;
+    for (int col = 1; col < cols; ++col)
+        if (x[row * cols + col] > best) { best = x[row * cols + col]; place = col; }
+    most[row] = best;
+    if (row GUARD) at[row] = place;
+}
+std::tuple<torch::Tensor, torch::Tensor> maxima(torch::Tensor x) {
+    auto most = torch::empty({x.size(0)}, x.options());
+    auto at = torch::empty({x.size(0)}, x.options().dtype(torch::kLong));
+    row_max<<<(x.size(0) + 63) / 64, 64>>>(
+        x.data_ptr<float>(), most.data_ptr<float>(), at.data_ptr<int64_t>(), x.size(0), x.size(1));
+    return {most, at};
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("maxima", &maxima, "the maximum of each row, and its place"); }
+"""
+
+
+@pytest.mark.parametrize(("guard", "verdict"), [(">= 0", "no defect found"), ("> 0", "wrong")])
+def test_each_of_two_outputs_is_held_to_the_reference(guard: str, verdict: str, tmp_path: Path) -> None:
+    """Values and their places: two outputs of two types."""
+    kernel = ROW_MAXIMA.replace("GUARD", guard)
+    source = published.write(tmp_path / "source", kernel__cu=kernel, reference__py=TWO_OUTPUTS)
+    assert (
+        cli.main(["check", str(source), "--tolerance", "1e-5", "--device", "emulated", "--out", str(tmp_path / "out")])
+        == 0
+    )
+    record = store.read(tmp_path / "out" / "results" / "record.json")
+    assert record.verdict.name == verdict
+    assert outcomes(record)["coverage"] == ("pass" if verdict == "no defect found" else "fail")
+    if verdict == "wrong":
+        wrong = next(one for one in record.findings if one.probe == "agreement")
+        assert "of output 1 expected" in wrong.summary

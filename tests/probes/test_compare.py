@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from audit.model import Tolerance
-from audit.probes.compare import CHUNK, Comparison, Right, compare, number
+from audit.probes.compare import CHUNK, Comparison, Output, Right, compare, number, sentence
 from audit.run.correctness import NothingFinite, right, rms
 
 TOLERANCE = Tolerance(relative=1e-4, reason="a test")
@@ -137,3 +137,34 @@ def test_many_chunks_are_one_result() -> None:
     got[[3, CHUNK + 1, 2 * CHUNK + 4]] = [2.0, 9.0, NAN]
     found = compared(got, want)
     assert (found.elements_wrong, found.index) == (3, (2 * CHUNK + 4,))
+
+
+SEVERAL = Right(
+    np.concatenate([1e6 * WANT.reshape(-1), [1e-3, 2e-3]]),
+    "float32",
+    (),
+    (Output((3, 4), "float32"), Output((2,), "float32")),
+)
+
+
+def test_each_of_several_outputs_is_held_to_its_own_size() -> None:
+    assert compare(SEVERAL.values.copy(), SEVERAL, TOLERANCE).right
+    got = SEVERAL.values.copy()
+    got[-1] += 1e-3
+    result = compare(got, SEVERAL, TOLERANCE)
+    assert (result.elements, result.elements_wrong, result.output, result.index) == (14, 1, 1, (1,))
+    assert sentence(result.evidence()) == "1 of 14 elements wrong; at [1] of output 1 expected 0.002, got 0.003"
+
+
+def test_of_several_outputs_the_one_with_most_wrong_elements_is_named() -> None:
+    got = SEVERAL.values.copy()
+    got[[1, 2, -1]] = NAN
+    result = compare(got, SEVERAL, TOLERANCE)
+    assert (result.elements_wrong, result.output, result.index) == (3, 0, (0, 1))
+
+
+def test_an_output_may_have_a_size_of_its_own() -> None:
+    got = SEVERAL.values.copy()
+    got[-1] += 1e-3
+    assert compare(got, SEVERAL, TOLERANCE, least_scale=(0.0, 100.0)).right
+    assert not compare(got, SEVERAL, TOLERANCE, least_scale=(100.0, 0.0)).right

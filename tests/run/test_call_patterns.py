@@ -30,8 +30,8 @@ class Host:
     def checksum(self, tensor: torch.Tensor) -> int | None:
         return hash(tensor.numpy().tobytes()) if self._sums else None
 
-    def before_call(self, output_bytes: int) -> None:
-        assert output_bytes == 16
+    def before_call(self, output_bytes: tuple[int, ...]) -> None:
+        assert output_bytes == (16,)
 
     def after_call(self) -> None:
         """Nothing to wait for."""
@@ -45,7 +45,7 @@ def sums(request: pytest.FixtureRequest) -> bool:
 def turn(call: Callable[..., Any], sums: bool = False) -> tuple[dict[str, Any], object, InTurn, Host]:
     host = Host(sums)
     cases = [Arguments([torch.full((4,), value)], torch.clone, checksum=host.checksum) for value in (1.0, 2.0)]
-    made = InTurn(call, cast(SessionDevice, host), cases=cases, into=cases[0], output_bytes=16)
+    made = InTurn(call, cast(SessionDevice, host), cases=cases, into=cases[0], output_bytes=(16,))
     event, kept = made.run(ORDER, flush_from=3)
     return event, kept, made, host
 

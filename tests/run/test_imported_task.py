@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from audit.run.imported_file import ImportedFile
-from audit.run.imported_task import DataTask, DefinitionTask, FunctionalTask, FunctionTask, ModuleTask, one_tensor
+from audit.run.imported_task import DataTask, DefinitionTask, FunctionalTask, FunctionTask, ModuleTask, outputs_in
 from tests.importers import published
 
 
@@ -138,12 +138,15 @@ def test_the_least_work_is_nothing_where_it_is_not_certain(tmp_path: Path) -> No
     assert FunctionTask(broken, function="f").cost({})["bytes"] == 0.0
 
 
-def test_a_result_is_one_tensor() -> None:
-    assert one_tensor((torch.ones(1),)).item() == 1
-    assert one_tensor({"y": torch.ones(1)}).item() == 1
-    for value in ((torch.ones(1), torch.ones(1)), [], 3.0, {"y": 1}):
-        with pytest.raises(TypeError, match="a claim has one"):
-            one_tensor(value)
+def test_a_result_is_one_tensor_or_several() -> None:
+    x, y = torch.ones(1), torch.zeros(2)
+    for one in ((x,), {"y": x}, x, (x, None)):
+        assert outputs_in(one) is x
+    for several in ((x, y), [x, (y,)], {"a": x, "b": y}, torch.max(torch.eye(2), dim=1)):
+        assert len(outputs_in(several)) == 2
+    for value in ([], 3.0, {"y": 1}, (x, 2), None):
+        with pytest.raises(TypeError, match="of them tensors; all must be"):
+            outputs_in(value)
 
 
 def test_a_model_that_ignores_its_function_is_told(tmp_path: Path) -> None:

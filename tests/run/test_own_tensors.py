@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from audit.run.outputs import own, spanned
+from audit.run.outputs import about, outputs_of, own, packed, spanned
 
 X = torch.arange(6.0).reshape(2, 3)
 
@@ -74,3 +74,44 @@ def test_memory_of_any_strides_is_one_vector() -> None:
     assert torch.equal(spanned(X[:, 1]), torch.arange(1.0, 5.0))
     assert spanned(torch.ones(1).expand(50)).numel() == 1
     assert spanned(torch.ones(0, 3)).numel() == 0
+
+
+Y = torch.tensor([7, 2**40])
+
+
+class Deferred(tuple[Any, ...]):
+    """Gives other values than it holds when it is read."""
+
+    def __iter__(self) -> Any:
+        return iter((X + 1, X + 1))
+
+
+@pytest.mark.parametrize("result", [(X, Y), [X, Y], {"x": X, "y": Y}, (X, None, [Y]), Deferred((X, Y))])
+def test_several_tensors_are_outputs_in_their_order(result: Any) -> None:
+    first, second = outputs_of(own(result))
+    assert first is X
+    assert second is Y
+
+
+@pytest.mark.parametrize("result", [(X,), [X], [], (X, 3), 3, None])
+def test_what_is_not_several_tensors_stays_as_it_is(result: Any) -> None:
+    assert own(result) is result
+    assert outputs_of(own(result)) == ()
+
+
+def test_an_output_that_is_left_out_counts_as_none() -> None:
+    assert own((X, None)) is X
+
+
+def test_several_outputs_are_told_and_packed_as_one_vector() -> None:
+    each = [{"shape": [2, 3], "dtype": "float32"}, {"shape": [2], "dtype": "int64"}]
+    assert about((X, Y)) == {"shape": [8], "dtype": "float32 and int64", "outputs": each}
+    assert about((X,)) == each[0]
+    assert packed((X, Y)).tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, float(2**40)]
+    assert packed((X, X)).dtype == torch.float32
+    assert packed(X) is X
+
+
+def test_an_output_that_may_compute_when_it_is_read_is_not_packed() -> None:
+    lazy = X.as_subclass(Lazy)
+    assert packed((X, lazy)) == (X, lazy)

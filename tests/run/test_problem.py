@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+import os
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 import torch
 
+from audit.run import correctness
 from audit.run.problem import FEW, Problem
+from audit.run.results import Writer
 
 
 def problem(oracle: Any, elements: int = 4096) -> Problem:
@@ -58,3 +62,51 @@ def test_what_is_asked_for_often_is_computed_once() -> None:
     calls.clear()
     assert case.oracle(other) is case.oracle(other)
     assert len(calls) == 1
+
+
+def two_outputs(elements: int = 64) -> Problem:
+    """A small vector of large numbers, and their places in descending order."""
+
+    def oracle(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        values, places = torch.sort(x.double(), descending=True)
+        return values * 1e6, places
+
+    reference = SimpleNamespace(
+        inputs=lambda shape, generator: [torch.randn(shape["N"], generator=generator)],
+        oracle=oracle,
+        reference=lambda x: (oracle(x)[0].float(), oracle(x)[1]),
+    )
+    values = [torch.randn(elements, generator=torch.Generator().manual_seed(1))]
+    return Problem(cast(Any, reference), values, {"N": elements}, device="cpu")
+
+
+def test_several_outputs_are_each_in_units_of_their_own_size() -> None:
+    made = two_outputs()
+    values, places = made.want[:64], made.want[64:]
+    assert correctness.rms(values) == pytest.approx(1.0)
+    assert correctness.rms(places) == pytest.approx(1.0)
+    assert made.dtype == "float32"
+    assert made.size == 0.0
+    assert made.headroom(made.values)["fp32"] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_several_outputs_are_written_as_they_are(tmp_path: Path) -> None:
+    made, file = two_outputs(), tmp_path / "right"
+    with Writer(os.open(file, os.O_WRONLY | os.O_CREAT)) as results:
+        event = made.expected(made.values, results)
+    outputs = [(one["shape"], one["dtype"], one["size"]) for one in event["expected_outputs"]]
+    assert outputs == [([64], "float32", 0.0), ([64], "int64", 0.0)]
+    assert event["expected_shape"] == [128]
+    written = torch.from_file(str(file), size=128, dtype=torch.float64)
+    assert torch.equal(written[:64], torch.sort(made.values[0].double(), descending=True).values * 1e6)
+    assert torch.equal(written[64:].long(), torch.argsort(made.values[0], descending=True))
+
+
+def test_few_elements_have_the_size_they_usually_have_each() -> None:
+    made = problem(lambda x: x.double().sum())
+    both = problem(lambda x: x.double())
+    made.reference.oracle = lambda x: (x.double().sum(), x.double())
+    made.reference.reference = lambda x: (x.sum(), x)
+    total, rest = made._sizes
+    assert math.sqrt(4096) / 4 < total < 4 * math.sqrt(4096)
+    assert rest == both.size == 0.0

@@ -15,7 +15,11 @@ from audit.run.transcript import ProtocolViolation
 DEVICE = CudaSettings(digests={}, library=Path("m.so"), module="m", memory="plain")
 STEPS: list[dict[str, Any]] = [{"run": "claim", "case": 0}, {"run": "held", "case": 0, "of": 0}]
 SESSION = requests.Session(
-    device=DEVICE, entry="f", folder=Path("/x"), output_bytes=(12,), steps=tuple(requests.Step(**one) for one in STEPS)
+    device=DEVICE,
+    entry="f",
+    folder=Path("/x"),
+    output_bytes=((12,),),
+    steps=tuple(requests.Step(**one) for one in STEPS),
 )
 FILES: dict[str, Any] = {"reference": Path("/c/reference.py"), "folder": Path("/x")}
 ORACLE = requests.Cases(**FILES, device="cpu", shapes=({"N": 3},), seeds=(1,), cost_shape={"N": 3})

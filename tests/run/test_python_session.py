@@ -39,7 +39,7 @@ def asked(workers: Workers, folder: Path, text: str, *runs: str) -> Reply:
         entry="forward",
         reference=folder / "reference.py",
         inputs=(folder / "0.pt",),
-        output_bytes=(24,),
+        output_bytes=((24,),),
         steps=tuple(Step.model_validate({"run": run, "case": 0}) for run in runs or ("claim",)),
         folder=folder,
     )

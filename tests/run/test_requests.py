@@ -32,7 +32,7 @@ FILES: dict[str, Any] = {
 STEPS = (requests.Step(run="claim", case=0, order=[0, 1], flush_from=1), requests.Step(run="held", case=0, of=0))
 EVERY: tuple[wire.AnyRequest, ...] = (
     requests.Session(
-        device=CHECKED, entry=None, harness=Harness(host=(0, 1)), folder=Path("/o"), output_bytes=(4,), steps=STEPS
+        device=CHECKED, entry=None, harness=Harness(host=(0, 1)), folder=Path("/o"), output_bytes=((4,),), steps=STEPS
     ),
     timing_requests.Published(
         **FILES, variants=(timing_requests.Timed(name="claimed", device=COMPILED),), protocols=(PROTOCOL,)

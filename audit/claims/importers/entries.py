@@ -18,16 +18,16 @@ _MARK = "\n\n# What follows was added by `audit import`; all above is the origin
 
 @dataclass(frozen=True)
 class Destination:
-    """The call of a function that writes its result into a tensor it is given.
+    """The call of a function that writes its results into tensors it is given.
 
     Attributes:
         inputs: names of its arguments, with the shape of each: names of axes, None for a number.
-        output: the shape of its one result, as names of axes, and its dtype.
-        axes: every axis that the output needs and no input's shape tells, with its expression, in order.
+        outputs: the shape of each result, as names of axes, and its dtype.
+        axes: every axis that an output needs and no input's shape tells, with its expression, in order.
     """
 
     inputs: Mapping[str, Sequence[str] | None]
-    output: tuple[Sequence[str], str]
+    outputs: Sequence[tuple[Sequence[str], str]]
     axes: Sequence[tuple[str, str]]
 
 
@@ -62,7 +62,7 @@ def _is_future(node: ast.stmt) -> bool:
 
 
 def into_destination(data: bytes, function: str, called: Destination) -> bytes:
-    """Return a Python source whose function writes into a tensor that it is given last."""
+    """Return a Python source whose function writes into tensors that it is given last."""
     return data + (_MARK + "\n\n" + _destination(function, called)).encode()
 
 
@@ -108,12 +108,11 @@ def variable(axis: str) -> str:
 
 
 def _destination(function: str, called: Destination) -> str:
-    """Return the function that makes the destination; shapes come from the inputs at hand."""
-    shape, dtype = called.output
+    """Return the function that makes the destinations; shapes come from the inputs at hand."""
     names = ", ".join(called.inputs)
     tensors = [name for name, axes in called.inputs.items() if axes is not None]
     lines = ["import torch", "", "", f"def {ENTRY}({names}):",
-             '    """Makes the tensor that the source writes into; nothing is in it before."""']  # fmt: skip
+             '    """Makes each tensor that the source writes into; nothing is in it before."""']  # fmt: skip
     known: set[str] = set()
     for name in tensors:
         for place, axis in enumerate(called.inputs[name] or ()):
@@ -121,6 +120,9 @@ def _destination(function: str, called: Destination) -> str:
                 lines.append(f"    {variable(axis)} = {name}.shape[{place}]")
                 known.add(axis)
     lines += [f"    {variable(axis)} = {expression}" for axis, expression in called.axes if axis not in known]
-    size = ", ".join(map(variable, shape))
-    lines.append(f"    result = torch.empty([{size}], dtype=torch.{dtype}, device={tensors[0]}.device)")
-    return "\n".join([*lines, f"    {function}({names}, result)", "    return result", ""])
+    results = [f"result_{place}" for place in range(len(called.outputs))] if len(called.outputs) > 1 else ["result"]
+    for result, (shape, dtype) in zip(results, called.outputs, strict=True):
+        size = ", ".join(map(variable, shape))
+        lines.append(f"    {result} = torch.empty([{size}], dtype=torch.{dtype}, device={tensors[0]}.device)")
+    every = ", ".join(results)
+    return "\n".join([*lines, f"    {function}({names}, {every})", f"    return {every}", ""])

@@ -158,8 +158,8 @@ def _with_kernel(claim: Imported, found: Found, stated: Definition, kept: list[O
         lacks = f"{where} {str(spec['entry_point'])[:60]!r} names no source and function"
         return claim.lacking(Missing(lacks, "variant", "name the entry as file::function", essential=True))
     missing = _too_much(kept, file, stated, spec)
-    if len(stated.outputs) != 1 or stated.outputs[0].axes is None or all(one.axes is None for one in stated.inputs):
-        return claim.lacking(*missing, *([] if len(stated.outputs) != 1 else [_NO_TENSOR]))
+    if any(one.axes is None for one in stated.outputs) or all(one.axes is None for one in stated.inputs):
+        return claim.lacking(*missing, _NO_TENSOR)
     called = _destination(stated) if _writes(spec, source, function, stated) else None
     technique = f"{function} of {path} as published, {spec.get('language') or spec.get('languages')}"
     if file.endswith(".py"):
@@ -177,10 +177,10 @@ def _with_kernel(claim: Imported, found: Found, stated: Definition, kept: list[O
     return replace(claim.lacking(*missing), claimed=kernel)
 
 
-_ADDED = "a function that makes the result's tensor, hands it to the source to write into, and returns it"
+_ADDED = "a function that makes the tensors of the result, hands them to the source to write into, and returns them"
 
 
-_NO_TENSOR = Missing("no input, or no result, is a tensor", "original/definition.json", "state one", essential=True)
+_NO_TENSOR = Missing("no tensor among the inputs or results", "original/definition.json", "state one", essential=True)
 
 
 def _no_function(function: str, path: str) -> Missing:
@@ -188,15 +188,9 @@ def _no_function(function: str, path: str) -> Missing:
 
 
 def _too_much(kept: list[Original], file: str, stated: Definition, spec: Mapping[str, Any]) -> list[Missing]:
-    """Return the reasons against an audit: several results, several files, other bindings than torch's."""
-    count, results = (
-        len([one for one in kept if one.file.endswith((".py", ".cu", ".cpp", ".cuh", ".h"))]),
-        len(stated.outputs),
-    )
-    missing = []
-    if results != 1:
-        lacks = f"the definition has {results} results and a claim has one"
-        missing.append(Missing(lacks, "original/definition.json", "keep one in definition and source", essential=True))
+    """Return the reasons against an audit: no result, several files, other bindings than torch's."""
+    count = len([one for one in kept if one.file.endswith((".py", ".cu", ".cpp", ".cuh", ".h"))])
+    missing = [] if stated.outputs else [_NO_TENSOR]
     if count > 1:
         missing.append(Missing(f"{count} source files and a variant is one", file, "join them in one", essential=True))
     return [*missing, *([_TVM] if spec.get("binding") == "tvm-ffi" else [])]
@@ -216,9 +210,8 @@ def _writes(spec: Mapping[str, Any], source: Original, function: str, stated: De
 
 
 def _destination(stated: Definition) -> entries.Destination:
-    output = stated.outputs[0]
     return entries.Destination(
         inputs={one.name: one.axes for one in stated.inputs},
-        output=(output.axes or (), output.dtype),
+        outputs=[(one.axes or (), one.dtype) for one in stated.outputs],
         axes=[(name, expression) for name, expression in stated.axes if expression],
     )

@@ -35,12 +35,6 @@ def no_tolerance(what: str) -> Missing:
     return Missing(what, "tolerance", "give --tolerance NUMBER", essential=True)
 
 
-SEVERAL_RESULTS = Missing(
-    "the task returns several values",
-    "reference.py",
-    "a claim's result is one tensor; choose one there",
-    essential=True,
-)
 NO_GPU = Missing("the GPU of the figures is not told", "speedup.gpu", "give --gpu NAME")
 NO_FIGURES = Missing("no published figures", "speedup", "give --claimed GPU=RATIO")
 NO_COST = Missing(

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from audit.claims.importers import sizes
 from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Tolerance
-from audit.claims.importers.missing import NO_COST, NO_SHAPE, NO_TASK, SEVERAL_RESULTS, Missing
+from audit.claims.importers.missing import NO_COST, NO_SHAPE, NO_TASK, Missing
 from audit.claims.importers.python_text import PythonText
 
 TOLERANCE = Tolerance(
@@ -87,7 +87,6 @@ def _with_task(claim: Imported, stated: Original, solution: str, shape: Mapping[
         *([] if "get_inputs" in task.functions else [NO_INPUTS]),
         *([] if init_inputs is not None else [NO_INIT]),
         *([] if shapes.emulated else [NO_SHAPE]),
-        *([SEVERAL_RESULTS] if task.returns_several(_forward(task)) else []),
         NO_COST,
     ]
     return replace(
@@ -99,11 +98,6 @@ def _with_task(claim: Imported, stated: Original, solution: str, shape: Mapping[
         shapes=shapes,
         choices=(*choices, *([f"sizes of the module, given by the user: {fixed}"] if fixed else [])),
     )
-
-
-def _forward(task: PythonText) -> ast.AST | None:
-    body = task.classes["Model"].body if "Model" in task.classes else []
-    return next((node for node in body if isinstance(node, ast.FunctionDef) and node.name == "forward"), None)
 
 
 def _init_inputs(task: PythonText) -> list[object] | None:

@@ -15,7 +15,7 @@ from typing import Any
 from audit.claims.importers import entries, module_task, popcorn_cases, published
 from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Tolerance
 from audit.claims.importers.material import Given, Material
-from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_TASK, SEVERAL_RESULTS, Missing, no_tolerance
+from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_TASK, Missing, no_tolerance
 from audit.claims.importers.python_text import PythonText, last_name
 from audit.model import Harness
 
@@ -89,7 +89,6 @@ def _with_task(imported: Imported, material: Material, references: list[str]) ->
     tolerance = _tolerance(text)
     missing += [] if tolerance else [_NO_TOLERANCE]
     missing += [] if REFERENCE in text.functions else [_NO_REFERENCE]
-    missing += [SEVERAL_RESULTS] if text.returns_several(text.functions.get(REFERENCE)) else []
     missing += [_stand_in(module) for module, file in beside.items() if file is None]
     result = ast.get_docstring(text.functions[REFERENCE]) if REFERENCE in text.functions else None
     return replace(

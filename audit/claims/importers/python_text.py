@@ -96,12 +96,6 @@ class PythonText:
         value = found[0].value if len(found) == 1 else None
         return value if node is not None and value is not None and _free(value) <= _free(node) else None
 
-    def returns_several(self, function: ast.AST | None) -> bool:
-        """Return whether a `return` of the function itself gives a tuple or a dict of several values."""
-        values = [each.value for each in _own(function) if isinstance(each, ast.Return)] if function else []
-        tuples = any(isinstance(value, ast.Tuple) and len(value.elts) > 1 for value in values)
-        return tuples or any(isinstance(value, ast.Dict) and len(value.keys) > 1 for value in values)
-
     def reached(self, node: ast.AST) -> set[str]:
         """Return the top-level names that a node needs, directly or through other names."""
         seen: set[str] = set()
@@ -153,14 +147,6 @@ def _integer_places(tree: ast.Module) -> Iterator[tuple[str, Any, int | None]]:
             yield target.id, statement, None
         elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
             yield from ((last_name(one), statement, place) for place, one in enumerate(target.elts))
-
-
-def _own(function: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a function, without those of functions inside it."""
-    for node in ast.iter_child_nodes(function):
-        yield node
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            yield from _own(node)
 
 
 def parsed(text: str) -> ast.Module:
