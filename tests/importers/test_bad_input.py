@@ -164,7 +164,7 @@ def test_what_a_workload_does_not_tell_is_missing(name: str, changed: Any, key: 
     [
         ({"spec": SOLUTION_JSON["spec"] | {"binding": "tvm-ffi"}}, "variant"),
         ({"spec": SOLUTION_JSON["spec"] | {"entry_point": "other.cu::run"}}, "variant"),
-        ({"sources": [*SOLUTION_JSON["sources"], {"path": "more.cu", "content": "x"}]}, "src_kernel.cu"),
+        ({"sources": [*SOLUTION_JSON["sources"], {"path": "more.py", "content": "x"}]}, "src_kernel.cu"),
     ],
 )
 def test_what_a_solution_needs_beyond_the_audit_is_missing(changed: Any, key: str, tmp_path: Path) -> None:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from audit.claims.importers import entries, module_task, published, sizes
+from audit.claims.importers import entries, joined, module_task, published, sizes, solutions
 from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Tolerance
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_SHAPE, NO_TASK, Missing, no_tolerance
 from audit.claims.importers.python_text import PythonText
 
-TAKES = "a `.cu` that binds a function (PYBIND11_MODULE), and a Python file with `reference` and `get_inputs`"
+TAKES = (
+    "a `.cu` that binds a function (PYBIND11_MODULE), alone or with its `.cpp`, `.cuh` and `.h` files, and a Python "
+    "file with `reference` and `get_inputs`"
+)
 LACKS = ("reference.py cost", "speedup", "protocol.flags")
 MAKERS = ("get_inputs", "inputs")
 REFERENCES = ("reference", "torch_reference", "ref", "baseline", "forward", "module_fn")
@@ -37,16 +40,24 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
     Raises:
         BadInput: no kernel or several, or several Python files with a reference.
     """
-    kernel = material.only([material.original(name) for name in material.named(".cu")], what=".cu file")
-    bound = entries.bound(kernel.data.decode())
+    files = _files(material)
+    kernel = files[0]
+    text = joined.joined({one.published_as: one.data.decode() for one in files}) if len(files) > 1 else None
+    data = kernel.data if text is None else text.encode()
+    bound = entries.bound(data.decode())
     name = module_task.named_after(kernel.published_as)
+    how = "the .cu as given" if text is None else f"{len(files)} files as given, joined into one"
+    entry, added = bound[0] if bound else "forward", "" if text is None else joined.ADDED
+    names = (
+        ["kernel.cu"] if text is None else [solutions.flattened(one.published_as, one.published_as) for one in files]
+    )
     imported = Imported(
         format="bare_cu",
-        provenance=kernel.published_as,
+        provenance=", ".join(one.published_as for one in files),
         name=name,
         title=name.replace("_", " "),
-        originals=(Original("kernel.cu", kernel.data, kernel.published_as),),
-        claimed=Claimed("claimed.cu", kernel.data, bound[0] if bound else "forward", "the .cu as given"),
+        originals=tuple(replace(one, file=file) for one, file in zip(files, names, strict=True)),
+        claimed=Claimed("claimed.cu", data, entry, how, added),
         missing=(NO_COST, NO_FIGURES, _NO_FLAGS, *([] if bound else [_NO_BINDING])),
         choices=(f"entry: {bound[0]}, the first of {len(bound)} bound functions",) if len(bound) > 1 else (),
     )
@@ -55,6 +66,26 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
         return imported.lacking(NO_TASK, _NO_TOLERANCE)
     task = material.only([material.original(name) for name in tasks], what="reference")
     return _with_task(imported, task, material.python[task.published_as])
+
+
+def _files(material: Material) -> list[Original]:
+    """Return the files of the kernel, the `.cu` first: with the file that binds it, and with headers it includes.
+
+    Raises:
+        BadInput: none, or several kernels that each bind functions or that none does.
+    """
+    sources = [material.original(name) for name in material.named(*joined.SOURCES)]
+    kernels = [one for one in sources if one.published_as.endswith(".cu")]
+    binding = [one for one in sources if joined.binds(one.data.decode())]
+    if not kernels or (len(kernels) > 1 and len(binding) != 1):
+        material.only(kernels, what=".cu file")
+    if len(kernels) == 1 and kernels == binding:
+        sources = kernels
+    headers = [material.original(name) for name in material.named(*joined.HEADERS)]
+    texts = {one.published_as: one.data.decode() for one in (*sources, *headers)}
+    included = {name for one in sources for name in joined.used(texts, one.published_as)}
+    more = [one for one in (*sources, *headers) if one in sources or one.published_as in included]
+    return [kernels[0], *(one for one in more if one != kernels[0])]
 
 
 def _function(text: PythonText) -> str | None:
@@ -67,7 +98,7 @@ def _function(text: PythonText) -> str | None:
 def _with_task(imported: Imported, task: Original, text: PythonText) -> Imported:
     function = _function(text) or REFERENCES[0]
     plain = "get_inputs" in text.functions and "inputs" not in text.functions
-    kernel = imported.originals[0].data.decode()
+    kernel = imported.claimed.data.decode() if imported.claimed else ""
     shapes, choices = sizes.of_module(text, apart=[function], sources=[kernel]) if plain else (None, [])
     missing = [_NO_SIZES] if shapes is None else [] if shapes.emulated else [NO_SHAPE]
     tolerance = _tolerance(text)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from audit.claims.importers import entries, module_task, published, sizes, solutions
+from audit.claims.importers import entries, joined, module_task, published, sizes, solutions
 from audit.claims.importers.definitions import FRACTIONS, Definition
 from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Shapes, Tolerance
 from audit.claims.importers.material import Given, Material
@@ -157,7 +157,12 @@ def _with_kernel(claim: Imported, found: Found, stated: Definition, kept: list[O
     if source is None or not all(map(entries.plain_name, function.split("."))):
         lacks = f"{where} {str(spec['entry_point'])[:60]!r} names no source and function"
         return claim.lacking(Missing(lacks, "variant", "name the entry as file::function", essential=True))
-    missing = _too_much(kept, file, stated, spec)
+    texts = {one.published_as.rpartition(": ")[2]: one.data.decode() for one in kept}
+    native = len(texts) > 1 and all(name.endswith((*joined.SOURCES, *joined.HEADERS)) for name in texts)
+    added = joined.ADDED if native else ""
+    if native:
+        source = replace(source, data=joined.joined(texts).encode())
+    missing = _too_much(kept if not native else [], file, stated, spec)
     if any(one.axes is None for one in stated.outputs) or all(one.axes is None for one in stated.inputs):
         return claim.lacking(*missing, _NO_TENSOR)
     called = _destination(stated) if _writes(spec, source, function, stated) else None
@@ -169,11 +174,11 @@ def _with_kernel(claim: Imported, found: Found, stated: Definition, kept: list[O
         entry = function if called is None else entries.ENTRY
         kernel = Claimed("claimed.py", data, entry, technique, "" if called is None else _ADDED)
     elif called is None:
-        kernel = Claimed("claimed.cu", source.data, function, technique)
+        kernel = Claimed("claimed.cu", source.data, function, technique, added)
     else:
         text_ = source.data.decode()
         data = entries.of_cuda(text_, name=claim.name, function=function, flags=claim.flags, called=called)
-        kernel = Claimed("claimed.py", data, entries.ENTRY, technique, _ADDED)
+        kernel = Claimed("claimed.py", data, entries.ENTRY, technique, "; ".join(filter(None, [added, _ADDED])))
     return replace(claim.lacking(*missing), claimed=kernel)
 
 
@@ -189,10 +194,17 @@ def _no_function(function: str, path: str) -> Missing:
 
 def _too_much(kept: list[Original], file: str, stated: Definition, spec: Mapping[str, Any]) -> list[Missing]:
     """Return the reasons against an audit: no result, several files, other bindings than torch's."""
-    count = len([one for one in kept if one.file.endswith((".py", ".cu", ".cpp", ".cuh", ".h"))])
+    count = len([one for one in kept if one.file.endswith((".py", *joined.SOURCES, *joined.HEADERS))])
     missing = [] if stated.outputs else [_NO_TENSOR]
     if count > 1:
-        missing.append(Missing(f"{count} source files and a variant is one", file, "join them in one", essential=True))
+        missing.append(
+            Missing(
+                f"{count} source files, some in Python, and a variant is one file",
+                file,
+                "join them in one",
+                essential=True,
+            )
+        )
     return [*missing, *([_TVM] if spec.get("binding") == "tvm-ffi" else [])]
 
 

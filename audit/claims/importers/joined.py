@@ -1,0 +1,91 @@
+"""Several C++ and CUDA files as the one source of a variant: local includes in their place, C++ behind CUDA."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping
+
+from audit.model.errors import BadInput
+
+SOURCES, HEADERS = (".cu", ".cpp", ".cc"), (".cuh", ".h", ".hpp", ".inl")
+MOST_CHARACTERS = 4 << 20
+"""Of the joined text; a header may be included many times."""
+ADDED = "files joined into one: local includes in their place, a comment before each file"
+_INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"')
+_ONCE = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+once\b")
+_GUARD = re.compile(r"\s*(?://[^\n]*\s*|/\*.*?\*/\s*)*#[ \t]*(?:ifndef|if[ \t]+!)", re.DOTALL)
+_BINDING = re.compile(r"\bPYBIND11_MODULE\s*\(")
+
+
+def binds(text: str) -> bool:
+    """Return whether a source binds functions for Python."""
+    return _BINDING.search(text) is not None
+
+
+def used(files: Mapping[str, str], first: str) -> set[str]:
+    """Return the files that a source includes, directly or through others."""
+    found: set[str] = set()
+    queue = [first]
+    while queue:
+        name = queue.pop()
+        for line in files[name].splitlines():
+            match = _INCLUDE.match(line)
+            inner = _found(files, name, match[1]) if match else None
+            if inner is not None and inner not in found:
+                found.add(inner)
+                queue.append(inner)
+    return found
+
+
+def joined(files: Mapping[str, str]) -> str:
+    """Return the sources among the files as one, those in C++ last, since they call the kernels.
+
+    Args:
+        files: the text of every source and header by its path.
+
+    Raises:
+        BadInput: a file without a guard includes itself, or the text becomes too large.
+    """
+    included = {inner for name in files for inner in used(files, name)}
+    sources = sorted((name for name in files if name.endswith(SOURCES) and name not in included), key=_place)
+    once: set[str] = set()
+    lines = [line for name in sources for line in _expanded(files, name, once, ())]
+    text = "\n".join([*lines, ""])
+    if len(text) > MOST_CHARACTERS:
+        raise BadInput(f"{sources[0]}: {len(text):,} characters with its includes; at most {MOST_CHARACTERS:,}")
+    return text
+
+
+def _place(name: str) -> tuple[bool, str]:
+    return not name.endswith(".cu"), name
+
+
+def _expanded(files: Mapping[str, str], name: str, once: set[str], within: tuple[str, ...]) -> list[str]:
+    """Return the lines of a file with its local includes in their place."""
+    if name in once:
+        return []
+    if name in within:
+        if _GUARD.match(files[name]):
+            return []
+        way = ", ".join(within[within.index(name) + 1 :])
+        raise BadInput(f"{name}: includes itself{f' by way of {way}' if way else ''}, without a guard")
+    lines = [f"// {name}"]
+    for line in files[name].splitlines():
+        if _ONCE.match(line):
+            once.add(name)
+            continue
+        match = _INCLUDE.match(line)
+        inner = _found(files, name, match[1]) if match else None
+        lines += [line] if inner is None else _expanded(files, inner, once, (*within, name))
+    return lines
+
+
+def _found(files: Mapping[str, str], name: str, included: str) -> str | None:
+    """Return the file that an include means: beside the file, else the only one whose path ends so."""
+    beside = posixpath.normpath(posixpath.join(posixpath.dirname(name), included))
+    if beside in files:
+        return beside
+    end = "/" + posixpath.normpath(included).lstrip("./")
+    ending = [other for other in files if f"/{other}".endswith(end)]
+    return ending[0] if len(ending) == 1 else None

@@ -1,0 +1,127 @@
+"""Sources and headers of one kernel as one text, and an audit of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from audit.apps import cli
+from audit.claims import importers
+from audit.claims.importers import bare_cu, joined
+from audit.claims.importers.material import Given, Material
+from audit.model import store
+from audit.model.errors import BadInput
+from tests.importers import published
+
+HEADER = "#pragma once\ntemplate <typename T> __device__ T twice(T x) { return x + x; }\n"
+KERNEL = """#include <torch/extension.h>
+#include "inside/twice.cuh"
+#include "inside/twice.cuh"
+__global__ void doubled(const float* x, float* y, int count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) y[i] = twice(x[i]);
+}
+torch::Tensor doubled_cuda(torch::Tensor x) {
+    auto y = torch::empty_like(x);
+    doubled<<<(x.numel() + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.numel());
+    return y;
+}
+"""
+BINDING = """#include <torch/extension.h>
+torch::Tensor doubled_cuda(torch::Tensor x);
+torch::Tensor run(torch::Tensor x) {
+    TORCH_CHECK(x.is_contiguous(), "a contiguous tensor is needed");
+    return doubled_cuda(x);
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("run", &run, "twice x"); }
+"""
+REFERENCE = (
+    "import torch\nN = 500\ndef reference(x):\n    return 2 * x\ndef get_inputs():\n    return [torch.randn(N)]\n"
+)
+
+
+def written(folder: Path, **files: str) -> Path:
+    source = published.write(folder / "source", **files)
+    (source / "inside").mkdir()
+    (source / "inside" / "twice.cuh").write_text(HEADER, encoding="utf-8")
+    return source
+
+
+def test_a_kernel_in_three_files_is_audited_as_one(tmp_path: Path) -> None:
+    source = written(tmp_path, binding__cpp=BINDING, doubled__cu=KERNEL, reference__py=REFERENCE)
+    arguments = ["check", str(source), "--tolerance", "1e-6", "--device", "emulated", "--out", str(tmp_path / "out")]
+    assert cli.main(arguments) == 0
+    record = store.read(tmp_path / "out" / "results" / "record.json")
+    assert record.verdict.name == "no defect found"
+    kept = {one.file for one in record.claim.sources}
+    assert kept >= {"original/doubled.cu", "original/binding.cpp", "original/inside_twice.cuh"}
+
+
+def test_every_file_is_in_the_joined_one_once_and_in_its_place(tmp_path: Path) -> None:
+    source = written(tmp_path, binding__cpp=BINDING, doubled__cu=KERNEL, reference__py=REFERENCE)
+    claimed = importers.read([source]).claimed
+    assert claimed is not None
+    text = claimed.data.decode()
+    assert claimed.entry == "run"
+    assert claimed.added == joined.ADDED
+    assert [text.count(each) for each in ("T twice(T x)", "void doubled(", "PYBIND11_MODULE(")] == [1, 1, 1]
+    assert text.index("T twice") < text.index("void doubled(") < text.index("PYBIND11_MODULE(")
+
+
+def test_a_header_that_is_not_included_changes_nothing(tmp_path: Path) -> None:
+    source = written(tmp_path, k__cu=published.CU, reference__py=REFERENCE)
+    claimed = importers.read([source]).claimed
+    assert claimed is not None
+    assert claimed.data == published.CU.encode()
+    assert claimed.added == ""
+
+
+def test_guards_decide_and_a_header_without_one_comes_again() -> None:
+    guarded = '#ifndef A_H\n#define A_H\n#include "b.h"\nint a;\n#endif'
+    kernel = '#include "a.h"\n#include "c.h"\n#include "c.h"\n'
+    text = joined.joined({"k.cu": kernel, "a.h": guarded, "b.h": '#include "a.h"\nint b;', "c.h": "F(1)"})
+    assert text.count("int a;") == 1
+    assert text.count("F(1)") == 2
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"k.cu": '#include "a.h"', "a.h": '#include "a.h"'}, "a.h: includes itself, without a guard"),
+        (
+            {"k.cu": '#include "a.h"', "a.h": '#include "b.h"', "b.h": '#include "a.h"'},
+            "a.h: includes itself by way of b.h, without a guard",
+        ),
+        ({"k.cu": '#include "a.h"\n' * 5, "a.h": "x" * (1 << 20)}, "at most 4,194,304"),
+    ],
+)
+def test_a_file_that_includes_itself_is_refused(files: dict[str, str], message: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        joined.joined(files)
+    assert message in str(refused.value)
+
+
+def test_an_include_of_nothing_that_is_there_stays() -> None:
+    text = joined.joined({"k.cu": '#include "cuda_fp16.h"\nint x;'})
+    assert text.splitlines()[1:] == ['#include "cuda_fp16.h"', "int x;"]
+
+
+def test_two_kernels_that_each_bind_functions_are_not_chosen_between(tmp_path: Path) -> None:
+    source = written(tmp_path, a__cu=published.CU, b__cu=published.CU)
+    with pytest.raises(BadInput, match=r"2 of \(a.cu, b.cu\) .cu file"):
+        bare_cu.read(Material([source]), Given())
+
+
+def test_the_files_of_a_solution_are_joined(tmp_path: Path) -> None:
+    (first,) = published.SOLUTION_JSON["sources"]
+    sources = [
+        first | {"content": f'#include "more.cuh"\n{first["content"]}'},
+        {"path": "src/more.cuh", "content": "struct More {};"},
+    ]
+    files = published.FORMATS["flashinfer_bench"] | {"solution__json": published.SOLUTION_JSON | {"sources": sources}}
+    found = importers.read([published.write(tmp_path / "source", **files)])
+    assert not [one for one in found.missing if one.essential]
+    assert found.claimed is not None
+    assert "struct More {};" in found.claimed.data.decode()
+    assert joined.ADDED in found.claimed.added
