@@ -56,6 +56,30 @@ def test_the_tolerance_is_what_the_check_is_given(call: str, relative: float, sa
     assert said in found.tolerance.reason
 
 
+@pytest.mark.parametrize(
+    ("comparison", "relative"),
+    [
+        ("verbose_allclose(output, expected, rtol=1e-3, atol=1e-3)", 1e-3),
+        ("verbose_allclose(output, expected, rtol=1e-3) or torch.allclose(output, expected, rtol=1e-4)", 1e-4),
+        ("verbose_allequal(output, expected)", 0.0),
+        ("verbose_allclose(output, expected, rtol=1e-5 * data[0].numel())", None),
+        ("torch.allclose(output, expected)", None),
+        ("(output - expected).norm() < 1e-3", None),
+    ],
+)
+def test_the_tolerance_is_that_of_the_comparisons(comparison: str, relative: float | None, tmp_path: Path) -> None:
+    """Where the check is a function of its own; a tolerance that is no number, or no comparison, leaves it open."""
+    check = f"def check_implementation(data, output):\n    expected = ref_kernel(data)\n    return {comparison}\n"
+    bare = POPCORN_REFERENCE.partition("check_implementation")[0]
+    found = leaderboard(tmp_path, bare + "\n\n" + check)
+    assert (None if found.tolerance is None else found.tolerance.relative) == relative
+
+
+def test_a_task_for_several_gpus_is_missing_one_that_it_needs(tmp_path: Path) -> None:
+    found = leaderboard(tmp_path, "import torch.distributed as dist\n" + POPCORN_REFERENCE)
+    assert any("several GPUs" in str(one) for one in found.missing if one.essential)
+
+
 def test_a_check_of_its_own_leaves_the_tolerance_open(tmp_path: Path) -> None:
     found = leaderboard(tmp_path, POPCORN_REFERENCE.partition("check_implementation")[0])
     assert [one.key for one in found.missing if one.essential] == ["tolerance"]

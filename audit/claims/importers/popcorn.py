@@ -89,6 +89,7 @@ def _with_task(imported: Imported, material: Material, references: list[str]) ->
     tolerance = _tolerance(text)
     missing += [] if tolerance else [_NO_TOLERANCE]
     missing += [] if REFERENCE in text.functions else [_NO_REFERENCE]
+    missing += [_SEVERAL_GPUS] if "torch.distributed" in text.text else []
     missing += [_stand_in(module) for module, file in beside.items() if file is None]
     result = ast.get_docstring(text.functions[REFERENCE]) if REFERENCE in text.functions else None
     return replace(
@@ -108,6 +109,7 @@ def _with_task(imported: Imported, material: Material, references: list[str]) ->
 _NO_TOLERANCE = no_tolerance("reference.py compares in a way of its own")
 _NO_TASK_YML = Missing("there is no task.yml", "shapes", "write the arguments of generate_input", essential=True)
 _NO_REFERENCE = Missing(f"reference.py has no {REFERENCE}", "original/reference.py", "write it there", essential=True)
+_SEVERAL_GPUS = Missing("the task runs on several GPUs at once", "reference.py", "an audit has one GPU", essential=True)
 _UTILS = Missing("the submission imports utils", "claimed.py", "put what it needs of it there", essential=True)
 
 
@@ -149,10 +151,11 @@ def _beside(material: Material, module: str) -> str | None:
 
 
 def _tolerance(text: PythonText) -> Tolerance | None:
-    """Return the arguments of `make_match_reference`, with its defaults for the rest; None where it is not used."""
+    """Return the arguments of `make_match_reference`, with its defaults for the rest, or those of the comparisons in
+    `check_implementation`; None where neither tells."""
     call = next((call for name in ("make_match_reference", "match_reference") for call in text.calls(name)), None)
     if call is None:
-        return None
+        return _of_comparisons(text)
     given = {keyword.arg: text.value(keyword.value) for keyword in call.keywords if keyword.arg in DEFAULTS}
     used = {name: given.get(name, value) for name, value in DEFAULTS.items()}
     relative = used["rtol"]
@@ -163,3 +166,25 @@ def _tolerance(text: PythonText) -> Tolerance | None:
     return Tolerance(
         float(relative), f"{sentence}{default}; the absolute part counts here in units of the result's rms"
     )
+
+
+CHECK = "check_implementation"
+EXACT, CLOSE = ("verbose_allequal",), ("verbose_allclose", "allclose", "assert_close")
+
+
+def _of_comparisons(text: PythonText) -> Tolerance | None:
+    """Return the finest relative tolerance that `check_implementation` compares with `ref_kernel` by."""
+    nodes = list(ast.walk(text.functions[CHECK])) if CHECK in text.functions else []
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    compared = [call for call in calls if last_name(call.func) in (*EXACT, *CLOSE)]
+    if not compared or not any(last_name(call.func) == REFERENCE for call in calls):
+        return None
+    stated = [
+        0.0 if last_name(call.func) in EXACT else {one.arg: text.value(one.value) for one in call.keywords}.get("rtol")
+        for call in compared
+    ]
+    known = [float(one) for one in stated if isinstance(one, float | int) and 0 <= one < 1]
+    if len(known) < len(stated):
+        return None
+    reason = f"the comparisons of {CHECK}, rtol = {min(known):g}" if any(known) else f"{CHECK} asks for equal values"
+    return Tolerance(min(known), f"{reason}; an absolute part counts here in units of the result's rms")
