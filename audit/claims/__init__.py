@@ -14,7 +14,10 @@ from audit.model.errors import BadInput
 MOST_STATED = 200_000
 """Characters of a `claim.toml`; the longest published one has 6,105."""
 STATEMENT = "claim.toml"
-KERNELS = Path(__file__).resolve().parents[2] / "kernels"
+_BUNDLED = Path(__file__).resolve().parents[1] / "bundled"
+ROOT = _BUNDLED if _BUNDLED.is_dir() else Path(__file__).resolve().parents[2]
+"""Holds `kernels/` and `notebooks/`: a folder of the installed package, or the top level of a checkout."""
+KERNELS = ROOT / "kernels"
 
 
 @dataclass(frozen=True)

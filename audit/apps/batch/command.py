@@ -26,7 +26,7 @@ from audit.model.run_directory import room
 from audit.report import terminal
 from audit.report.progress import Progress
 
-NOTEBOOK = claims.KERNELS.parent / "notebooks" / "audit_claim.ipynb"
+NOTEBOOK = claims.ROOT / "notebooks" / "audit_claim.ipynb"
 ENGINES = ("local", "ray")
 TIMEOUT_S = 1800.0
 INTERRUPTED = 130

@@ -14,7 +14,7 @@ from typing import Any
 import ray
 from ray.exceptions import RayError, RayTaskError
 
-from audit import __version__
+from audit import __version__, claims
 from audit.apps.batch import parameters
 from audit.apps.batch.classify import EXECUTED, LOG
 from audit.apps.batch.jobs import LocalJobs
@@ -126,7 +126,7 @@ def audit_there(job: Job, values: Values, claim: Files, notebook: bytes, kit: st
             "parameters": str(out / "parameters.yaml"),
             "executed": str(out / EXECUTED),
             "log": str(out / LOG),
-            "folder": str(Path(__file__).resolve().parents[3] / "notebooks"),
+            "folder": str(claims.ROOT / "notebooks"),
         }
         end = _run(job.model_copy(update=change), place)
         return end.model_copy(update={"where": f"Ray node {node[:8]}"}).model_dump(mode="json"), _files(out)

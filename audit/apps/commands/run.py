@@ -10,6 +10,7 @@ from audit.apps.commands.declare import Arg, Device
 from audit.apps.commands.records import USUAL, Formats, Language, form
 from audit.audit import Audit
 from audit.build.devices import beside, choose
+from audit.model.errors import BadInput
 from audit.report import terminal
 from audit.report.formats import FORMATS
 from audit.report.progress import Progress
@@ -40,9 +41,11 @@ def run(
 
 
 def list_claims() -> int:
-    """Prints a line a claim."""
+    """Print a line a claim. Raises BadInput where there is none."""
     known = claims.names()
-    width = max(map(len, known), default=0)
+    if not known:
+        raise BadInput(f"no claims in {claims.KERNELS}: install the kit again, or run it in a checkout")
+    width = max(map(len, known))
     for name in known:
         claim = claims.load(name).claim
         terminal.say(f"{name:<{width}} {len(claim.variant)} variants  {claim.title}")

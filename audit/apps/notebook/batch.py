@@ -71,5 +71,5 @@ def summary(folder: Path) -> Markdown:
 
 def _place(word: str) -> str:
     """A path of the kit where nothing of that name is here; a claim's name stays as it is."""
-    inside = claims.KERNELS.parent / word
+    inside = claims.ROOT / word
     return str(inside) if not Path(word).exists() and inside.exists() else word

@@ -20,7 +20,7 @@ from audit.report import terminal
 from audit.report.figures import portability as drawn
 
 NAME = "compare"
-PUBLISHED = claims.KERNELS.parent / "reports"
+PUBLISHED = claims.ROOT / "reports"
 USUAL = "triangular_mm"
 OWN = "your own"
 

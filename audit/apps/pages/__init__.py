@@ -13,7 +13,7 @@ from audit import claims
 from audit.apps.pages import notebooks, probes, self_test, tables, verdicts
 from audit.model.errors import BadInput
 
-ROOT = claims.KERNELS.parent
+ROOT = claims.ROOT
 WHOLE: Mapping[str, Callable[[], str]] = {
     "docs/probes.md": probes.page,
     "docs/review_rules.md": tables.review_rules,

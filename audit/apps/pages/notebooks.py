@@ -52,7 +52,7 @@ def purpose(path: Path) -> str:
 def with_choices(text: str) -> str:
     """A notebook's text with every claim that has a claimed kernel, and every published record, in its form."""
     text = _with(text, "claim", [name for name in claims.names() if claims.load(name).claim.claimed is not None])
-    return _with(text, "audit", list(choice.records(claims.KERNELS.parent / "reports")))
+    return _with(text, "audit", list(choice.records(claims.ROOT / "reports")))
 
 
 def _with(text: str, parameter: str, names: list[str]) -> str:
