@@ -302,6 +302,16 @@ void cuda_l2_a100_fp32(torch::Tensor a, torch::Tensor b, torch::Tensor b_col_maj
 """
 )
 CUDA_L2_RATIOS = "mnk,torch.matmul,cuBLAS-tn\n16_8_24,1.25,1.5\n24_24_24,2.5,2.5\n"
+PLAIN_KERNEL = f"""import torch
+from torch.utils.cpp_extension import load_inline
+
+SOURCE = r'''{KERNEL}{RETURNING}'''
+extension = load_inline("scaled", cpp_sources="{DECLARED}", cuda_sources=SOURCE, functions=["scaled"])
+
+
+def kernel(x, w):
+    return extension.scaled(x, w)
+"""
 REFERENCE = """import torch
 
 RTOL = 1e-4
@@ -372,5 +382,6 @@ FORMATS: dict[str, dict[str, Any]] = {
     "kernelbench_com": {"solution__py": COM_SOLUTION, "reference__py": TASK, "problem__yaml": COM_PROBLEM},
     "kernelagent": {"problem__py": TASK, "input_kernel__py": AGENT_KERNEL},
     "bare_cu": {"scaled__cu": CU, "reference__py": REFERENCE},
+    "plain_python": {"scaled__py": PLAIN_KERNEL, "reference__py": REFERENCE},
 }
 """The files of every format."""

@@ -34,6 +34,7 @@ CLAIMED = {
     "sol_execbench": ("claimed.cu", "forward", {"rows": 4096}, 1e-3),
     "notebook": ("claimed.cu", "forward", {"rows": 4096}, 1e-4),
     "bare_cu": ("claimed.cu", "forward", {"rows": 4096}, 1e-4),
+    "plain_python": ("claimed.py", "kernel", {"rows": 4096}, 1e-4),
 }
 HARNESS = {
     "cuda_l1": Harness(mode="eval"),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from audit.apps.commands.declare import Arg, Device
-from audit.apps.commands.records import USUAL, Formats, Language
+from audit.apps.commands.records import USUAL, FailOn, Formats, Json, Language, form, verdicts
 from audit.claims import importers
 from audit.claims.importers import writer
 from audit.claims.importers.material import Given
@@ -54,25 +54,21 @@ def check(  # noqa: PLR0913  # one argument an option
     out: Annotated[Path | None, Arg("folder for the claim and the results (default: out/NAME)", "DIR")] = None,
     lang: Language = "en",
     formats: Formats = USUAL,
+    fail_on: FailOn = (),
+    json: Json = False,
 ) -> int:
-    """Imports into `OUT/NAME`, audits that and prints the verdict; returns 0 whatever it is.
+    """Import into `OUT/NAME`, audit that and print the verdict; return 0 whatever it is, but for `fail_on`.
 
     Raises:
         BadInput: something essential is missing, or the folder of the claim is there already.
     """
-    from audit.apps.commands.run import run  # it imports the whole audit
+    from audit.apps.check import audited
+    from audit.apps.commands.run import ended, progress
 
+    failing, wanted = verdicts(fail_on), form(lang, formats)
     given = Given(tolerance=tolerance, claimed=_ratios(claimed), shape=_sizes(shape))
-    imported = importers.read(list(source), given=given)
-    if not imported.auditable:
-        missing = "; ".join(str(one) for one in imported.missing if one.essential)
-        raise BadInput(f"{imported.provenance}: no audit without {missing}")
-    base = out or Path("out") / imported.name
-    folder = base / imported.name
-    if folder.exists():
-        raise BadInput(f"{folder}: is there already; audit it again with `audit run {folder}`, or give another --out")
-    writer.write(imported, folder)
-    return run(str(folder), device=device, out=base / "results", lang=lang, formats=formats)
+    record, place = audited(list(source), given, base=out, device=device, form=wanted, progress=progress(json))
+    return ended(record, place, wanted, failing=failing, json=json)
 
 
 def _ratios(texts: tuple[str, ...]) -> tuple[tuple[str, float], ...]:

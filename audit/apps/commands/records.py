@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 from audit import judge
 from audit import report as reports
 from audit.apps import bundle as bundles
 from audit.apps.bundle import signature
 from audit.apps.commands.declare import Arg
+from audit.model import VerdictName
+from audit.model.errors import BadInput
 from audit.report import compare as tables
 from audit.report import terminal
 from audit.report.formats import DEFAULT, FORMATS, Form, chosen
@@ -18,6 +22,22 @@ from audit.report.messages import LANGUAGES
 USUAL = ",".join(DEFAULT)
 Language = Annotated[str, Arg("language of the report (default: en)", choices=LANGUAGES)]
 Formats = Annotated[str, Arg(f"formats, with commas: of {', '.join(FORMATS)} (default: {USUAL})", "LIST")]
+
+
+FailOn = Annotated[tuple[str, ...], Arg("verdicts that end the command with exit code 3, such as wrong", "VERDICT")]
+Json = Annotated[bool, Arg("print the verdict as one line of JSON, and progress on standard error")]
+
+
+def verdicts(names: Sequence[str]) -> frozenset[str]:
+    """Return the verdicts that `--fail-on` names, also with commas. Raises BadInput for an unknown one."""
+    given = [one.strip() for name in names for one in name.split(",") if one.strip()]
+    known = get_args(VerdictName)
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            raise BadInput(f"--fail-on {name}: no verdict{meant}; known: {', '.join(known)}")
+    return frozenset(given)
 
 
 def form(language: str, formats: str) -> Form:

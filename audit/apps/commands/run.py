@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Collection
+from json import dumps
 from pathlib import Path
 from typing import Annotated
 
 from audit import claims
+from audit.apps.check import of_folder
 from audit.apps.commands.declare import Arg, Device
-from audit.apps.commands.records import USUAL, Formats, Language, form
-from audit.audit import Audit
-from audit.build.devices import beside, choose
+from audit.apps.commands.records import USUAL, FailOn, Formats, Json, Language, form, verdicts
+from audit.model import Record, store
 from audit.model.errors import BadInput
 from audit.report import terminal
-from audit.report.formats import FORMATS
+from audit.report.formats import FORMATS, Form
 from audit.report.progress import Progress
 
+FAILED = 3
+"""The exit code where the verdict is one of those named by `--fail-on`."""
 
-def run(
+
+def run(  # noqa: PLR0913  # one argument an option
     claim: Annotated[str, Arg("a name that `audit list` shows, or the folder of a claim")],
     *,
     device: Device = "auto",
@@ -24,20 +30,35 @@ def run(
     seed: Annotated[int | None, Arg("the seed a record names, to reproduce its findings", "N")] = None,
     lang: Language = "en",
     formats: Formats = USUAL,
+    fail_on: FailOn = (),
+    json: Json = False,
 ) -> int:
-    """Audits, prints the verdict with its reasons, and returns 0 whatever the verdict is."""
-    wanted = form(lang, formats)
-    folder = claims.load(claim)
-    on = choose(device, folder.claim)
-    out = out or Path("out") / f"{folder.claim.name}-{on.describe().kind}"
-    with Audit(folder, on, out, beside=beside(on), entropy=seed, progress=Progress()) as audit:
-        record = audit.run(wanted)
-    terminal.say("", f"{folder.claim.name}: {record.verdict.name}")
-    for text in (*record.verdict.reasons, *record.verdict.missing, *filter(None, [record.verdict.root_cause])):
-        terminal.say(f"  {text}")
-    for name in wanted.names:
-        terminal.say(f"  report: {out / FORMATS[name].file(wanted.language)}")
-    return 0
+    """Audit, print the verdict with its reasons, and return 0 whatever the verdict is, but for `fail_on`."""
+    failing, wanted = verdicts(fail_on), form(lang, formats)
+    record, place = of_folder(claim, device=device, out=out, seed=seed, form=wanted, progress=progress(json))
+    return ended(record, place, wanted, failing=failing, json=json)
+
+
+def progress(json: bool) -> Progress:
+    """Return where an audit prints what it does: beside the one line of JSON, if that is wanted."""
+    return Progress(sys.stderr if json else None)
+
+
+def ended(record: Record, place: Path, wanted: Form, *, failing: Collection[str], json: bool) -> int:
+    """Print the verdict and where the report is; return the exit code."""
+    verdict = record.verdict
+    files = [str(place / FORMATS[name].file(wanted.language)) for name in wanted.names]
+    name = record.claim.statement.name
+    if json:
+        about = {"claim": name, "verdict": verdict.model_dump(mode="json", exclude_none=True)}
+        print(dumps({**about, "record": str(place / store.RECORD), "reports": files}))
+    else:
+        terminal.say("", f"{name}: {verdict.name}")
+        for text in (*verdict.reasons, *verdict.missing, *filter(None, [verdict.root_cause])):
+            terminal.say(f"  {text}")
+        for file in files:
+            terminal.say(f"  report: {file}")
+    return FAILED if verdict.name in failing else 0
 
 
 def list_claims() -> int:

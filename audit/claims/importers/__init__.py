@@ -19,6 +19,7 @@ from audit.claims.importers import (
     kernelbench,
     kernelbench_com,
     notebook,
+    plain_python,
     popcorn,
     robust_kbench,
     sol_execbench,
@@ -59,6 +60,7 @@ IMPORTERS: dict[str, Importer] = {
     "sol_execbench": sol_execbench,
     "flashinfer_bench": flashinfer_bench,
     "bare_cu": bare_cu,
+    "plain_python": plain_python,
 }
 
 

@@ -61,6 +61,11 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
         missing=(NO_COST, NO_FIGURES, _NO_FLAGS, *([] if bound else [_NO_BINDING])),
         choices=(f"entry: {bound[0]}, the first of {len(bound)} bound functions",) if len(bound) > 1 else (),
     )
+    return with_reference(imported, material)
+
+
+def with_reference(imported: Imported, material: Material) -> Imported:
+    """Return the claim with the task of the Python file that has a reference. Raises BadInput for several."""
     tasks = [name for name, one in material.python.items() if _function(one) and set(MAKERS) & set(one.functions)]
     if not tasks:
         return imported.lacking(NO_TASK, _NO_TOLERANCE)

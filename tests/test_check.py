@@ -1,0 +1,111 @@
+"""`audit.check` from Python, and what `audit check` returns to a script: exit codes and one line of JSON."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import audit
+from audit.apps import cli
+from audit.model.errors import BadInput
+from tests.importers import published
+
+KERNEL = "import torch\n\n\ndef twice(x):\n    return x + x\n\n\ndef thrice(x):\n    return 3 * x\n"
+TASK = """import torch
+
+N = 300
+
+
+def doubled(x):
+    return 2 * x
+
+
+def made():
+    return [torch.randn(N)]
+"""
+FILES = {"scaled__cu": published.CU, "task__py": published.REFERENCE}
+WRONG = published.CU.replace("if (i < count)", "if (2 * i < count)")
+
+
+@pytest.fixture
+def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[ModuleType]:
+    """A module with kernels and one with their reference, as a test suite has them."""
+    published.write(tmp_path / "mine", kernels_of_mine__py=KERNEL, task_of_mine__py=TASK)
+    monkeypatch.syspath_prepend(str(tmp_path / "mine"))
+    return [import_module(name) for name in ("kernels_of_mine", "task_of_mine")]
+
+
+def test_functions_are_audited_by_the_source_of_their_modules(
+    modules: list[ModuleType], capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernels, task = modules
+    right = audit.check(kernels.twice, task.doubled, task.made, tolerance=1e-6, device="emulated")
+    wrong = audit.check(kernels.thrice, task.doubled, task.made, tolerance=1e-6, device="emulated")
+    assert right.verdict.result is not None
+    assert (right.verdict.result.state, wrong.verdict.name) == ("right", "wrong")
+    assert capsys.readouterr().out == ""
+
+
+def test_files_are_audited_and_the_report_is_kept_where_it_is_wanted(tmp_path: Path) -> None:
+    folder = published.write(tmp_path / "s", **FILES)
+    kernel, task, out = folder / "scaled.cu", str(folder / "task.py"), tmp_path / "out"
+    record = audit.check(kernel, task, tolerance=1e-5, device="emulated", out=out, seed=3)
+    assert record.verdict.name == "no defect found"
+    assert (out / "results" / "report.html").is_file()
+    with pytest.raises(BadInput, match="is there already"):
+        audit.check(kernel, task, tolerance=1e-5, out=out)
+
+
+@pytest.mark.parametrize("kernel", [lambda x: x, len, (3.5).hex])
+def test_a_function_without_a_file_of_its_own_is_refused(kernel: object, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="kernel is no function at the top level of a Python file"):
+        audit.check(kernel, tmp_path / "task.py")  # type: ignore[arg-type]
+
+
+def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"two files are called k\.py"):
+        audit.check(tmp_path / "a" / "k.py", tmp_path / "b" / "k.py")
+
+
+def test_the_package_alone_imports_next_to_nothing() -> None:
+    heavy = "('torch', 'numpy', 'pydantic')"
+    code = f"import sys, audit; print(sorted(name for name in sys.modules if name.split('.')[0] in {heavy}))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    with pytest.raises(AttributeError, match="no attribute 'chekc'"):
+        audit.chekc  # noqa: B018
+
+
+def ran(folder: Path, out: Path, *more: str) -> int:
+    arguments = ["check", str(folder), "--tolerance", "1e-5", "--device", "emulated", "--out", str(out)]
+    return cli.main([*arguments, *more])
+
+
+def test_a_script_reads_one_line_of_json_and_an_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = published.write(tmp_path / "s", **FILES | {"scaled__cu": WRONG})
+    assert ran(folder, tmp_path / "out", "--json", "--fail-on", "wrong,undefined") == 3
+    printed = capsys.readouterr()
+    (line,) = printed.out.splitlines()
+    said = json.loads(line)
+    assert (said["claim"], said["verdict"]["name"]) == ("scaled", "wrong")
+    assert Path(said["record"]).is_file()
+    assert [Path(file).suffix for file in said["reports"]] == [".md", ".html"]
+    assert "verdict: wrong" in printed.err
+
+
+def test_other_verdicts_than_those_named_end_well(tmp_path: Path) -> None:
+    folder = published.write(tmp_path / "s", **FILES)
+    assert ran(folder, tmp_path / "out", "--fail-on", "wrong", "cannot be built") == 0
+
+
+def test_an_unknown_verdict_is_refused_before_anything_is_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ran(tmp_path, tmp_path / "out", "--fail-on", "wrog") == 2
+    assert "--fail-on wrog: no verdict; did you mean wrong?; known: incomplete, wrong" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
