@@ -66,3 +66,18 @@ def test_a_row_without_code_claims_nothing(
     assert cli.main(["import", str(source), "--to", str(tmp_path / "claim")]) == 2
     assert "row 1, column custom_code: MISSING" in capsys.readouterr().err
     assert not (tmp_path / "claim").exists()
+
+
+def test_sizes_are_given_to_a_task_that_names_none(tmp_path: Path) -> None:
+    reference = """import torch
+
+def inputs(shape, generator):
+    return [torch.randn(shape["N"], generator=generator)]
+
+def reference(x):
+    return 2 * x
+"""
+    source = published.write(tmp_path / "source", scaled__cu=published.CU, reference__py=reference)
+    options = ["--tolerance", "1e-3", "--shape", "N=256"]
+    assert cli.main(["import", str(source), "--to", str(tmp_path / "claim"), *options]) == 0
+    assert dict(claims.load(str(tmp_path / "claim")).claim.shapes.claimed) == {"N": 256}

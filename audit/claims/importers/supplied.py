@@ -48,22 +48,28 @@ def _without(imported: Imported, key: str) -> Imported:
 
 
 def _with_shape(imported: Imported, given: Given) -> Imported:
-    """Return the claim at the given sizes; the others stay, and shapes for the emulated device are proposed anew."""
-    stated = dict(imported.shapes.claimed) if imported.shapes else {}
+    """Return the claim at the given sizes; the others stay, and shapes for the emulated device are proposed anew.
+
+    Where the task takes its sizes from a shape and names none, the given ones are all of them.
+    """
+    named = dict(given.shape)
+    unstated = imported.shapes is None and any(one.key == "shapes" for one in imported.missing)
+    stated = named if unstated else dict(imported.shapes.claimed) if imported.shapes else {}
     known = {} if stated == sizes.PLAIN else stated
     fixed = imported.reference.options.get("fixed", {}) if imported.reference else {}
-    named = dict(given.shape)
     for name in named:
         if name not in known and name not in fixed:
             listed = ", ".join(known) or "none"
             raise BadInput(f"--shape {name}: no size of this claim; known: {listed}")
     wanted = {**known, **{name: size for name, size in named.items() if name in known}}
-    if imported.shapes is None or wanted == known:
+    if not unstated and (imported.shapes is None or wanted == known):
         return imported
     texts = [one.data.decode("utf-8", errors="replace") for one in imported.originals]
     found, choices = sizes.smaller(wanted, sources=texts)
-    shapes = Shapes(found.claimed, imported.shapes.others, found.emulated, emulated_by="importer")
+    others = imported.shapes.others if imported.shapes else ()
+    shapes = Shapes(found.claimed, others, found.emulated, emulated_by="importer")
     text = ", ".join(f"{name} = {size}" for name, size in wanted.items())
     kept = [one for one in imported.choices if not one.startswith("shapes.emulated")]
     given_here = f"shapes.claimed: {text}, given by the user when it was imported"
-    return _without(replace(imported, shapes=shapes, choices=(given_here, *choices, *kept)), "shapes.emulated")
+    imported = _without(replace(imported, shapes=shapes, choices=(given_here, *choices, *kept)), "shapes.emulated")
+    return _without(imported, "shapes")
