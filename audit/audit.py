@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from audit import judge, measure, report
+from audit import judge, measure, repair, report
 from audit.build.device import AuditDevice, BuiltVariant
 from audit.claims import ClaimFolder
 from audit.device_run import DeviceRun
@@ -26,9 +26,9 @@ from audit.review.process import Source
 from audit.run import environment, sandbox_check
 from audit.run.pool import Workers
 from audit.sandbox import command as sandboxed
-from audit.scheduler import Scheduler, jobs, places
+from audit.scheduler import Scheduler, jobs, outcome, places
 
-STAGES = ("prepare", "lint", "review", "build", "verify", "measure", "confirm", "judge", "report")
+STAGES = ("prepare", "lint", "review", "build", "verify", "measure", "confirm", "repair", "judge", "report")
 A_TIMING = 20
 """Pieces of work that the timing session counts as, in the progress."""
 
@@ -172,11 +172,38 @@ class Audit:
                 if self._gives_times:
                     self._time(waiting, baselines=False)
 
+    def repair(self) -> None:
+        """Changes of ours to a claimed kernel that failed, where the claim has no ablation; see `repair`.
+
+        They name a cause alone, so an error there ends no audit.
+        """
+        claimed, proved = self.folder.claim.claimed, repair.proved(self.record)
+        if claimed is None or not proved:
+            repair.write({}, self.out)
+            return
+        with self._stage("repair"), suppress(AuditError):
+            repairs = repair.generated(claimed, self.folder.source_of(claimed), proved)
+            repair.write(repairs, self.out)
+            self._writer.put(generated=tuple(repairs))
+            found = repair.ask(
+                repairs,
+                [one.device_run for one in (self._main, *self._beside)],
+                folder=self.folder,
+                record=self.record,
+                scratch=Path(tempfile.mkdtemp(dir=self._scratch)),
+                keep=self._writer.add_build,
+            )
+            self._writer.add(found)
+            for one in repairs:
+                about = [each for each in found if each.target == one.variant.name]
+                self._progress.say(f"generated, {one.change.what}: {outcome(about)}")
+
     def judge(self) -> None:
         """The ladder and the verdict, from the record alone."""
         self._progress.complete()
         with self._stage("judge"):
-            self._writer.sort([variant.name for variant in self.folder.claim.variant])
+            generated = [one.variant for one in self.record.generated]
+            self._writer.sort([variant.name for variant in (*self.folder.claim.variant, *generated)])
             self._writer.put(ladder=judge.ladder(self.folder.claim, self.record.findings, self.record.measurements))
             verdict = judge.judge(self.record)
             self._progress.say(f"verdict: {verdict.name}")
@@ -195,7 +222,7 @@ class Audit:
         """All stages; the report in that form."""
         self._progress.plan(STAGES)
         for stage in (self.prepare, self.lint, self.review, self.build, self.verify, self.measure, self.confirm,
-                      self.judge):  # fmt: skip
+                      self.repair, self.judge):  # fmt: skip
             stage()
         self.report(form)
         return self.record

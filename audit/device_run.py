@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -87,6 +88,13 @@ class DeviceRun:
         self._keep = keep
         self._violations: dict[str, list[str]] = {}
         self._references = References(self._process if self.kind == "cuda" else None)
+
+    def of_another(self, folder: ClaimFolder, *, keep: Callable[[BuildNote], None]) -> DeviceRun:
+        """Return the same device with the same cases, whose variants lie in another folder of the same claim."""
+        other = copy(self)
+        other._folder, other._keep = folder, keep
+        other._references = References(other._process if self.kind == "cuda" else None)
+        return other
 
     def rest(self) -> None:
         """Ends the process that the reference answers in; nothing is asked meanwhile."""
@@ -179,24 +187,32 @@ class DeviceRun:
         """What the compiler that the claimed kernel is written for says against it, where that note's build failed."""
         return second_compiler.asked(note, variant, self._folder.source_of(variant), kind=self.kind)
 
-    def verify(self, variant: Variant, built: BuiltVariant, *, fast: VariantResult | None = None) -> Iterator[Finding]:
+    def verify(
+        self,
+        variant: Variant,
+        built: BuiltVariant,
+        *,
+        fast: VariantResult | None = None,
+        only: Collection[str] | None = None,
+    ) -> Iterator[Finding]:
         """Every probe about a build, and how it differs from others.
 
         Args:
             variant: what was built.
             built: the build.
             fast: the result of an earlier build of the same source, which this one replaces.
+            only: those probes alone, and no other code of the source.
         """
         found: list[Finding] = []
         with self._shared() as process:
             target = self.target(variant, built, shared=process)
-            for finding in ask_all(target, second=self._second(variant)):
+            for finding in ask_all(target, second=self._second(variant), only=only):
                 found.append(finding)
                 yield self._marked(finding)
             if fast is not None and fast.build.built is not None:
                 first = self.target(variant, fast.build.built)
                 yield self._marked(builds_agree.run(first, target, found=fast.findings, again=found))
-            older = self._older_code(variant, target, found) if found[0].outcome != "error" else None
+            older = self._older_code(variant, target, found) if found[0].outcome != "error" and only is None else None
             if older is not None:
                 yield self._marked(older)
         if seen := self._violations.get(variant.name):

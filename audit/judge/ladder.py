@@ -24,12 +24,17 @@ class AblationRow:
 
 def ladder(claim: Claim, findings: Iterable[Finding], measurements: Iterable[Measurement] = ()) -> tuple[Rung, ...]:
     """Every variant's place, in the order of `claim.toml`; only a passing variant has a time."""
-    grouped, known = by_target(findings), tuple(measurements)
-    rungs = [_rung(variant, deciding(grouped.get(variant.name, []))) for variant in claim.variant]
+    known = tuple(measurements)
     return tuple(
         rung.model_copy(update={"median_ms": median_ms(known, rung.variant)}) if rung.state == "passed" else rung
-        for rung in rungs
+        for rung in rungs(claim.variant, findings)
     )
+
+
+def rungs(variants: Iterable[Variant], findings: Iterable[Finding]) -> list[Rung]:
+    """The places of those variants, without times."""
+    grouped = by_target(findings)
+    return [_rung(variant, deciding(grouped.get(variant.name, []))) for variant in variants]
 
 
 def by_target(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
@@ -61,15 +66,18 @@ def _rung(variant: Variant, findings: list[Finding]) -> Rung:
 
 
 def ablation_table(record: Record) -> list[AblationRow]:
-    """The claimed kernel and its one-change ablations, each in both execution orders."""
-    claim = record.claim.statement
-    rows = [variant for variant in claim.variant if variant.role in ("claimed", "ablation")]
-    states = {rung.variant: rung.state for rung in ladder(claim, record.findings)}
+    """The claimed kernel and its one-change ablations, generated ones included, each in both execution orders."""
+    own = [variant for variant in record.claim.statement.variant if variant.role in ("claimed", "ablation")]
+    rows = [*own, *(one.variant for one in record.generated)]
+    states = {rung.variant: rung.state for rung in rungs(rows, record.findings)}
     return [_ablation_row(variant, record.findings, states[variant.name] == "passed") for variant in rows]
 
 
 def cure(record: Record) -> str | None:
-    """The smallest change that makes the claimed kernel right, in one sentence; None where the table cannot tell."""
+    """The smallest change that makes the claimed kernel right, in one sentence; None where the table cannot tell.
+
+    A change that the audit generated was asked less than an ablation, so its sentence says where it is right.
+    """
     table = ablation_table(record)
     changed = [row for row in table if row.changes]
     cures = [row for row in changed if row.right]
@@ -79,6 +87,8 @@ def cure(record: Record) -> str | None:
     cure = " or ".join(_named(row.changes) for row in cures if len(row.changes) == least)
     others = [row for row in changed if not row.right]
     tail = "".join(f"; {_named(row.changes)} alone {_effect(row, table[0])}" for row in others)
+    if record.generated:
+        return f"With {cure} alone the kernel is right at the shapes asked{tail}."
     return f"Changing only {cure} makes the kernel right{tail}."
 
 

@@ -51,6 +51,8 @@ def root_cause(record: Record, findings: Sequence[Finding]) -> str | None:
     """The one cause of a defect: what launch and coverage prove together, the change that cures it, dead inputs, or a
     format of lower precision."""
     proved, cured = causes.geometry_cause(record), cure(record)
+    if proved and cured and record.generated:
+        return f"{proved} A change that the audit generated confirms it: {cured}"
     if proved and cured:
         return f"{proved} Ablation confirms it: {cured}"
     return proved or cured or _unread(findings) or causes.rounding_cause(findings)

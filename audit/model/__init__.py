@@ -2,6 +2,7 @@
 
 from audit.model.claim import Claim, Harness, Observation, Original, Shape, Source, Speedup, Tolerance, Variant
 from audit.model.finding import Finding, Grade, Outcome
+from audit.model.generated import Change, GeneratedRepair
 from audit.model.record import (
     SCHEMA,
     Answer,
@@ -28,10 +29,12 @@ __all__ = [
     "Answer",
     "AuditedClaim",
     "BuildNote",
+    "Change",
     "Claim",
     "Device",
     "Environment",
     "Finding",
+    "GeneratedRepair",
     "Grade",
     "Harness",
     "Measurement",

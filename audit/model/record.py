@@ -11,6 +11,7 @@ from pydantic import FailFast, Field, model_validator
 from audit.model.base import Frozen
 from audit.model.claim import Claim, Shape
 from audit.model.finding import DeviceKind, Finding
+from audit.model.generated import MOST_REPAIRS, GeneratedRepair
 
 LONGEST_MS = 1e9
 """Eleven days."""
@@ -229,7 +230,8 @@ class Record(Frozen):
     """One audit. Written first with the verdict `incomplete`, replaced atomically at the end.
 
     `device` is the one the audit is for; `secondary_devices` gave evidence too: wrongness found on any of them
-    counts, and what they cannot answer blocks nothing.
+    counts, and what they cannot answer blocks nothing. `generated` are the repairs that the audit made of a failed
+    kernel by itself: findings about them name a cause, and decide no verdict.
     """
 
     schema_: Literal[1, 2, 3, 4] = Field(default=4, alias="schema")
@@ -240,6 +242,7 @@ class Record(Frozen):
     findings: Annotated[tuple[Finding, ...], FailFast()] = Field(default=(), max_length=MOST_FINDINGS)
     measurements: Annotated[tuple[Measurement, ...], FailFast()] = Field(default=(), max_length=MOST_TIMINGS)
     ladder: tuple[Rung, ...] = ()
+    generated: tuple[GeneratedRepair, ...] = Field(default=(), max_length=MOST_REPAIRS)
     verdict: Verdict = Verdict(name="incomplete", reasons=("the audit has not finished",))
 
     @model_validator(mode="after")

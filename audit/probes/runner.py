@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -19,8 +19,10 @@ AT_ONCE = 3
 UNCONFIRMED = {"confirmed": False}
 
 
-def ask_all(target: Target, *, second: Callable[[], Target] | None = None) -> Iterator[Finding]:
-    """Every probe about one target, each finding as soon as it and those before it are there; see `ask`.
+def ask_all(
+    target: Target, *, second: Callable[[], Target] | None = None, only: Collection[str] | None = None
+) -> Iterator[Finding]:
+    """Every probe about one target, or only those, each finding as soon as it and those before it are there; see `ask`.
 
     Cases whose call raised, out of memory for instance, or that are of no use for a claim that does not name them, are
     reported by `contract` and left out of further questions. If no call came back at all (a crash, a time-out), nothing
@@ -31,6 +33,7 @@ def ask_all(target: Target, *, second: Callable[[], Target] | None = None) -> It
     yield first
     others = [probe for probe in PROBES if probe != contract.NAME]
     others += OF_THE_CLAIM if target.variant.role == "claimed" else ()
+    others = [probe for probe in others if only is None or probe in only]
     answered = first.evidence.get("answered")
     if first.outcome == "error" or (answered is not None and first.outcome != "fail"):
         if not isinstance(answered, list) or not answered:
@@ -47,7 +50,8 @@ def ask_all(target: Target, *, second: Callable[[], Target] | None = None) -> It
     if not target.merges_modes:
         _ask_ahead(target, NEEDS)
     with suppress(AuditError):  # each probe that looks at one of those calls says why there is none
-        battery.ask_together(target)
+        if only is None:
+            battery.ask_together(target)
     with ThreadPoolExecutor(AT_ONCE if target.shared else 1) as threads:
         yield from threads.map(lambda probe: ask(probe, target, second=second), others)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from audit.judge import AblationRow, ablation_table
 from audit.judge.causes import read_in_source
 from audit.judge.evidence import deciding
-from audit.model import Record
+from audit.judge.ladder import rungs
+from audit.model import Record, Rung
+from audit.model.generated import FOLDER
 from audit.report import evidence
 from audit.report.messages import Recorded, headings, joined, message
 from audit.report.quantities import NONE, number, sentence
@@ -15,7 +17,8 @@ from audit.report.view import Code, Figure, Section, Table
 
 
 def section(record: Record, figures: tuple[Figure, ...]) -> Section:
-    """Return the root cause, the lines that show it, and the claimed kernel beside its one-change ablations."""
+    """Return the root cause, the lines that show it, and the claimed kernel beside its one-change ablations, with each
+    change that the audit generated."""
     ablated = ablation_table(record)
     rows = tuple(
         (
@@ -29,12 +32,12 @@ def section(record: Record, figures: tuple[Figure, ...]) -> Section:
     )
     columns = headings("variant", "changes", "claim_first", "reference_first", "failed")
     tables = (Table(message("ablation.table"), columns, rows),) if len(rows) > 1 else ()
-    read = lines(record)
+    read = (*lines(record), *generated(record))
     result = record.verdict.root_cause
     cause = Recorded(result) if result else message("cause.none")
     paragraphs = (() if tables or read else (cause,)) + (() if tables else (message("ablation.none"),))
     return Section(message("cause.title"), "cause", paragraphs=paragraphs, bullets=read, tables=tables,
-                   figures=figures, commands=_differences(record))  # fmt: skip
+                   figures=figures, commands=(*_differences(record), *_changes(record)))  # fmt: skip
 
 
 def _failed(record: Record, row: AblationRow) -> str:
@@ -62,11 +65,43 @@ def lines(record: Record) -> tuple[str, ...]:
     return tuple(shown)
 
 
+def generated(record: Record) -> tuple[str, ...]:
+    """Return what came of each change that the audit generated, built and asked about."""
+    states = rungs([one.variant for one in record.generated], record.findings)
+    claimed = evidence.claimed_name(record)
+    return tuple(
+        message("cause.generated", file=f"{FOLDER}/{one.variant.file}", claimed=f"{claimed}.cu",
+                change=Recorded(one.change.what), result=_result(rung))
+        for one, rung in zip(record.generated, states, strict=True)
+    )  # fmt: skip
+
+
+def _result(rung: Rung) -> str:
+    if rung.state == "undecided":
+        return message("cause.generated_open", why=Recorded(rung.reason))
+    known = {
+        "passed": "cause.generated_right",
+        "failed": "cause.generated_wrong",
+        "undefined": "cause.generated_undefined",
+    }
+    return message(known[rung.state])
+
+
+def _changes(record: Record) -> tuple[Code, ...]:
+    """Return the lines of each generated change, as `diff` shows them."""
+    shown = []
+    for one in record.generated:
+        place = f"{FOLDER}/{one.variant.file}:{one.change.line}"
+        shown += [Code(f"{place}: - {line.strip()}") for line in one.change.removed]
+        shown += [Code(f"{place}: + {line.strip()}") for line in one.change.added]
+    return tuple(shown)
+
+
 def _differences(record: Record) -> tuple[Code, ...]:
-    """Return the commands that show each single change that makes the kernel right."""
+    """Return the commands that show each single change of the claim's own that makes the kernel right."""
     claim = record.claim.statement
     files = {one.name: one.file for one in claim.variant}
-    right = [row.variant for row in ablation_table(record) if row.changes and row.right]
+    right = [row.variant for row in ablation_table(record) if row.changes and row.right and row.variant in files]
     if claim.claimed is None or claim.claimed.name in right:
         return ()
     folder = f"kernels/{claim.name}"

@@ -1,6 +1,7 @@
 """The review of a claim's sources in one process with limits of its own: a source that breaks it breaks nothing else.
 
-`python -m audit.review.process` reads sources as JSON from standard input and prints the findings of each on a line.
+`python -m audit.review.process` reads sources as JSON from standard input and prints the findings of each on a line, or
+the changes that repair it where its failures stand beside it.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from audit.model import Finding
+from audit.model import Change, Finding
 from audit.review import reach
 from audit.review.hints import REVIEW, review_python, review_source
+from audit.review.repairs import propose
 
 SECONDS, BYTES = 20, 8 << 30
 """Of processor time for one source, and of address space: four million characters take less than half of either."""
@@ -43,18 +46,24 @@ def findings(sources: Sequence[Source]) -> list[list[Finding]]:
     """Return the findings of each source; one that says why where a source ended the process."""
     found: list[list[Finding]] = []
     while len(found) < len(sources):
-        code, lines = _asked(sources[len(found) :])
+        code, lines = _asked([asdict(one) for one in sources[len(found) :]])
         found += [[Finding.model_validate(each) for each in json.loads(line)] for line in lines]
         if len(found) < len(sources):
             found.append(_unreviewed(sources[len(found)], code))
     return found
 
 
-def _asked(sources: Sequence[Source]) -> tuple[int, list[str]]:
-    """Return the exit code of a process that reviews these sources, and the lines it has finished."""
+def changes(text: str, proved: Sequence[Finding]) -> list[Change]:
+    """Return the changes that may repair a CUDA source, see `repairs.propose`; none where it ended the process."""
+    _, lines = _asked([{"text": text, "proved": [one.model_dump(mode="json") for one in proved]}])
+    return [Change.model_validate_json(json.dumps(each)) for line in lines for each in json.loads(line)]
+
+
+def _asked(requests: Sequence[dict[str, Any]]) -> tuple[int, list[str]]:
+    """Return the exit code of a process that answers these requests, and the lines it has finished."""
     done = subprocess.run(
         [sys.executable, "-m", "audit.review.process"],
-        input=json.dumps([asdict(one) for one in sources]),
+        input=json.dumps(requests),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         encoding="ascii",
@@ -72,20 +81,27 @@ def _unreviewed(source: Source, code: int) -> list[Finding]:
     return [Finding(probe=name, target=source.target, outcome="error", summary=text) for name in names]
 
 
-def _review(source: Source) -> list[Finding]:
+def _answered(request: dict[str, Any]) -> Sequence[Finding | Change]:
     spent = resource.getrusage(resource.RUSAGE_SELF)
     limit = int(spent.ru_utime + spent.ru_stime) + SECONDS + 1
     resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+    if "proved" in request:
+        proved = [Finding.model_validate_json(json.dumps(one)) for one in request["proved"]]
+        return propose(request["text"], proved)
+    return _review(Source(**request))
+
+
+def _review(source: Source) -> list[Finding]:
     ask = review_python if source.python else review_source
     return ask(source.text, target=source.target, precision=source.precision, advice=source.advice)
 
 
 def main() -> None:
-    """Reviews one source after another."""
+    """Answers one request after another."""
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     resource.setrlimit(resource.RLIMIT_AS, (BYTES if hard < 0 else min(BYTES, hard), hard))
-    for source in json.load(sys.stdin):
-        found = _review(Source(**source))
+    for request in json.load(sys.stdin):
+        found = _answered(request)
         print(json.dumps([each.model_dump(mode="json") for each in found]), flush=True)
 
 

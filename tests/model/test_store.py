@@ -24,7 +24,8 @@ def test_top_level_keys_and_first_verdict(record: Record, tmp_path: Path) -> Non
     store.write(record, tmp_path / "record.json")
     data = json.loads((tmp_path / "record.json").read_text())
     assert (
-        list(data) == "schema claim device secondary_devices environment findings measurements ladder verdict".split()
+        list(data)
+        == "schema claim device secondary_devices environment findings measurements ladder generated verdict".split()
     )
     assert data["verdict"]["name"] == "incomplete"
 

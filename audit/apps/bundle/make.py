@@ -59,12 +59,22 @@ def complete(record: Record, given: Mapping[str, bytes], pages: Iterable[str] = 
         record: judged.
         given: the record, its sources and the files of `KEPT`.
         pages: names of the pages wanted.
+
+    Raises:
+        ValueError: the record's generated repairs do not follow from its sources.
     """
     drawn = pictures.draw(record)
     wanted = {name: formats.FILES[name] for name in pages if name not in KEPT}
     files = {**given, **report.pages(record, drawn, wanted), **{name_of(one): one.png for one in drawn}}
     files |= {derived.SAMPLES: derived.samples(record), derived.STATISTICS: derived.statistics(record)}
+    files |= generated(record, files)
     return files | about(record, files, drawn_with=pictures.drawn_with())
+
+
+def generated(record: Record, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the sources of the repairs that the audit generated, see `derived.generated`."""
+    claimed = record.claim.statement.claimed
+    return derived.generated(record, files[f"{SOURCES}/{claimed.file}"]) if claimed and record.generated else {}
 
 
 def about(record: Record, files: Mapping[str, bytes], **made: str) -> dict[str, bytes]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from audit import __version__, claims, judge, report
 from audit.apps.bundle import derived, manifest, observations, pictures, signature
 from audit.apps.bundle.archive import MOST_BYTES, Unsound, unpack
-from audit.apps.bundle.make import KEPT, SOURCES, about
+from audit.apps.bundle.make import KEPT, SOURCES, about, generated
 from audit.apps.bundle.manifest import Manifest, checked, encoded, sha256
 from audit.claims import STATEMENT
 from audit.model import SCHEMA, Record, sanitizer, store, untrusted
@@ -139,10 +139,11 @@ def _check_files(listed: Manifest, record: Record, files: Mapping[str, bytes]) -
     The pages are made with the figures of the bundle, whose pixels are compared on their own.
     """
     _check_kept(files)
+    made = _generated(record, files)
     drawn = dict(pictures.compared(pictures.draw(record), files, listed.drawn_with))
     pages = {name: form for name, form in formats.FILES.items() if name in files and name not in KEPT}
     again = {derived.SAMPLES: derived.samples(record), derived.STATISTICS: derived.statistics(record)}
-    again |= report.pages(record, drawn, pages)
+    again |= report.pages(record, drawn, pages) | made
     given = {name for name in files if name == RECORD or name in KEPT or name.startswith(f"{SOURCES}/")}
     known = {*again, *given, *map(pictures.name_of, drawn), derived.STATEMENT, derived.CRATE, manifest.NAME}
     if odd := sorted(set(files) ^ known):
@@ -154,6 +155,13 @@ def _check_files(listed: Manifest, record: Record, files: Mapping[str, bytes]) -
         _compare(name, data, files[name])
     apart = {pictures.name_of(one): why for one, why in drawn.items() if why}
     return apart | {name: why for name, why in KEPT.items() if name in files}
+
+
+def _generated(record: Record, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    try:
+        return generated(record, files)
+    except (LookupError, ValueError) as error:
+        raise Unsound(f"{RECORD} has a generated repair that does not follow from its source: {error}") from error
 
 
 def _compare(name: str, ours: bytes, theirs: bytes) -> None:
