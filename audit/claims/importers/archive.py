@@ -33,7 +33,7 @@ MOST_CHARACTERS, DEEPEST = 2_000_000, 60
 
 
 def matches(material: Material) -> bool:
-    """Return a table has the column `CUDA_Code`."""
+    """Return whether a table has the column `CUDA_Code`."""
     return any(CODE in columns for columns in material.columns.values())
 
 

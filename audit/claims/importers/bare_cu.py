@@ -30,7 +30,7 @@ _NO_FLAGS = Missing("the compiler's flags are not told", "protocol.flags", "writ
 
 
 def matches(material: Material) -> bool:
-    """There is a `.cu` file."""
+    """Return whether there is a `.cu` file."""
     return bool(material.named(".cu"))
 
 

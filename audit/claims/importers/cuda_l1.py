@@ -39,7 +39,7 @@ EVALUATION = Harness(mode="eval")
 
 
 def matches(material: Material) -> bool:
-    """Return a table has `ref_code` and `custom_code`."""
+    """Return whether a table has `ref_code` and `custom_code`."""
     return any(TASK in columns and CODE in columns for columns in material.columns.values())
 
 

@@ -41,7 +41,7 @@ TOLERANCE = {
 
 
 def matches(material: Material) -> bool:
-    """Return a `.cu` file is called by a shape and defines the function."""
+    """Return whether a `.cu` file is named after a shape and defines the function."""
     return any(True for _ in _kernels(material))
 
 

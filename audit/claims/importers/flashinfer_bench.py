@@ -37,7 +37,7 @@ _TVM = Missing(
 
 
 def matches(material: Material) -> bool:
-    """Return a JSON document is a solution, and nothing says what SOL-ExecBench alone says."""
+    """Return whether a JSON document is a solution, and nothing says what SOL-ExecBench alone says."""
     return any(solutions.is_solution(one) for one in material.documents.values()) and not solutions.is_sol(material)
 
 

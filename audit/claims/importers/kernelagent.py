@@ -54,7 +54,7 @@ _FIRST = """            if "{name}" in found and isinstance(found["{name}"], (tu
 
 
 def matches(material: Material) -> bool:
-    """Return a Python file defines `kernel_function`."""
+    """Return whether a Python file defines `kernel_function`."""
     return any(ENTRY in one.functions for one in material.python.values())
 
 

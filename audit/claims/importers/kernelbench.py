@@ -24,7 +24,7 @@ KERNELS = ("kernel", "custom_kernel", "generated_kernel")
 
 
 def matches(material: Material) -> bool:
-    """Return a Python file defines `ModelNew`, or JSON holds a kernel that does, beside a task or not."""
+    """Return whether a Python file defines `ModelNew`, or JSON holds a kernel that does, beside a task or not."""
     return any("ModelNew" in one.classes for one in material.python.values()) or any(
         True for document in material.documents.values() for _ in _samples(document)
     )

@@ -32,7 +32,7 @@ _MODEL = '''class ModelNew(Model):
 
 
 def matches(material: Material) -> bool:
-    """Return a solution and a reference lie side by side, each with a class `Model`."""
+    """Return whether a solution and a reference lie side by side, each with a class `Model`."""
     return bool(_files(material, SOLUTION)) and bool(_files(material, REFERENCE))
 
 

@@ -38,7 +38,7 @@ _NO_TOLERANCE = no_tolerance("no cell compares with a tolerance")
 
 
 def matches(material: Material) -> bool:
-    """Return a JSON document has cells."""
+    """Return whether a JSON document has cells."""
     return any(_is_notebook(document) for document in material.documents.values())
 
 

@@ -31,7 +31,7 @@ _HEADER = re.compile(r"^#!POPCORN\s+(\w+)\s+(.+?)\s*$", re.MULTILINE)
 
 
 def matches(material: Material) -> bool:
-    """Return a Python file binds `custom_kernel` at its top level, as a function or to one."""
+    """Return whether a Python file binds `custom_kernel` at its top level, as a function or to one."""
     return any(_submits(one) for one in material.python.values())
 
 

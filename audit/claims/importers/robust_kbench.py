@@ -30,7 +30,7 @@ TOLERANCE = Tolerance(
 
 
 def matches(material: Material) -> bool:
-    """Return a file is called `func_forward.py` and defines `forward_fn`."""
+    """Return whether a file is called `func_forward.py` and defines `forward_fn`."""
     return any(PurePath(name).name == TASK and FUNCTION in one.functions for name, one in material.python.items())
 
 

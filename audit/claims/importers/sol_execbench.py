@@ -15,7 +15,7 @@ LACKS = ("reference.py cost", "speedup")
 
 
 def matches(material: Material) -> bool:
-    """Return a JSON document is a solution, and one says what SOL-ExecBench alone says."""
+    """Return whether a JSON document is a solution, and one says what SOL-ExecBench alone says."""
     return any(solutions.is_solution(one) for one in material.documents.values()) and solutions.is_sol(material)
 
 
