@@ -27,7 +27,7 @@ def proved(record: Record) -> list[Finding]:
     """Return the failures and the undefined behaviour of the claimed kernel, where the audit may generate repairs."""
     claim = record.claim.statement
     claimed = claim.claimed
-    if claimed is None or not claimed.file.endswith(".cu") or any(one.role in OWN for one in claim.variant):
+    if claimed is None or any(one.role in OWN for one in claim.variant):
         return []
     about = deciding(one for one in record.findings if one.target == claimed.name)
     return [one for one in about if one.fails_kernel or (one.grade == "undefined" and one.claimed)]
@@ -36,12 +36,13 @@ def proved(record: Record) -> list[Finding]:
 def generated(claimed: Variant, source: Path, found: Sequence[Finding]) -> dict[GeneratedRepair, str]:
     """Return the repairs that the claimed source and its failures allow, each with its changed source."""
     text = untrusted.text(source)
-    changed = [(change, change.applied(text)) for change in process.changes(text, found)]
+    proposed = process.changes(text, found, python=source.suffix == ".py")
+    changed = [(change, change.applied(text)) for change in proposed]
     return {_repair(claimed, change, new, place): new for place, (change, new) in enumerate(changed, start=1)}
 
 
 def _repair(claimed: Variant, change: Change, text: str, place: int) -> GeneratedRepair:
-    file = f"{FOLDER}_{place}.cu"
+    file = f"{FOLDER}_{place}.{claimed.file.rpartition('.')[2]}"
     new = {
         "file": file,
         "role": ROLE,
@@ -54,7 +55,7 @@ def _repair(claimed: Variant, change: Change, text: str, place: int) -> Generate
 
 def write(repairs: dict[GeneratedRepair, str], out: Path) -> None:
     """Write the changed sources into a folder of the results, for a reader to build; those of an earlier run go."""
-    for old in (out / FOLDER).glob(f"{FOLDER}_*.cu"):
+    for old in (out / FOLDER).glob(f"{FOLDER}_*.*"):
         old.unlink()
     for repair, text in repairs.items():
         atomic.write(out / FOLDER / repair.variant.file, text.encode())
@@ -101,7 +102,7 @@ def ask(
 
 def _without_itself(note: BuildNote) -> BuildNote:
     """The note without the generated file, which is no file of the claim."""
-    return note.model_copy(update={"reads": tuple(one for one in note.reads if one.file != f"{note.variant}.cu")})
+    return note.model_copy(update={"reads": tuple(one for one in note.reads if Path(one.file).stem != note.variant)})
 
 
 def _asked(run: DeviceRun, variant: Variant, probes: set[str]) -> list[Finding]:

@@ -12,6 +12,7 @@ from audit.apps.bundle import archive
 from audit.apps.bundle.manifest import encoded
 from audit.model import Record, store
 from tests.bundle.forging import rehashed, told
+from tests.importers import published
 
 ROWS = "controls_undefined"
 
@@ -85,6 +86,18 @@ def test_a_missing_barrier_is_named(tmp_path: Path) -> None:
     record = audited(tmp_path, folder / "race_shared_bad.cu", folder / "reference.py", "--shape", "rows=3", "cols=300")
     assert (record.verdict.name, changes(record)["barrier before line 29"]) == ("undefined", True)
     assert "With the barrier before line 29" in (record.verdict.root_cause or "")
+
+
+def test_the_cuda_source_of_a_python_file_is_repaired_in_place(tmp_path: Path) -> None:
+    parts = dict(published.FORMATS["kernelbench"])
+    parts["task__py"] = parts["task__py"].replace("batch_size = 4096", "batch_size = 4099")
+    parts["solution__py"] = parts["solution__py"].replace("if (i < count)", "if (i <= count)")
+    source = published.write(tmp_path / "source", **{name: parts[name] for name in ("task__py", "solution__py")})
+    assert cli.main(["check", str(source), "--device", "emulated", "--out", str(tmp_path / "out")]) == 0
+    record = store.read(tmp_path / "out" / "results" / "record.json")
+    assert changes(record) == {"comparison < on line 10": True}
+    assert (tmp_path / "out" / "results" / "generated" / "generated_1.py").is_file()
+    assert bundle.verify(bundle.make(tmp_path / "out" / "results", claim=tmp_path / "out" / "source"))
 
 
 def test_where_nothing_says_what_to_change_nothing_is_generated(tmp_path: Path) -> None:

@@ -68,9 +68,9 @@ def lines(record: Record) -> tuple[str, ...]:
 def generated(record: Record) -> tuple[str, ...]:
     """Return what came of each change that the audit generated, built and asked about."""
     states = rungs([one.variant for one in record.generated], record.findings)
-    claimed = evidence.claimed_name(record)
+    claimed = record.claim.statement.claimed
     return tuple(
-        message("cause.generated", file=f"{FOLDER}/{one.variant.file}", claimed=f"{claimed}.cu",
+        message("cause.generated", file=f"{FOLDER}/{one.variant.file}", claimed=claimed.file if claimed else "",
                 change=Recorded(one.change.what), result=_result(rung))
         for one, rung in zip(record.generated, states, strict=True)
     )  # fmt: skip

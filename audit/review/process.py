@@ -19,7 +19,7 @@ from typing import Any
 from audit.model import Change, Finding
 from audit.review import reach
 from audit.review.hints import REVIEW, review_python, review_source
-from audit.review.repairs import propose
+from audit.review.repairs import propose, propose_python
 
 SECONDS, BYTES = 20, 8 << 30
 """Of processor time for one source, and of address space: four million characters take less than half of either."""
@@ -53,9 +53,9 @@ def findings(sources: Sequence[Source]) -> list[list[Finding]]:
     return found
 
 
-def changes(text: str, proved: Sequence[Finding]) -> list[Change]:
-    """Return the changes that may repair a CUDA source, see `repairs.propose`; none where it ended the process."""
-    _, lines = _asked([{"text": text, "proved": [one.model_dump(mode="json") for one in proved]}])
+def changes(text: str, proved: Sequence[Finding], *, python: bool = False) -> list[Change]:
+    """Return the changes that may repair a source, see `repairs.propose`; none where it ended the process."""
+    _, lines = _asked([{"text": text, "python": python, "proved": [one.model_dump(mode="json") for one in proved]}])
     return [Change.model_validate_json(json.dumps(each)) for line in lines for each in json.loads(line)]
 
 
@@ -87,7 +87,7 @@ def _answered(request: dict[str, Any]) -> Sequence[Finding | Change]:
     resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
     if "proved" in request:
         proved = [Finding.model_validate_json(json.dumps(one)) for one in request["proved"]]
-        return propose(request["text"], proved)
+        return (propose_python if request["python"] else propose)(request["text"], proved)
     return _review(Source(**request))
 
 

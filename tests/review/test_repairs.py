@@ -7,7 +7,9 @@ import pytest
 from audit.model import Change, Finding
 from audit.model.generated import MOST_REPAIRS
 from audit.review import process
-from audit.review.repairs import propose
+from audit.review.repairs import propose, propose_python
+from tests.conftest import some
+from tests.review import odd_sources
 
 ROW = "int row = blockIdx.y * blockDim.y + threadIdx.y;"
 COVERAGE = Finding(probe="coverage", target="claimed", outcome="fail", grade="proved", summary="half of it")
@@ -68,6 +70,22 @@ def test_no_grid_is_proposed_where_the_source_does_not_say_which(text: str) -> N
 
 def test_nothing_is_proposed_without_a_proof() -> None:
     assert changed(source("k<<<n, 256>>>(p, n);", host="auto out = torch::empty_like(x);")) == []
+
+
+@pytest.mark.parametrize(
+    ("host", "launch", "becomes"),
+    [
+        ("int m = x.numel();", "k<<<m / 256, 256>>>(p, m);", "k<<<(m + 256 - 1) / 256, 256>>>(p, m);"),
+        ("int t = 64, b = x.numel() / t;", "k<<<b, t>>>(p, 1);", "int t = 64, b = (x.numel() + t - 1) / t;"),
+        ("int m = x.numel();", "k<<<(m + 255) / 256, 256>>>(p, m);", None),
+    ],
+)
+def test_a_number_of_blocks_is_rounded_up(host: str, launch: str, becomes: str | None) -> None:
+    kernel = (
+        "__global__ void k(float* y, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  y[i] = 1.f;\n}\n"
+    )
+    text = f"{kernel}void f(torch::Tensor x, float* p) {{\n  {host}\n  {launch}\n}}\n"
+    assert [new for _, new in changed(text, COVERAGE)] == ([becomes] if becomes else [])
 
 
 TREE = """__global__ void k(const float* x, float* y, int n) {
@@ -134,6 +152,28 @@ def test_the_one_allocation_is_filled() -> None:
     assert changed(text.replace("torch::empty", "cache.empty"), COVERAGE) != expected
 
 
+def test_the_cuda_source_of_a_python_file_is_repaired_in_its_lines() -> None:
+    bad = seen("out-of-bounds-read", 5)
+    text = f"import torch\n\nsource = '''{FLAT}'''\nmore = 1\n"
+    (change,) = propose_python(text, [bad])
+    assert (change.line, change.added) == (5, ("    if (i >= n) return;",))
+    assert change.applied(text).split("\n")[3:6] == [FLAT.split("\n")[1], change.added[0], FLAT.split("\n")[2]]
+    assert process.changes(text, [bad], python=True) == [change]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"source = {FLAT!r}\n",
+        f"one = '''{FLAT}'''\nother = '''{FLAT}'''\n",
+        f"source = '''{FLAT}",
+        "import torch\n",
+    ],
+)
+def test_a_python_file_whose_lines_are_others_is_left_alone(text: str) -> None:
+    assert [change for line in range(1, 8) for change in propose_python(text, [seen("out-of-bounds-read", line)])] == []
+
+
 def test_changes_are_few_and_short() -> None:
     many = FLAT.replace("    y[i]", "    if (i <= n && i <= n)\n    if (i <= n)\n    if (i <= n)\n    if (i <= n) y[i]")
     assert len(propose(many, [seen("out-of-bounds-read", 6)])) == MOST_REPAIRS
@@ -147,6 +187,15 @@ def test_a_change_fits_one_source_alone() -> None:
     for other in ("a\nB\n", "a", ""):
         with pytest.raises(ValueError, match="line 2"):
             change.applied(other)
+
+
+def test_no_source_makes_a_proposal_crash() -> None:
+    for text in some(odd_sources.cuda()):
+        lines = range(1, min(text.count("\n") + 2, 40))
+        proved = [COVERAGE, seen("out-of-bounds-read", *lines), seen("race-shared", *lines)]
+        assert all(change.applied(text) != text for change in propose(text, proved)), text[:200]
+    for text in some(odd_sources.python()):
+        assert all(change.applied(text) != text for change in propose_python(text, [COVERAGE])), text[:200]
 
 
 def test_the_process_with_limits_proposes_the_same() -> None:

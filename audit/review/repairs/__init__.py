@@ -12,9 +12,10 @@ from audit.model import Finding
 from audit.model.generated import MOST_REPAIRS, Change
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import parse
-from audit.review.repairs import barrier, grid, guard, zeros
+from audit.review.python_reading import PythonReading
+from audit.review.repairs import barrier, grid, guard, rounded, zeros
 
-KINDS = (grid, barrier, guard, zeros)
+KINDS = (grid, rounded, barrier, guard, zeros)
 """In the order in which they are tried; each has `propose`."""
 
 
@@ -28,3 +29,25 @@ def propose(text: str, proved: Sequence[Finding]) -> list[Change]:
     reading = CudaReading(parse(text))
     found = [change for kind in KINDS for change in kind.propose(reading, proved)]
     return list(dict.fromkeys(found))[:MOST_REPAIRS]
+
+
+def propose_python(text: str, proved: Sequence[Finding]) -> list[Change]:
+    """Return the changes to the one CUDA source in the strings of a Python file, by the lines of that file.
+
+    None where there are several, and none where escapes make the lines of the string others than those of the file.
+    """
+    try:
+        embedded = PythonReading(text).embedded
+    except SyntaxError:
+        return []
+    if len(embedded) != 1:
+        return []
+    placed = "\n" * (embedded[0].first_line - 1) + embedded[0].text
+    file, string = text.split("\n"), placed.split("\n")
+    return [one for one in propose(placed, proved) if _alike(one, file, string)]
+
+
+def _alike(change: Change, file: list[str], string: list[str]) -> bool:
+    """Return whether the changed lines and those beside them are the same in the file and in the string."""
+    around = slice(max(0, change.line - 2), change.line + len(change.removed))
+    return file[around] == string[around]

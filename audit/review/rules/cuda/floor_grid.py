@@ -20,10 +20,16 @@ _SIZE = re.compile(r"\.\s*(?:size|numel)\s*\(")
 
 def find(reading: CudaReading) -> list[Spot]:
     """Launches whose grid is a plain quotient of a size."""
-    return [spot for launch in reading.source.launches if not launch.in_macro for spot in _of_launch(reading, launch)]
+    left_out = "blocks leave out what the division does not come out even with"
+    return [Spot(reading.line(node), f"{reading.written(node)} {left_out}") for node in quotients(reading)]
 
 
-def _of_launch(reading: CudaReading, launch: Launch) -> list[Spot]:
+def quotients(reading: CudaReading) -> list[Node]:
+    """Return the quotient of each such launch."""
+    return [node for launch in reading.source.launches if not launch.in_macro for node in _of_launch(reading, launch)]
+
+
+def _of_launch(reading: CudaReading, launch: Launch) -> list[Node]:
     host = reading.source.function_at(launch.start)
     kernel = reading.kernel(launch.kernel_name)
     if host is None or host.kind != "host" or kernel is None:
@@ -35,8 +41,7 @@ def _of_launch(reading: CudaReading, launch: Launch) -> list[Spot]:
     for node in _divisions(reading, launch, host):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is not None and right is not None and _is_size(reading, left) and _is_block(reading, launch, right):
-            text = f"{reading.written(node)} blocks leave out what the division does not come out even with"
-            return [Spot(reading.line(node), text)]
+            return [node]
     return []
 
 
