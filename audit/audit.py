@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import secrets
+import shlex
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from audit import judge, measure, repair, report
+from audit import claims, judge, measure, repair, report
 from audit.build.device import AuditDevice, BuiltVariant
 from audit.claims import ClaimFolder
 from audit.device_run import DeviceRun
@@ -45,6 +46,7 @@ class Audit:
         timed: False measures no times, and compiles nothing for them; a device that gives none is never timed.
         rounds: the least number of blocks of a timing session; None leaves it to the session.
         workers: processes that several audits share, and that are not ended with this one.
+        command: words that start this audit, without device and seed; None: `audit run` and the claim.
         progress: where it tells what it does.
     """
 
@@ -59,6 +61,7 @@ class Audit:
         timed: bool = True,
         rounds: int | None = None,
         workers: Workers | None = None,
+        command: Sequence[str] | None = None,
         progress: Progress,
     ) -> None:
         self.folder = folder
@@ -74,8 +77,10 @@ class Audit:
                 secondary_devices=tuple(other.describe() for other in beside),
                 environment=environment.describe(seeds=(self.seed,)),
             )
-            command = f"audit run {folder.claim.name} --device {first.device.kind} --seed {self.seed}"
-            self._writer = RecordWriter(first, out / store.RECORD, command=command)
+            words = command or ("audit", "run", claims.shown(folder.path))
+            typed = shlex.join([*words, "--device", first.device.kind, "--seed", str(self.seed)])
+            first = first.model_copy(update={"environment": first.environment.model_copy(update={"command": typed})})
+            self._writer = RecordWriter(first, out / store.RECORD, command=typed)
             self._workers = workers or opened.enter_context(Workers(places(1 + len(beside))))
             self._main = self._open(device)
             self._beside = [self._open(other) for other in beside]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import io
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -94,11 +94,21 @@ def audited(  # noqa: PLR0913  # one argument an option
     if folder.exists():
         raise BadInput(f"{folder}: is there already; audit it again with `audit run {folder}`, or give another --out")
     writer.write(imported, folder)
-    return of_folder(str(folder), device=device, out=base / "results", seed=seed, form=form, progress=progress)
+    command = ("audit", "check", *map(claims.shown, source), *_options(given))
+    return of_folder(
+        str(folder), device=device, out=base / "results", seed=seed, form=form, command=command, progress=progress
+    )
 
 
-def of_folder(
-    claim: str, *, device: str, out: Path | None, seed: int | None, form: Form | None, progress: Progress
+def of_folder(  # noqa: PLR0913  # one argument an option
+    claim: str,
+    *,
+    device: str,
+    out: Path | None,
+    seed: int | None,
+    form: Form | None,
+    command: Sequence[str] | None = None,
+    progress: Progress,
 ) -> tuple[Record, Path]:
     """Audit a claim by its name or folder; return the record and the folder with the results.
 
@@ -108,8 +118,16 @@ def of_folder(
     folder = claims.load(claim)
     on = choose(device, folder.claim)
     out = out or Path("out") / f"{folder.claim.name}-{on.describe().kind}"
-    with Audit(folder, on, out, beside=beside(on), entropy=seed, progress=progress) as audit:
+    with Audit(folder, on, out, beside=beside(on), entropy=seed, command=command, progress=progress) as audit:
         return audit.run(*(() if form is None else (form,))), out
+
+
+def _options(given: Given) -> Iterator[str]:
+    """Yield the options of the command for what was given."""
+    if given.tolerance is not None:
+        yield from ("--tolerance", f"{given.tolerance:g}")
+    for option, pairs in (("--claimed", given.claimed), ("--shape", given.shape)):
+        yield from (option, *(f"{name}={value}" for name, value in pairs)) if pairs else ()
 
 
 def _files(kernel: Source, reference: Source, inputs: Callable[[], list[Any]] | None, folder: Path) -> list[Path]:

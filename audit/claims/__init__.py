@@ -42,6 +42,15 @@ class ClaimFolder:
         return self.path / variant.file
 
 
+def shown(path: Path) -> str:
+    """Return a path as it can be typed again: a claim's name, a path within the working folder, or a name alone."""
+    path = path.resolve()
+    if path.parent == KERNELS:
+        return path.name
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else path.name
+
+
 def names(root: Path = KERNELS) -> list[str]:
     """Return the claims in `root`, sorted: every folder with a `claim.toml`."""
     return sorted(path.parent.name for path in root.glob(f"*/{STATEMENT}"))

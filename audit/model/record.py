@@ -115,8 +115,9 @@ class SandboxLimit(Frozen):
 
 
 class Environment(Frozen):
-    """Machine, versions, flags and seeds: what somebody needs to do it again. Carries no path and no host name.
+    """Machine, versions, flags and seeds: what somebody needs to do it again. Carries no absolute path, no host name.
 
+    `command` is the audit's own, to be typed again where its files lie; None in records made before it was kept.
     `sandbox` are the limits around the sessions that ran claimed code; empty in records made before they were checked.
     """
 
@@ -128,6 +129,7 @@ class Environment(Frozen):
     packages: dict[str, str]
     compiler: str | None = None
     seeds: tuple[int, ...] = ()
+    command: str | None = None
     builds: tuple[BuildNote, ...] = ()
     stages: tuple[Stage, ...] = ()
     sandbox: tuple[SandboxLimit, ...] = ()

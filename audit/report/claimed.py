@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from audit.claims.importers.claim_toml import NOT_STATED
 from audit.model import Claim, Observation, Record, Speedup
 from audit.report.messages import Recorded, headings, joined, message
 from audit.report.quantities import NONE, NOT_PUBLISHED, milliseconds, ratio, sentence, shape
@@ -17,7 +18,7 @@ def lead(record: Record) -> str:
     who = dict.fromkeys(one.by or claim.source.authors for one in claim.speedup) or (claim.source.authors,)
     return message(
         "claim.lead" if ratios else "claim.lead_without",
-        authors=joined("comma", map(Recorded, who)),
+        authors=joined("comma", (message("claim.unnamed") if one == NOT_STATED else Recorded(one) for one in who)),
         audited=message(f"claim.{claim.source.fidelity}"),
         **({"ratios": joined("comma", ratios)} if ratios else {}),
         baseline=Recorded(claim.baseline),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit.model import BuildNote, Device, Record
+from audit.model import BuildNote, Device, Record, store
 from audit.report.messages import Recorded, headings, joined, message
 from audit.report.quantities import NONE, capability, number
 from audit.report.view import Block, Code, Section, Table
@@ -41,7 +41,11 @@ def environment(record: Record) -> Section:
 
 
 def reproduce(record: Record) -> Section:
-    """Return the exact command, with the recorded seed where there is one."""
+    """Return the command of the audit with its seed, and the one that renders the report again."""
+    if record.environment.command is not None:
+        text = message("reproduce.typed", kit=record.environment.kit)
+        commands = (Code(record.environment.command), Code(f"audit report {store.RECORD}"))
+        return Section(message("reproduce.title"), "reproduce", paragraphs=(text,), commands=commands)
     seed = f" --seed {record.environment.seeds[0]}" if record.environment.seeds else ""
     name, kind = record.claim.statement.name, record.device.kind
     run = Code(f"audit run {name} --device {kind}{seed}")

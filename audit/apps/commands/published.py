@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from audit.apps.commands.declare import Arg, Device
-from audit.apps.commands.records import USUAL, FailOn, Formats, Json, Language, form, verdicts
+from audit.apps.commands.records import USUAL, FailOn, Formats, Json, Language, Seed, form, verdicts
 from audit.claims import importers
 from audit.claims.importers import writer
 from audit.claims.importers.material import Given
@@ -52,6 +52,7 @@ def check(  # noqa: PLR0913  # one argument an option
     shape: Sizes = (),
     device: Device = "auto",
     out: Annotated[Path | None, Arg("folder for the claim and the results (default: out/NAME)", "DIR")] = None,
+    seed: Seed = None,
     lang: Language = "en",
     formats: Formats = USUAL,
     fail_on: FailOn = (),
@@ -67,7 +68,9 @@ def check(  # noqa: PLR0913  # one argument an option
 
     failing, wanted = verdicts(fail_on), form(lang, formats)
     given = Given(tolerance=tolerance, claimed=_ratios(claimed), shape=_sizes(shape))
-    record, place = audited(list(source), given, base=out, device=device, form=wanted, progress=progress(json))
+    record, place = audited(
+        list(source), given, base=out, device=device, seed=seed, form=wanted, progress=progress(json)
+    )
     return ended(record, place, wanted, failing=failing, json=json)
 
 

@@ -25,6 +25,7 @@ Formats = Annotated[str, Arg(f"formats, with commas: of {', '.join(FORMATS)} (de
 
 
 FailOn = Annotated[tuple[str, ...], Arg("verdicts that end the command with exit code 3, such as wrong", "VERDICT")]
+Seed = Annotated[int | None, Arg("the seed a record names, to reproduce its findings", "N")]
 Json = Annotated[bool, Arg("print the verdict as one line of JSON, and progress on standard error")]
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 from audit import claims
 from audit.apps.check import of_folder
 from audit.apps.commands.declare import Arg, Device
-from audit.apps.commands.records import USUAL, FailOn, Formats, Json, Language, form, verdicts
+from audit.apps.commands.records import USUAL, FailOn, Formats, Json, Language, Seed, form, verdicts
 from audit.model import Record, store
 from audit.model.errors import BadInput
 from audit.report import terminal
@@ -27,7 +27,7 @@ def run(  # noqa: PLR0913  # one argument an option
     *,
     device: Device = "auto",
     out: Annotated[Path | None, Arg("folder for the results (default: out/CLAIM-DEVICE)", "DIR")] = None,
-    seed: Annotated[int | None, Arg("the seed a record names, to reproduce its findings", "N")] = None,
+    seed: Seed = None,
     lang: Language = "en",
     formats: Formats = USUAL,
     fail_on: FailOn = (),

@@ -1,0 +1,80 @@
+"""The lines under "How to reproduce", typed as they are printed: in another folder, where the named files lie."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from audit.apps import cli
+from audit.model import Record, store
+from tests.importers import published
+
+FILES = {"half_scaled__cu": published.CU.replace("if (i < count)", "if (2 * i < count)"),
+         "my_task__py": published.REFERENCE}  # fmt: skip
+
+
+def typed(folder: Path, command: str, patch: pytest.MonkeyPatch) -> None:
+    patch.chdir(folder)
+    program, *words = shlex.split(command)
+    assert program == "audit"
+    assert cli.main(words) == 0
+
+
+def printed(report: Path) -> list[str]:
+    section = report.read_text(encoding="utf-8").partition("## How to reproduce")[2].partition("\n## ")[0]
+    return re.findall(r"^- `(audit [^`]+)`$", section, re.MULTILINE)
+
+
+def observed(record: Record) -> dict[str, object]:
+    """What the probes saw, but for addresses and orders that a run draws anew."""
+    steady = ("agreement", "coverage", "inherited", "order")
+    return {one.probe: one.summary for one in record.findings if one.probe in steady and one.target == "claimed"}
+
+
+def reproduced(first: Path, other: Path, patch: pytest.MonkeyPatch) -> None:
+    """Type both printed lines: the audit in the other folder, the report beside the record it made."""
+    (found,) = first.rglob(store.RECORD)
+    run, render = printed(found.with_name("report.md"))
+    typed(other, run, patch)
+    (again,) = other.rglob(store.RECORD)
+    one, two = store.read(found), store.read(again)
+    assert one.verdict.name == two.verdict.name == "wrong"
+    assert observed(one) == observed(two)
+    assert len(observed(one)) == 4
+    before = again.with_name("report.md").read_bytes()
+    again.with_name("report.md").unlink()
+    typed(again.parent, render, patch)
+    assert again.with_name("report.md").read_bytes() == before
+
+
+def test_of_a_kernel_and_a_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, there = (published.write(tmp_path / name, **FILES) for name in ("here", "there"))
+    typed(
+        here, "audit check half_scaled.cu my_task.py --tolerance 1e-5 --shape rows=512 --device emulated", monkeypatch
+    )
+    reproduced(here, there, monkeypatch)
+
+
+def test_of_an_imported_claim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, there = published.write(tmp_path / "here", **FILES), tmp_path / "there"
+    typed(here, "audit import half_scaled.cu my_task.py --tolerance 1e-5", monkeypatch)
+    shutil.copytree(here / "kernels", there / "kernels")
+    typed(here, "audit run kernels/half_scaled --device emulated", monkeypatch)
+    reproduced(here, there, monkeypatch)
+
+
+def test_of_a_claim_of_the_kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, there = (tmp_path / name for name in ("here", "there"))
+    here.mkdir()
+    there.mkdir()
+    typed(here, "audit run diag_matmul --device emulated", monkeypatch)
+    (found,) = here.rglob(store.RECORD)
+    run, _ = printed(found.with_name("report.md"))
+    assert run == f"audit run diag_matmul --device emulated --seed {store.read(found).environment.seeds[0]}"
+    typed(there, run, monkeypatch)
+    (again,) = there.rglob(store.RECORD)
+    assert store.read(again).verdict == store.read(found).verdict
