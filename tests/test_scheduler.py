@@ -107,7 +107,7 @@ def test_the_published_build_is_what_counts_and_confirms_the_first(record: Recor
 def test_both_builds_return_the_same_bytes(record: Record) -> None:
     agree = about(record, "claimed")["builds_agree"]
     assert agree.outcome == "pass"
-    assert agree.summary.startswith("the same bytes at 3 shapes")
+    assert agree.summary.startswith("the same bytes at every shape (3)")
     assert agree.evidence["changed"] == {}
 
 

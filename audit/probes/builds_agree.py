@@ -54,7 +54,7 @@ def _bytes(fast: Target, published: Target) -> tuple[str, bool]:
         return f"outputs not compared ({error})", False
     differing = _differing(ours, theirs)
     if not differing:
-        return f"the same bytes at {len(ours)} shapes", False
+        return f"the same bytes at every shape ({len(ours)})", False
     if _differing(theirs, _outputs(published)):
         return "outputs differ, as two runs of the published build do", False
     return f"outputs differ at {', '.join(fast.cases[k].label for k in differing)}", True

@@ -48,7 +48,7 @@ def conclude(seen: Seen) -> Answer:
         return failed(text, "hint" if seen["reads_back"] else "proved", line=one["line"])
     if not launches:
         return passed(f"{place}: the host code launches no kernel")
-    return passed(f"{place}: a GPU takes each of {launches} launches; no kernel was run")
+    return passed(f"{place}: a GPU takes every launch ({launches}); no kernel was run")
 
 
 def _described(launch: dict[str, Any]) -> Seen:

@@ -48,7 +48,7 @@ def conclude(seen: Seen) -> Answer:
     if "unusable" in seen:
         return skipped(f"no shape to ask at: {'; '.join(map(_useless, seen['unusable']))}")
     if "calls" in seen:
-        text = f"{seen['calls']} calls ended and returned what the reference returns"
+        text = f"every call ended and returned what the reference returns ({seen['calls']})"
         return passed("; ".join([text, *seen.get("notes", ())[:1]]))
     place = label(seen["shape"])
     if "raised" in seen:

@@ -69,7 +69,7 @@ def conclude(seen: Seen) -> Answer:
             return failed(text, beside(seen["undefined"]))
         return failed(f"{text}; every draw of the task gives the same {dead[0]['kind']} there", "hint")
     untested = [_words(row["input"]) for row in seen["inputs"] if "not_tested" in row]
-    text = f"{place}the result follows each of {len(seen['inputs']) - len(untested)} inputs that the reference follows"
+    text = f"{place}the result follows every input that the reference follows ({len(seen['inputs']) - len(untested)})"
     return passed(text + (f"; not tested: {', '.join(untested)}" if untested else ""))
 
 

@@ -35,7 +35,7 @@ def observe(target: Target) -> Seen:
 
 def conclude(seen: Seen) -> Answer:
     """One kernel that is left out is enough."""
-    text = f"the first call launches {seen['launches_first']} kernels, a later one {seen['launches_later']}"
+    text = f"kernels launched by the first call: {seen['launches_first']}, by a later one: {seen['launches_later']}"
     missing = ", ".join(seen.get("left_out", ()))
     return failed(f"{text}; left out: {missing}", "hint") if "left_out" in seen else passed(text)
 

@@ -106,9 +106,9 @@ def conclude(seen: Seen) -> Answer:
     if not own:
         return _at_claimed(seen, place) if "own_there" in seen else _of_others(seen, place, ran)
     if "right_without_kernels" in seen:
-        return failed(f"{place}: right at every shape without any of its {own} launches; a library did the work")
+        return failed(f"{place}: right at every shape without its own launches ({own}); a library did the work")
     share = seen["own_share"]
-    text = f"{place}: {own} of {ran} launches are of the source's own kernels{_share(share)}"
+    text = f"{place}: launches of the source's own kernels: {own} of {ran}{_share(share)}"
     if share is not None and share < MOST:
         return failed(f"{text}; a library's took the rest", "hint")
     return passed(text)
@@ -129,7 +129,7 @@ def _of_others(seen: Seen, place: str, ran: int) -> Answer:
     """None of them ran, and nothing is known of the claimed shape."""
     named, refused = seen["kernels_in_source"], seen["refused_by_torch"]
     if named and (seen["returned"] == "Tensor" or seen["returned"].endswith(" tensors")):
-        text = f"{place}: none of the source's kernels ran ({', '.join(named)}); {ran} launches of others did"
+        text = f"{place}: none of the source's kernels ran ({', '.join(named)}); launches of others: {ran}"
         text += "; they may run at the claimed shape, since the source compares sizes" if seen["sizes_decide"] else ""
         text += f"; {refused}" if refused else ""
         return failed(text, "hint" if seen["sizes_decide"] else "proved", anywhere=bool(refused))

@@ -60,5 +60,5 @@ def _counts(target: Target, one: Asked) -> dict[str, int]:
 
 
 def _sentence(numbers: dict[str, Any]) -> str:
-    words = {"lost": "stay finite that are not in the reference", "more": "are not finite", "wrong": "are wrong"}
-    return ", ".join(f"{numbers[key]:,} elements {text}" for key, text in words.items() if numbers[key])
+    words = {"lost": "finite here and not in the reference", "more": "not finite here", "wrong": "wrong"}
+    return "elements " + ", ".join(f"{text}: {numbers[key]:,}" for key, text in words.items() if numbers[key])

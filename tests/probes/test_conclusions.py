@@ -129,19 +129,19 @@ ANSWERS: list[tuple[str, Seen, Answer]] = [
             "hint",
         ),
     ),
-    ("kernels_ran", KERNELS, passed("N=8: 1 of 2 launches are of the source's own kernels")),
+    ("kernels_ran", KERNELS, passed("N=8: launches of the source's own kernels: 1 of 2")),
     (
         "kernels_ran",
         {**KERNELS, "own_share": 0.25},
         failed(
-            "N=8: 1 of 2 launches are of the source's own kernels, 25.0 % of the GPU time; a library's took the rest",
+            "N=8: launches of the source's own kernels: 1 of 2, 25.0 % of the GPU time; a library's took the rest",
             "hint",
         ),
     ),
     (
         "kernels_ran",
         {**KERNELS, "right_without_kernels": True},
-        failed("N=8: right at every shape without any of its 1 launches; a library did the work"),
+        failed("N=8: right at every shape without its own launches (1); a library did the work"),
     ),
     (
         "kernels_ran",
@@ -160,13 +160,13 @@ ANSWERS: list[tuple[str, Seen, Answer]] = [
     (
         "kernels_ran",
         {**NO_KERNEL, "launches_nothing": False},
-        failed("N=8: none of the source's kernels ran (k); 1 launches of others did"),
+        failed("N=8: none of the source's kernels ran (k); launches of others: 1"),
     ),
     (
         "kernels_ran",
         {**NO_KERNEL, "sizes_decide": True, "launches_nothing": False},
         failed(
-            "N=8: none of the source's kernels ran (k); 1 launches of others did; they may run at the claimed shape, "
+            "N=8: none of the source's kernels ran (k); launches of others: 1; they may run at the claimed shape, "
             "since the source compares sizes",
             "hint",
         ),
@@ -174,7 +174,7 @@ ANSWERS: list[tuple[str, Seen, Answer]] = [
     (
         "kernels_ran",
         {**NO_KERNEL, "refused_by_torch": "torch refuses it", "launches_nothing": False},
-        failed("N=8: none of the source's kernels ran (k); 1 launches of others did; torch refuses it", anywhere=True),
+        failed("N=8: none of the source's kernels ran (k); launches of others: 1; torch refuses it", anywhere=True),
     ),
     (
         "kernels_ran",
@@ -245,7 +245,7 @@ ANSWERS: list[tuple[str, Seen, Answer]] = [
         "nonfinite",
         {"shape": AT, "inputs": [{"value": "inf", "wrong": 2, "lost": 3, "more": 0, "right": False}]},
         failed(
-            "N=8: one inf among the inputs: 3 elements stay finite that are not in the reference, 2 elements are wrong",
+            "N=8: one inf among the inputs: elements finite here and not in the reference: 3, wrong: 2",
             "hint",
         ),
     ),
@@ -300,19 +300,20 @@ ANSWERS: list[tuple[str, Seen, Answer]] = [
     ),
     (
         "builds_agree",
-        {"outputs": "the same bytes at 2 shapes", "differing": False, "asked_of_both": 24, "changed": {}},
-        passed("the same bytes at 2 shapes; 24 probes asked of both, none decided otherwise"),
+        {"outputs": "the same bytes at every shape (2)", "differing": False, "asked_of_both": 24, "changed": {}},
+        passed("the same bytes at every shape (2); 24 probes asked of both, none decided otherwise"),
     ),
     (
         "builds_agree",
         {
-            "outputs": "the same bytes at 2 shapes",
+            "outputs": "the same bytes at every shape (2)",
             "differing": False,
             "asked_of_both": 24,
             "changed": {"order": ["pass", "fail (proved)"], "layout": ["skip", "pass"]},
         },
         failed(
-            "the fast and the published build differ: the same bytes at 2 shapes; order was pass and is fail (proved); "
+            "the fast and the published build differ: the same bytes at every shape (2); order was pass and is fail "
+            "(proved); "
             "the published build counts",
             "hint",
         ),
