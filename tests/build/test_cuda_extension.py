@@ -52,7 +52,8 @@ def tools(tmp_path: Path) -> Toolchain:
     """A toolkit whose nvcc lists dependencies as g++ finds them."""
     nvcc = tmp_path / "toolkit/bin/nvcc"
     nvcc.parent.mkdir(parents=True)
-    nvcc.write_text('#!/bin/sh\nfor last; do :; done\nexec g++ -M -MF "$3" -x c++ "$last"\n')
+    folders, read = 'exec g++ -E -v -x c++ "$last"', 'exec g++ -M -MF "$3" -x c++ "$last"'
+    nvcc.write_text(f'#!/bin/sh\nfor last; do :; done\n[ "$1" = -E ] && {folders}\n{read}\n')
     nvcc.chmod(0o755)
     return replace(TOOLS, cuda_home=tmp_path / "toolkit")
 
