@@ -27,8 +27,8 @@ __all__ = [
 
 
 def baseline_of(precision: str) -> str:
-    """The baseline of the same precision class: fp32 against fp32, rounded inputs against TF32."""
-    return BASELINE if precision == "fp32" else f"{BASELINE}_tf32"
+    """The baseline of the same precision class: fp32 and split fp16 against fp32, rounded inputs against TF32."""
+    return BASELINE if precision in ("fp32", "split_fp16") else f"{BASELINE}_tf32"
 
 
 @dataclass(frozen=True)

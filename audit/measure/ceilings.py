@@ -12,6 +12,8 @@ from audit.model import Measurement
 CEILING = "ceiling:"
 COPY = f"{CEILING}copy"
 PRODUCTS = {"fp32": "matmul_fp32", "tf32": "matmul_tf32", "fp16": "matmul_fp16", "bf16": "matmul_fp16"}
+SPLIT_PRODUCTS = 3
+"""Products of fp16 parts that one product of split numbers takes."""
 
 
 def rate(measurements: Iterable[Measurement], name: str) -> float | None:
@@ -30,10 +32,11 @@ def least_ms(measurements: Iterable[Measurement], cost: Mapping[str, float], pre
     Args:
         measurements: all timings.
         cost: `flops` and `bytes` of the work.
-        precision: "fp32", "tf32", "fp16" or "bf16".
+        precision: of the products; `split_fp16` takes three of fp16.
     """
     known = tuple(measurements)
-    copied, computed = rate(known, COPY), rate(known, f"{CEILING}{PRODUCTS[precision]}")
+    each, times = ("fp16", SPLIT_PRODUCTS) if precision == "split_fp16" else (precision, 1)
+    copied, computed = rate(known, COPY), rate(known, f"{CEILING}{PRODUCTS[each]}")
     if copied is None or computed is None:
         return None
-    return max(cost["flops"] / computed, cost["bytes"] / copied)
+    return max(times * cost["flops"] / computed, cost["bytes"] / copied)

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from audit.measure.comparison import control
-from audit.measure.protocols import ALONE, ALONE_HOT, SEEN
+from audit.measure.protocols import ALONE, ALONE_HOT, DO_BENCH, SEEN
 from audit.measure.samples import clocks_disagree, found, median_ms, profile_disagrees, series
 from audit.measure.state import TIMING
 from audit.measure.statistics import order_effect
@@ -27,6 +27,8 @@ SEEN_SHARE, SEEN_MS = 0.6, 0.01
 """A result is kept where a content just seen takes less than this share of a new one's time, and so much less."""
 ORDER_BOUND = 0.05
 """A median may differ by this much between the later and the earlier places of a block."""
+DO_BENCH_SHARE, DO_BENCH_MS = 0.05, 0.001
+"""Medians of do_bench and of the blocks may differ by this share and by a step of the events' clock."""
 
 
 def about(measurements: Sequence[Measurement], session: str, *, target: str) -> list[Finding]:
@@ -34,6 +36,7 @@ def about(measurements: Sequence[Measurement], session: str, *, target: str) -> 
     own = [one for one in measurements if one.session == session]
     names = sorted({one.variant for one in own})
     entries = [same_twice(own, session, target=target), flush(own, target=target)]
+    entries += [by_do_bench([*own, *found(measurements, name, DO_BENCH)], name) for name in names]
     entries += [check(own, name) for name in names for check in (by_host_clock, by_profiler, by_order, by_contents)]
     return [one for one in entries if one is not None]
 
@@ -97,6 +100,16 @@ def by_profiler(measurements: Sequence[Measurement], name: str) -> Finding | Non
     text = f"CUDA events say {events:.4g} ms; the profiler saw kernels busy for {busy:.4g} ms within {span:.4g} ms"
     text += ": the host's launches are part of the time" if events > span else UNSEEN
     return _finding(TIMING, name, False, text, {"events_ms": events, "busy_ms": busy, "span_ms": span})
+
+
+def by_do_bench(measurements: Sequence[Measurement], name: str) -> Finding | None:
+    """A hint if do_bench, which calls one callable again and again, gives another time than the blocks do."""
+    blocks, alone = median_ms(measurements, name), median_ms(measurements, name, DO_BENCH)
+    if blocks is None or alone is None or abs(alone - blocks) <= DO_BENCH_SHARE * blocks + DO_BENCH_MS:
+        return None
+    text = f"triton.testing.do_bench says {alone:.4g} ms, the interleaved blocks {blocks:.4g} ms"
+    text += f": {100 * (alone / blocks - 1):+.0f} %"
+    return _finding(TIMING, name, False, text, {"do_bench_ms": alone, "blocks_ms": blocks})
 
 
 def by_order(measurements: Sequence[Measurement], name: str) -> Finding | None:

@@ -14,8 +14,9 @@ PREFIX = "baseline:"
 AGAIN = "control:again:"
 """Begins the second name of the callable that was timed twice in a session."""
 TIMED_OUTPUTS = "timed_outputs"
-RANKS = {"fp32": 2, "tf32": 1, "fp16": 1, "bf16": 0}
-"""Bits of the inputs that survive, as an order: fp32 keeps 24, TF32 and fp16 keep 11, bf16 keeps 8."""
+RANKS = {"fp32": 4, "split_fp16": 3, "tf32": 2, "fp16": 1, "bf16": 0}
+"""An order by bits of the inputs that survive: fp32 keeps 24, fp16 in two parts 22, TF32 11 in fp32's range, fp16 11 in
+its own, bf16 8."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def strongest(
 
     Args:
         measurements: all timings.
-        precision: of the variant to be compared: "fp32", "tf32", "fp16" or "bf16".
+        precision: of the variant to be compared, one of `RANKS`.
         wrong: baselines whose own timed outputs were wrong.
     """
     known = tuple(measurements)
@@ -68,8 +69,7 @@ def strongest(
 
 def precision_of(baseline: str) -> str:
     """The precision class a baseline's name ends with, such as "baseline:eager_tf32"; fp32 where it names none."""
-    ending = baseline.rpartition("_")[2]
-    return ending if ending in RANKS else "fp32"
+    return next((one for one in RANKS if baseline.endswith(f"_{one}")), "fp32")
 
 
 def wrong_baselines(findings: Iterable[Finding]) -> frozenset[str]:

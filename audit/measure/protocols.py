@@ -31,7 +31,7 @@ BY_HOW = {"cold": OURS, "hot": HOT, "host": HOST_CLOCK, "seen": SEEN}
 
 
 def published() -> tuple[Protocol, ...]:
-    """The two timings of the published evaluation."""
+    """The two timings of the published evaluation; the first, do_bench as it comes, is taken of every callable."""
     return (
         Protocol(name=DO_BENCH, of_mean=False, warmup_ms=25, rep_ms=100),
         Protocol(name=DO_BENCH_OF_MEAN, of_mean=True, warmup_ms=25, rep_ms=REP_MS),

@@ -158,7 +158,7 @@ class Session:
                 inductor=compiler_caches.brought(store, caches),
                 shape=self.case.shape,
                 profile=PROFILED_CALLS,
-                published=protocols.published() if baselines is None else (),
+                published=protocols.published()[: None if baselines is None else 1],
                 ceilings=baselines is None,
             )
             reply = process.call(request, limit_s=TIMING_LIMIT_S)

@@ -18,7 +18,8 @@ OriginalName = Annotated[str, Field(pattern=r"^original/[A-Za-z0-9_][A-Za-z0-9_.
 Role = Literal["claimed", "ablation", "no_op", "repair", "known_bad", "known_good"]
 Published = Annotated[float, Field(ge=1e-9, le=1e12)]
 """A time or a ratio somebody published; what lies outside is neither, and would overflow a quotient."""
-Precision = Literal["fp32", "tf32", "fp16", "bf16"]
+Precision = Literal["fp32", "split_fp16", "tf32", "fp16", "bf16"]
+"""Of the arithmetic, finest first; `split_fp16` is float32 split in fp16 parts: 22 bits, in fp16's range alone."""
 Dtype = Literal["float32", "float16", "bfloat16"]
 Position = Annotated[int, Field(ge=0, lt=1000)]
 """The place of an argument of the entry, from 0."""

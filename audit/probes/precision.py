@@ -30,7 +30,7 @@ MARGIN_BITS = 1.5
 LEAST_GAP_BITS = 6.0
 """Two yardsticks closer than this cannot be distinguished: long sums in another order lose some bits too."""
 RANK = {"bf16": 0, "fp16": 1, "tf32": 1, "fp32": 2}
-"""TF32 and fp16 keep the same 11 bits; they differ in range only."""
+"""TF32 and fp16 keep the same 11 bits; they differ in range only. Split fp16 must reach float32 at standard inputs."""
 _LESS_ON_A_GPU = re.compile(
     r"\b(?:tl|language)\s*\.\s*dot(?:_scaled)?\b|allow_?tf32|set_float32_matmul_precision", re.IGNORECASE
 )
@@ -69,7 +69,7 @@ def conclude(seen: Seen) -> Answer:
     text += f" (reference {of['fp32']:.1f}, TF32 {of['tf32']:.1f})"
     if place is None:
         return passed(f"{text}; the precisions cannot be told apart here")
-    if RANK[place] < RANK[declared]:
+    if RANK[place] < RANK.get(declared, RANK["fp32"]):
         return failed(f"{text}: {_named(place)} accuracy, declared {declared}")
     return passed(f"{text}: {_named(place)} accuracy")
 

@@ -12,7 +12,7 @@ from audit.measure.samples import LEAST_MS, found, median_ms, series
 from audit.measure.statistics import interval
 from audit.model import Finding, Measurement, Record
 from audit.model.gpus import names_in
-from audit.report import evidence, quantities, waterfall
+from audit.report import do_bench, evidence, quantities, waterfall
 from audit.report.messages import Recorded, headings, joined, message
 from audit.report.quantities import NONE, NOT_MEASURED, UNKNOWN, milliseconds, number, ratio
 from audit.report.view import Code, Figure, Section, Table
@@ -32,8 +32,9 @@ def section(record: Record, figures: tuple[Figure, ...]) -> Section:
         text = (message(how), *_controls(record), *_wrong(record))
     else:
         text = (message("times.none", absent=NOT_MEASURED, device=Recorded(record.device.name)),)
-    return Section(message("times.title"), "measured", paragraphs=text, tables=(table,) if rows else (),
-                   figures=figures)  # fmt: skip
+    known = do_bench.table(record)
+    tables = (*([table] if rows else []), *([known] if known else []))
+    return Section(message("times.title"), "measured", paragraphs=text, tables=tables, figures=figures)
 
 
 def honest(record: Record) -> str:

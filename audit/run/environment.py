@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from datetime import UTC, datetime
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 from audit import __version__
@@ -12,6 +13,7 @@ from audit.model import Environment
 from audit.sandbox import machine
 
 PACKAGES = ("torch", "numpy", "pydantic", "tree-sitter", "tree-sitter-cuda", "matplotlib", "jinja2")
+OPTIONAL = ("triton",)
 
 
 def describe(*, seeds: tuple[int, ...]) -> Environment:
@@ -22,7 +24,7 @@ def describe(*, seeds: tuple[int, ...]) -> Environment:
         machine=f"{processor_and_cores()}, {machine.memory_bytes() / machine.GIB:.0f} GiB",
         system=f"{platform.system()} {platform.machine()}, {_distribution()}",
         python=platform.python_version(),
-        packages={name: metadata.version(name) for name in PACKAGES},
+        packages={name: metadata.version(name) for name in (*PACKAGES, *filter(find_spec, OPTIONAL))},
         seeds=seeds,
     )
 

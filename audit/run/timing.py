@@ -67,9 +67,9 @@ def _interleaved(request: timing_requests.Interleaved, writer: EventWriter) -> E
 
 
 def _around(calls: dict[str, Indexed], request: timing_requests.Interleaved, stopwatch: Stopwatch) -> Events:
-    """Measure what comes after the blocks: the published protocol, this GPU's ceilings, then the profiler."""
-    if request.published and EAGER in calls:
-        yield from unverified_timing(EAGER, calls[EAGER], request.published)
+    """Measure what comes after the blocks: do_bench of each callable, this GPU's ceilings, then the profiler."""
+    for name, call in calls.items():
+        yield from by_do_bench(name, call, request.published if name == EAGER else request.published[:1])
     if request.ceilings:
         cold, hot = stopwatch.contrast()
         yield {"contrast": {"l2_bytes": stopwatch.l2_bytes}, "cold_ms": cold, "hot_ms": hot}
@@ -134,10 +134,10 @@ def _published(request: timing_requests.Published, _: EventWriter) -> Events:
     calls: dict[str, Indexed] = {}
     yield from _loaded(_variants(request, sets), calls)
     for name, function in calls.items():
-        unverified = unverified_timing(name, function, request.protocols)
-        yield from unverified
-        if unverified:
-            yield from other_clocks.between_messages(name, function, each_ms=median(unverified[0]["samples_ms"]))
+        timed = by_do_bench(name, function, request.protocols)
+        yield from timed
+        if timed:
+            yield from other_clocks.between_messages(name, function, each_ms=median(timed[0]["samples_ms"]))
 
 
 def _compiled(request: timing_requests.Compiled, _: EventWriter) -> Events:
@@ -205,7 +205,7 @@ MOST_SAMPLES = 300
 """Samples in the event of one protocol: where there are more, evenly spaced ones in the order they were taken."""
 
 
-def unverified_timing(name: str, function: Callable[[int], Any], protocols: Sequence[Protocol]) -> list[dict[str, Any]]:
+def by_do_bench(name: str, function: Callable[[int], Any], protocols: Sequence[Protocol]) -> list[dict[str, Any]]:
     """One event a protocol: `variant`, `protocol`, `samples_ms`. The inputs are those of the first set throughout."""
     return [
         {"variant": name, "protocol": protocol.name, "samples_ms": _do_bench(function, protocol)}

@@ -57,7 +57,7 @@ class Interleaved(Timing):
         inductor: the folder of torch.compile, below `caches`.
         shape: whose cost is reported.
         profile: calls of each that the profiler watches.
-        published: protocols for the eager baseline.
+        published: protocols for the eager baseline, of which the first is for every callable.
         ceilings: measure this GPU's own.
     """
 

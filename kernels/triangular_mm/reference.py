@@ -9,9 +9,10 @@ from collections.abc import Callable
 
 import torch
 
+Product = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 BYTES_PER_ELEMENT = 4
 BLOCK = 512
-"""Side from which on the blocked baseline stops halving: below it a product no longer fills a GPU."""
+"""Side of the blocks below which the blocked baselines go no further: a smaller product does not fill a GPU."""
 
 
 def inputs(shape: dict[str, int], generator: torch.Generator) -> list[torch.Tensor]:
@@ -43,14 +44,18 @@ def cost(shape: dict[str, int]) -> dict[str, float]:
     }
 
 
-def eager_tf32(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """The reference with TF32 allowed, for kernels that round their inputs too (a T4 ignores it)."""
-    before = torch.backends.cuda.matmul.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = True
-    try:
-        return reference(a, b)
-    finally:
-        torch.backends.cuda.matmul.allow_tf32 = before
+def with_tf32(function: Product) -> Product:
+    """The function with TF32 allowed, for kernels that round their inputs too (a T4 ignores it)."""
+
+    def run(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        before = torch.backends.cuda.matmul.allow_tf32
+        torch.backends.cuda.matmul.allow_tf32 = True
+        try:
+            return function(a, b)
+        finally:
+            torch.backends.cuda.matmul.allow_tf32 = before
+
+    return run
 
 
 def blocked(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -66,8 +71,38 @@ def blocked(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return c
 
 
-BASELINES: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
+def diagonals(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """The blocks of each diagonal of the result in one batched product, without the blocks that are zero.
+
+    Block (j + d, j) is block row j + d of A, from block column j to j + d, times block column j of B: on one diagonal d
+    all have one size and lie one stride apart.
+    """
+    side, stride = a.shape[0], BLOCK * (a.shape[0] + 1)
+    if side % BLOCK:
+        return blocked(a, b).float()
+    c, a, b = torch.zeros(side, side, dtype=torch.float32, device=a.device), a.contiguous(), b.contiguous()
+    for d in range(side // BLOCK):
+        sizes, inner, below = side // BLOCK - d, (d + 1) * BLOCK, d * BLOCK * side
+        left = a.as_strided((sizes, BLOCK, inner), (stride, side, 1), below)
+        right = b.as_strided((sizes, inner, BLOCK), (stride, side, 1))
+        out = c.as_strided((sizes, BLOCK, BLOCK), (stride, side, 1), below)
+        if a.dtype == torch.float32:
+            torch.bmm(left, right, out=out)
+        else:
+            torch.bmm(left, right, torch.float32, out=out)
+    return c
+
+
+def diagonals_fp16(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """The same with inputs rounded to fp16 first, and fp32 sums; on a GPU only."""
+    return diagonals(a.half(), b.half())
+
+
+BASELINES: dict[str, Product] = {
     "eager": reference,
-    "eager_tf32": eager_tf32,
+    "eager_tf32": with_tf32(reference),
     "blocked": blocked,
+    "diagonals": diagonals,
+    "diagonals_tf32": with_tf32(diagonals),
+    "diagonals_fp16": diagonals_fp16,
 }

@@ -12,7 +12,7 @@ from audit import claims
 from audit.measure import checks, compared
 from audit.measure.measurements import measurements_of
 from audit.measure.outputs import tolerances, verified
-from audit.measure.protocols import ALONE, ALONE_HOT, BUSY, HOST_CLOCK, OURS, SPAN
+from audit.measure.protocols import ALONE, ALONE_HOT, BUSY, DO_BENCH, HOST_CLOCK, OURS, SPAN
 from audit.measure.state import clocks, watched_blocks
 from audit.model import Measurement
 from audit.run.results import digest_of
@@ -73,6 +73,16 @@ def test_clocks_that_disagree_are_a_hint(host_ms: float, busy_ms: float, span_ms
     result = checks.about(own, "ladder", target="claim")
     assert [one.grade for one in result] == ["hint"] * len(found)
     assert all(words in one.summary for one, words in zip(result, found, strict=True))
+
+
+@pytest.mark.parametrize(("ms", "agrees"), [(0.3, True), (0.315, True), (0.33, False), (0.27, False)])
+def test_do_bench_that_disagrees_with_the_blocks_is_a_hint(ms: float, agrees: bool) -> None:
+    known = [*raced(samples("wmma", 0.3)), alone("wmma", ms, DO_BENCH).model_copy(update={"session": ""})]
+    about = [one for one in checks.about(known, "ladder", target="claim") if "do_bench" in one.summary]
+    assert len(about) == (0 if agrees else 1)
+    if not agrees:
+        assert (about[0].grade, about[0].target) == ("hint", "wmma")
+        assert about[0].summary.endswith(f"{100 * (ms / 0.3003 - 1):+.0f} %")
 
 
 def test_an_effect_of_the_order_is_told() -> None:

@@ -55,14 +55,17 @@ def test_a_ratio_is_of_two_medians_of_one_session() -> None:
 def test_the_strongest_baseline_is_as_precise_or_more_and_not_wrong() -> None:
     times = {"eager": 2.7, "blocked": 1.8, "graph_blocked": 1.3, "eager_tf32": 0.4, "eager_bf16": 0.2}
     known = [timing(f"baseline:{name}", ms) for name, ms in times.items()]
-    assert strongest(known, "fp32") == "baseline:graph_blocked"
+    assert strongest(known, "fp32") == strongest(known, "split_fp16") == "baseline:graph_blocked"
     assert strongest(known, "fp16") == strongest(known, "tf32") == "baseline:eager_tf32"
+    half = [*known, timing("baseline:diagonals_fp16", 0.1)]
+    assert strongest(half, "fp16") == "baseline:diagonals_fp16"
+    assert strongest(half, "tf32") == "baseline:eager_tf32", "fp16 has not the range of TF32"
     assert strongest(known, "bf16") == "baseline:eager_bf16"
     bad = comparison.wrong_baselines([finding("timed_outputs", "fail", target="baseline:graph_blocked"),
                                       finding("timed_outputs", target="baseline:blocked"),
                                       finding("timed_outputs", "fail", target="claimed")])  # fmt: skip
     assert strongest(known, "fp32", wrong=bad) == "baseline:blocked"
-    with pytest.raises(LookupError, match="unknown precision fp8; known: fp32, tf32, fp16, bf16"):
+    with pytest.raises(LookupError, match="unknown precision fp8; known: fp32, split_fp16, tf32, fp16, bf16"):
         strongest(known, "fp8")
 
 

@@ -96,7 +96,11 @@ def test_a_build_that_comes_late_runs_beside_eager_and_the_strongest_baseline(tm
     later = measure.times(one, builds("claimed"), passed={"claimed"}, baselines=False)
     assert workers.kinds() == ["cases", "interleaved", "cases", "interleaved", "published"]
     race = workers.requests[3]
-    assert (race.baselines, race.compiled, race.published) == (("eager", "blocked"), (), ())
+    assert (race.baselines, race.compiled, [one.name for one in race.published]) == (
+        ("eager", "blocked"),
+        (),
+        [DO_BENCH],
+    )
     assert {one.session for one in later.measurements} == {"later", ""}, "each call tells its own"
     found = measure.compared([*first.measurements, *later.measurements], "claimed", BLOCKED)
     assert found is not None

@@ -16,7 +16,7 @@ BLOCKS = tuple(range(12))
 H100 = "NVIDIA H100 80GB HBM3"
 COST = {"flops": 2.29e10, "bytes": 1.34e8}
 TIMES_MS = {"baseline:eager": 2.72, "baseline:eager_tf32": 0.37, "baseline:blocked": 1.8, "fixed_grid2d": 6.6,
-            "wmma_split": 0.3, "wmma_f16": 0.33, "control:again:wmma_split": 0.3}  # fmt: skip
+            "register_blocked": 0.3, "wmma_f16": 0.33, "control:again:register_blocked": 0.3}  # fmt: skip
 
 
 def timing(name: str, median_ms: float, *, protocol: str = OURS, session: str = "ladder") -> Measurement:
@@ -40,7 +40,7 @@ def raced(*, right: bool = False, extra: tuple[Measurement, ...] = ()) -> Record
     times = dict(TIMES_MS, **({"claimed": 0.9} if right else {}))
     measurements = (
         *(timing(name, ms) for name, ms in times.items()),
-        timing("wmma_split", 0.29, protocol=HOT),
+        timing("register_blocked", 0.29, protocol=HOT),
         timing("claimed", 0.9 if right else 0.02, protocol=DO_BENCH, session=""),
         timing("baseline:eager", 2.7, protocol=DO_BENCH, session=""),
         ceiling("copy", {"bytes": 2 << 28}, 0.2),
@@ -60,12 +60,12 @@ def section(record: Record, slug: str) -> Section:
 
 
 def rows(record: Record) -> dict[str, dict[str, str]]:
-    table = section(record, "measured").tables[-1]
+    table = section(record, "measured").tables[0]
     return {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
 
 
 def test_each_passing_variant_stands_against_eager_and_the_strongest_as_precise() -> None:
-    split = rows(raced())["wmma_split"]
+    split = rows(raced())["register_blocked"]
     assert split["Against eager"].startswith("9.067x (9.0")
     assert split["Which is"] == "baseline:blocked"
     assert split["Against the strongest"].startswith("6x (")
@@ -86,11 +86,24 @@ def test_an_exhibit_and_the_control_have_no_row() -> None:
     result = rows(raced())
     assert "claimed" not in result
     assert not [name for name in result if name.startswith("control")]
-    assert any("wmma_split, timed twice" in text for text in section(raced(), "measured").paragraphs)
+    assert any("register_blocked, timed twice" in text for text in section(raced(), "measured").paragraphs)
+
+
+def test_the_do_bench_table_has_a_column_for_each_gpu_in_question_and_times_in_one() -> None:
+    extra = (timing("register_blocked", 0.31, protocol=DO_BENCH, session=""),)
+    table = section(raced(extra=extra), "measured").tables[1]
+    assert table.columns == ("What", "State", "T4", "L4", "A100", "H100")
+    assert table.rows == (
+        ("claimed", "failed", *["NOT MEASURED"] * 3, "0.02002 ms (0.02 to 0.02004)"),
+        ("register_blocked", "passed", *["NOT MEASURED"] * 3, "0.3103 ms (0.31 to 0.3106)"),
+        ("baseline:eager", "baseline", *["NOT MEASURED"] * 3, "2.703 ms (2.7 to 2.705)"),
+    )
+    assert table.caption.startswith("Times by triton.testing.do_bench (triton ")
+    assert len(section(triangular(), "measured").tables) == 0
 
 
 def test_the_fastest_stands_first() -> None:
-    assert list(rows(raced()))[:4] == ["wmma_split", "wmma_f16", "baseline:eager_tf32", "baseline:blocked"]
+    assert list(rows(raced()))[:4] == ["register_blocked", "wmma_f16", "baseline:eager_tf32", "baseline:blocked"]
 
 
 def test_page_one_gives_the_speed_that_can_be_defended() -> None:
@@ -104,8 +117,8 @@ def test_the_way_down_of_a_wrong_kernel_gives_it_no_ratio() -> None:
     found = [(step.label, step.shown(), step.note) for step in waterfall.steps(raced())]
     assert found[0] == ("published for H100", "about 150x", "")
     assert found[1] == ("claimed kernel here", "none", "failed: no speedup of it is reported")
-    assert found[2][:2] == ("wmma_split against baseline:eager", "9.067x")
-    assert found[3][:2] == ("wmma_split against baseline:blocked, the strongest", "6x")
+    assert found[2][:2] == ("register_blocked against baseline:eager", "9.067x")
+    assert found[3][:2] == ("register_blocked against baseline:blocked, the strongest", "6x")
     assert len(found) == 4
 
 
@@ -123,7 +136,7 @@ def test_a_control_that_failed_makes_every_ratio_inconclusive() -> None:
     other = {"control:again:wmma_f16": 0.4, "wmma_f16": 0.33, "baseline:eager_tf32": 0.37}
     record = raced(extra=tuple(timing(name, ms, session="other") for name, ms in other.items()))
     assert rows(record)["wmma_f16"]["Conclusion"] == "inconclusive"
-    assert rows(record)["wmma_split"]["Conclusion"] == "faster", "that of the other session"
+    assert rows(record)["register_blocked"]["Conclusion"] == "faster", "that of the other session"
 
 
 @pytest.mark.parametrize("right", [False, True])
@@ -143,7 +156,7 @@ def test_times_taken_one_after_another_have_no_interval_and_are_inconclusive() -
     record = raced()
     bare = tuple(one.model_copy(update={"blocks": (), "positions": ()}) for one in record.measurements)
     record = record.model_copy(update={"measurements": bare})
-    split = rows(record)["wmma_split"]
+    split = rows(record)["register_blocked"]
     assert (split["95 % interval"], split["Conclusion"]) == ("none", "inconclusive")
     assert "one after another" in section(record, "measured").paragraphs[0]
     drawn = {figure.name: figure for figure in figures.draw(record)}
@@ -157,5 +170,5 @@ def test_a_baseline_that_is_wrong_while_timed_is_named_and_compared_with_nothing
     bad = Finding.model_validate(fields)
     result = section(record.model_copy(update={"findings": (*record.findings, bad)}), "measured")
     assert f"timed calls: {judge.BASELINE}. No ratio to them counts" in " ".join(map(str, result.paragraphs))
-    (times,) = result.tables
+    times = result.tables[0]
     assert {str(row[4]) for row in times.rows} == {"none"}

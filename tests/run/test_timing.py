@@ -21,6 +21,7 @@ from audit.sandbox import surroundings
 NO_GPU = not torch.cuda.is_available()
 FOLDER = claims.load("triangular_mm")
 SIDE = 64
+OWN = ("eager", "eager_tf32", "blocked", "diagonals", "diagonals_tf32", "diagonals_fp16")
 
 
 @pytest.fixture
@@ -67,9 +68,9 @@ def test_without_a_driver_nothing_is_watched() -> None:
 def test_baselines_are_those_of_the_claim_and_their_graphs() -> None:
     sets = [[torch.randn(4, 4).tril(), torch.randn(4, 4).tril()]]
     reference, names = callables.names(FOLDER.reference, sets)
-    assert names == ["eager", "eager_tf32", "blocked", "graph_eager", "graph_eager_tf32", "graph_blocked"]
+    assert names == [*OWN, *(f"graph_{name}" for name in OWN)]
     assert torch.equal(callables.baseline("blocked", reference, sets)(0), reference.reference(*sets[0]))
-    with pytest.raises(LookupError, match="unknown baseline nothing; known: eager, eager_tf32, blocked, compile"):
+    with pytest.raises(LookupError, match=f"unknown baseline nothing; known: {', '.join(OWN)}, compile"):
         callables.baseline("nothing", reference, sets)
 
 
