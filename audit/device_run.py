@@ -137,8 +137,16 @@ class DeviceRun:
         return case
 
     def _shapes(self) -> tuple[Shape, ...]:
-        """The shapes to ask at; of an importer's candidates the first whose work fits this device."""
+        """The shapes to ask at; of an importer's candidates the first whose work fits this device.
+
+        Questions about values need no large arrays: on a GPU, which can run the claimed shape, the importer's most
+        faithful smaller one is asked too where it counts for the claim.
+        """
         shapes = self.device.shapes(self._folder.claim)
+        if self.kind == "cuda" and self._folder.claim.shapes.emulated_by == "importer":
+            smaller = self._folder.claim.shapes.emulated[0]
+            known = smaller in shapes or scope_of(smaller, self._folder.claim.shapes, self._numbers) == "other"
+            return shapes if known else (smaller, *shapes)
         if self.kind == "cuda" or self._folder.claim.shapes.emulated_by == "claim" or len(shapes) == 1:
             return shapes
         request = requests.Work(reference=self._folder.reference, shapes=shapes, most=MOST_WORK)

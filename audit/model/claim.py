@@ -64,10 +64,14 @@ class Observation(Frozen):
 
 
 class Protocol(Frozen):
-    """How the claim says it was evaluated, step by step, and the flags the kernel was compiled with."""
+    """How the claim says it was evaluated, step by step, and the flags the kernel was compiled with.
+
+    `timed_mean`: the evaluation timed `.mean()` of the one result too, as a second time.
+    """
 
     steps: tuple[str, ...]
     flags: tuple[str, ...] = ()
+    timed_mean: bool = False
 
 
 class Harness(Frozen):

@@ -25,6 +25,8 @@ Run = Literal["claim", "reference", "plant"]
 Step = Mapping[str, Any]
 """A run, the index of its case, and options; see `audit.run.requests.Step`."""
 INTERPRETER_ERROR = "InterpreterError"
+MOST_MIDDLE_BYTES = 32 << 20
+"""Of the inputs and the right result of a case at which many questions are asked, where there is a smaller one."""
 LARGEST_ITEM_BYTES = 16
 """An element of complex128: no output has larger ones."""
 
@@ -97,6 +99,11 @@ class Case:
         assert isinstance(sizes, tuple)
         parts = zip(self.right.split(values), sizes, strict=True)
         return np.concatenate([part / (size or 1.0) for part, size in parts])
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of its inputs' file and of its right result in float64."""
+        return self.inputs.stat().st_size + self.expected.nbytes
 
     @property
     def output_bytes(self) -> tuple[int, ...]:
@@ -286,9 +293,12 @@ def largest_of(cases: Sequence[Case]) -> Case:
 
 
 def middle_of(cases: Sequence[Case]) -> Case:
-    """A case of middle size."""
+    """A case of middle size, or a smaller one where its arrays are large."""
     by_size = counting(cases)
-    return by_size[len(by_size) // 2]
+    place = len(by_size) // 2
+    while place and by_size[place].bytes > MOST_MIDDLE_BYTES:
+        place -= 1
+    return by_size[place]
 
 
 def counting(cases: Sequence[Case]) -> list[Case]:

@@ -157,8 +157,7 @@ def _made(plan: Sequence[tuple[Case, list[str]]], reply: Reply) -> Wanted:
 
 def groups_of(case: Case) -> list[str]:
     """The groups of variations that are made of a middle case."""
-    size = case.inputs.stat().st_size + case.expected.nbytes
-    return [*ALWAYS, *(() if size > MOST_BYTES else BY_VALUE)]
+    return [*ALWAYS, *(() if case.bytes > MOST_BYTES else BY_VALUE)]
 
 
 def _varied(case: Case, groups: Sequence[str], reply: Reply, of: int) -> Varied:

@@ -111,11 +111,12 @@ def needed(got: Numbers, want: Numbers) -> float | None:
         scale = rms(want)
     except NothingFinite:
         return None
-    apart = ~same(got, want)
-    if not bool(apart.any()):
+    alike = same(got, want)
+    if bool(alike.all()):
         return 0.0
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        shares = abs(got[apart] - want[apart]) / (abs(want[apart]) + scale)
+        shares = abs(got - want) / (abs(want) + scale)
+    shares[alike] = 0.0
     worst = float(shares.max())  # NaN if one is
     return worst if math.isfinite(worst) else None
 

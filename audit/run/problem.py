@@ -251,7 +251,14 @@ def tf32(x: torch.Tensor) -> torch.Tensor:
     return torch.where(x.isfinite(), (rounded & -(1 << TF32_DROPPED)).view(torch.float32), x)
 
 
+def split_fp16(x: torch.Tensor) -> torch.Tensor:
+    """A tensor as the sum of its fp16 rounding and of the fp16 rounding of the rest."""
+    first = x.to(torch.float16).to(x.dtype)
+    return first + (x - first).to(torch.float16).to(x.dtype)
+
+
 FORMATS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "split_fp16": split_fp16,
     "tf32": tf32,
     "fp16": lambda x: x.to(torch.float16).to(x.dtype),
     "bf16": lambda x: x.to(torch.bfloat16).to(x.dtype),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -14,7 +15,7 @@ from audit.claims.shapes.counting import Scope
 from audit.model import Finding
 from audit.probes import answer, contract
 from audit.probes.answer import Answer, Seen, failed, passed
-from audit.probes.called import Call, Case, Mode, middle_of
+from audit.probes.called import MOST_MIDDLE_BYTES, Call, Case, Mode, middle_of
 from audit.probes.memory_access import smaller
 from audit.probes.target import Target
 
@@ -72,9 +73,14 @@ def test_beside_shapes_that_count_the_others_are_told_apart() -> None:
     assert asked(both, failed("wrong", shape={"N": 8})).fails_kernel
 
 
-def test_one_call_is_asked_at_a_shape_that_counts_where_there_is_one() -> None:
-    small, kept, claimed = case(4, "other"), case(8, "kept"), case(16, "claimed")
+def test_one_call_is_asked_at_a_shape_that_counts_where_there_is_one(tmp_path: Path) -> None:
+    scopes: tuple[tuple[int, Scope], ...] = ((4, "other"), (8, "kept"), (16, "claimed"))
+    small, kept, claimed = (replace(case(*one), inputs=tmp_path / "0.inputs.pt") for one in scopes)
+    claimed.inputs.write_bytes(b"0" * 100)
     assert middle_of((small, kept, claimed)) == claimed
+    with claimed.inputs.open("wb") as file:
+        file.truncate(MOST_MIDDLE_BYTES)
+    assert middle_of((small, kept, claimed)) == kept, "many questions are asked there, and its arrays are smaller"
     assert smaller(target(small, kept, claimed)) == kept
     assert middle_of((small,)) == small
 

@@ -57,7 +57,7 @@ def test_tf32_keeps_eleven_bits_rounds_to_even_and_leaves_infinity() -> None:
     assert tf32(one).tolist() == [1 + 2**-10, 1.0, 1 + 2**-9, math.inf, -1.0]
 
 
-@pytest.mark.parametrize(("name", "least", "most"), [("tf32", 12, 13), ("fp16", 12, 13), ("bf16", 9, 10)])
+@pytest.mark.parametrize(("name", "least", "most"), [("split_fp16", 22, 25), ("tf32", 12, 13), ("fp16", 12, 13), ("bf16", 9, 10)])
 def test_effective_bits_of_rounded_numbers(name: str, least: float, most: float) -> None:
     x = torch.randn(1 << 14, generator=torch.Generator().manual_seed(7))
     bits = effective_bits(FORMATS[name](x).double(), x.double())
@@ -91,7 +91,7 @@ def told(tmp_path: Path, **more: Any) -> list[dict[str, Any]]:
 
 def test_variations_come_with_what_is_right_for_them(tmp_path: Path) -> None:
     first, *others = told(tmp_path)
-    assert set(first["bits"]) == {"fp32", "tf32", "fp16", "bf16"}
+    assert set(first["bits"]) == {"fp32", "split_fp16", "tf32", "fp16", "bf16"}
     names = [event["variation"] for event in others]
     moved = ["last_element", "one_element", "middle_element", "whole_numbers", "two_exchanged"]
     assert names[:8] == ["other_values", *moved, "input_0_a", "input_1_b"]
