@@ -57,7 +57,9 @@ def test_tf32_keeps_eleven_bits_rounds_to_even_and_leaves_infinity() -> None:
     assert tf32(one).tolist() == [1 + 2**-10, 1.0, 1 + 2**-9, math.inf, -1.0]
 
 
-@pytest.mark.parametrize(("name", "least", "most"), [("split_fp16", 22, 25), ("tf32", 12, 13), ("fp16", 12, 13), ("bf16", 9, 10)])
+@pytest.mark.parametrize(
+    ("name", "least", "most"), [("split_fp16", 22, 25), ("tf32", 12, 13), ("fp16", 12, 13), ("bf16", 9, 10)]
+)
 def test_effective_bits_of_rounded_numbers(name: str, least: float, most: float) -> None:
     x = torch.randn(1 << 14, generator=torch.Generator().manual_seed(7))
     bits = effective_bits(FORMATS[name](x).double(), x.double())
