@@ -1,3 +1,4 @@
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -5,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from audit.apps import cli, doctor
+from audit.apps.commands import COMMANDS, FIRST
 from audit.build.emulated import toolchain
 from tests.conftest import LONGEST_FIRST
 
@@ -19,6 +21,26 @@ def test_a_command_is_imported_when_it_is_asked_for() -> None:
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "audit.apps.commands.run" in result
     assert "audit.apps.batch.command" not in result
+
+
+@pytest.mark.parametrize(("name", "examples"), [("", FIRST), *((name, one.examples) for name, one in COMMANDS.items())])
+def test_help_ends_with_examples_that_the_command_takes(
+    name: str, examples: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main([*name.split(), "--help"])
+    assert ended.value.code == 0
+    assert tuple(line.strip() for line in capsys.readouterr().out.splitlines()[-len(examples) :]) == examples
+    for program, *arguments in map(shlex.split, examples):
+        assert program == "audit"
+        assert not name or arguments[0] == name
+        assert callable(cli._parser(arguments[0]).parse_args(arguments).command)
+
+
+def test_files_may_follow_the_verdicts_to_fail_on() -> None:
+    given = cli._parser("check").parse_args(["check", "--fail-on", "wrong,cannot be built", "kernel.cu", "ref.py"])
+    assert given.fail_on == "wrong,cannot be built"
+    assert given.source == [Path("kernel.cu"), Path("ref.py")]
 
 
 def test_a_command_nearly_named_is_offered(capsys: pytest.CaptureFixture[str]) -> None:

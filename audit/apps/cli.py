@@ -11,9 +11,10 @@ import difflib
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from typing import Any
 
 from audit import __version__
-from audit.apps.commands import COMMANDS
+from audit.apps.commands import COMMANDS, FIRST, epilog
 from audit.model.errors import AuditError, BadInput
 from audit.report import terminal
 
@@ -40,16 +41,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser(chosen: str) -> argparse.ArgumentParser:
     """The parser with the arguments of the chosen command; of the others only names and help are needed."""
-    parser = terminal.Parser(prog="audit", description="Audit published GPU-kernel speedup claims.")
+    parser = terminal.Parser(prog="audit", description="Audit published GPU-kernel speedup claims.", **_end(FIRST))
     parser.add_argument("--version", action="version", version=f"audit {__version__}")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, (place, text) in COMMANDS.items():
-        command = subparsers.add_parser(name, help=text)
+    for name, known in COMMANDS.items():
+        command = subparsers.add_parser(name, help=known.help, description=known.help, **_end(known.examples))
         if name == chosen:
-            _declare(command, place)
+            _declare(command, known.place)
     if chosen and chosen not in COMMANDS and (near := difflib.get_close_matches(chosen, COMMANDS, n=1)):
         parser.error(f"there is no command {chosen}; did you mean {near[0]}?")
     return parser
+
+
+def _end(examples: tuple[str, ...]) -> dict[str, Any]:
+    """The options of a parser whose help ends with examples, a line each."""
+    return {"epilog": epilog(examples), "formatter_class": argparse.RawDescriptionHelpFormatter}
 
 
 def _declare(parser: argparse.ArgumentParser, place: str) -> None:

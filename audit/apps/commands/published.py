@@ -55,7 +55,7 @@ def check(  # noqa: PLR0913  # one argument an option
     seed: Seed = None,
     lang: Language = "en",
     formats: Formats = USUAL,
-    fail_on: FailOn = (),
+    fail_on: FailOn = "",
     json: Json = False,
 ) -> int:
     """Import into `OUT/NAME`, audit that and print the verdict; return 0 whatever it is, but for `fail_on`.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, get_args
 
@@ -22,16 +21,14 @@ from audit.report.messages import LANGUAGES
 USUAL = ",".join(DEFAULT)
 Language = Annotated[str, Arg("language of the report (default: en)", choices=LANGUAGES)]
 Formats = Annotated[str, Arg(f"formats, with commas: of {', '.join(FORMATS)} (default: {USUAL})", "LIST")]
-
-
-FailOn = Annotated[tuple[str, ...], Arg("verdicts that end the command with exit code 3, such as wrong", "VERDICT")]
+FailOn = Annotated[str, Arg("verdicts, with commas, that end the command with exit code 3: wrong,undefined", "LIST")]
 Seed = Annotated[int | None, Arg("the seed a record names, to reproduce its findings", "N")]
 Json = Annotated[bool, Arg("print the verdict as one line of JSON, and progress on standard error")]
 
 
-def verdicts(names: Sequence[str]) -> frozenset[str]:
-    """Return the verdicts that `--fail-on` names, also with commas. Raises BadInput for an unknown one."""
-    given = [one.strip() for name in names for one in name.split(",") if one.strip()]
+def verdicts(names: str) -> frozenset[str]:
+    """Return the verdicts that `--fail-on` names, with commas. Raises BadInput for an unknown one."""
+    given = [one.strip() for one in names.split(",") if one.strip()]
     known = get_args(VerdictName)
     for name in given:
         if name not in known:

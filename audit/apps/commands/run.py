@@ -30,7 +30,7 @@ def run(  # noqa: PLR0913  # one argument an option
     seed: Seed = None,
     lang: Language = "en",
     formats: Formats = USUAL,
-    fail_on: FailOn = (),
+    fail_on: FailOn = "",
     json: Json = False,
 ) -> int:
     """Audit, print the verdict with its reasons, and return 0 whatever the verdict is, but for `fail_on`."""
