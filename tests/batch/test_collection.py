@@ -50,8 +50,12 @@ def test_a_list_sets_parameters_and_names(tmp_path: Path) -> None:
 def test_a_broken_claim_is_told_in_its_place(tmp_path: Path) -> None:
     tiny.claim(tmp_path, "good")
     (tiny.claim(tmp_path, "bad") / "claimed.cu").unlink()
-    bad, good = items(tmp_path)
+    long = tiny.claim(tmp_path, "long") / "claim.toml"
+    long.write_text(long.read_text().replace("claimed.cu", f"{'x' * 300}.cu"))  # no file system takes such a name
+    bad, good, named = items(tmp_path)
     assert good.known is None
+    assert named.known is not None
+    assert (named.known.outcome, "File name too long" in named.known.reason) == ("bad input", True)
     assert bad.known is not None
     assert "bad/claimed.cu: the file is missing" in bad.known.reason
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,8 @@ def test_a_collection_goes_through_every_stage_without_a_gpu(
     claim(root, "impossible", more=CLAIMED_FOR + OBSERVED)
     claim(root, "no_claim", role="known_good")
     (claim(root, "broken") / "claim.toml").write_text("name = 3")
+    bad = claim(root, "a_bad") / "claim.toml"
+    bad.write_text(bad.read_text().replace("claimed.cu", f"{'x' * 300}.cu"))  # no file system takes such a name
     assert cli.main(["funnel", str(root), "--out", str(out), "--device", "emulated", "--seed", "7"]) == 0
     known = {path.stem: state.read(ItemState, path) for path in (out / "items").iterdir()}
     ends = {name: (one.last.stage, one.last.outcome, one.last.verdict) for name, one in known.items() if one.last}
@@ -58,14 +61,19 @@ def test_a_collection_goes_through_every_stage_without_a_gpu(
         "impossible": ("lint", "settled", "impossible time"),
         "no_claim": ("lint", "left out", "cannot be audited"),
         "broken": ("lint", "left out", "cannot be audited"),
+        "a_bad": ("lint", "error", ""),
     }
+    assert known["a_bad"].last is not None
+    assert re.match(r"OSError: .*File name too long.* \(\w+\.py, line \d+\)$", known["a_bad"].last.reason)
     assert store.read(out / "records" / "wrong" / "emulated" / "record.json").verdict.name == "wrong"
     assert (out / "funnel.html").is_file()
     capsys.readouterr()
     assert cli.main(["funnel", str(root), "--out", str(out), "--device", "emulated"]) == 2
     assert "--resume" in capsys.readouterr().err
     assert cli.main(["funnel", str(root), "--out", str(out), "--device", "emulated", "--resume"]) == 0
-    assert "emulated 0 of 5 items" in capsys.readouterr().out
+    resumed = capsys.readouterr().out
+    assert "lint     1 of 6 items" in resumed  # what ended in an error alone
+    assert "emulated 0 of 6 items" in resumed
 
 
 def test_hints_are_counted_and_settle_nothing(tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def _read(item: Item, notebook_sha256: str) -> Item:
     """With the hashes of the claim's files; a broken claim is bad input in its place and stops no other."""
     try:
         sources = claims.load(str(item.folder)).audited.sources
-    except BadInput as error:
+    except (BadInput, OSError) as error:
         sources = ()
         item = replace(item, known=Attempt(stage="notebook", outcome="bad input", reasons=(str(error),)))
     depends_on = ([one.model_dump(mode="json") for one in sources], item.values, notebook_sha256)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from audit.apps import bundle
@@ -15,7 +16,7 @@ from audit.apps.batch.classify import EXECUTED, LOG, classify
 from audit.apps.batch.items import Item
 from audit.apps.batch.jobs import Jobs
 from audit.apps.batch.keeper import Job
-from audit.apps.batch.run import ITEMS, Setting
+from audit.apps.batch.run import ITEMS, Setting, guarded
 from audit.apps.batch.state import Attempt, End, ItemState, StageName
 from audit.model import store
 from audit.model.errors import BadInput
@@ -95,7 +96,8 @@ class NotebookEngine:
 
     def ended(self, wait_s: float) -> list[tuple[str, Attempt]]:
         """See `Engine`."""
-        return [(name, self._attempt(name, end)) for name, end in self._stage.jobs.ended(wait_s)]
+        ends = self._stage.jobs.ended(wait_s)
+        return [(name, guarded(self._stage.name, partial(self._attempt, name, end))) for name, end in ends]
 
     def _attempt(self, name: str, end: End) -> Attempt:
         item, started = self._started.pop(name)

@@ -7,8 +7,9 @@ import fcntl
 import os
 import secrets
 import time
+import traceback
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +49,17 @@ class Setting:
 
     out: Path
     seed: int
+
+
+def guarded(stage: StageName, work: Callable[[], Attempt]) -> Attempt:
+    """The attempt that `work` returns; whatever it raises ends this item in the state `error` and no other item."""
+    try:
+        return work()
+    except Exception as error:  # a file of others may break any parser; the other items go on
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [one for one in frames if "audit" in Path(one.filename).parts][-1]
+        text = f"{type(error).__name__}: {error} ({Path(own.filename).name}, line {own.lineno})"
+        return Attempt(stage=stage, outcome="error", reasons=(text,))
 
 
 class Stage(Protocol):

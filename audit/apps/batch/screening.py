@@ -14,7 +14,7 @@ from pathlib import Path
 
 from audit import claims
 from audit.apps.batch.items import Item
-from audit.apps.batch.run import Setting
+from audit.apps.batch.run import Setting, guarded
 from audit.apps.batch.state import Attempt, ItemState, StageName
 from audit.audit import Audit
 from audit.build.cuda import gpu, toolchain
@@ -74,7 +74,9 @@ class Screen:
     at_a_time: int = AT_A_TIME
 
     def needs(self, _: Item, known: ItemState) -> bool:
-        """Every item that no stage settled or left out, once."""
+        """Every item that no stage settled or left out, once; again on resuming where this stage ended in an error."""
+        if known.last is not None and known.last.outcome == "error":
+            return known.last.stage == self.name
         return known.settled is None and known.left_out is None and not known.asked(self.name)
 
     @contextmanager
@@ -118,11 +120,14 @@ class Threads:
     def _ask(self, asked: Asked) -> Attempt:
         """The attempt with its seconds; a stage that cannot answer says why, and the other items go on."""
         began = time.monotonic()
-        try:
-            attempt = self._stage.ask(asked)
-        except AuditError as error:
-            attempt = Attempt(stage=self._stage.name, outcome="no answer", reasons=(str(error),))
+        attempt = guarded(self._stage.name, lambda: self._answer(asked))
         return attempt.model_copy(update={"seconds": round(time.monotonic() - began, 3)})
+
+    def _answer(self, asked: Asked) -> Attempt:
+        try:
+            return self._stage.ask(asked)
+        except AuditError as error:
+            return Attempt(stage=self._stage.name, outcome="no answer", reasons=(str(error),))
 
 
 def claimed_of(item: Item) -> ClaimFolder:

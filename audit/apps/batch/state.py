@@ -17,15 +17,16 @@ SCHEMA = 2
 """History: 1 (2026-11) batch and funnel apart; 2 (2026-11) one form for both."""
 StageName = Literal["lint", "review", "emulated", "gpu", "notebook"]
 Outcome = Literal[
-    "settled", "left out", "passed on", "no answer",
+    "settled", "left out", "passed on", "no answer", "error",
     "finished", "bad input", "failed", "crashed", "timed out", "infrastructure",
 ]  # fmt: skip
-"""The first four are of screening stages, the others of a notebook."""
-State = Literal["finished", "not run", "bad input", "failed", "crashed", "timed out", "infrastructure"]
+"""The first four are of screening stages, `error` is of both, the others are of a notebook."""
+State = Literal["finished", "not run", "bad input", "failed", "error", "crashed", "timed out", "infrastructure"]
 MEANINGS: dict[State, str] = {
     "finished": "the audit ended with a verdict, whatever it is",
     "bad input": "the claim or a parameter cannot be audited; the reason says what to correct",
     "failed": "a cell of the notebook raised, or the notebook ended without a verdict",
+    "error": "an exception of this kit that no other state covers; the reason names it and its line",
     "crashed": "the notebook's kernel, or papermill, died of a signal",
     "timed out": "not over within the outer limit; all its processes were killed",
     "infrastructure": "something outside the audit failed, every time it was tried: memory, disk, kernel start, a node",
@@ -33,7 +34,8 @@ MEANINGS: dict[State, str] = {
 }
 """From best to worst: a batch exits with the code of the worst state of any claim."""
 EXIT_CODES: dict[State, int] = {
-    "finished": 0, "not run": 130, "bad input": 3, "failed": 4, "crashed": 5, "timed out": 6, "infrastructure": 7,
+    "finished": 0, "not run": 130, "bad input": 3, "failed": 4, "error": 8, "crashed": 5, "timed out": 6,
+    "infrastructure": 7,
 }  # fmt: skip
 SEVERITY: tuple[State, ...] = tuple(MEANINGS)
 FULL = f"[Errno {errno.ENOSPC}]"
@@ -59,8 +61,8 @@ class Attempt(Frozen):
 
     `settled` has a verdict and ends the item's way; `left out` ends it without one, since there is nothing to audit;
     `passed on` found nothing that settles it; `no answer` says why the stage could not tell, which settles nothing
-    either. `MEANINGS` has the outcomes of a notebook. `hints` counts those of the source review. `end` is set where
-    processes ran a notebook.
+    either; `error` is an exception that concerns this item alone. `MEANINGS` has the outcomes of a notebook. `hints`
+    counts those of the source review. `end` is set where processes ran a notebook.
     """
 
     stage: StageName
@@ -80,7 +82,7 @@ class Attempt(Frozen):
     @property
     def disk_full(self) -> bool:
         """Return whether it failed because no space was left."""
-        return self.outcome == "infrastructure" and FULL in self.reason
+        return self.outcome in ("infrastructure", "error") and FULL in self.reason
 
 
 class ItemState(Frozen):
