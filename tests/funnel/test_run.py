@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from audit.apps.batch import screened, state
+from audit.apps.batch import screened, screening, state
 from audit.apps.batch.items import Collection, file_name, of_folder
-from audit.apps.batch.run import Run
+from audit.apps.batch.run import Run, Setting
 from audit.apps.batch.screening import Asked
 from audit.apps.batch.state import Attempt, ItemState, RunState, StageRun
 from audit.model.errors import BadInput, WorkerFailed
 from audit.report import html, markdown
 from audit.report.progress import Progress
+from audit.sandbox import machine
 from tests.funnel.made import Answering, claim, items
 
 
@@ -91,6 +92,19 @@ def test_what_cannot_be_asked_says_why_and_goes_on(tmp_path: Path) -> None:
     assert funnel.items["a"].attempts[0].outcome == "no answer"
     assert funnel.items["a"].attempts[0].reasons == ("the parent died",)
     assert gpu.asked == ["a"]
+
+
+@pytest.mark.parametrize(("cores", "gib", "slots"), [(1, 64, 1), (6, 64, 6), (6, 8, 4), (6, 1, 1)])
+def test_as_many_items_are_at_work_as_cores_and_memory_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: int, gib: int, slots: int
+) -> None:
+    monkeypatch.setattr(machine, "cores", lambda _: cores)
+    monkeypatch.setattr(machine, "memory_bytes", lambda _: gib * machine.GIB)
+    at_once = {}
+    for stage in screening.STAGES:
+        with stage.engine(Setting(tmp_path, 1)) as engine:
+            at_once[stage.name] = engine.slots
+    assert at_once == {"lint": slots, "review": 1, "emulated": slots, "gpu": 1}
 
 
 def test_a_folder_that_holds_a_funnel_is_not_overwritten(tmp_path: Path) -> None:

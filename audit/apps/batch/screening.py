@@ -30,11 +30,13 @@ from audit.review.hints import review_python, review_source
 from audit.run import environment
 from audit.run.pool import Workers
 from audit.run.requests import Cases
-from audit.scheduler import places
+from audit.sandbox import machine
 
 RECORDS = "records"
 AT_A_TIME = 64
 """Items asked with the same worker processes: what these keep for an audit goes with them."""
+WORKERS_AN_ITEM = 4
+"""Sessions that one item keeps at work at most times: it has one variant, and holds no process between two calls."""
 MOST_REASONS = 4
 ORACLE_LIMIT_S, SESSION_LIMIT_S, KERNEL_LIMIT_S = 60.0, 30.0, 10.0
 IMPOSSIBLE, NO_CLAIM = "impossible time", "cannot be audited"
@@ -61,7 +63,7 @@ class Screen:
         title: for people.
         asks: what it asks, and what it can settle.
         ask: takes an item that no stage before settled.
-        at_once: items at work at once.
+        in_parallel: as many items at once as the cores and the memory of this process hold, not one at a time.
         where: names the machine its time passes on.
     """
 
@@ -69,7 +71,7 @@ class Screen:
     title: str
     asks: str
     ask: Callable[[Asked], Attempt]
-    at_once: int = 1
+    in_parallel: bool = False
     where: Callable[[], str] = environment.processor_and_cores
     at_a_time: int = AT_A_TIME
 
@@ -83,9 +85,10 @@ class Screen:
     def engine(self, setting: Setting) -> Iterator[Threads]:
         """Threads of this process, with worker processes for claimed code."""
         (setting.out / RECORDS).mkdir(parents=True, exist_ok=True)
-        with ExitStack() as opened, ThreadPoolExecutor(self.at_once) as threads:
+        slots = machine.jobs() if self.in_parallel else 1
+        with ExitStack() as opened, ThreadPoolExecutor(slots) as threads:
             try:
-                yield Threads(self, setting, opened, threads)
+                yield Threads(self, setting, opened, threads, slots)
             finally:
                 threads.shutdown(cancel_futures=True)  # an interrupted run begins nothing more
 
@@ -93,8 +96,10 @@ class Screen:
 class Threads:
     """The engine of screening stages: items in threads of this process."""
 
-    def __init__(self, stage: Screen, setting: Setting, opened: ExitStack, threads: ThreadPoolExecutor) -> None:
-        self.slots = stage.at_once
+    def __init__(
+        self, stage: Screen, setting: Setting, opened: ExitStack, threads: ThreadPoolExecutor, slots: int
+    ) -> None:
+        self.slots = slots
         self._stage, self._setting = stage, setting
         self._opened, self._threads = opened, threads
         self._lock, self._started = threading.Lock(), list[Workers]()
@@ -114,7 +119,7 @@ class Threads:
         """The worker processes, started when first asked for."""
         with self._lock:
             if not self._started:
-                self._started.append(self._opened.enter_context(Workers(places(self.slots))))
+                self._started.append(self._opened.enter_context(Workers(WORKERS_AN_ITEM * self.slots)))
             return self._started[0]
 
     def _ask(self, asked: Asked) -> Attempt:
@@ -223,7 +228,7 @@ STAGES = (
         "(the least work comes from the claim's reference.py, in a process of its own); leaves out items that claim "
         "nothing: rows without code, rows their dataset marks wrong, code that stood in an earlier row of the task",
         lint,
-        at_once=2,
+        in_parallel=True,
     ),
     Screen(
         "review",
@@ -239,7 +244,7 @@ STAGES = (
         "cost half a second together. Settles what a probe proves in two builds, and tasks that cannot tell right from "
         "wrong; has no answer where something does not build here alone",
         emulated,
-        at_once=2,
+        in_parallel=True,
     ),
     Screen(
         "gpu",
