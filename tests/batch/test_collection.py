@@ -36,6 +36,15 @@ def test_every_form_of_a_collection(tmp_path: Path) -> None:
     assert [item.name for item in items("triangular_mm", tmp_path / "claims" / "one")] == ["triangular_mm", "one"]
 
 
+def test_a_collection_is_called_as_its_places(tmp_path: Path) -> None:
+    notebook = tiny.notebook(tmp_path / "n.ipynb")
+    for name in ("one", "two", "three", "four"):
+        tiny.claim(tmp_path / "claims", name)
+    places = [str(tmp_path / "claims" / name) for name in ("one", "two", "three", "four")]
+    assert for_notebook([str(tmp_path / "claims")], notebook, common={}).name == "claims"
+    assert for_notebook(places, notebook, common={}).name == "one, two, three and 1 more"
+
+
 def test_a_list_sets_parameters_and_names(tmp_path: Path) -> None:
     tiny.claim(tmp_path, "one")
     (tmp_path / "l.yaml").write_text(

@@ -113,6 +113,10 @@ def test_a_folder_that_holds_a_funnel_is_not_overwritten(tmp_path: Path) -> None
         Run(items("a"), tmp_path, resume=False, progress=silent())
     with pytest.raises(BadInput, match="not of another"):
         Run(replace(items("a"), name="another"), tmp_path, resume=True, progress=silent())
+    Run(items("a", "b"), tmp_path / "grows", resume=False, progress=silent()).run([Answering("lint", {}).stage])
+    grown = Run(replace(items("b", "c"), name="another"), tmp_path / "grows", resume=True, progress=silent())
+    assert grown.state.collection == "another"
+    assert grown.items["b"].asked("lint")
     (tmp_path / "items").mkdir()
     (tmp_path / "items" / "a.json").write_text('{"item": 3}')
     with pytest.raises(BadInput, match=r"a\.json: not a state of a run: .*; delete it"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from audit.apps.batch.items import Collection, Item, of_folder
 from audit.apps.batch.run import Run
 from audit.apps.batch.screening import Screen
 from audit.apps.batch.state import ItemState
-from audit.model import Verdict, store
+from audit.model import Finding, Verdict, store
 from audit.report.progress import Progress
 from tests.datasets.made import archived, lines
 from tests.funnel.made import CLAIMED_FOR, KERNEL, OBSERVED, UNDERLAUNCHED, claim
@@ -56,7 +57,7 @@ def test_a_collection_goes_through_every_stage_without_a_gpu(
     known = {path.stem: state.read(ItemState, path) for path in (out / "items").iterdir()}
     ends = {name: (one.last.stage, one.last.outcome, one.last.verdict) for name, one in known.items() if one.last}
     assert ends == {
-        "right": ("emulated", "passed on", ""),
+        "right": ("emulated", "passed on", "no defect found"),
         "wrong": ("emulated", "settled", "wrong"),
         "impossible": ("lint", "settled", "impossible time"),
         "no_claim": ("lint", "left out", "cannot be audited"),
@@ -87,20 +88,34 @@ def test_hints_are_counted_and_settle_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("verdict", "outcome"),
+    ("verdict", "outcome", "word"),
     [
-        (Verdict(name="wrong", reasons=("r",)), "settled"),
-        (Verdict(name="vacuous", reasons=("r",)), "settled"),
-        (Verdict(name="no defect found", missing=("a time: the device gives none",)), "passed on"),
-        (Verdict(name="cannot be built"), "settled"),
-        (Verdict(name="undefined"), "settled"),
-        (Verdict(name="undecided", missing=("current_stream, skipped here", "a time: none")), "no answer"),
-        (Verdict(name="undecided", missing=("agreement: undefined", "a time: none")), "no answer"),
-        (Verdict(name="undecided", missing=("a build: does not compile",)), "no answer"),
+        (Verdict(name="wrong", reasons=("r",)), "settled", "wrong"),
+        (Verdict(name="vacuous", reasons=("r",)), "settled", "vacuous"),
+        (Verdict(name="no defect found", missing=("a time: none",)), "passed on", "no defect found"),
+        (Verdict(name="cannot be built"), "settled", "cannot be built"),
+        (Verdict(name="undefined"), "settled", "undefined"),
+        (Verdict(name="undecided", missing=("current_stream, skipped here: x",)), "no answer", "needs a GPU"),
+        (Verdict(name="undecided", missing=("a time: none",)), "no answer", "needs a GPU"),
+        (Verdict(name="undecided", missing=("agreement: not asked",)), "no answer", "needs an answer of agreement"),
+        (Verdict(name="undecided", missing=("a build: does not compile",)), "no answer", "needs a build"),
+        (Verdict(name="undecided", missing=("agreement: the task as read fails its own reference",)), "no answer",
+         "needs a task that its own reference passes"),
     ],
-)
-def test_only_what_rests_on_proof_settles(verdict: Verdict, outcome: str) -> None:
-    assert screening.by_verdict(verdict).outcome == outcome
+)  # fmt: skip
+def test_only_what_rests_on_proof_settles(verdict: Verdict, outcome: str, word: str) -> None:
+    attempt = screening.of_verdict("emulated", verdict, ())
+    assert (attempt.outcome, attempt.verdict) == (outcome, word)
+    on_gpu = screening.of_verdict("gpu", verdict, ())
+    assert (on_gpu.outcome, on_gpu.verdict) == ("settled" if outcome == "passed on" else outcome, word)
+
+
+def test_races_and_hints_are_counted_beside_what_passed() -> None:
+    of = partial(Finding, probe="order", target="claimed", device="emulated", summary="s")
+    findings = [of(outcome="pass"), of(outcome="pass"), of(outcome="fail", grade="hint"), of(outcome="skip"),
+                of(outcome="fail", grade="undefined", claimed=False)]  # fmt: skip
+    attempt = screening.of_verdict("emulated", Verdict(name="no defect found"), findings)
+    assert attempt.reason.endswith("emulated device: 2 passed, 1 graded undefined, 1 graded hint, 1 skipped")
 
 
 def test_rows_that_claim_nothing_are_left_out_and_others_become_claims(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ KEYS = ("claim", "name")
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 UNREADABLE = "cannot be read"
 MOST_FILES, MOST_BYTES = 200, 64_000_000
+MOST_NAMED = 3
 _ODD = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -86,7 +87,9 @@ def for_notebook(places: Sequence[str], notebook: Path, *, common: Values, root:
     if not found:
         raise BadInput(f"{', '.join(places)}: no claim in it")
     digest = hashlib.sha256(notebook.read_bytes()).hexdigest()
-    return Collection("batch", tuple(_read(replace(one, values={**common, **one.values}), digest) for one in found))
+    return Collection(
+        _name(places), tuple(_read(replace(one, values={**common, **one.values}), digest) for one in found)
+    )
 
 
 def of_folder(path: Path) -> Collection:
@@ -101,6 +104,13 @@ def of_folder(path: Path) -> Collection:
     if not folders:
         raise BadInput(f"{path}: no folder in it holds a {STATEMENT}; `audit import` makes such folders")
     return Collection(path.resolve().name, tuple(map(_item_of, folders)))
+
+
+def _name(places: Sequence[str]) -> str:
+    """The names of the places, of many the first."""
+    names = [Path(place).resolve().name for place in places]
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
 
 
 def file_name(name: str) -> str:

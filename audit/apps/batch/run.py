@@ -94,7 +94,7 @@ class Run:
         progress: shows what is at work and done.
 
     Raises:
-        BadInput: the folder holds a run and `resume` was not asked for, that of another collection, or no folder.
+        BadInput: the folder holds a run and `resume` was not asked for, that of other items, or no folder.
     """
 
     def __init__(
@@ -185,11 +185,11 @@ class Run:
         if not resume:
             raise BadInput(f"{self._out}: holds a run already; go on with --resume, or name another folder with --out")
         known = state.read(RunState, path)
-        if known.collection != new.name:
+        if known.collection != new.name and not any(self._file(item).exists() for item in new.items):
             raise BadInput(
                 f"{self._out}: holds the run of {known.collection}, not of {new.name}; choose another folder"
             )
-        return known.model_copy(update={"items": len(new.items), "notes": new.notes})
+        return known.model_copy(update={"collection": new.name, "items": len(new.items), "notes": new.notes})
 
     def _known(self, item: Item) -> ItemState:
         """The state on disk of an item, unless its files changed since."""

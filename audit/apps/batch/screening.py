@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -22,9 +22,11 @@ from audit.build.devices import choose
 from audit.build.emulated.device import EmulatedDevice
 from audit.claims import ClaimFolder
 from audit.lint import floors
-from audit.model import Verdict
+from audit.model import Finding, Verdict
 from audit.model.errors import AuditError, BadInput
 from audit.model.gpus import table
+from audit.probes import PROBES
+from audit.probes.own_reference import FAILS as OWN_REFERENCE
 from audit.report.progress import Progress
 from audit.review.hints import review_python, review_source
 from audit.run import environment
@@ -169,7 +171,7 @@ def lint(asked: Asked) -> Attempt:
     reply = asked.workers().call(request, limit_s=ORACLE_LIMIT_S)
     if not reply.finished:
         text = f"reference.py gave no least work: {reply.ending}: {reply.detail}"
-        return Attempt(stage="lint", outcome="no answer", reasons=(text,))
+        return Attempt(stage="lint", outcome="no answer", verdict="needs the least work of the task", reasons=(text,))
     proved = [finding for finding in floors.floors(folder.claim, reply.events[0]["cost"]) if finding.fails_kernel]
     if not proved:
         return passed_on(reasons=("no published time is under a proved floor",))
@@ -196,28 +198,51 @@ def emulated(asked: Asked) -> Attempt:
     with Audit(folder, device, out, entropy=asked.seed, workers=asked.workers(), progress=silent) as audit:
         for stage in (audit.prepare, audit.review, audit.build, audit.verify, audit.judge):
             stage()
-        return by_verdict(audit.record.verdict)
+        return of_verdict("emulated", audit.record.verdict, audit.record.findings)
 
 
-def by_verdict(verdict: Verdict) -> Attempt:
-    """Settled by a verdict that rests on proof; a right kernel is passed on, since its time is missing."""
-    if verdict.name in SETTLE:
-        return Attempt(stage="emulated", outcome="settled", verdict=verdict.name, reasons=verdict.reasons)
-    if verdict.name == "no defect found":
-        text = "every probe passed on the emulated device; a GPU must time it"
-        return Attempt(stage="emulated", outcome="passed on", reasons=(text,))
-    return Attempt(stage="emulated", outcome="no answer", reasons=verdict.missing)
+def of_verdict(stage: StageName, verdict: Verdict, findings: Sequence[Finding]) -> Attempt:
+    """Settled by a verdict that the stage may give; passed on if right without a time; else it says what is needed."""
+    if verdict.name == "undecided":
+        return Attempt(stage=stage, outcome="no answer", verdict=needed(verdict.missing), reasons=verdict.missing)
+    if stage == "gpu" or verdict.name in SETTLE:
+        return Attempt(stage=stage, outcome="settled", verdict=verdict.name, reasons=verdict.reasons)
+    return Attempt(stage=stage, outcome="passed on", verdict=verdict.name, reasons=(counted(findings),))
+
+
+def needed(missing: Sequence[str]) -> str:
+    """What the first missing piece of evidence needs, as a state in a table: `needs a build`, `needs a GPU`."""
+    first = missing[0] if missing else "more evidence"
+    subject = first.partition(":")[0]
+    if OWN_REFERENCE in first:
+        return "needs a task that its own reference passes"
+    if subject == "a time" or ", skipped here" in first:
+        return "needs a GPU"
+    return f"needs an answer of {subject}" if subject in PROBES else f"needs {subject}"
+
+
+def counted(findings: Sequence[Finding]) -> str:
+    """The counts behind `no defect found`: failures that decide nothing stand beside the questions that passed."""
+    failed = [one for one in findings if one.outcome == "fail"]
+    counts = {
+        "passed": sum(one.outcome == "pass" for one in findings),
+        "graded undefined": sum(one.grade == "undefined" for one in failed),
+        "graded hint": sum(one.grade == "hint" for one in failed),
+        "failed outside the claim": sum(one.grade == "proved" for one in failed),
+        "skipped": sum(one.outcome == "skip" for one in findings),
+        "ended in an error": sum(one.outcome == "error" for one in findings),
+    }
+    text = ", ".join(f"{number} {what}" for what, number in counts.items() if number or what == "passed")
+    return f"a GPU must time it; findings on the emulated device: {text}"
 
 
 def on_gpu(asked: Asked) -> Attempt:
-    """The whole audit: settled by any verdict but `undecided`; the record and its report stay."""
+    """The whole audit, which settles the item unless it is undecided; the record and its report stay."""
     folder = claimed_of(asked.item)
     out, silent = asked.records / asked.item.name / "cuda", Progress(io.StringIO())
     with Audit(folder, choose("cuda", folder.claim), out, entropy=asked.seed, progress=silent) as audit:
-        verdict = audit.run().verdict
-    if verdict.name == "undecided":
-        return Attempt(stage="gpu", outcome="passed on", reasons=verdict.missing or verdict.reasons)
-    return Attempt(stage="gpu", outcome="settled", verdict=verdict.name, reasons=verdict.reasons)
+        record = audit.run()
+    return of_verdict("gpu", record.verdict, record.findings)
 
 
 STAGES = (
