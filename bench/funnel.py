@@ -67,26 +67,32 @@ def renamed(text: str, number: int) -> str:
 
 def measured(root: Path, out: Path) -> dict[str, Any]:
     """The counts and seconds of one funnel over the folder."""
-    from audit.apps.batch import items, screened, screening
+    from audit.apps.batch import items, screening, summary
     from audit.apps.batch.run import Run
+    from audit.apps.batch.state import SCREENING
     from audit.report.progress import Progress
 
     funnel = Run(items.of_folder(root), out, resume=False, seed=20250220, progress=Progress(io.StringIO()))
     funnel.run(screening.for_device("emulated"))
     states = list(funnel.items.values())
+    counted = summary.by_stage(funnel.state, states, SCREENING)
     return {
         "stages": {
             one.stage: {
                 "came": one.came,
-                "settled": one.settled,
-                "no_answer": one.no_answer,
+                "settled": one.left["settled"],
+                "no_answer": one.left["no answer"],
                 "seconds": round(one.seconds, 1),
                 "an_hour": round(one.an_hour or 0),
             }
-            for one in screened.by_stage(funnel.state, states)
+            for one in counted
             if one.came
         },
-        "verdicts": {f"{stage}: {verdict}": number for stage, verdict, number in screened.by_verdict(states)},
+        "verdicts": {
+            f"{stage}: {verdict}": number
+            for stage, state, verdict, number in summary.counts(states)
+            if state == "settled"
+        },
         "no_answer": {one.item: one.last.reasons[0] for one in states if one.last and one.last.outcome == "no answer"},
     }
 

@@ -12,9 +12,9 @@ from audit.report.templating import environment
 from audit.report.view import Block, Code, Link, Quoted, Report
 
 
-def render(report: Report) -> str:
-    """Return the HTML text."""
-    return _ENVIRONMENT.get_template("report.html.j2").render(report=report, words=of_templates(report.language))
+def render(report: Report, *, template: str = "report.html.j2", **shown: object) -> str:
+    """Return the HTML text; another template extends that of a report and shows more values by their names."""
+    return _ENVIRONMENT.get_template(template).render(report=report, words=of_templates(report.language), **shown)
 
 
 def value(shown: object) -> object:

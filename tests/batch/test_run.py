@@ -93,7 +93,7 @@ def test_what_finished_has_its_evidence_and_the_page_names_all(endings: tuple[Pa
     assert "executed.ipynb" in {one.file for one in verified.manifest.files}
     data = json.loads((out / "summary.json").read_text())
     assert data["exit_code"] == 7
-    assert {one["name"] for one in data["claims"]} == set(ENDINGS)
+    assert {one["id"] for one in data["items"]} == set(ENDINGS)
     page = (out / "summary.html").read_text()
     assert 'href="good/report.html"' not in page, "the tiny notebook writes no report"
     assert 'href="good.zip"' in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from html.parser import HTMLParser
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from audit.apps.batch import summary
-from audit.apps.batch.state import Attempt, End, ItemState, Outcome
+from audit.apps.batch.state import Attempt, End, ItemState, Outcome, RunState
 from audit.model import VerdictName
 
 HOSTILE = "<script>alert(1)</script> | `x` \x1b[31m [link](http://evil.example)"
@@ -33,6 +34,7 @@ ENTRIES = [
     entry("<b>gamma", "failed", seconds=1.0, reason=HOSTILE),
     ItemState(item="delta", sha256=""),
 ]
+RUN = RunState(collection="of four", items=4, seed=1)
 
 
 class Page(HTMLParser):
@@ -65,13 +67,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "alpha").mkdir()
     (place / "alpha" / "report.html").write_text("")
     (place / "alpha.zip").write_bytes(b"")
-    summary.write(ENTRIES, place, about={"Engine": HOSTILE})
+    summary.write(RUN, ENTRIES, place, stages=("notebook",), about={"Engine": HOSTILE})
     return place
 
 
 def test_each_order_holds_every_claim(folder: Path) -> None:
     page = Page((folder / "summary.html").read_text())
-    _, *orders = page.tables
+    *_, first, second, third, fourth = page.tables
+    orders = [first, second, third, fourth]
     assert orders == [
         ["<b>gamma", "alpha", "beta", "delta"],
         ["alpha", "beta", "<b>gamma", "delta"],
@@ -85,7 +88,10 @@ def test_no_script_no_network_no_foreign_markup(folder: Path) -> None:
     text = (folder / "summary.html").read_text()
     page = Page(text)
     assert not {"script", "b", "link", "iframe"} & set(page.tags)
-    assert {link for link in page.links if not link.startswith("data:image/png")} == {"alpha/report.html", "alpha.zip"}
+    assert {link for link in page.links if not link.startswith(("data:image/png", "#"))} == {
+        "alpha/report.html",
+        "alpha.zip",
+    }
     assert "\x1b" not in text
     assert len(re.findall("data:image/png", text)) == 2
     assert "<script" not in (folder / "summary.md").read_text()
@@ -95,15 +101,24 @@ def test_no_script_no_network_no_foreign_markup(folder: Path) -> None:
 def test_counts_and_json(folder: Path) -> None:
     data = json.loads((folder / "summary.json").read_text())
     assert data["exit_code"] == 130
-    assert [(one["state"], one["verdict"], one["claims"]) for one in data["counts"]] == [
-        ("finished", "confirmed", 1), ("finished", "wrong", 1), ("failed", None, 1), ("not run", None, 1),
+    assert [(one["state"], one["verdict"], one["items"]) for one in data["counts"]] == [
+        ("finished", "confirmed", 1), ("finished", "wrong", 1), ("failed", "", 1), ("not run", "", 1),
     ]  # fmt: skip
-    assert [one["name"] for one in data["claims"]] == [one.item for one in ENTRIES]
-    assert summary.read(folder) == ENTRIES
-    assert "4 audits, 2 finished" in (folder / "summary.md").read_text()
+    assert [(one["id"], one["collection"]) for one in data["items"]] == [(one.item, "of four") for one in ENTRIES]
+    assert "4 items: 2 finished, 1 failed, 1 not run." in (folder / "summary.md").read_text()
+
+
+def test_every_table_of_items_has_their_ids_and_the_collection(folder: Path) -> None:
+    rows = list(csv.DictReader((folder / "summary.csv").open()))
+    assert {row["Id"] for row in rows} == {one.item for one in ENTRIES}
+    assert {row["Collection"] for row in rows} == {"of four"}
+    page, text = ((folder / f"summary.{ending}").read_text() for ending in ("html", "md"))
+    assert page.count("<td>of four</td>") == len(summary.ORDERS) * len(ENTRIES)
+    assert page.count('<th scope="row">of four</th>') == 4  # a row of the counts for every state and verdict
+    assert text.count("| of four |") == 4 + len(ENTRIES)
 
 
 def test_the_same_entries_give_the_same_page(folder: Path) -> None:
     before = {path.name: path.read_bytes() for path in folder.glob("summary.*")}
-    summary.write(ENTRIES, folder, about={"Engine": HOSTILE})
+    summary.write(RUN, ENTRIES, folder, stages=("notebook",), about={"Engine": HOSTILE})
     assert {path.name: path.read_bytes() for path in folder.glob("summary.*")} == before

@@ -68,7 +68,7 @@ class Answering:
 
     def __init__(self, name: StageName, settled: Mapping[str, str], *, hints: Mapping[str, int] | None = None) -> None:
         self.asked: list[str] = []
-        self.stage = Screen(name, name, "as the test says", self._ask)
+        self.stage = Screen(name, self._ask)
         self._settled, self._hints = settled, hints or {}
 
     def _ask(self, asked: Asked) -> Attempt:

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from audit.apps.batch import screened, screening, state
+from audit.apps.batch import screening, state, summary
 from audit.apps.batch.items import Collection, file_name, of_folder
 from audit.apps.batch.run import Run, Setting
 from audit.apps.batch.screening import Asked
-from audit.apps.batch.state import Attempt, ItemState, RunState, StageRun
+from audit.apps.batch.state import SCREENING, Attempt, ItemState, RunState, StageRun
 from audit.model.errors import BadInput, WorkerFailed
-from audit.report import html, markdown
 from audit.report.progress import Progress
 from audit.sandbox import machine
 from tests.funnel.made import Answering, claim, items
@@ -31,10 +30,14 @@ def test_a_settled_item_goes_no_further(tmp_path: Path) -> None:
     funnel.run([first.stage, second.stage])
     assert (first.asked, second.asked) == (["a", "b", "c"], ["b", "c"])
     states = list(funnel.items.values())
-    assert screened.by_verdict(states) == [("lint", "impossible time", 1), ("emulated", "wrong", 1)]
-    assert [one.item for one in screened.left(states)] == ["c"]
-    came = {one.stage: (one.came, one.settled, one.passed_on) for one in screened.by_stage(funnel.state, states)}
-    assert came == {"lint": (3, 1, 2), "review": (0, 0, 0), "emulated": (2, 1, 1), "gpu": (0, 0, 0)}
+    assert summary.counts(states) == [
+        ("emulated", "settled", "wrong", 1), ("lint", "settled", "impossible time", 1), ("emulated", "passed on", "", 1)
+    ]  # fmt: skip
+    came = {one.stage: (one.came, one.left) for one in summary.by_stage(funnel.state, states, SCREENING)}
+    assert came == {
+        "lint": (3, {"settled": 1, "passed on": 2}), "review": (0, {}),
+        "emulated": (2, {"settled": 1, "passed on": 1}), "gpu": (0, {}),
+    }  # fmt: skip
 
 
 def test_most_hints_go_first(tmp_path: Path) -> None:
@@ -66,7 +69,7 @@ def test_a_kill_loses_only_what_was_under_way(tmp_path: Path) -> None:
     stage = replace(Answering("lint", {}).stage, ask=ask)
     with pytest.raises(Killed):
         Run(items("a", "b", "c"), tmp_path, resume=False, progress=silent()).run([stage])
-    assert state.read(ItemState, tmp_path / "items" / "a.json").settled is not None
+    assert state.read(ItemState, tmp_path / "items" / "a.json").state == "settled"
     assert not list(tmp_path.rglob(".*")), "no half file is left"
     lint = Answering("lint", {})
     Run(items("a", "b", "c"), tmp_path, resume=True, progress=silent()).run([lint.stage])
@@ -166,15 +169,15 @@ def test_the_page_says_what_was_settled_where_and_shows_names_only(tmp_path: Pat
     funnel = Run(items("a", "b", "c"), tmp_path, resume=False, progress=silent())
     funnel.run(stages)
     states = list(funnel.items.values())
-    written = screened.write(funnel.state, states, tmp_path)
-    assert [file.name for file in written] == ["funnel.md", "funnel.html", "funnel.png"]
-    report = screened.build(funnel.state, states, ())
-    assert report.lead == "3 items: 2 settled, 0 left out, 1 not settled."
-    text = markdown.render(report, figures="figures")
-    assert "| Lint | 3 | 1 | 0 | 2 | 0 |" in text
+    written = summary.write(funnel.state, states, tmp_path, stages=SCREENING, about={})
+    names = ["summary.html", "summary.md", "summary.csv", "summary.json", "verdicts.png", "funnel.png"]
+    assert [file.name for file in written] == names
+    page, text = (tmp_path / "summary.html").read_text(), (tmp_path / "summary.md").read_text()
+    assert "3 items: 2 settled, 1 passed on." in text
+    assert "| Lint | 3 | 1 | 2 |" in text
     assert "every probe" in text
-    assert "<b>" not in html.render(report)
-    assert "3 items, 1 of them not settled" in screened.text(funnel.state, states)
+    assert "<b>" not in page
+    assert "made: 3 items: 2 settled, 1 passed on." in summary.text(funnel.state, states, SCREENING)
 
 
 def test_the_page_names_the_machine_of_each_stage() -> None:
@@ -184,6 +187,6 @@ def test_the_page_names_the_machine_of_each_stage() -> None:
         StageRun(stage="gpu", items=1, seconds=1.0, machine="NVIDIA T4; a processor, 2 cores"),
     ]
     funnel = RunState(collection="made", items=2, seed=1, runs=tuple(runs))
-    section = screened.build(funnel, [], ()).sections[0]
+    section = summary.build(funnel, [], summary.by_stage(funnel, [], SCREENING), {}, ()).sections[1]
     parts = ("a processor, 2 cores: lint, emulated.", "NVIDIA T4; a processor, 2 cores: gpu.")
     assert section.bullets == tuple(f"Measured on {one}" for one in parts)

@@ -61,12 +61,13 @@ def batch(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
 def test_a_batch_ends_in_its_summary(batch: tuple[Path, Any]) -> None:
     out, executed = batch
     text = shown(executed)
-    assert "1 finished: overstated" in text
+    assert "1 finished: overstated at notebook" in text
     assert "exit code 0" in text
     assert "summary.html" in text
-    assert re.search(r"\| library\\\\\\\\_call \| finished \| overstated \| [0-9.]+ \| 1 \|", text)
+    name = r"library\\\\\\\\_call"
+    assert re.search(rf"\| {name} \| {name} \| notebook \| finished \| overstated \| 0 \| [0-9.]+ \| 1 \|", text)
     assert "summary.csv" in text
-    assert [row["Claim"] for row in csv.DictReader((out / "b" / "summary.csv").open())] == ["library_call"]
+    assert [row["Id"] for row in csv.DictReader((out / "b" / "summary.csv").open())] == ["library_call"]
     assert (out / "b.zip").stat().st_size > 10_000
 
 

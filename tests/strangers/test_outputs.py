@@ -14,7 +14,8 @@ import pytest
 
 from audit import claims
 from audit.apps import explore
-from audit.apps.batch import figures, screened, summary
+from audit.apps.batch import figures, summary
+from audit.apps.batch.state import SCREENING, RunState
 from audit.apps.bundle import derived
 from audit.apps.explore import choice as choices
 from audit.apps.explore.panel import _escaped
@@ -29,7 +30,7 @@ from audit.claims.importers import claim_toml, templates
 from audit.claims.importers.imported import Figure, Imported, Missing, Original, Reference
 from audit.model import Record
 from audit.model.errors import CompileError
-from audit.report import compare, html, markdown, safe_csv
+from audit.report import compare, safe_csv
 from tests.report.fixture import measured, triangular
 from tests.strangers.hostile import (
     BROKEN,
@@ -90,23 +91,26 @@ def test_markdown_takes_any_text(text: str) -> None:
 
 
 def test_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(figures, "of_batch", lambda _: [])
+    monkeypatch.setattr(figures, "of_run", lambda *_: ())
     made = {}
     for name, text in (("hostile", HOSTILE), ("harmless", "x")):
         folder = tmp_path / name
         folder.mkdir()
-        summary.write(entries(text), folder, about={text: text})
+        run = RunState(collection=text, items=2, seed=1, notes=(text,))
+        summary.write(run, entries(text), folder, stages=("notebook",), about={text: text})
         made[name] = folder
     pages = {name: (folder / "summary.html").read_text(encoding="utf-8") for name, folder in made.items()}
     assert not added(pages["hostile"], pages["harmless"])
     assert not at_work((made["hostile"] / "summary.md").read_text(encoding="utf-8"))
-    assert json.loads((made["hostile"] / "summary.json").read_text())["claims"][0]["reason"] == HOSTILE
+    assert json.loads((made["hostile"] / "summary.json").read_text())["items"][0]["attempts"][0]["reasons"] == [HOSTILE]
 
 
-def test_a_funnel() -> None:
-    made = {text: screened.build(*funnel(text), ()) for text in (HOSTILE, "x")}
-    assert not added(html.render(made[HOSTILE]), html.render(made["x"]))
-    assert not at_work(markdown.render(made[HOSTILE]))
+def test_a_funnel(tmp_path: Path) -> None:
+    for name, text in (("hostile", HOSTILE), ("harmless", "x")):
+        summary.write(*funnel(text), tmp_path / name, stages=SCREENING, about={})
+    pages = {name: (tmp_path / name / "summary.html").read_text(encoding="utf-8") for name in ("hostile", "harmless")}
+    assert not added(pages["hostile"], pages["harmless"])
+    assert not at_work((tmp_path / "hostile" / "summary.md").read_text(encoding="utf-8"))
 
 
 def test_records_side_by_side(record: Record, tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 import audit
 from audit.apps import cli
-from audit.apps.batch import screened
+from audit.apps.batch import summary
+from audit.apps.batch.state import SCREENING
 from audit.model import sanitizer
 from audit.model.errors import BadInput
 from audit.report import terminal
@@ -70,8 +71,9 @@ def test_progress_is_a_line_a_thing() -> None:
 
 
 def test_a_funnel_is_told_a_line_a_count() -> None:
-    assert not unseen(screened.text(*funnel(HOSTILE)))
-    assert len(screened.text(*funnel(HOSTILE)).splitlines()) == len(screened.text(*funnel("x")).splitlines())
+    hostile, harmless = (summary.text(*funnel(text), SCREENING) for text in (HOSTILE, "x"))
+    assert not unseen(hostile)
+    assert len(hostile.splitlines()) == len(harmless.splitlines())
 
 
 @pytest.mark.parametrize("name", [*NAMES, HOSTILE[:150]], ids=ascii)

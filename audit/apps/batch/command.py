@@ -6,8 +6,9 @@ import errno
 import shutil
 import signal
 from argparse import ArgumentTypeError
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -18,11 +19,10 @@ from audit.apps.batch.items import Collection
 from audit.apps.batch.jobs import Wanted
 from audit.apps.batch.notebooks import Notebooks, finished
 from audit.apps.batch.run import Run, held
-from audit.apps.batch.state import ItemState
+from audit.apps.batch.state import ENDED, SCREENING, StageName
 from audit.apps.commands.declare import Arg, Device
 from audit.build.devices import CHOICES
 from audit.model.errors import AuditError, BadInput
-from audit.model.run_directory import room
 from audit.report import terminal
 from audit.report.progress import Progress
 
@@ -71,26 +71,11 @@ def batch(  # noqa: PLR0913  # one argument an option
     collection = _audits(places, notebook, parameters_, device)
     about = {"Engine": engine, "Device asked for": device, "Limit": f"{timeout:g} s an audit"}
     wanted = Wanted(engine, device, gpus, jobs)
-    with held(out) as lock:
-        _enough_room(out)
-        run = Run(collection, out, resume=resume, progress=Progress())
-        try:
-            with _terminated():
-                _run(run, wanted, out, notebook.resolve(), timeout, lock)
-        except KeyboardInterrupt:
-            _summarise(run, out, about)
-            done = sum(one.state == "finished" for one in run.items.values())
-            terminal.warn(f"interrupted: {done} of {len(run.items)} finished; go on with --resume")
-            return INTERRUPTED
-        except (AuditError, OSError) as error:
-            with suppress(AuditError):  # the reason why the batch stopped matters more than a page
-                _summarise(run, out, about)
-            raise error if isinstance(error, AuditError) else _stopped(error, out) from error
-        found = _summarise(run, out, about)
-    terminal.say("", str(out / "summary.html"))
-    for one, verdict, number in summary.counts(found):
-        terminal.say(f"  {number:4d} {one}{': ' + verdict if verdict else ''}")
-    return state.exit_code([one.state for one in found])
+
+    def work(run: Run, lock: int) -> None:
+        _notebooks(run, wanted, out, notebook.resolve(), timeout, lock)
+
+    return _ran(collection, out, work, resume=resume, stages=("notebook",), about=about)
 
 
 def funnel(  # noqa: PLR0913  # one argument an option
@@ -103,12 +88,13 @@ def funnel(  # noqa: PLR0913  # one argument an option
     gpu: Annotated[str | None, Arg("the GPU of rows that name none", "NAME")] = None,
     unit: Annotated[str | None, Arg("of their times; default: read from the times themselves", "ms|us")] = None,
 ) -> int:
-    """Returns 0 when every stage has asked about the items left to it, whatever it found.
+    """Returns 0 when every stage has asked about the items left to it, whatever it found; see docs/batch.md.
 
     Raises:
-        BadInput: the folder cannot be written, or as `Run`; answers given before are kept.
+        BadInput: nothing was run.
+        AuditError: the run could not go on; it can be resumed.
     """
-    from audit.apps.batch import screened, screening  # an audit's imports, which a batch leaves to its notebooks
+    from audit.apps.batch import screening  # an audit's imports, which a batch leaves to its notebooks
 
     if path.is_dir() and claims.names(path):
         collection = items.of_folder(path)
@@ -117,16 +103,57 @@ def funnel(  # noqa: PLR0913  # one argument an option
 
         collection = rows.of_dataset(path, out / CLAIMS, gpu=gpu, unit=unit)
     stages = screening.for_device(device)
-    with held(out), room(out):
+    about = {"Device asked for": device}
+    return _ran(
+        collection, out, lambda run, _: run.run(stages), resume=resume, stages=SCREENING, about=about, seed=seed
+    )
+
+
+def _ran(  # noqa: PLR0913  # what the two commands do not share
+    collection: Collection,
+    out: Path,
+    work: Callable[[Run, int], None],
+    *,
+    resume: bool,
+    stages: Sequence[StageName],
+    about: dict[str, str],
+    seed: int | None = None,
+) -> int:
+    """Runs the stages and writes the summary, however they end; the exit code.
+
+    Args:
+        collection: the items.
+        out: the folder of the run.
+        work: asks about the items, given the run and the descriptor that holds its lock.
+        resume: go on with the run in the folder.
+        stages: those that an item can come to.
+        about: facts for the summary.
+        seed: of all inputs.
+    """
+    with held(out) as lock:
+        _enough_room(out)
         run = Run(collection, out, resume=resume, seed=seed, progress=Progress())
-        run.run(stages)
-        written = screened.write(run.state, list(run.items.values()), out)
-    terminal.say("", *screened.text(run.state, list(run.items.values())).splitlines())
-    terminal.say(f"wrote {', '.join(str(file) for file in written)}")
-    return 0
+        write = partial(_summarise, run, out, stages, about)
+        try:
+            with _terminated():
+                work(run, lock)
+        except KeyboardInterrupt:
+            write()
+            done = sum(one.state in ENDED for one in run.items.values())
+            terminal.warn(f"interrupted: {done} of {len(run.items)} finished; go on with --resume")
+            return INTERRUPTED
+        except (AuditError, OSError) as error:
+            with suppress(AuditError):  # the reason why the run stopped matters more than a page
+                write()
+            raise error if isinstance(error, AuditError) else _stopped(error, out) from error
+        written = write()
+    found = list(run.items.values())
+    terminal.say("", *summary.text(run.state, found, stages).splitlines())
+    terminal.say(f"wrote {', '.join(map(str, written))}")
+    return state.exit_code([one.state for one in found])
 
 
-def _run(run: Run, wanted: Wanted, out: Path, notebook: Path, limit_s: float, lock: int) -> None:
+def _notebooks(run: Run, wanted: Wanted, out: Path, notebook: Path, limit_s: float, lock: int) -> None:
     known = run.collection.items
     todo = [one for one in known if not finished(one, run.items[one.name], out)]
     if len(todo) < len(known):
@@ -185,12 +212,10 @@ def _stopped(error: OSError, out: Path) -> AuditError:
     return AuditError(f"{out}: {what}; what has finished is kept: mend that and go on with --resume")
 
 
-def _summarise(run: Run, out: Path, about: dict[str, str]) -> list[ItemState]:
-    """The states in the order of the collection, with the pages written from them."""
-    found = list(run.items.values())
+def _summarise(run: Run, out: Path, stages: Sequence[StageName], about: dict[str, str]) -> list[Path]:
+    """The pages of the run."""
     try:
-        summary.write(found, out, about=about)
+        return summary.write(run.state, list(run.items.values()), out, stages=stages, about=about)
     except OSError as error:
         why = f"{out}: the summary cannot be written ({error.strerror})"
         raise AuditError(f"{why}; every result is kept: make room and go on with --resume") from error
-    return found

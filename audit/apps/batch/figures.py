@@ -1,63 +1,52 @@
-"""The plots of a run's pages: claims by verdict, attempts over time, items by stage."""
+"""The plots of a run's pages: items by verdict, attempts over time, items by stage."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
-from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from audit.apps.batch.screened import StageCount
-from audit.apps.batch.state import SEVERITY, Attempt, ItemState
+from audit.apps.batch.state import ENDED, Attempt, ItemState, State
+from audit.apps.batch.summary import StageCount
 from audit.report.figures import canvas
 from audit.report.figures.canvas import Palette
 from audit.report.view import Figure
 
 MOST_ROWS = 60
-"""A timeline of more claims would have rows nobody can read; it shows those that took longest."""
+"""A timeline of more items would have rows nobody can read; it shows those that took longest."""
 
 
-def of_batch(items: Sequence[ItemState]) -> list[Figure]:
-    """The plots of a batch's summary that have anything to show."""
+def of_run(items: Sequence[ItemState], counted: Sequence[StageCount]) -> tuple[Figure, ...]:
+    """The plots that have anything to show."""
     if not items:
-        return []
-    return [_tally(items), *([_timeline(items)] if any(item.tried for item in items) else [])]
-
-
-def of_stages(counted: Sequence[StageCount]) -> Figure:
-    """One bar a stage: the items that came to it, and which of them it settled, left out and could not answer."""
-    text = "; ".join(f"{one.title}: {one.came:,} in, {one.settled:,} settled" for one in counted)
-    return Figure(
-        name="funnel",
-        alt=f"Bars of items by stage. {text}.",
-        caption="Each bar is what came to a stage: filled what it settled, hatched what it has no answer to, grey what "
-        "it left out.",
-        png=_stages(counted, canvas.LIGHT),
-        dark=_stages(counted, canvas.DARK),
-    )
+        return ()
+    timeline = (_timeline(items),) if any(item.tried for item in items) else ()
+    return _tally(items), *timeline, *((_stages(counted),) if len(counted) > 1 else ())
 
 
 def _tally(items: Sequence[ItemState]) -> Figure:
-    found = Counter(item.verdict if item.state == "finished" else item.state for item in items)
-    names = sorted(found, key=lambda name: (name in SEVERITY, -found[name], str(name)))
+    found = Counter(item.verdict or item.state for item in items)
+    ended = {item.verdict for item in items if item.state in ENDED}
+    names = sorted(found, key=lambda name: (name not in ended, -found[name], name))
     with canvas.style():
         sheet = canvas.sheet(6.4, 0.9 + 0.36 * len(names))
         axis = sheet.subplots()
-        colours = [canvas.ORANGE if name in SEVERITY else canvas.BLUE for name in names]
+        colours = [canvas.BLUE if name in ended else canvas.ORANGE for name in names]
         bars = axis.barh(range(len(names)), [found[name] for name in names], color=colours, height=0.62)
         axis.bar_label(bars, padding=4)
-        axis.set_yticks(range(len(names)), [str(name) for name in names])
+        axis.set_yticks(range(len(names)), [canvas.label(name) for name in names])
         axis.invert_yaxis()
         axis.set_xlim(0, max(found.values()) * 1.12)
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axis.set_xlabel("claims")
+        axis.set_xlabel("items")
         axis.tick_params(axis="y", length=0)
         png = canvas.png(sheet)
     text = ", ".join(f"{name}: {found[name]}" for name in names)
-    alt = f"Bars of claims by verdict or state: {text}."
-    return Figure("verdicts", alt, "Verdicts; in orange what did not finish.", png)
+    alt = f"Bars of items by verdict or state: {text}."
+    return Figure("verdicts", alt, "Items by verdict, or by state; in orange those that no stage has decided.", png)
 
 
 def _timeline(items: Sequence[ItemState]) -> Figure:
@@ -77,38 +66,44 @@ def _timeline(items: Sequence[ItemState]) -> Figure:
         axis.set_xlabel("seconds since the first began")
         axis.tick_params(axis="y", length=0)
         png = canvas.png(sheet)
-    which = f"the {len(shown)} longest of {len(tried)} claims" if len(shown) < len(tried) else "every claim"
+    which = f"the {len(shown)} longest of {len(tried)} items" if len(shown) < len(tried) else "every item"
     caption = f"What ran when: {which}, a bar an attempt; in orange those that did not finish."
     alt = f"Timeline of attempts; the longest took {longest[0].tried[-1].seconds:.1f} seconds."
     return Figure("timeline", alt, caption, png)
 
 
-def _stages(counted: Sequence[StageCount], palette: Palette) -> bytes:
+def _stages(counted: Sequence[StageCount]) -> Figure:
+    """One bar a stage: the items it was asked about, by how it left them."""
+    text = "; ".join(f"{one.title}: {one.came:,} in, {one.left['settled']:,} settled" for one in counted)
+    light, dark = (_bars(counted, palette) for palette in (canvas.LIGHT, canvas.DARK))
+    caption = "Each bar is what came to a stage, by how it left: settled, left out, passed on, without an answer."
+    return Figure("funnel", f"Bars of items by stage. {text}.", caption, light, dark)
+
+
+def _bars(counted: Sequence[StageCount], palette: Palette) -> bytes:
+    looks: dict[State, dict[str, Any]] = {
+        "settled": {"color": palette.cool},
+        "passed on": {"facecolor": "none", "edgecolor": palette.quiet},
+        "no answer": {"facecolor": "none", "edgecolor": palette.quiet, "hatch": "////"},
+        "left out": {"color": palette.quiet, "alpha": 0.35},
+        "error": {"color": palette.warm},
+    }
     with canvas.style(palette):
-        sheet = canvas.sheet(8.4, 0.9 + 0.5 * len(counted))
+        sheet = canvas.sheet(8.4, 1.2 + 0.5 * len(counted))
         axis = sheet.subplots()
-        for height, one in enumerate(counted):
-            _bar(axis, height, one, palette)
-        axis.set_yticks(range(len(counted)), [one.title for one in counted])
-        axis.set_ylim(len(counted) - 0.45, -0.55)
-        axis.set_xlim(0, 1.25 * max(1, *(one.came for one in counted)))
+        for way, look in looks.items():
+            widths = [one.left[way] for one in counted]
+            before = [sum(one.left[other] for other in list(looks)[: list(looks).index(way)]) for one in counted]
+            if any(widths):
+                axis.barh(range(len(counted)), widths, left=before, height=0.62, label=way, **look)
+        axis.set_yticks(range(len(counted)), [f"{one.title}: {one.came:,}" for one in counted])
+        axis.invert_yaxis()
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
         axis.set_xlabel("items")
         axis.tick_params(axis="y", length=0)
-        axis.spines["left"].set_visible(False)
+        if any(one.came for one in counted):
+            axis.legend(frameon=False, ncols=len(looks), loc="lower left", bbox_to_anchor=(0, 1))
         return canvas.png(sheet)
-
-
-def _bar(axis: Axes, height: int, one: StageCount, palette: Palette) -> None:
-    axis.barh(height, one.came, height=0.62, facecolor="none", edgecolor=palette.quiet, linewidth=1.2)
-    axis.barh(height, one.settled, height=0.62, color=palette.cool)
-    axis.barh(height, one.no_answer, left=one.settled, height=0.62, facecolor="none", edgecolor=palette.quiet,
-              linewidth=0, hatch="////")  # fmt: skip
-    axis.barh(height, one.left_out, left=one.came - one.left_out, height=0.62, color=palette.quiet, alpha=0.35)
-    idle_items = ((one.left_out, "left out"), (one.no_answer, "no answer"))
-    idle = "".join(f", {number:,} {word}" for number, word in idle_items if number)
-    text = f"{one.settled:,} of {one.came:,} settled{idle}" if one.came else "nothing came here yet"
-    axis.annotate(text, (one.came, height), xytext=(6, 0), textcoords="offset points", va="center", fontsize=9.5)
 
 
 def _began(attempt: Attempt) -> float:

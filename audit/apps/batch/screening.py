@@ -15,7 +15,7 @@ from pathlib import Path
 from audit import claims
 from audit.apps.batch.items import Item
 from audit.apps.batch.run import Setting, guarded
-from audit.apps.batch.state import Attempt, ItemState, StageName
+from audit.apps.batch.state import ENDED, Attempt, ItemState, StageName
 from audit.audit import Audit
 from audit.build.cuda import gpu, toolchain
 from audit.build.devices import choose
@@ -62,16 +62,12 @@ class Screen:
 
     Args:
         name: in progress and in states.
-        title: for people.
-        asks: what it asks, and what it can settle.
         ask: takes an item that no stage before settled.
         in_parallel: as many items at once as the cores and the memory of this process hold, not one at a time.
         where: names the machine its time passes on.
     """
 
     name: StageName
-    title: str
-    asks: str
     ask: Callable[[Asked], Attempt]
     in_parallel: bool = False
     where: Callable[[], str] = environment.processor_and_cores
@@ -79,9 +75,9 @@ class Screen:
 
     def needs(self, _: Item, known: ItemState) -> bool:
         """Every item that no stage settled or left out, once; again on resuming where this stage ended in an error."""
-        if known.last is not None and known.last.outcome == "error":
+        if known.last is not None and known.state == "error":
             return known.last.stage == self.name
-        return known.settled is None and known.left_out is None and not known.asked(self.name)
+        return known.state not in ENDED and not known.asked(self.name)
 
     @contextmanager
     def engine(self, setting: Setting) -> Iterator[Threads]:
@@ -246,39 +242,10 @@ def on_gpu(asked: Asked) -> Attempt:
 
 
 STAGES = (
-    Screen(
-        "lint",
-        "Lint",
-        "holds published times against the floor of the fastest unit of the GPU they name and settles impossible ones "
-        "(the least work comes from the claim's reference.py, in a process of its own); leaves out items that claim "
-        "nothing: rows without code, rows their dataset marks wrong, code that stood in an earlier row of the task",
-        lint,
-        in_parallel=True,
-    ),
-    Screen(
-        "review",
-        "Source review",
-        "reads the claimed source; settles nothing, since a hint never fails a kernel. Sources with most hints go on "
-        "first",
-        review,
-    ),
-    Screen(
-        "emulated",
-        "Emulated probes",
-        "builds the claimed kernel for the emulated device and asks every probe: beside a build of two seconds they "
-        "cost half a second together. Settles what a probe proves in two builds, and tasks that cannot tell right from "
-        "wrong; has no answer where something does not build here alone",
-        emulated,
-        in_parallel=True,
-    ),
-    Screen(
-        "gpu",
-        "GPU",
-        "asks every probe on the GPU and times the kernel beside its baselines, one item at a time; settles what its "
-        "verdict decides, right and fast included",
-        on_gpu,
-        where=lambda: f"{gpu.find().name}; {environment.processor_and_cores()}",
-    ),
+    Screen("lint", lint, in_parallel=True),
+    Screen("review", review),
+    Screen("emulated", emulated, in_parallel=True),
+    Screen("gpu", on_gpu, where=lambda: f"{gpu.find().name}; {environment.processor_and_cores()}"),
 )
 
 

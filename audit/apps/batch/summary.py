@@ -1,34 +1,37 @@
-"""All entries of a batch on one page: counts, a table in several orders, plots, links; also as Markdown, CSV, JSON."""
+"""The pages of a run: counts by state and verdict, its stages, every item in several orders; made of states alone."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from audit.apps.batch import state
 from audit.apps.batch.classify import EXECUTED, LOG
-from audit.apps.batch.state import MEANINGS, SEVERITY, ItemState
-from audit.model import atomic
-from audit.report import html, markdown, safe_csv
-from audit.report.templating import TEMPLATES
-from audit.report.view import Figure, Table
+from audit.apps.batch.state import MEANINGS, SEVERITY, STAGES, Attempt, ItemState, RunState, StageName, State
+from audit.model import atomic, sanitizer
+from audit.report import formats, html, markdown, safe_csv
+from audit.report.view import Figure, Report, Section, Table
 
 NAME = "summary"
-COLUMNS = ("Claim", "State", "Verdict", "Seconds", "Attempts", "Why")
-NUMERIC = frozenset({3, 4})
+COLUMNS = ("Id", "Collection", "Stage", "State", "Verdict", "Hints", "Seconds", "Attempts", "Why")
+NUMERIC = frozenset({5, 6, 7})
+COUNTED = ("Collection", "Stage", "State", "Verdict", "Items")
+MOST_SHOWN = 1000
+"""Items on a page; the CSV and the JSON have all."""
+LEAST_SECONDS = 1.0
+"""The least time that a rate is given for."""
 ORDERS: dict[str, Callable[[ItemState], Any]] = {
     "name": lambda item: item.item,
     "verdict": lambda item: (item.verdict or "~", item.item),
     "state": lambda item: (-SEVERITY.index(item.state), item.item),
     "seconds": lambda item: (-_seconds(item), item.item),
 }
-"""Orders of the table. A page without scripts holds it once for each, and shows the one that is chosen."""
+"""Orders of the items. A page without scripts holds them once for each, and shows the one that is chosen."""
 
 
 class Link(NamedTuple):
@@ -38,55 +41,161 @@ class Link(NamedTuple):
     href: str
 
 
-def write(items: Sequence[ItemState], folder: Path, *, about: dict[str, str]) -> list[Path]:
-    """Writes `summary.html`, `.md`, `.csv` and `.json`; the same states give the same bytes.
+@dataclass(frozen=True)
+class StageCount:
+    """One stage: the items it was asked about by how it left them; items and wall-clock seconds of the runs that ended.
+
+    A run that was killed left its items and not its time.
+    """
+
+    stage: StageName
+    left: Counter[State]
+    timed: int
+    seconds: float
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+        return STAGES[self.stage][0]
+
+    @property
+    def came(self) -> int:
+        """Items it was asked about."""
+        return self.left.total()
+
+    @property
+    def an_hour(self) -> float | None:
+        """Items an hour; None where too little time passed to say."""
+        return 3600 * self.timed / self.seconds if self.seconds >= LEAST_SECONDS else None
+
+
+def write(
+    run: RunState, items: Sequence[ItemState], folder: Path, *, stages: Sequence[StageName], about: dict[str, str]
+) -> list[Path]:
+    """Writes `summary.html`, `.md`, `.csv` and `.json`, and `figures`; the same states give the same bytes.
 
     Args:
-        items: the states of all claims of the batch.
-        folder: of the batch; links are relative to it.
-        about: facts about the whole batch, by name.
+        run: the state of the whole.
+        items: the states of all items.
+        folder: of the run; links are relative to it.
+        stages: the stages an item can come to, in their order.
+        about: facts about the whole run, by name.
+
+    Raises:
+        OSError: the folder cannot be written.
     """
-    from audit.apps.batch import figures  # matplotlib takes half a second that a refused batch need not wait
+    from audit.apps.batch import figures  # matplotlib takes half a second that a refused run need not wait
 
-    pictures = figures.of_batch(items)
-    texts = {
-        "html": _html(items, folder, about, pictures),
-        "md": _markdown(items, about),
-        "csv": safe_csv.text(COLUMNS, [row(item) for item in sorted(items, key=ORDERS["name"])]),
-        "json": json.dumps(_data(items, about), indent=1) + "\n",
-    }
-    paths = {folder / f"{NAME}.{ending}": text for ending, text in texts.items()}
-    for path, text in paths.items():
-        atomic.write(path, text.encode())
-    return list(paths)
-
-
-def read(folder: Path) -> list[ItemState]:
-    """The states on the pages in that folder."""
-    data = json.loads((folder / f"{NAME}.json").read_text(encoding="utf-8"))
-    kept = [{key: one[key] for key in ("schema", "sha256", "parameters", "attempts")} for one in data["claims"]]
-    names = [one["name"] for one in data["claims"]]
-    return [
-        ItemState.model_validate_json(json.dumps({"item": name, **one})) for name, one in zip(names, kept, strict=True)
-    ]
+    counted = by_stage(run, items, stages)
+    report = build(run, items, counted, about, figures.of_run(items, counted))
+    rows = [row(run, item) for item in sorted(items, key=ORDERS["name"])]
+    files = {
+        f"{NAME}.html": _html(report, run, items, folder).encode(),
+        f"{NAME}.md": markdown.render(report, figures=formats.FIGURES).encode(),
+        f"{NAME}.csv": safe_csv.text(COLUMNS, rows).encode(),
+        f"{NAME}.json": (json.dumps(_data(run, items, counted, about), indent=1) + "\n").encode(),
+    } | {f"{formats.FIGURES}/{one.name}.png": one.png for section in report.sections for one in section.figures}
+    for name, data in files.items():
+        atomic.write(folder / name, data)
+    return [folder / name for name in files]
 
 
-def counts(items: Sequence[ItemState]) -> list[tuple[str, str, int]]:
-    """States and verdicts with their numbers, worst state last: (state, verdict, how many)."""
-    found = Counter((item.state, item.verdict) for item in items)
-    return [(state, verdict, found[state, verdict]) for state in SEVERITY for verdict in sorted(
-        verdict for other, verdict in found if other == state)]  # fmt: skip
+def text(run: RunState, items: Sequence[ItemState], stages: Sequence[StageName]) -> str:
+    """The counts for a terminal."""
+    lines = [f"{sanitizer.line(run.collection)}: {_lead(items)}"]
+    for one in by_stage(run, items, stages):
+        rate = f", {one.an_hour:,.0f} an hour" if one.an_hour else ""
+        left = "".join(f"{number:,} {outcome}, " for outcome, number in one.left.items())
+        lines.append(f"  {one.title:<16} {one.came:>6,} in, {left}{one.seconds:.1f} s{rate}")
+    for stage, one_state, verdict, number in counts(items):
+        lines.append(f"  {number:>6,} {one_state}{': ' + verdict if verdict else ''}{' at ' + stage if stage else ''}")
+    return "\n".join(map(sanitizer.row, lines))
 
 
-def row(item: ItemState) -> tuple[str, ...]:
+def build(
+    run: RunState, items: Sequence[ItemState], counted: Sequence[StageCount], about: dict[str, str],
+    figures: tuple[Figure, ...],
+) -> Report:  # fmt: skip
+    """The whole page in Markdown; in HTML its last table is there in every order."""
+    rows = tuple((run.collection, *cells, f"{number:,}") for *cells, number in counts(items))
+    there = {item.state for item in items}
+    shown = tuple(row(run, item) for item in sorted(items, key=ORDERS["state"])[:MOST_SHOWN])
+    more = f" Shown are {MOST_SHOWN:,}; {NAME}.csv has all." if len(items) > MOST_SHOWN else ""
+    return Report(
+        title=f"{run.collection}: {len(items):,} items",
+        lead=_lead(items),
+        notice=None,
+        footer=f"Made from the states of the items alone; the seed of the run is {run.seed}.",
+        sections=(
+            Section("Verdicts and states", "counts", facts=tuple(about.items()), figures=figures,
+                    bullets=tuple(f"{one}: {meaning}" for one, meaning in MEANINGS.items() if one in there),
+                    tables=(Table("Items by state and verdict", COUNTED, rows, frozenset({4})),) if rows else ()),
+            Section("Stages", "stages", facts=tuple(STAGES[one.stage] for one in counted),
+                    bullets=(*run.notes, *_machines(run)), tables=(_stages(counted),)),
+            Section("Items", "items", paragraphs=(f"{len(items):,} items.{more}",),
+                    tables=(Table("Items, worst state first", COLUMNS, shown, NUMERIC),) if shown else ()),
+        ),
+    )  # fmt: skip
+
+
+def by_stage(run: RunState, items: Sequence[ItemState], stages: Sequence[StageName]) -> list[StageCount]:
+    """Every stage in order, those nothing came to as well."""
+    found = []
+    for stage in stages:
+        runs = [one for one in run.runs if one.stage == stage]
+        last: list[State] = [attempt.outcome for item in items if (attempt := _at(item, stage))]
+        left: Counter[State] = Counter({one: last.count(one) for one in SEVERITY if one in last})
+        found.append(StageCount(stage, left, sum(one.items for one in runs), sum(one.seconds for one in runs)))
+    return found
+
+
+def counts(items: Sequence[ItemState]) -> list[tuple[str, str, str, int]]:
+    """Stage, state, verdict and their number of items, the worst state last."""
+    found = Counter((item.last.stage if item.last else "", item.state, item.verdict) for item in items)
+    return [(*key, found[key]) for key in sorted(found, key=lambda key: (SEVERITY.index(key[1]), key))]
+
+
+def row(run: RunState, item: ItemState) -> tuple[str, ...]:
     """The cells of `COLUMNS`."""
-    seconds = f"{_seconds(item):.1f}" if item.tried else ""
-    reason = item.last.reason if item.last else "not started"
-    return item.item, item.state, item.verdict, seconds, str(len(item.tried)), reason
+    stage, reason = (item.last.stage, item.last.reason) if item.last else ("", "not started")
+    seconds = f"{_seconds(item):.1f}" if item.last else ""
+    known = (item.item, run.collection, stage, item.state, item.verdict)
+    return *known, str(item.hints), seconds, str(len(item.attempts)), reason
+
+
+def _at(item: ItemState, stage: StageName) -> Attempt | None:
+    return next((one for one in reversed(item.attempts) if one.stage == stage), None)
+
+
+def _lead(items: Sequence[ItemState]) -> str:
+    found = Counter(item.state for item in items)
+    parts = [f"{found[one]:,} {one}" for one in SEVERITY if one in found]
+    return f"{len(items):,} items: {', '.join(parts) or 'none'}."
+
+
+def _machines(run: RunState) -> tuple[str, ...]:
+    """A line for each machine, with the stages measured there."""
+    machines: dict[str, list[str]] = {}
+    for one in run.runs:
+        machines.setdefault(one.machine, []).append(one.stage)
+    return tuple(f"Measured on {one}: {', '.join(dict.fromkeys(stages))}." for one, stages in machines.items() if one)
+
+
+def _stages(counted: Sequence[StageCount]) -> Table:
+    ways = [one for one in SEVERITY if any(one in stage.left for stage in counted)]
+    rows = []
+    for one in counted:
+        numbers = (one.came, *(one.left[way] for way in ways))
+        seconds = f"{one.seconds:,.1f} s" if one.came else "not yet"
+        rate = f"{one.an_hour:,.0f}" if one.an_hour else ""
+        rows.append((one.title, *(f"{number:,}" for number in numbers), seconds, rate))
+    columns = ("Stage", "Came in", *map(str.capitalize, ways), "Wall clock", "Items an hour")
+    title = "Items by stage; an item that a stage has no answer to goes on to the next one"
+    return Table(title, columns, tuple(rows), frozenset(range(1, len(columns))))
 
 
 def _seconds(item: ItemState) -> float:
-    return item.tried[-1].seconds if item.tried else 0.0
+    return sum(one.seconds for one in item.attempts[-1:])
 
 
 def _links(item: ItemState, folder: Path) -> list[Link]:
@@ -96,63 +205,36 @@ def _links(item: ItemState, folder: Path) -> list[Link]:
         "notebook": f"{item.item}/{EXECUTED}",
         "evidence": f"{item.item}.zip",
         "log": f"{item.item}/{LOG}",
+        "record": f"records/{item.item}",
     }
     return [Link(text, quote(place)) for text, place in places.items() if (folder / place).exists()]
 
 
-def _html(items: Sequence[ItemState], folder: Path, about: dict[str, str], pictures: Sequence[Figure]) -> str:
-    rows = {item.item: (row(item), _links(item, folder)) for item in items}
-    tables = {name: [rows[item.item] for item in sorted(items, key=key)] for name, key in ORDERS.items()}
-    environment = Environment(
-        loader=FileSystemLoader([Path(__file__).with_name("templates"), TEMPLATES]),
-        autoescape=True,
-        finalize=html.value,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["picture"] = html.picture
-    return environment.get_template("summary.html.j2").render(
-        title=_title(items), about=about, counts=counts(items), tables=tables, columns=COLUMNS, numeric=NUMERIC,
-        pictures=pictures, meanings=_meanings(items),
-    )  # fmt: skip
+def _html(report: Report, run: RunState, items: Sequence[ItemState], folder: Path) -> str:
+    orders = {
+        name: [(row(run, item), _links(item, folder)) for item in sorted(items, key=key)[:MOST_SHOWN]]
+        for name, key in ORDERS.items()
+    }
+    *others, last = report.sections
+    page = replace(report, sections=(*others, replace(last, tables=())))
+    return html.render(page, template=f"{NAME}.html.j2", orders=orders, columns=COLUMNS, numeric=NUMERIC)
 
 
-def _markdown(items: Sequence[ItemState], about: dict[str, str]) -> str:
-    table = Table("", COLUMNS, tuple(row(item) for item in sorted(items, key=ORDERS["state"])), NUMERIC)
-    rows = tuple((one, verdict, str(number)) for one, verdict, number in counts(items))
-    parts = (
-        f"# {_title(items)}",
-        "\n".join(f"- {markdown.value(name)}: {markdown.value(text)}" for name, text in about.items()),
-        markdown.table(Table("", ("State", "Verdict", "Claims"), rows, frozenset({2}))),
-        markdown.table(table),
-        "\n".join(f"- {one}: {text}" for one, text in _meanings(items).items()),
-    )
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _data(items: Sequence[ItemState], about: dict[str, str]) -> dict[str, Any]:
+def _data(
+    run: RunState, items: Sequence[ItemState], counted: Sequence[StageCount], about: dict[str, str]
+) -> dict[str, Any]:
+    keys = ("stage", "state", "verdict", "items")
     return {
         "schema": state.SCHEMA,
+        "collection": run.collection,
+        "seed": run.seed,
         "about": about,
         "exit_code": state.exit_code([item.state for item in items]),
-        "counts": [{"state": one, "verdict": verdict or None, "claims": n} for one, verdict, n in counts(items)],
-        "claims": [_claim(item) for item in items],
-    }
-
-
-def _claim(item: ItemState) -> dict[str, Any]:
-    name, _, verdict, *_, reason = row(item)
-    shown = {"name": name, "state": item.state, "verdict": verdict or None, "reason": reason}
-    return {**shown, **item.model_dump(mode="json", by_alias=True, exclude={"item"})}
-
-
-def _title(items: Sequence[ItemState]) -> str:
-    finished = sum(item.state == "finished" for item in items)
-    return f"Batch of {len(items)} audits, {finished} finished"
-
-
-def _meanings(items: Sequence[ItemState]) -> dict[str, str]:
-    """The meaning of each state on the page."""
-    there = {item.state for item in items}
-    return {one: text for one, text in MEANINGS.items() if one in there}
+        "counts": [dict(zip(keys, one, strict=True)) for one in counts(items)],
+        "stages": [{"stage": one.stage, "came": one.came, **one.left, "seconds": one.seconds} for one in counted],
+        "items": [
+            {"id": item.item, "collection": run.collection, "state": item.state, "verdict": item.verdict,
+             **item.model_dump(mode="json", by_alias=True, exclude={"item"})}
+            for item in items
+        ],
+    }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import tempfile
 from pathlib import Path
@@ -65,8 +66,10 @@ def _run(form: BatchForm, out: Path, parameters: Path) -> int:
 
 def summary(folder: Path) -> Markdown:
     """One row a claim of the batch in that folder."""
-    rows = [pages.row(one) for one in pages.read(folder)]
-    return table(pages.COLUMNS, rows, numeric=pages.NUMERIC, file=folder / f"{pages.NAME}.csv")
+    file = folder / f"{pages.NAME}.csv"
+    with file.open(encoding="utf-8", newline="") as text:
+        columns, *rows = csv.reader(text)
+    return table(tuple(columns), map(tuple, rows), numeric=pages.NUMERIC, file=file)
 
 
 def _place(word: str) -> str:
