@@ -68,7 +68,7 @@ def load(name_or_path: str, *, root: Path = KERNELS) -> ClaimFolder:
     claim = parse(statement, f"{folder.name}/{STATEMENT}")
     kept: list[Variant | Original] = [*claim.variant, *claim.original]
     texts = {file: _text(folder, file) for file in ("reference.py", *(one.file for one in claim.variant))}
-    texts |= {one.file: _text(folder, one.file, limit_bytes=untrusted.DOCUMENT_BYTES) for one in claim.original}
+    texts |= {one.file: _text(folder, one.file, limit_bytes=untrusted.DOCUMENT_BYTES, empty=True) for one in claim.original}
     sources = tuple(SourceFile.of(file, text.encode()) for file, text in {STATEMENT: statement, **texts}.items())
     hashes = {source.file: source.sha256 for source in sources}
     for one in kept:
@@ -110,8 +110,8 @@ def parse(text: str, where: str, *, older: bool = False) -> Claim:
         raise BadInput(f"{where}: holds a number that is not finite, or is nested too deeply") from error
 
 
-def _text(folder: Path, file: str, *, limit_bytes: int = untrusted.SOURCE_BYTES) -> str:
+def _text(folder: Path, file: str, *, limit_bytes: int = untrusted.SOURCE_BYTES, empty: bool = False) -> str:
     path = untrusted.inside(folder, file)
     if not path.exists():
         raise BadInput(f"{folder.name}/{file}: the file is missing; claim.toml lists it or every claim needs it")
-    return untrusted.text(path, limit_bytes=limit_bytes)
+    return untrusted.text(path, limit_bytes=limit_bytes, empty=empty)

@@ -102,6 +102,8 @@ def test_a_folder_of_too_many_files_and_a_path_too_deep(tmp_path: Path, monkeypa
         ("popcorn", {"task__yml": "tests: [{rows: [[1]]}]"}, "tests 1: rows = [[1]]; an option is a number, a text"),
         ("popcorn", {"task__yml": "tests: [7]"}, "tests 1: no mapping but int"),
         ("bare_cu", {"other__cu": published.CU}, "2 of (other.cu, scaled.cu) .cu file"),
+        ("bare_cu", {"scaled__cu": " \n"}, "the source of the kernel is empty"),
+        ("cuda_l2", {"ratios__csv": 'm_n_k,"speed\r"up\r\n'}, "ratios.csv: no CSV ("),
         (
             "notebook",
             {"claim__ipynb": {"cells": [{"cell_type": "code", "source": 3}]}},
@@ -132,6 +134,7 @@ def axis(stated: Any, name: str = "features") -> dict[str, Any]:
         (axis({"type": "expr", "expression": "(("}), "expression cannot be read"),
         (axis({"type": "var"}, "a b"), "an axis has a plain name"),
         ({"definition__json": DEFINITION | {"inputs": {"x y": {}}}}, "inputs: x y: no plain name"),
+        ({"definition__json": DEFINITION | {"outputs": {}}}, "definition.json: outputs: none; a definition names"),
         ({"definition__json": DEFINITION | {"reference": None}}, "definition.json: reference: no source text"),
         ({"definition__json": DEFINITION | {"reference": "def run("}}, "reference: line 1: not valid Python"),
         ({"workload__jsonl": published.lines(WORKLOAD | {"axes": {"rows": -4}})}, "axes: rows = -4 is no positive"),

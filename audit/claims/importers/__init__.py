@@ -80,9 +80,12 @@ def read(paths: Sequence[Path], *, given: Given | None = None, format_: str | No
     material = Material(paths)
     try:
         importer = IMPORTERS[format_ or sniff(material)]
-        return supplied.with_given(importer.read(material, given or Given()), given or Given())
+        found = supplied.with_given(importer.read(material, given or Given()), given or Given())
     except RecursionError as error:
         raise BadInput(f"{material.where}: nested too deeply to be read") from error
+    if found.claimed is not None and not found.claimed.data.strip():
+        raise BadInput(f"{material.where}: the source of the kernel is empty")
+    return found
 
 
 def sniff(material: Material) -> str:

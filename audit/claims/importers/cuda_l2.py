@@ -130,7 +130,11 @@ def _figures(material: Material, shape: str, given: Given, gpu: str) -> list[Fig
     if not names:
         return []
     table = material.only([material.original(name) for name in names], what="CSV file of ratios")
-    for row in csv.DictReader(io.StringIO(table.data.decode())):
+    try:
+        rows = list(csv.DictReader(io.StringIO(table.data.decode()), strict=True))
+    except csv.Error as error:
+        raise BadInput(f"{table.published_as}: no CSV ({error})") from error
+    for row in rows:
         if row.get(COLUMN) == shape and row.get(BASELINE):
             where = f"{table.published_as} row {shape} column {BASELINE}"
             return [published.ratio(BASELINE, _number(row[BASELINE], where), given=given, gpu=gpu, where=where)]

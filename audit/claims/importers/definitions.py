@@ -90,6 +90,8 @@ def read(material: Material, at: str, document: Document) -> Definition:
     axes = axes_of(document["axes"], at)
     known = {name for name, _ in axes}
     inputs, outputs = (_tensors(document[key], known, f"{at}: {key}") for key in ("inputs", "outputs"))
+    if not outputs:
+        raise BadInput(f"{at}: outputs: none; a definition names the result to compare")
     reference = document.get("reference")
     if not isinstance(reference, str) or not reference.strip():
         raise BadInput(f"{at}: reference: no source text; every definition has one")
