@@ -68,7 +68,9 @@ def load(name_or_path: str, *, root: Path = KERNELS) -> ClaimFolder:
     claim = parse(statement, f"{folder.name}/{STATEMENT}")
     kept: list[Variant | Original] = [*claim.variant, *claim.original]
     texts = {file: _text(folder, file) for file in ("reference.py", *(one.file for one in claim.variant))}
-    texts |= {one.file: _text(folder, one.file, limit_bytes=untrusted.DOCUMENT_BYTES, empty=True) for one in claim.original}
+    texts |= {
+        one.file: _text(folder, one.file, limit_bytes=untrusted.DOCUMENT_BYTES, empty=True) for one in claim.original
+    }
     sources = tuple(SourceFile.of(file, text.encode()) for file, text in {STATEMENT: statement, **texts}.items())
     hashes = {source.file: source.sha256 for source in sources}
     for one in kept:

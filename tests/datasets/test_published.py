@@ -1,4 +1,4 @@
-"""The published example: its pages are what its rows give, and say what must be found in them."""
+"""The published examples: their pages are what their rows give, and say what must be found in them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from audit.lint.datasets.dataset import Dataset
 from audit.lint.datasets.rules.strongest_baseline import median_of_strongest
 from audit.report import html, markdown
 
-FOLDER = Path(__file__).resolve().parents[2] / "reports" / "datasets" / "cuda_l1"
+PUBLISHED = Path(__file__).resolve().parents[2] / "reports" / "datasets"
+FOLDER = PUBLISHED / "cuda_l1"
 PICTURE = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=]+")
 
 
@@ -51,17 +52,27 @@ def test_the_farthest_fall_is_the_one_known(answers: dict[str, Answer]) -> None:
     assert first.text == "368.2x against eager, 1.25x against torch.compile"
 
 
-def test_the_pages_derive_from_the_rows(data: Dataset, answers: dict[str, Answer]) -> None:
+def test_the_means_of_cuda_l2_are_confirmed_and_its_largest_products_on_an_h100_are_slower() -> None:
+    answers = {answer.rule: answer for answer in datasets.lint(datasets.read(PUBLISHED / "cuda_l2"))}
+    assert {row[-1] for row in answers["published"].tables[0].rows} == {"the same"}
+    (row,) = [row for row in answers["where_work_is"].tables[0].rows if row[0] == "H100"]
+    assert row[2:6] == ("22 of 1,000", "0.90x", "0.89x", "1.04x")
+
+
+@pytest.mark.parametrize("folder", [FOLDER, PUBLISHED / "cuda_l2"], ids=["cuda_l1", "cuda_l2"])
+def test_the_pages_derive_from_the_rows(folder: Path) -> None:
     from audit.lint.datasets import figures
 
+    data = datasets.read(folder / "cuda_l1_scores.csv" if folder == FOLDER else folder)
+    answers = datasets.lint(data)
     drawn = figures.draw(data)
-    report = page.build(data, list(answers.values()), drawn)
+    report = page.build(data, list(answers), drawn)
     shown = PICTURE.sub("picture", html.render(report))
-    assert PICTURE.sub("picture", (FOLDER / "lint.html").read_text(encoding="utf-8")) == shown
-    assert (FOLDER / "lint.md").read_text(encoding="utf-8") == markdown.render(report, figures="figures")
-    assert (FOLDER / "lint.csv").read_text(encoding="utf-8") == page.rows(list(answers.values()))
+    assert PICTURE.sub("picture", (folder / "lint.html").read_text(encoding="utf-8")) == shown
+    assert (folder / "lint.md").read_text(encoding="utf-8") == markdown.render(report, figures="figures")
+    assert (folder / "lint.csv").read_text(encoding="utf-8") == page.rows(list(answers))
     for figure in drawn.values():
-        assert (FOLDER / "figures" / f"{figure.name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (folder / "figures" / f"{figure.name}.png").read_bytes().startswith(b"\x89PNG")
         assert figure.dark.startswith(b"\x89PNG")
         assert figure.dark != figure.png
 

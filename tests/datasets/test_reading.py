@@ -62,6 +62,24 @@ def test_kernelbench_results_take_minus_one_for_no_time(tmp_path: Path) -> None:
     assert (refused.row, refused.column) == (3, "runtime")
 
 
+def test_cuda_l2_names_gpu_types_and_mode_in_the_name_of_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "cuda_l2_a100_F16F16F16F16_speedup_server.csv"
+    path.write_text("mnk,torch.matmul,cuBLAS-tn,cuBLAS-max\n64_128_256,1.5,1.4,1.2\n64_x_2,1.1,1.1,1.1\n")
+    frame = datasets.read(path).frame
+    assert list(frame["gpu"]) == ["A100", "A100"]
+    assert list(frame["level"]) == ["F16F16F16F16, server"] * 2
+    assert (frame["flops"][0], frame["bytes"][0]) == (2 * 64 * 128 * 256, 2 * (64 * 256 + 256 * 128 + 64 * 128))
+    assert frame["flops"].isna()[1]
+    assert [name for name in frame if name.startswith("ratio ")] == ["ratio torch.matmul", "ratio cuBLAS"]
+
+
+def test_a_file_of_cuda_l2_with_another_name_names_no_gpu(tmp_path: Path) -> None:
+    (tmp_path / "speedups.csv").write_text("mnk,torch.matmul\n64_128_256,1.5\n")
+    data = datasets.read(tmp_path / "speedups.csv")
+    assert list(data.frame["gpu"]) == ["not stated"]
+    assert "1 rows name no GPU" in data.notes[0]
+
+
 def test_bad_rows_are_told_with_row_and_column_and_good_ones_go_on(tmp_path: Path) -> None:
     path = tmp_path / "a100.jsonl"
     good = [scores(2.0), scores(3.0, task_id=2)]

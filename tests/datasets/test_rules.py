@@ -128,6 +128,19 @@ def test_levels_stand_one_by_one(tmp_path: Path) -> None:
     assert [row[1:5] for row in rows] == [("1", "1", "1.00x", "1.00x"), ("2", "2", "4.00x", "4.00x")]
 
 
+def test_rows_that_hold_half_of_the_work_stand_beside_the_others(tmp_path: Path) -> None:
+    """Two products of 2 * 1024 ** 3 operations each hold more than half of the work; 18 are of 2 * 64 ** 3."""
+    sizes = [("1024_1024_1024", 0.5), ("1024_1024_1024", 2.0), *(("64_64_64", 1.5 + row / 1000) for row in range(18))]
+    rows = [f"{mnk},{2 * ratio},{ratio}" for mnk, ratio in sizes]
+    path = tmp_path / "cuda_l2_h100_F32F16F16F32_speedup_offline.csv"
+    path.write_text("\n".join(["mnk,torch.matmul,cuBLAS-max", *rows]))
+    answer = asked("where_work_is", datasets.read(path))
+    (row,) = cells(answer)
+    assert row[:6] == ("H100", "F32F16F16F32, offline", "2 of 20", "2.00x", "1.00x", "1.51x")
+    assert row[6] == "1.25x"
+    assert "2 of 20 rows, 1.00x (the others 1.51x)" in answer.sentences[0]
+
+
 def test_gpus_are_compared_over_the_tasks_they_share(tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
     path.write_text(
@@ -145,7 +158,7 @@ def test_gpus_are_compared_over_the_tasks_they_share(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "rule", ["strongest_baseline", "published", "floor", "own_arithmetic", "portability", "levels"]
+    "rule", ["strongest_baseline", "published", "floor", "own_arithmetic", "portability", "levels", "where_work_is"]
 )
 def test_a_rule_that_lacks_what_it_needs_says_so(tmp_path: Path, rule: str) -> None:
     row = {"level_id": 1, "task_id": 1, "custom_code": "c", "score_default": 2.0}

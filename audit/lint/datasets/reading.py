@@ -20,6 +20,8 @@ from audit.model.errors import BadInput
 
 SUFFIXES = (".parquet", ".csv", ".csv.gz", ".json", ".json.gz", ".jsonl", ".jsonl.gz", ".ndjson")
 DESCRIPTION = "dataset.toml"
+OWN = "lint.csv"
+"""What `audit lint --out` writes, perhaps into the folder it reads."""
 UNITS = ("ms", "us")
 SHORTEST_US = 0.5
 """The resolution of CUDA events, about half a microsecond (CUDA Runtime API, cudaEventElapsedTime): nothing shorter is
@@ -89,10 +91,10 @@ def _description(path: Path) -> About:
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    found = sorted(file for file in path.iterdir() if file.name.endswith(SUFFIXES) and file.is_file())
+    found = [file for file in path.iterdir() if file.name.endswith(SUFFIXES) and file.name != OWN and file.is_file()]
     if not found:
         raise BadInput(f"{path}: no file of rows in this folder; known: {', '.join(SUFFIXES)}")
-    return found
+    return sorted(found)
 
 
 def _part(file: Path) -> tuple[Format, pd.DataFrame, list[Refused]]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from audit.lint.datasets.format import Format
-from audit.lint.datasets.formats import archive, cuda_l1, kernelbench
+from audit.lint.datasets.formats import archive, cuda_l1, cuda_l2, kernelbench
 from audit.model.errors import BadInput
 
-FORMATS: dict[str, Format] = {one.name: one for one in (archive.FORMAT, cuda_l1.FORMAT, kernelbench.FORMAT)}
+_TABLE = (archive, cuda_l1, cuda_l2, kernelbench)
+FORMATS: dict[str, Format] = {one.FORMAT.name: one.FORMAT for one in _TABLE}
 
 
 def recognised(columns: Sequence[str], *, file: str) -> Format:

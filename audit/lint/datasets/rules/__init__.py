@@ -19,12 +19,13 @@ from audit.lint.datasets.rules import (
     portability,
     published,
     strongest_baseline,
+    where_work_is,
 )
 
 Rule = Callable[[Dataset], Answer]
 
 _TABLE = (
     strongest_baseline, baselines_disagree, carried_mean, published, floor, artifact, marked_wrong, own_arithmetic,
-    duplicates, best_of_many, levels, portability,
+    duplicates, best_of_many, levels, where_work_is, portability,
 )  # fmt: skip
 RULES: dict[str, Rule] = {rule.NAME: rule.run for rule in _TABLE}
