@@ -1,7 +1,7 @@
 """Does the compiler a source is written for refuse it too? Asked of the claimed kernel alone, where a build failed.
 
 The emulated device compiles against headers of its own, so its refusal alone says little: nvcc parses the whole unit
-against torch's headers and compiles its kernels; nothing is linked, and nothing of it is run. On a GPU the published
+against torch's headers, compiles its kernels and assembles them; nothing of it is run. On a GPU the published
 build is torch's own, and its words are taken.
 """
 
@@ -30,12 +30,12 @@ NEWEST = 90
 """The least architecture asked: what a newer GPU takes is not refused for an older one's sake."""
 OF_THE_MACHINE = re.compile(
     r"No such file or directory|Permission denied|cannot open source file|nvcc fatal|unsupported GNU|catastrophic|"
-    r"the (?:build|compiler) (?:had|was)|built for sm_"
+    r"the (?:build|compiler) (?:had|was)|built for sm_|not supported on \.target|requires \.target"
 )
 """Words that something missing here, a limit of ours or a wrong target explains."""
 STOPPED = re.compile(r"error: the (?:build|compiler) (?:had not ended|was ended)")
 """A limit ended the first compiler: another would only come to its own."""
-ERROR = re.compile(r"\berror\b|undefined symbol", re.IGNORECASE)
+ERROR = re.compile(r"\berror\b|undefined symbol|ptxas fatal", re.IGNORECASE)
 INLINE_HEADERS = "#include <torch/types.h>\n#include <cuda.h>\n#include <cuda_runtime.h>\n"
 """What torch puts before the CUDA texts of an extension."""
 
@@ -110,9 +110,9 @@ def _headers(torch: Path) -> list[Path]:
 
 def _flags(folders: list[Path], compute_capability: int) -> list[str]:
     """Without the macros by which torch's builder takes operators away: only what nvcc itself refuses counts."""
-    arch = f"-arch=compute_{max(NEWEST, compute_capability)}"
-    return ["-ptx", arch, "-std=c++20", "-w", "--expt-relaxed-constexpr", "--expt-extended-lambda",
-            "-DTORCH_EXTENSION_NAME=audited", *(f"-isystem={each}" for each in folders), "-o", "unit.ptx"]  # fmt: skip
+    arch = f"-arch=sm_{max(NEWEST, compute_capability)}"
+    return ["-cubin", arch, "-std=c++20", "-w", "--expt-relaxed-constexpr", "--expt-extended-lambda",
+            "-DTORCH_EXTENSION_NAME=audited", *(f"-isystem={each}" for each in folders), "-o", "unit.cubin"]  # fmt: skip
 
 
 def _errors(log: str) -> str:

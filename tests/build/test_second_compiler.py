@@ -42,7 +42,26 @@ def test_a_source_that_nvcc_refuses_too_comes_with_its_words_and_version(tmp_pat
 
 
 @needs_nvcc
-@pytest.mark.parametrize("text", [GOOD, f'#include "absent.h"\n{BAD}'], ids=["taken", "a header missing here"])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("extern __constant__ float w[];\n" + KERNEL.format(factor="w[i]"), "Unresolved extern variable 'w'"),
+        ("__global__ void big(int i) { volatile __shared__ char s[1 << 16]; s[i] = 1; }\n", "too much shared data"),
+    ],
+)
+def test_what_the_assembler_alone_refuses_is_refused(text: str, words: str, tmp_path: Path) -> None:
+    found = said(tmp_path, text)
+    assert found is not None
+    assert words in found.log
+
+
+NEWER = """__global__ void later() { asm volatile("wgmma.fence.sync.aligned;\\n" ::: "memory"); }\n"""
+
+
+@needs_nvcc
+@pytest.mark.parametrize(
+    "text", [GOOD, f'#include "absent.h"\n{BAD}', NEWER], ids=["taken", "a header missing here", "another target"]
+)
 def test_what_nvcc_takes_or_cannot_judge_is_no_refusal(tmp_path: Path, text: str) -> None:
     assert said(tmp_path, text) is None
 
