@@ -5,6 +5,7 @@ Where two devices were asked, the GPU's answers decide, and what a GPU hides is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from audit.model import Finding
@@ -30,6 +31,8 @@ kernels made it, with fewer bits than declared, though clocks were replaced, or 
 though nothing on its stream waits for it: rules of their own speak there."""
 OWN_REFERENCE = own_reference.FAILS
 """Stands in an answer that is none because the task was read wrongly; it comes first, as it explains the others."""
+OF_CONTRACT = re.compile("not asked, since contract has no answer|; see contract$")
+"""Why a probe has no answer that only repeats what `contract` says; it is left out of what is missing."""
 NONE_CLAIMED = "none that it speaks of was asked"
 """Stands in a failure outside the claim that leaves the claim itself without an answer."""
 
@@ -91,8 +94,11 @@ def missing(findings: Iterable[Finding]) -> list[str]:
         return [f"a build: {summary}" for summary in builds]
     answers = _answers(known)
     unanswered = [f"{probe}: not asked" for probe in CORRECTNESS if probe not in answers]
-    silent = [f"{f.probe}: {f.summary}" for f in answers.values() if not _answered(f) and not _blocks_nothing(f)]
-    return sorted(unanswered + silent, key=lambda text: OWN_REFERENCE not in text)
+    silent = [one for one in answers.values() if not _answered(one) and not _blocks_nothing(one)]
+    if any(one.probe == "contract" for one in silent):
+        silent = [one for one in silent if not OF_CONTRACT.search(one.summary)]
+    entries = [f"{one.probe}: {one.summary}" for one in silent]
+    return sorted(unanswered + entries, key=lambda text: OWN_REFERENCE not in text)
 
 
 def outside(findings: Iterable[Finding]) -> list[Finding]:

@@ -59,6 +59,15 @@ def test_what_is_missing_is_named(record: Record) -> None:
     assert judged(record, [finding("build", "error")]).verdict.missing == ("a build: build error",)
 
 
+def test_what_only_repeats_that_contract_has_no_answer_is_not_missing_too(record: Record) -> None:
+    first, *others = RIGHT
+    assert first.probe == "contract"
+    silent = {"outcome": "error", "summary": "not asked, since contract has no answer: raised"}
+    found = [first.model_copy(update={"outcome": "error", "summary": "raised"})]
+    found += [one.model_copy(update=silent) for one in others]
+    assert judged(record, found).verdict.missing == ("contract: raised",)
+
+
 def test_messages_of_a_foreign_hand_keep_a_variant_from_passing(record: Record) -> None:
     (missing,) = judged(record, [*RIGHT, channel.finding("claimed", ["an event was told twice"])]).verdict.missing
     assert missing.startswith("channel: messages of a session that its own code did not send (1x)")
