@@ -20,7 +20,13 @@ _PRECOMPILED = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+GCC[ \t]+pch_preprocess\b.
 
 
 def preprocess(
-    text: str, source: Path, folder: Path, *, header: Path, flags: Sequence[str], ours: Sequence[Path] = ()
+    text: str,
+    source: Path,
+    folder: Path,
+    *,
+    headers: Sequence[Path],
+    flags: Sequence[str],
+    ours: Sequence[Path] = (),
 ) -> tuple[SourceFile, ...]:
     """Write `TEXT` into a folder.
 
@@ -28,7 +34,7 @@ def preprocess(
         text: what the source was translated to.
         source: its file; headers of its own lie in its folder or below.
         folder: where the preprocessor runs.
-        header: the precompiled header that comes first.
+        headers: what comes first; the first of them is precompiled.
         flags: for the compiler.
         ours: folders of the kit's own headers.
 
@@ -40,7 +46,9 @@ def preprocess(
         Unsupported: it read a file that is neither the claim's nor the compiler's.
     """
     (folder / _INPUT).write_text(text, encoding="utf-8")
-    arguments = [*flags, f"-iquote{source.parent}", "-include", str(header), *_PREPROCESSES]
+    header = headers[0]
+    included = [word for each in headers for word in ("-include", str(each))]
+    arguments = [*flags, f"-iquote{source.parent}", *included, *_PREPROCESSES]
     succeeded, log = toolchain.compile_file(arguments, folder=folder, reads=[header.parent, source.parent, *ours])
     if not succeeded:
         raise CompileError(log, rung="")

@@ -26,7 +26,8 @@ CUEMU_STORE(__stwt)
 
 inline unsigned __isShared(const void* address) { return cuemu_is_shared(address); }
 inline unsigned __isGlobal(const void* address) { return !cuemu_is_shared(address); }
-inline std::size_t __cvta_generic_to_shared(const void* address) { return reinterpret_cast<std::size_t>(address); }
+inline std::size_t __cvta_generic_to_shared(const void* address) { return cuemu_shared_address(address); }
+inline void* __cvta_shared_to_generic(std::size_t address) { return cuemu_at_shared(static_cast<std::uint32_t>(address)); }
 inline std::size_t __cvta_generic_to_global(const void* address) { return reinterpret_cast<std::size_t>(address); }
 
 // memcpy, memmove and memset of device code, checked. The call is none in tail position: a report names the line behind it.
