@@ -270,5 +270,6 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("words", &run_words);
   m.def("functions", &run_functions);
   m.def("memory", &run_memory);
+  m.def("peek", [] { return static_cast<int>(cudaPeekAtLastError()); });
 }
 #endif

@@ -87,10 +87,10 @@ def test_bad_sources(tmp_path):
 
 
 def test_what_is_not_modelled_is_refused_by_name(tmp_path):
-    text = GOOD.replace("if (i < n)", 'asm volatile("nop;");\n  if (i < n)')
+    text = GOOD.replace("if (i < n)", 'asm volatile("wgmma.wait_group.sync.aligned 0;");\n  if (i < n)')
     with pytest.raises(Unsupported) as caught:
         build(source(tmp_path, text))
-    assert caught.value.construct == "inline assembly"
+    assert caught.value.construct.startswith("inline PTX with wgmma.wait_group.sync.aligned, for which a GPU of")
     assert caught.value.line == 5
 
 

@@ -27,6 +27,7 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 _OPERAND = re.compile(r'\s*"(?P<constraint>[^"]*)"\s*\(')
 _CONSTRAINT = re.compile(r"(?P<role>[=+]?)&?(?P<kind>[rlfdhn])")
 _MARKERS = re.compile(rf"^{MARKER.pattern}[^\n]*$", re.MULTILINE)
+_NEAR = 4000  # characters, blank ones among them, between a statement and what ends the one before
 _BEFORE = re.compile(r"(?:[;{}):]|\b(?:else|do))\s*\Z")
 
 
@@ -63,14 +64,14 @@ def translated(text: str, *, prefix: str) -> str:
     Raises:
         Unsupported: it has an instruction that the emulated device does not take, or assembly that is none of a GPU.
     """
-    code, masked = text, mask(text).masked
+    code = _MARKERS.sub(lambda marker: " " * len(marker.group()), text)
+    masked = mask(code).masked
     pieces: list[str] = []
     position = 0
     for start, word_end, line in _places(text):
         opening = _START.match(masked, word_end)
         end = matching(masked, opening.end() - 1) if opening else -1
-        before = _MARKERS.sub("", masked[max(0, start - 400) : start])
-        if opening is None or end < 0 or not _BEFORE.search(before):
+        if opening is None or end < 0 or not _BEFORE.search(masked[max(0, start - _NEAR) : start]):
             raise Unsupported("inline assembly", line=line)
         written = _statement(code, masked, opening.end(), end, line=line).replace(NAME, prefix)
         pieces += [text[position:start], written, _line_breaks(text[start:end])]
@@ -121,8 +122,7 @@ def _operand(code: str, masked: str, start: int, end: int, *, line: int) -> _Ope
     closing = matching(masked, found.end() - 1) if found else -1
     if found is None or known is None or not found.end() <= closing < end:
         raise Unsupported("inline assembly", line=line)
-    expression = " ".join(_MARKERS.sub("", code[found.end() : closing]).split("\n"))
-    return _Operand(known["role"], known["kind"], expression)
+    return _Operand(known["role"], known["kind"], code[found.end() : closing].replace("\n", " "))
 
 
 def _bound(operands: list[_Operand]) -> Iterator[str]:
