@@ -11,7 +11,7 @@ from audit.build.emulated import toolchain
 from audit.model import SourceFile
 from audit.model.errors import CompileError, Unsupported
 
-TEXT, RULE = "kernel.ii", "kernel.d"
+TEXT, RULE, OWN = "kernel.ii", "kernel.d", "rewritten"
 COMPILES = ("-fpreprocessed", "-fpch-preprocess", "-x", "c++-cpp-output", TEXT)
 """Arguments that compile the text; the precompiled header is read from its own file."""
 _INPUT = "kernel.cpp"
@@ -33,7 +33,7 @@ def preprocess(
     Args:
         text: what the source was translated to.
         source: its file; headers of its own lie in its folder or below.
-        folder: where the preprocessor runs.
+        folder: where the preprocessor runs; rewritten headers, which come before those beside the source, lie in `OWN`.
         headers: what comes first; the first of them is precompiled.
         flags: for the compiler.
         ours: folders of the kit's own headers.
@@ -48,7 +48,7 @@ def preprocess(
     (folder / _INPUT).write_text(text, encoding="utf-8")
     header = headers[0]
     included = [word for each in headers for word in ("-include", str(each))]
-    arguments = [*flags, f"-iquote{source.parent}", *included, *_PREPROCESSES]
+    arguments = [*flags, f"-iquote{OWN}", f"-iquote{source.parent}", *included, *_PREPROCESSES]
     succeeded, log = toolchain.compile_file(arguments, folder=folder, reads=[header.parent, source.parent, *ours])
     if not succeeded:
         raise CompileError(log, rung="")
@@ -57,4 +57,6 @@ def preprocess(
             raise Unsupported("a precompiled header of the source's own")
     rule = (folder / RULE).read_text(encoding="utf-8", errors="surrogateescape")
     known = [header.parent, *ours, *toolchain.header_folders(tuple(flags))]
-    return own_files(listed(rule), source=source, build=folder, toolchain=known)
+    beside = re.compile(rf"\A(?:\./)?{OWN}/")
+    names = [beside.sub(lambda _: f"{source.parent}/", name) for name in listed(rule)]
+    return own_files(names, source=source, build=folder, toolchain=known)
