@@ -122,8 +122,11 @@ class Block:
 
     def _refusal(self, word: str) -> Unsupported:
         least = next((needs for start, needs in NEEDS if f"{word}.".startswith(start)), "")
-        gpu = f"a GPU of compute capability {least}" if least else "a GPU"
-        return Unsupported(f"inline PTX with {word}, for which {gpu} is needed", line=self._line)
+        if least:
+            why = f"inline PTX with {word}, for which a GPU of compute capability {least} is needed"
+        else:
+            why = f"inline PTX with {word}, for which a GPU is needed"
+        return Unsupported(why, line=self._line)
 
 
 def _instructions(text: str) -> Iterator[str]:
