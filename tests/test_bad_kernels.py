@@ -30,7 +30,7 @@ RIGHT = "if (i < n) y[i] = 2.0f * x[i];"
 BAD = {
     "right": {},
     "syntax": {"kernel": "if (i < n y[i] = 2.0f * x[i];"},
-    "assembly": {"kernel": 'asm volatile("membar.gl;"); ' + RIGHT},
+    "assembly": {"kernel": 'asm volatile("mbarrier.inval.b64 [%0];" ::"l"(y)); ' + RIGHT},
     "crash": {"host": "*(volatile int*)8 = 1;"},
     "raises": {"host": 'TORCH_CHECK(n == 0, "n must be zero");'},
     "raises_once": {"host": 'TORCH_CHECK(n > 1, "n must be over 1");'},
@@ -93,7 +93,7 @@ def test_the_right_one_is_cleared_among_all_the_others(record: Record) -> None:
     ("variant", "probe", "outcome", "words"),
     [
         ("syntax", "build", "error", "does not compile"),
-        ("assembly", "build", "skip", "inline assembly"),
+        ("assembly", "build", "skip", "inline PTX with mbarrier.inval.b64"),
         ("crash", "contract", "error", "SIGSEGV"),
         ("raises", "contract", "error", "n must be zero"),
         ("raises_once", "contract", "error", "N=1: the call raised RuntimeError: n must be over 1"),

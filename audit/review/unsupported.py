@@ -22,7 +22,6 @@ _LIBRARIES = {
     "CUTLASS": r"(?:cutlass|cute)(?=\s*::)",
 }
 _LANGUAGE = {
-    "inline assembly": r"asm|__asm__|__asm",
     "textures": r"tex(?:1D|2D|3D|Cubemap)\w*|cudaTexture\w+|cudaCreateTextureObject|texture(?=\s*<\s*\w+\s*[,>])",
     "surfaces": r"surf(?:1D|2D|3D|Cubemap)\w*|cudaSurface\w+|cudaCreateSurfaceObject|surface(?=\s*<\s*\w+\s*[,>])",
     "grid-wide synchronisation": r"this_grid|grid_group|this_multi_grid|multi_grid_group",

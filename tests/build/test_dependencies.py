@@ -53,7 +53,7 @@ def preprocessed(text: str, folder: Path, build: Path) -> tuple[list[str], bytes
     text = text.replace("@FOLDER@", str(folder))
     named = prepared.sources()
     flags = (*named.flags, *toolchain.find().flags)
-    own = preprocess(text, folder / "claimed.cu", build, header=header, flags=flags, ours=[named.folder])
+    own = preprocess(text, folder / "claimed.cu", build, headers=[header], flags=flags, ours=[named.folder])
     return [one.file for one in own], (build / TEXT).read_bytes()
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from audit.build.emulated.build import _next_rung, build
 from audit.model.errors import BadInput, CompileError, Unsupported
+from tests.emulated.child import run
 
 GOOD = """#include <torch/extension.h>
 #include "factor.h"
@@ -23,6 +24,20 @@ at::Tensor forward(at::Tensor in) {
   return torch::clamp_min(torch::matmul(out, out), 0);
 }
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward); }
+"""
+BESIDE = """#pragma once
+#include "sizes.h"
+template <class T>
+__global__ void doubled(const T* in, T* out, int n) {
+  __shared__ T held[THREADS];
+  unsigned rank;
+  asm("mov.u32 %0, %%tid.x;" : "=r"(rank));
+  held[rank] = in[min(rank, n - 1u)];
+  __syncthreads();
+  if (rank < n) out[rank] = 2 * held[rank];
+}
+template <class T>
+void launch(const T* in, T* out, int n) { doubled<<<1, THREADS>>>(in, out, n); }
 """
 UNASKED = "CHECK(std::set<int>{1}.count(1) && std::unordered_set<int>{1}.count(1)) << std::thread().joinable();"
 """What is there though a source includes nothing but torch's extension.h."""
@@ -64,6 +79,23 @@ def test_a_header_beside_the_source_counts(tmp_path):
     assert build(path).library != first.library
 
 
+def test_headers_beside_the_source_hold_kernels_launches_and_inline_ptx(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts/kernel.cuh").write_text(BESIDE)
+    (tmp_path / "parts/sizes.h").write_text("constexpr int THREADS = 64;\n")
+    called = "  launch(in.data_ptr<float>(), out.data_ptr<float>(), in.numel());\n  return"
+    text = GOOD.replace('#include "factor.h"', '#include "factor.h"\n#include "parts/kernel.cuh"')
+    path = source(tmp_path, text.replace("  return", called).replace("torch::matmul(out, out)", "out"))
+    built = build(path)
+    assert [one.file for one in built.reads] == ["k.cu", "factor.h", "parts/kernel.cuh", "parts/sizes.h"]
+    answers = run(built, "answer = [functions['forward'](torch.ones(9)).tolist(), runtime.launches()]")
+    assert answers[0] == [2.0] * 9
+    assert [each["kernel"] for each in answers[1]] == ["scale", "doubled"]
+    (tmp_path / "parts/sizes.h").write_text("constexpr int THREADS = 64;\ninline int f() { return cublasCreate(0); }\n")
+    with pytest.raises(Unsupported, match="cuBLAS"):
+        build(path)
+
+
 def test_optimisations_differ_and_unknown_ones_are_refused(tmp_path):
     path = source(tmp_path)
     assert build(path, optimisation="O0").sha256 != build(path, optimisation="O2").sha256
@@ -87,10 +119,10 @@ def test_bad_sources(tmp_path):
 
 
 def test_what_is_not_modelled_is_refused_by_name(tmp_path):
-    text = GOOD.replace("if (i < n)", 'asm volatile("nop;");\n  if (i < n)')
+    text = GOOD.replace("if (i < n)", 'asm volatile("wgmma.wait_group.sync.aligned 0;");\n  if (i < n)')
     with pytest.raises(Unsupported) as caught:
         build(source(tmp_path, text))
-    assert caught.value.construct == "inline assembly"
+    assert caught.value.construct.startswith("inline PTX with wgmma.wait_group.sync.aligned, for which a GPU of")
     assert caught.value.line == 5
 
 

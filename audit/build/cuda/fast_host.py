@@ -17,8 +17,6 @@ from audit.review.token_scan import LONGEST
 from audit.review.unsupported import unsupported
 
 KEY = "cufast_key"
-_RUNS_HERE = frozenset({"inline assembly"})
-"""What the emulated device refuses and a GPU does not."""
 _REPLACED = re.compile(
     r"(?<![\w:])(?:::\s*)?(?P<name>cudaMemcpyToSymbol(?:Async)?|cudaMemcpyFromSymbol|cudaGetSymbolAddress|"
     r"cudaLaunchKernel|cudaFuncSetAttribute|cudaFuncGetAttributes|"
@@ -69,8 +67,7 @@ def operator_includes(source: CudaSource, available: frozenset[str]) -> str:
 
 def _refuse(source: CudaSource) -> None:
     for found in unsupported(source):
-        if found.construct not in _RUNS_HERE:
-            raise NotFast(found.construct, line=found.line)
+        raise NotFast(found.construct, line=found.line)
     for match in _NOT_REPLACED.finditer(source.masked):
         if not _REPLACED.match(source.masked, match.start()):
             raise NotFast(match.group(), line=source.line_of(match.start()))

@@ -12,14 +12,15 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from audit.build import dependencies
-from audit.build.emulated import expanded, imports, prepared, rewrite_limits, toolchain
+from audit.build.emulated import expanded, headers, imports, prepared, ptx, rewrite_limits, toolchain
 from audit.build.emulated.cache import cache_folder, fingerprint, made
 from audit.build.emulated.prepared import Rung, prepare
-from audit.build.emulated.preprocess import COMPILES, TEXT, preprocess
+from audit.build.emulated.preprocess import COMPILES, OWN, TEXT, preprocess
 from audit.build.emulated.rewrite import operator_headers, rewrite
 from audit.build.names import DEVICE_PREFIX
 from audit.model import SourceFile, untrusted
@@ -106,8 +107,10 @@ def build(
     translated = rewrite(source, name=source_path.name, compute_capability=compute_capability, prefix=prefix)
     translated = _SLOWER[optimisation] + translated
     tools, folder = toolchain.find(), source_path.resolve().parent
-    key = fingerprint([_RECIPE, *tools.identity, prefix, translated, *dependencies.marks(folder)])
-    job = _Job(source, translated, folder / source_path.name, own, tell)
+    beside = headers.rewritten(source, folder / source_path.name, prefix=prefix)
+    texts = [prefix, translated, *beside.values(), *dependencies.marks(folder)]
+    key = fingerprint([_RECIPE, *tools.identity, *ptx.sources(), *texts])
+    job = _Job(source, translated, beside, folder / source_path.name, own, tell)
     made(unit := own / "units" / f"{source_path.stem[:40]}-{key}", job.climb)
     note = json.loads((unit / UNIT).read_text(encoding="utf-8"))
     job.kernel(target := own / "kernels" / note["kernel"], unit / TEXT, note["rung"])
@@ -120,9 +123,16 @@ class _Job:
     """One source on its way through preprocessor and compiler; `compiled` says whether the compiler ran."""
 
     def __init__(
-        self, source: CudaSource, translated: str, path: Path, cache: Path, tell: Callable[[str], None]
+        self,
+        source: CudaSource,
+        translated: str,
+        beside: dict[str, str],
+        path: Path,
+        cache: Path,
+        tell: Callable[[str], None],
     ) -> None:
-        self._source, self._translated, self._path, self._cache, self._tell = source, translated, path, cache, tell
+        self._source, self._translated, self._beside = source, translated, beside
+        self._path, self._cache, self._tell = path, cache, tell
         self.compiled = False
 
     def climb(self, unfinished: Path) -> None:
@@ -143,8 +153,7 @@ class _Job:
         header, flags = prepared.header(rung, self._tell, folder=self._cache), self._flags(rung)
         operators = _operator_includes(self._source) if rung == "micro" else ""
         try:
-            translated, ours = operators + self._translated, [prepared.sources(self._cache).folder]
-            reads = preprocess(translated, self._path, unfinished, header=header, flags=flags, ours=ours)
+            reads = self._preprocess(operators + self._translated, unfinished, header, flags)
             text = unfinished / TEXT
             self._check_words(text, [self._path, *(self._path.parent / one.file for one in reads)])
             key = fingerprint([_RECIPE, *toolchain.find().identity, *flags, *_LINK, text.read_bytes()])
@@ -156,6 +165,23 @@ class _Job:
         note = {"rung": rung, "kernel": name, "reads": [one.model_dump() for one in reads]}
         (unfinished / UNIT).write_text(json.dumps(note), encoding="utf-8")
         return None
+
+    def _preprocess(
+        self, translated: str, folder: Path, header: Path, flags: tuple[str, ...]
+    ) -> tuple[SourceFile, ...]:
+        """Leave the preprocessed text in a folder; only one with inline PTX is read twice, and with its header."""
+        for place, changed in self._beside.items():
+            (folder / OWN / place).parent.mkdir(parents=True, exist_ok=True)
+            (folder / OWN / place).write_text(changed, encoding="utf-8")
+        named, first, text = prepared.sources(self._cache), [header], folder / TEXT
+        read = partial(preprocess, translated, self._path, folder, headers=first, flags=flags, ours=[named.folder])
+        reads = read()
+        if ptx.has_assembly(text.read_text(encoding="utf-8", errors="replace")):
+            first.append(Path(ptx.header(named.prefix)))
+            reads = read()
+            changed = ptx.translated(text.read_text(encoding="utf-8", errors="surrogateescape"), prefix=named.prefix)
+            text.write_text(changed, encoding="utf-8", errors="surrogateescape")
+        return reads
 
     def _flags(self, rung: Rung) -> tuple[str, ...]:
         return (*prepared.sources(self._cache).flags, *toolchain.find().flags, *prepared.rung_flags(rung))

@@ -6,8 +6,9 @@ A word can be put together by macros or stand in a header, so the text of the so
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-_MARKER = re.compile(r'# (\d+) "[^"]*"(?P<flags>(?: \d)*)')
+MARKER = re.compile(r'# (\d+) "[^"]*"(?P<flags>(?: \d)*)')
 _SYSTEM = "3"
 _OWN_MARKER = re.compile(r"^[ \t]*(?:#|%:|\?\?=)(?:[ \t]|\\\n)*\d", re.MULTILINE)
 _WORDS = {
@@ -25,15 +26,23 @@ def refused(text: str) -> tuple[str, int] | None:
     Args:
         text: what `g++ -E` leaves; lines of system headers, which no compiler takes from a claim, do not count.
     """
-    line, own = 0, False
-    for each in text.splitlines():
-        if marker := _MARKER.match(each):
-            line, own = int(marker[1]) - 1, _SYSTEM not in marker["flags"].split()
-            continue
-        line += 1
-        if own and (found := _REFUSED.search(_STRING.sub('""', each))):
+    for _, line, each in own_lines(text):
+        if found := _REFUSED.search(each):
             return list(_WORDS)[int((found.lastgroup or "n0")[1:])], line
     return None
+
+
+def own_lines(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield each line of the source's own text: its offset, its number in its file, itself with blank strings."""
+    line, own, offset = 0, False, 0
+    for each in text.splitlines(keepends=True):
+        if marker := MARKER.match(each):
+            line, own = int(marker[1]) - 1, _SYSTEM not in marker["flags"].split()
+        else:
+            line += 1
+            if own:
+                yield offset, line, _STRING.sub(lambda string: f'"{" " * (len(string.group()) - 2)}"', each)
+        offset += len(each)
 
 
 def has_markers(text: str) -> bool:

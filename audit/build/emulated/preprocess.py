@@ -11,7 +11,7 @@ from audit.build.emulated import toolchain
 from audit.model import SourceFile
 from audit.model.errors import CompileError, Unsupported
 
-TEXT, RULE = "kernel.ii", "kernel.d"
+TEXT, RULE, OWN = "kernel.ii", "kernel.d", "rewritten"
 COMPILES = ("-fpreprocessed", "-fpch-preprocess", "-x", "c++-cpp-output", TEXT)
 """Arguments that compile the text; the precompiled header is read from its own file."""
 _INPUT = "kernel.cpp"
@@ -20,15 +20,21 @@ _PRECOMPILED = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+GCC[ \t]+pch_preprocess\b.
 
 
 def preprocess(
-    text: str, source: Path, folder: Path, *, header: Path, flags: Sequence[str], ours: Sequence[Path] = ()
+    text: str,
+    source: Path,
+    folder: Path,
+    *,
+    headers: Sequence[Path],
+    flags: Sequence[str],
+    ours: Sequence[Path] = (),
 ) -> tuple[SourceFile, ...]:
     """Write `TEXT` into a folder.
 
     Args:
         text: what the source was translated to.
         source: its file; headers of its own lie in its folder or below.
-        folder: where the preprocessor runs.
-        header: the precompiled header that comes first.
+        folder: where the preprocessor runs; rewritten headers, which come before those beside the source, lie in `OWN`.
+        headers: what comes first; the first of them is precompiled.
         flags: for the compiler.
         ours: folders of the kit's own headers.
 
@@ -40,7 +46,9 @@ def preprocess(
         Unsupported: it read a file that is neither the claim's nor the compiler's.
     """
     (folder / _INPUT).write_text(text, encoding="utf-8")
-    arguments = [*flags, f"-iquote{source.parent}", "-include", str(header), *_PREPROCESSES]
+    header = headers[0]
+    included = [word for each in headers for word in ("-include", str(each))]
+    arguments = [*flags, f"-iquote{OWN}", f"-iquote{source.parent}", *included, *_PREPROCESSES]
     succeeded, log = toolchain.compile_file(arguments, folder=folder, reads=[header.parent, source.parent, *ours])
     if not succeeded:
         raise CompileError(log, rung="")
@@ -49,4 +57,6 @@ def preprocess(
             raise Unsupported("a precompiled header of the source's own")
     rule = (folder / RULE).read_text(encoding="utf-8", errors="surrogateescape")
     known = [header.parent, *ours, *toolchain.header_folders(tuple(flags))]
-    return own_files(listed(rule), source=source, build=folder, toolchain=known)
+    beside = re.compile(rf"\A(?:\./)?{OWN}/")
+    names = [beside.sub(lambda _: f"{source.parent}/", name) for name in listed(rule)]
+    return own_files(names, source=source, build=folder, toolchain=known)

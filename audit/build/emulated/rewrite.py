@@ -59,22 +59,33 @@ def rewrite(source: CudaSource, *, name: str, compute_capability: int, prefix: s
     Raises:
         Unsupported: the source has the device's own name.
     """
+    last = _after_includes(source, name=name, compute_capability=compute_capability)
+    return _rewritten(source, [*_edits(source), last], name=name, prefix=prefix)
+
+
+def rewrite_header(source: CudaSource, *, name: str, prefix: str = NAME) -> str:
+    """C++ text of a header beside a source, as `rewrite` gives that of the source."""
+    return _rewritten(source, [*_edits(source)], name=name, prefix=prefix)
+
+
+def _rewritten(source: CudaSource, edits: list[Edit], *, name: str, prefix: str) -> str:
     if own := _OWN_NAME.search(source.text):
         line = source.line_of(own.start())
         raise Unsupported(f"the name {own.group()}, which is the emulated device's own", line=line)
-    edits = [
-        *(edit for launch in source.launches for edit in _launch(source, launch)),
-        *rewrite_arithmetic.edits(source),
-        *rewrite_limits.edits(source),
-        *rewrite_shared.edits(source),
-        *_host_expressions(source),
-        *_copies(source),
-        *_addresses(source),
-        *(Edit(each.start, each.end, "") for each in source.includes if is_refused_header(each.header)),
-        _after_includes(source, name=name, compute_capability=compute_capability),
-    ]
     named = [replace(each, text=_OWN_NAME.sub(lambda own: _spelt(own.group(), prefix), each.text)) for each in edits]
     return _line_marker(1, name) + apply(source, named)
+
+
+def _edits(source: CudaSource) -> Iterator[Edit]:
+    for launch in source.launches:
+        yield from _launch(source, launch)
+    yield from rewrite_arithmetic.edits(source)
+    yield from rewrite_limits.edits(source)
+    yield from rewrite_shared.edits(source)
+    yield from _host_expressions(source)
+    yield from _copies(source)
+    yield from _addresses(source)
+    yield from (Edit(each.start, each.end, "") for each in source.includes if is_refused_header(each.header))
 
 
 def _spelt(own: str, prefix: str) -> str:

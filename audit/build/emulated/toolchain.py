@@ -114,6 +114,8 @@ def _flags(compiler: str, torch: Path) -> tuple[str, ...]:
         "-w",
         "-fsanitize=thread,alignment",
         "-U__SANITIZE_THREAD__",
+        "-fno-strict-aliasing",  # kernels read registers of one type as another
+        "-fno-optimize-sibling-calls",  # a report names the line of a call, not the one behind it
         *(option for option in _OPTIONAL if _accepts(compiler, option)),
         "-fno-gnu-unique",
         "-fno-plt",

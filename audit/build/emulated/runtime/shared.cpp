@@ -10,13 +10,15 @@ namespace {
 
 constexpr std::uint64_t kGap = 128;
 constexpr unsigned kMostVariables = 256;
+constexpr std::uint64_t kWindow = 1024;  // where addresses of shared memory start: a GPU keeps the first bytes for itself
+constexpr std::uint32_t kNotShared = 0xffffff00u;
 
 struct Variable {
   std::uint64_t offset, bytes;  // offset into the region
 };
 
 std::uint64_t arena_offset() {
-  static const std::uint64_t offset = reserve_block(kArenaBytes);
+  static const std::uint64_t offset = (reserve_block(kArenaBytes + kWindow) + kWindow - 1) / kWindow * kWindow;
   return offset;
 }
 
@@ -94,4 +96,27 @@ CUEMU_EXPORT void* cuemu_dynamic_shared() { return region.base + arena_offset();
 CUEMU_EXPORT bool cuemu_is_shared(const void* address) {
   std::uint64_t offset = static_cast<const char*>(address) - region.base;
   return is_in_arena(offset);
+}
+
+CUEMU_EXPORT std::uint32_t cuemu_shared_address(const void* address) {
+  return cuemu_is_shared(address) ? static_cast<std::uint32_t>(arena_place(address) + kWindow) : kNotShared;
+}
+
+namespace {
+
+void* no_such_place(const char* message, const void* call_site) {
+  report_at("illegal-address", message, static_cast<const char*>(call_site) - 1);
+  end_launch(kIllegalAddress);
+}
+
+}  // namespace
+
+CUEMU_EXPORT void* cuemu_at_shared(std::uint32_t address) {
+  if (address - kWindow < kArenaBytes) return region.base + arena_start + (address - kWindow);
+  return no_such_place("an address of shared memory that is none: see cvta.to.shared", __builtin_return_address(0));
+}
+
+CUEMU_EXPORT void* cuemu_at_global(void* address) {
+  if (!device.in_kernel || !cuemu_is_shared(address)) return address;
+  return no_such_place("an address of device memory that is one of shared memory", __builtin_return_address(0));
 }

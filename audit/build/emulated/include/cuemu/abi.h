@@ -52,6 +52,11 @@ void cuemu_run_grid(const cuemu::LaunchRequest* request);
 void* cuemu_shared_slot(cuemu::SharedSlot* slot, std::size_t bytes, std::size_t alignment);
 void* cuemu_dynamic_shared();
 bool cuemu_is_shared(const void* address);
+// Addresses of the shared state space have 32 bits and count from the start of a block's shared memory.
+std::uint32_t cuemu_shared_address(const void* address);
+// Both end the launch where the address is none of shared or device memory.
+void* cuemu_at_shared(std::uint32_t address);
+void* cuemu_at_global(void* address);
 
 // Block barrier. Returns the three reductions of `predicate` over the block's live threads, for __syncthreads_and/or/count.
 struct cuemu_votes {

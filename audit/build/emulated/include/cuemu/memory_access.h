@@ -26,25 +26,14 @@ CUEMU_STORE(__stwt)
 
 inline unsigned __isShared(const void* address) { return cuemu_is_shared(address); }
 inline unsigned __isGlobal(const void* address) { return !cuemu_is_shared(address); }
-inline std::size_t __cvta_generic_to_shared(const void* address) { return reinterpret_cast<std::size_t>(address); }
+inline std::size_t __cvta_generic_to_shared(const void* address) { return cuemu_shared_address(address); }
+inline void* __cvta_shared_to_generic(std::size_t address) { return cuemu_at_shared(static_cast<std::uint32_t>(address)); }
 inline std::size_t __cvta_generic_to_global(const void* address) { return reinterpret_cast<std::size_t>(address); }
 
-// memcpy, memmove and memset of device code, checked. The call is none in tail position: a report names the line behind it.
-CUEMU_INLINED void* cuemu_memcpy(void* to, const void* from, std::size_t bytes) {
-  void* result = __wrap_memcpy(to, from, bytes);
-  __asm__ volatile("");
-  return result;
-}
-CUEMU_INLINED void* cuemu_memmove(void* to, const void* from, std::size_t bytes) {
-  void* result = __wrap_memmove(to, from, bytes);
-  __asm__ volatile("");
-  return result;
-}
-CUEMU_INLINED void* cuemu_memset(void* to, int value, std::size_t bytes) {
-  void* result = __wrap_memset(to, value, bytes);
-  __asm__ volatile("");
-  return result;
-}
+// memcpy, memmove and memset of device code, checked.
+CUEMU_INLINED void* cuemu_memcpy(void* to, const void* from, std::size_t bytes) { return __wrap_memcpy(to, from, bytes); }
+CUEMU_INLINED void* cuemu_memmove(void* to, const void* from, std::size_t bytes) { return __wrap_memmove(to, from, bytes); }
+CUEMU_INLINED void* cuemu_memset(void* to, int value, std::size_t bytes) { return __wrap_memset(to, value, bytes); }
 
 // Copies bytes - zeros bytes and fills the last `zeros` with zero.
 CUEMU_INLINED void __pipeline_memcpy_async(void* to, const void* from, std::size_t bytes, std::size_t zeros = 0) {

@@ -39,6 +39,14 @@ struct Operand<double> {
   static double read(double x) { return x; }
 };
 
+// sum += left * right, tiles by rows.
+template <int M, int N, int K, class Number>
+inline void multiply_add(const Number* left, const Number* right, Number* sum) {
+  for (int m = 0; m < M; m++)
+    for (int k = 0; k < K; k++)
+      for (int n = 0; n < N; n++) sum[m * N + n] += left[m * K + k] * right[k * N + n];
+}
+
 template <class Fragment>
 struct ElementOf;
 template <class Use, int M, int N, int K, class T, class Layout>
@@ -74,9 +82,7 @@ struct Product {
     for (int i = 0; i < K * N; i++) right[i] = ReadB::read(element(*of(operands, i / B::num_elements).b, i));
     Number sum[M * N];
     for (int i = 0; i < M * N; i++) sum[i] = static_cast<Number>(element(*of(operands, i / C::num_elements).c, i));
-    for (int m = 0; m < M; m++)
-      for (int k = 0; k < K; k++)
-        for (int n = 0; n < N; n++) sum[m * N + n] += left[m * K + k] * right[k * N + n];
+    multiply_add<M, N, K>(left, right, sum);
     for (int i = 0; i < M * N; i++)
       element(*of(operands, i / D::num_elements).d, i) = static_cast<typename D::element_type>(sum[i]);
   }
