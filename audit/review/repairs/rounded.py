@@ -12,13 +12,13 @@ from audit.model import Finding
 from audit.model.generated import Change
 from audit.review.cuda_reading import CudaReading
 from audit.review.repairs.lines import failed, replaced
-from audit.review.rules.cuda import floor_grid
+from audit.review.rules.cuda.grids import quotients
 
 
 def propose(reading: CudaReading, proved: Sequence[Finding]) -> list[Change]:
     """Return the quotients, rounded up."""
     found = []
-    for node in floor_grid.quotients(reading) if failed(proved, "coverage") else ():
+    for node in quotients(reading) if failed(proved, "coverage") else ():
         size, block = (node.child_by_field_name(name) for name in ("left", "right"))
         if size is not None and block is not None and re.fullmatch(r"\w+", divisor := reading.text(block)):
             new = f"({reading.text(size)} + {divisor} - 1) / {divisor}"

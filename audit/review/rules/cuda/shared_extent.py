@@ -1,8 +1,4 @@
-"""Is a constant shared array indexed past its constant end?
-
-Silent where an extent or an index is not a plain number, and where the index is compared with anything but a loop's own
-bound.
-"""
+"""The rule about the extents of shared arrays."""
 
 from __future__ import annotations
 
@@ -10,6 +6,7 @@ import ast
 import operator as arithmetic
 import re
 from collections import Counter
+from collections.abc import Iterator
 from functools import cached_property, lru_cache
 
 from tree_sitter import Node
@@ -19,7 +16,7 @@ from audit.review.cuda_reading import CudaReading, Variable
 from audit.review.cuda_source import Function
 from audit.review.cuda_tree import operator
 from audit.review.launch_extents import grid_and_block
-from audit.review.rule import Rule, Spot
+from audit.review.rule import Spot, rule
 from audit.review.thread_values import COMPARISONS
 
 _LITERAL = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)[uUlL]*")
@@ -35,10 +32,14 @@ _OPERATIONS: Operations = {
 _THREAD = re.compile(r"threadIdx\.([xyz])")
 
 
-def find(reading: CudaReading) -> list[Spot]:
-    """Accesses whose largest index is not below the extent."""
+@rule("memory_access")
+def shared_extent(reading: CudaReading) -> Iterator[Spot]:
+    """Is a constant shared array indexed past its constant end?
+
+    Silent where an extent or an index is not a plain number, and where the index is compared with anything but a
+    loop's own bound.
+    """
     constants = _Constants(reading)
-    spots = []
     for kernel in reading.kernels:
         arrays = _arrays(reading, kernel, constants)
         for node in reading.inside(kernel, "subscript_expression") if arrays else ():
@@ -47,8 +48,7 @@ def find(reading: CudaReading) -> list[Spot]:
             largest = _largest(reading, kernel, index, constants) if extent and index is not None else None
             if extent and largest is not None and largest >= extent and base is not None:
                 text = f"{reading.text(base)} has {extent} elements and is indexed up to {largest}"
-                spots.append(Spot(reading.line(node), text))
-    return spots
+                yield Spot(reading.line(node), text)
 
 
 def _arrays(reading: CudaReading, kernel: Function, constants: _Constants) -> dict[str, int]:
@@ -180,6 +180,3 @@ class _Constants:
             return computed(ast.parse(text, mode="eval").body, names, _OPERATIONS, largest=_LARGEST)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
-
-
-RULE = Rule("shared_extent", __doc__, "memory_access", find)

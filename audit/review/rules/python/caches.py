@@ -1,14 +1,12 @@
-"""Is a result looked up by the address, the identity, the shape or the contents of an input?
-
-Silent on caches by device or shape that hold no result: what is found must be returned, or the key must be an address.
-"""
+"""Rules about results that are kept from one call to the next."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from audit.review.python_reading import FunctionNode, PythonReading, names_in
-from audit.review.rule import Rule, Spot
+from audit.review.rule import Spot, rule
 
 _ADDRESSES = frozenset({"data_ptr", "untyped_storage", "_cdata"})
 _SHAPES = frozenset({"shape", "size", "numel"})
@@ -16,8 +14,13 @@ _CONTENTS = frozenset({"tobytes", "hash_tensor", "item", "sum", "tolist"})
 _MEMO = frozenset({"functools.lru_cache", "functools.cache"})
 
 
-def find(reading: PythonReading) -> list[Spot]:
-    """Look-ups whose key recognises an input."""
+@rule("fresh_values")
+def result_cache(reading: PythonReading) -> list[Spot]:
+    """Is a result looked up by the address, the identity, the shape or the contents of an input?
+
+    Silent on caches by device or shape that hold no result: what is found must be returned, or the key must be an
+    address.
+    """
     spots = [spot for function in reading.functions for spot in _of_function(reading, function)]
     for entry in reading.entries:
         if any(reading.name(mark) in _MEMO for mark in entry.decorator_list):
@@ -81,4 +84,46 @@ def _returned(reading: PythonReading, node: ast.AST, function: FunctionNode) -> 
     return any(isinstance(each.value, ast.Name) and each.value.id in names for each in returns)
 
 
-RULE = Rule("result_cache", __doc__, "fresh_values", find)
+@rule("fresh_values")
+def last_call(reading: PythonReading) -> Iterator[Spot]:
+    """Is the result of the call before returned when the input is recognised?
+
+    Silent on comparisons with None and with things made in the same call.
+    """
+    for entry in reading.functions:
+        parameters = set(reading.parameters(entry))
+        for node in ast.walk(entry):
+            if (
+                isinstance(node, ast.If)
+                and _recognises(reading, node.test, parameters)
+                and _returns_kept(node.body, entry)
+            ):
+                yield Spot(node.lineno, "an input is recognised and what an earlier call kept is returned")
+
+
+def _recognises(reading: PythonReading, test: ast.expr, parameters: set[str]) -> bool:
+    for node in ast.walk(test):
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            sides = [node.left, node.comparators[0]]
+            same = isinstance(node.ops[0], ast.Is) or _is_address(sides[0]) or _is_address(sides[1])
+            given = [bool(names_in(side) & parameters) for side in sides]
+            constant = any(isinstance(side, ast.Constant) for side in sides)
+            if same and any(given) and not all(given) and not constant:
+                return True
+        if isinstance(node, ast.Call) and reading.name(node) in ("torch.equal", "torch.allclose"):
+            return bool(names_in(node) & parameters)
+    return False
+
+
+def _is_address(node: ast.expr) -> bool:
+    return any(isinstance(each, ast.Attribute) and each.attr == "data_ptr" for each in ast.walk(node))
+
+
+def _returns_kept(body: list[ast.stmt], entry: ast.AST) -> bool:
+    """Return a return of an attribute, or of a name that the function does not make itself."""
+    own = {each.id for each in ast.walk(entry) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    for each in body:
+        value = each.value if isinstance(each, ast.Return) else None
+        if isinstance(value, ast.Attribute) or (isinstance(value, ast.Name) and value.id not in own):
+            return True
+    return False

@@ -1,29 +1,66 @@
-"""Does a barrier or a warp exchange stand where not all of its threads arrive?
-
-Silent on conditions that are the same for the block, on warp exchanges under conditions that hold for whole warps, and
-on masks other than the full one.
-"""
+"""Rules about threads that wait for each other."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
 from audit.review.cuda_reading import Call, CudaReading
 from audit.review.cuda_source import Function
 from audit.review.cuda_tree import walk
-from audit.review.rule import Rule, Spot
+from audit.review.rule import Spot, rule
 from audit.review.thread_values import ThreadValues
 
+_SYNC = re.compile(
+    r"__sync\w*|sync|\w*[bB]arrier\w*|\w*_wait\w*|wait|arrive\w*|__shfl\w*|__threadfence\w*|atomic\w*|\w+_sync|\w+_collective"
+)
 _BARRIER = frozenset({"__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or"})
 _EXCHANGE = re.compile(r"__(?:shfl(?:_up|_down|_xor)?|ballot|any|all|reduce_\w+)_sync")
 _FULL = re.compile(r"0x[fF]{8}[uU]?|-1|~0[uU]?|FULL_?MASK|FULL_WARP_MASK", re.IGNORECASE)
 _WARP = re.compile(r"(?:\w*warp_?size\w*|\w*WARP\w*|(?:32|64|96|128|160|192|224|256|384|512)[uU]?)", re.IGNORECASE)
+_KEEPS_STEP = frozenset({"__syncwarp", "__syncthreads"})
 
 
-def find(reading: CudaReading) -> list[Spot]:
-    """Collectives under a condition, or past a return, that differs between the threads concerned."""
+@rule("memory_access")
+def missing_barrier(reading: CudaReading) -> list[Spot]:
+    """Do threads read each other's shared memory with no barrier anywhere in the kernel?
+
+    Silent where the kernel or a function it calls synchronises in any way, and where all accesses use the same index.
+    """
+    source = reading.source
+    own = frozenset({function.name for function in source.functions} | {macro.name for macro in source.macros})
+    return [spot for kernel in reading.kernels for spot in _of_kernel(reading, kernel, own)]
+
+
+def _of_kernel(reading: CudaReading, kernel: Function, own: frozenset[str]) -> list[Spot]:
+    declared = reading.source.shared_in(kernel)
+    shared = [name for each in declared for name, dims in each.names_and_dims if dims]
+    called = {call.name for call in reading.calls_in(kernel)}
+    if not shared or called & own or any(_SYNC.fullmatch(name) for name in called) or "asm" in called:
+        return []
+    accessed: dict[str, list[Node]] = {}
+    for node in reading.inside(kernel, "subscript_expression"):
+        if (base := node.child_by_field_name("argument")) is not None:
+            accessed.setdefault(reading.text(base), []).append(node)
+    for name in shared:
+        accesses = accessed.get(name, [])
+        texts = ["".join(reading.text(node).split()) for node in accesses]
+        other = next((node for node, text in zip(accesses, texts, strict=True) if text != texts[0]), None)
+        if other is not None:
+            sentence = f"{name} is accessed by another index and kernel {kernel.name} has no barrier"
+            return [Spot(reading.line(other), sentence)]
+    return []
+
+
+@rule("memory_access")
+def divergent_collective(reading: CudaReading) -> list[Spot]:
+    """Does a barrier or a warp exchange stand where not all of its threads arrive?
+
+    Silent on conditions that are the same for the block, on warp exchanges under conditions that hold for whole
+    warps, and on masks other than the full one.
+    """
     spots = []
     for function in reading.source.functions:
         if function.kind == "host":
@@ -87,4 +124,26 @@ def _first_return(reading: CudaReading, function: Function, values: ThreadValues
     return float("inf")
 
 
-RULE = Rule("divergent_collective", __doc__, "memory_access", find)
+@rule("memory_access")
+def volatile_warp(reading: CudaReading) -> Iterator[Spot]:
+    """Does code rely on a warp running in step, with `volatile` shared memory in place of a barrier?
+
+    Silent where the same function calls `__syncwarp` or a block barrier after each step, and on volatile global
+    memory.
+    """
+    for function in reading.source.functions:
+        names = {each.name for each in function.parameters if re.search(r"\bvolatile\b.*\*", each.text)}
+        calls = {call.name for call in reading.calls_in(function)}
+        if function.kind != "device" or not names or calls & _KEEPS_STEP:
+            continue
+        steps = [
+            node
+            for node in reading.inside(function, "assignment_expression")
+            if (left := node.child_by_field_name("left")) is not None
+            and left.type == "subscript_expression"
+            and (base := re.match(r"\w+", reading.text(left))) is not None
+            and base[0] in names
+        ]
+        if len(steps) > 1:
+            text = f"function {function.name} steps through volatile memory and relies on its warp running in step"
+            yield Spot(reading.line(steps[0]), text)
