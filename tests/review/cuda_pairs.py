@@ -211,6 +211,9 @@ KNOWN_GOOD: dict[str, list[str]] = {
         ),
         device("unsigned m = __activemask(); if (threadIdx.x < n) { v += __shfl_xor_sync(m, v, 1); }"),
         device("if (threadIdx.x < n) { v = 1; } __syncthreads(); v += __shfl_xor_sync(0xffffffff, v, 1);"),
+        device("int row = blockIdx.y * 16 + threadIdx.y; for (int t = 0; t <= row / 16; ++t) { __syncthreads(); }"),
+        device("auto part = slice(threadIdx.x); int last = size(part) - 1; if (n == last) { __syncthreads(); }"),
+        "#define TILE 64\n" + device("if (threadIdx.x < TILE) { v += __shfl_xor_sync(0xffffffff, v, 1); }"),
     ],
     "volatile_warp": [
         "__device__ void reduce(volatile float* t, int i) { t[i] += t[i + 32]; __syncwarp(); t[i] += t[i + 16]; }",

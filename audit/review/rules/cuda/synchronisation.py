@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from audit.review.constants import constants_of
 from audit.review.cuda_reading import Call, CudaReading
 from audit.review.cuda_source import Function
 from audit.review.cuda_tree import walk
 from audit.review.rule import Spot, rule
-from audit.review.thread_values import ThreadValues
+from audit.review.thread_values import ALIKE_IN_A_BLOCK, ALIKE_IN_A_WARP, ThreadValues
 
 _SYNC = re.compile(
     r"__sync\w*|sync|\w*[bB]arrier\w*|\w*_wait\w*|wait|arrive\w*|__shfl\w*|__threadfence\w*|atomic\w*|\w+_sync|\w+_collective"
@@ -58,8 +59,8 @@ def _of_kernel(reading: CudaReading, kernel: Function, own: frozenset[str]) -> l
 def divergent_collective(reading: CudaReading) -> list[Spot]:
     """Does a barrier or a warp exchange stand where not all of its threads arrive?
 
-    Silent on conditions that are the same for the block, on warp exchanges under conditions that hold for whole
-    warps, and on masks other than the full one.
+    Silent on conditions that are the same for the block, or may be since a call or a division decides them, on warp
+    exchanges under conditions that hold for whole warps, and on masks other than the full one.
     """
     spots = []
     for function in reading.source.functions:
@@ -69,10 +70,10 @@ def divergent_collective(reading: CudaReading) -> list[Spot]:
         barriers = [call for call in calls if call.name in _BARRIER]
         exchanges = [call for call in calls if _EXCHANGE.fullmatch(call.name) and _full(reading, call)]
         if barriers:
-            block = ThreadValues(reading, function, r"threadIdx\.[xyz]")
+            block = ThreadValues(reading, function, r"threadIdx\.[xyz]", alike=ALIKE_IN_A_BLOCK)
             spots += [_spot(call, "its block") for call in barriers if _diverges(reading, call, block, per_warp=False)]
         if exchanges:
-            warp = ThreadValues(reading, function, r"threadIdx\.x", per_warp=True)
+            warp = ThreadValues(reading, function, r"threadIdx\.x", alike=ALIKE_IN_A_WARP)
             gone = _first_return(reading, function, warp)
             spots += [
                 _spot(call, "its warp")
@@ -108,7 +109,8 @@ def _whole_warps(reading: CudaReading, condition: Node) -> bool:
     found = [node for node in walk(condition) if node.type == "binary_expression"]
     if len(found) != 1 or (right := found[0].child_by_field_name("right")) is None:
         return False
-    return bool(_WARP.fullmatch(reading.text(right).strip()))
+    bound = constants_of(reading).value(reading.text(right))
+    return bool(_WARP.fullmatch(reading.text(right).strip())) or (bound is not None and bound % 32 == 0)
 
 
 def _first_return(reading: CudaReading, function: Function, values: ThreadValues) -> float:
