@@ -23,9 +23,10 @@ _TENSOR_SCOPES = frozenset(
     ["at", "torch", "at::native", "at::_ops", "torch::nn::functional", "torch::nn", "torch::linalg"]
 )
 _VENDOR = re.compile(
-    r"cublas(?:Lt)?\w*(?:gemm|Gemm|gemv|ger|symm|syrk|trmm|trsm|trsv|dot|axpy|nrm2|scal|asum|Matmul)\w*"
+    r"(?!\w*(?:Attribute|Algorithm|Workspace|Descriptor|Heuristic|Preference))"
+    r"(?:cublas(?:Lt)?\w*(?:gemm|Gemm|gemv|ger|symm|syrk|trmm|trsm|trsv|dot|axpy|nrm2|scal|asum|Matmul)\w*"
     r"|cudnn\w*(?:Forward|Inference|Execute|execute|OpTensor|AddTensor|ReduceTensor)\w*"
-    r"|cusparse\w*(?:SpMM|SpMV|SDDMM|SpGEMM|mm|mv)\w*|cufftExec\w*|cusolver\w+"
+    r"|cusparse\w*(?:SpMM|SpMV|SDDMM|SpGEMM|mm|mv)\w*|cufftExec\w*|cusolver\w+)"
 )
 _TEMPLATES = {
     "cub": r"Device\w+(?:::\w+)?",

@@ -29,6 +29,7 @@ _WORDS = (
 )
 _INTRINSIC = re.compile(r"__float\w*2(?:half|bfloat16)\w*|__double2(?:half|bfloat16)|__float_to_tf32|__floats2\w+_rn")
 _NARROW = re.compile(r"\b(?:__half2?|half2?|__nv_bfloat162?|nv_bfloat162?|bfloat16|at::Half|c10::Half|at::BFloat16)\b")
+_ASKED_TYPE = re.compile(rf"\bis_same(?:_v)?\s*<[^<>;]{{0,200}}(?:{_NARROW.pattern})")
 _DTYPE = re.compile(r"\b(?:k(?:Half|BFloat16|Float16)|(?:Half|BFloat16))\b")
 
 
@@ -84,9 +85,11 @@ def cache_control(reading: CudaReading) -> list[Spot]:
 def cast_down(reading: CudaReading) -> list[Spot]:
     """Are values of a wider type rounded to half, bfloat16 or TF32 on the way?
 
-    Silent where a kernel takes or returns half itself, since it then works in the type of its inputs.
+    Silent where a kernel takes or returns half itself or asks whether a type is half, since it then works in the type
+    of its inputs.
     """
-    if any(_NARROW.search(each.text) for kernel in reading.kernels for each in kernel.parameters):
+    taken = any(_NARROW.search(each.text) for kernel in reading.kernels for each in kernel.parameters)
+    if taken or _ASKED_TYPE.search(reading.source.masked):
         return []
     found = {call.line: result for call in reading.calls if (result := _described(reading, call))}
     for node in reading.nodes("cast_expression"):

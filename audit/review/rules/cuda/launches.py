@@ -12,6 +12,7 @@ _ASKING = re.compile(r"cudaGetLastError|cudaPeekAtLastError|cudaDeviceSynchroniz
 _CHECKING = re.compile(
     r"\w*CUDA\w*CHECK\w*|\w*CHECK\w*CUDA\w*|\w*KERNEL_LAUNCH_CHECK\w*|check_?cuda\w*|gpuErrchk", re.IGNORECASE
 )
+_HEADER = re.compile(r"\s*#\s*(?:pragma\s+once\b|ifndef\s+(\w+)\s+#\s*define\s+\1\b)")
 _NO_STREAM = frozenset({"0", "nullptr", "NULL", "cudaStreamLegacy"})
 
 
@@ -40,9 +41,11 @@ def dynamic_shared(reading: CudaReading) -> Iterator[Spot]:
 def unlaunched_kernel(reading: CudaReading) -> Iterator[Spot]:
     """Is there a kernel that nothing names outside its own definition?
 
-    Silent where names are pasted together in macros.
+    Silent where names are pasted together in macros, and in headers.
     """
     source = reading.source
+    if _HEADER.match(source.code):
+        return
     bodies = [source.masked[macro.body_start : macro.end] for macro in source.macros]
     if any("##" in body for body in bodies):
         return

@@ -10,11 +10,12 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from audit.review.python_reading import PythonReading
+from audit.review.python_reading import PythonReading, names_in
 from audit.review.rule import Rule, Spot
 
 _FETCHES = r"urllib\.request\.url(?:open|retrieve)|requests\.get|pip\.main"
 _DRAWS = re.compile(r"torch\.(?:randn?|randint|rand(?:n)?_like|randperm|normal)")
+_SOURCES = (".cu", ".cuh", ".cpp", ".cc", ".h", ".hpp")
 _JOINS = frozenset({"wait_stream", "wait_event", "synchronize", "wait"})
 _WAITS = frozenset({"join", "result", "communicate"})
 
@@ -59,11 +60,18 @@ def _stream_joined(reading: PythonReading, call: ast.Call) -> bool:
 
 
 def _without_a_draw(reading: PythonReading, call: ast.Call) -> bool:
-    """Return whether the seed is set in a constructor, or where nothing is drawn."""
+    """Return whether the caller gives the seed, a constructor sets it, or nothing is drawn beside it."""
     function = reading.function(call)
-    if function is not None and function.name == "__init__":
+    given = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)} if function else set()
+    if function is not None and (function.name == "__init__" or any(given & names_in(each) for each in call.args)):
         return True
     return not _draws(reading, function or reading.tree)
+
+
+def _of_a_source(reading: PythonReading, call: ast.Call) -> bool:  # noqa: ARG001
+    """Return whether the path of the file ends like that of a source for a compiler."""
+    texts = [each.value for one in call.args[:1] for each in ast.walk(one) if isinstance(each, ast.Constant)]
+    return any(isinstance(text, str) and text.endswith(_SOURCES) for text in texts)
 
 
 @lru_cache(maxsize=64)
@@ -81,16 +89,19 @@ cuda_graph = _rule(
 )
 file_cache = _rule(
     "file_cache",
-    "Does the candidate read or write files?\n\nSilent on sources handed to the extension builder and on paths alone.",
+    "Does the candidate read or write files?\n\n"
+    "Silent on files named like C++ or CUDA sources, which a builder takes, and on paths alone.",
     "fresh_values",
     " opens a file, which can hold a result from call to call",
     r"(?:(?:builtins|io|os|shelve)\.)?open|(?:torch|numpy)\.(?:save|load)|(?:pickle|joblib)\.(?:dump|load)"
     r"|mmap\.mmap|sqlite3\.connect|multiprocessing\.shared_memory\.SharedMemory|.*\.(?:read|write)_(?:bytes|text)",
+    unless=_of_a_source,
 )
 seed_replay = _rule(
     "seed_replay",
     "Are inputs made again from a seed?\n\n"
-    "Silent on dropout's own generator, on initialising parameters, and in functions that make inputs for a test.",
+    "Silent on dropout's own generator, on a seed that the caller gives, on initialising parameters, and in functions "
+    "that make inputs for a test.",
     "agreement",
     " and a draw beside it make the same numbers again",
     r".*\.manual_seed|torch\.cuda\.manual_seed_all",

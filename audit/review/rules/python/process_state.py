@@ -38,6 +38,7 @@ _SNIFFING = names("""
     traceback.extract_stack traceback.walk_stack sys.settrace sys.setprofile threading.settrace os.getenv
     os.environ.get psutil.Process os.getppid
 """)
+_TOOLS = ("PATH", "LD_LIBRARY_PATH", "CUDA_", "CXX", "CC", "MAX_JOBS", "NVCC", "TORCH_", "TRITON_", "HOME", "TMPDIR")
 _NAMES = frozenset({"sys.modules", "sys.argv", "os.environ"})
 
 
@@ -125,15 +126,24 @@ def tensor_subclass(reading: PythonReading) -> list[Spot]:
 def harness_sniffing(reading: PythonReading) -> list[Spot]:
     """Does the candidate look at who calls it?
 
-    Silent on setting environment variables and on paths of modules.
+    Silent on setting environment variables, on reading those of compilers and of Triton, and on paths of modules.
     """
-    found = {call.lineno: name for call, name in reading.calls() if name in _SNIFFING}
+    asked = [(call, name) for call, name in reading.calls() if name in _SNIFFING and not _of_tools(call.args)]
+    found = {call.lineno: name for call, name in asked}
     for node in reading.nodes(ast.Attribute):
         name, above = reading.name(node), next(reading.ancestors(node), None)
         stored = isinstance(above, ast.Subscript) and isinstance(above.ctx, ast.Store | ast.Del)
         method = above.attr if isinstance(above, ast.Attribute) else ""
-        if name in _NAMES and not stored and method not in ("setdefault", "update", "get"):
+        tools = isinstance(above, ast.Subscript) and _of_tools([above.slice])
+        if name in _NAMES and not stored and not tools and method not in ("setdefault", "update", "get"):
             found.setdefault(node.lineno, name)
         elif name.endswith((".f_back", ".f_globals", ".f_locals", ".gi_frame")):
             found.setdefault(node.lineno, name.rpartition(".")[2])
     return [Spot(line, f"{name} tells the candidate who calls it") for line, name in found.items()]
+
+
+def _of_tools(arguments: list[ast.expr]) -> bool:
+    """Return whether the first argument is the name of a variable that compilers and loaders look at."""
+    first = arguments[0] if arguments else None
+    text = first.value if isinstance(first, ast.Constant) else None
+    return isinstance(text, str) and text.startswith(_TOOLS)
