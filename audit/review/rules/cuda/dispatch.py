@@ -86,14 +86,10 @@ def value_dispatch(reading: CudaReading) -> Iterator[Spot]:
 
     Silent on values that are only passed on to a kernel.
     """
-    asked = [call for call in reading.calls if call.name in _READS and reading.in_host(call.node) and _of_tensor(call)]
-    for call in asked:
-        if _decides(reading, call):
+    for call in reading.calls:
+        of_tensor = call.receiver is not None or call.scope in ("at", "torch")
+        if call.name in _READS and of_tensor and reading.in_host(call.node) and _decides(reading, call):
             yield Spot(call.line, f"{call.name} reads a tensor's values and decides what runs")
-
-
-def _of_tensor(call: Call) -> bool:
-    return call.receiver is not None or call.scope in ("at", "torch")
 
 
 def _decides(reading: CudaReading, call: Call) -> bool:
@@ -117,18 +113,16 @@ def _decides(reading: CudaReading, call: Call) -> bool:
 
 
 @rule("kernels_ran")
-def library_call(reading: CudaReading) -> list[Spot]:
+def library_call(reading: CudaReading) -> Iterator[Spot]:
     """Does an operator of a library compute part of the result?
 
     Silent on allocation, copies, views and random numbers, on calls that only an empty tensor reaches, and on device
     code.
     """
-    found = []
     for call in reading.calls:
         name = _library(call)
         if name and reading.in_host(call.node) and not _for_empty_tensors(reading, call.node):
-            found.append(Spot(call.line, f"{name} computes part of the result in a library"))
-    return found
+            yield Spot(call.line, f"{name} computes part of the result in a library")
 
 
 def _library(call: Call) -> str | None:

@@ -67,11 +67,9 @@ def unchecked_launch(reading: CudaReading) -> list[Spot]:
     macros = " ".join(reading.source.masked[macro.body_start : macro.end] for macro in reading.source.macros)
     named = [call.name for call in reading.calls] + re.findall(r"\w+", macros)
     asked = [name for name in named if _ASKING.fullmatch(name) or (_CHECKING.fullmatch(name) and "INPUT" not in name)]
-    dropped = [
-        call for call in reading.calls if call.name == "cudaGetLastError" and _is_statement(reading.parent(call.node))
-    ]
     first = min((launch.end for launch in launches), default=len(reading.source.text))
-    after = [call for call in dropped if first < call.node.start_byte]
+    fetched = [call for call in reading.calls if call.name == "cudaGetLastError" and first < call.node.start_byte]
+    after = [call for call in fetched if (node := reading.parent(call.node)) and node.type == "expression_statement"]
     if after:
         return [Spot(call.line, "cudaGetLastError is called and its answer thrown away") for call in after]
     if not launches or asked:
@@ -79,24 +77,15 @@ def unchecked_launch(reading: CudaReading) -> list[Spot]:
     return [Spot(launches[0].line, "nothing in the file asks whether a launch succeeded")]
 
 
-def _is_statement(node: object) -> bool:
-    return getattr(node, "type", None) == "expression_statement"
-
-
 @rule("current_stream", standing="advice")
-def legacy_stream(reading: CudaReading) -> list[Spot]:
+def legacy_stream(reading: CudaReading) -> Iterator[Spot]:
     """Is a kernel launched on the legacy default stream, whatever stream the caller works on?
 
     Silent where the launch names a stream, in macros, and in device code.
     """
-    source = reading.source
-    host = [
-        launch
-        for launch in source.launches
-        if not launch.in_macro and (function := source.function_at(launch.start)) and function.kind == "host"
-    ]
-    return [
-        Spot(launch.line, f"kernel {launch.kernel_name} is launched on the legacy default stream, not on the caller's")
-        for launch in host
-        if len(launch.configuration) < 4 or launch.configuration[3] in _NO_STREAM
-    ]
+    for launch in reading.source.launches:
+        function = reading.source.function_at(launch.start)
+        in_host = not launch.in_macro and function is not None and function.kind == "host"
+        if in_host and (len(launch.configuration) < 4 or launch.configuration[3] in _NO_STREAM):
+            text = f"kernel {launch.kernel_name} is launched on the legacy default stream, not on the caller's"
+            yield Spot(launch.line, text)

@@ -84,38 +84,28 @@ def unwritten_output(reading: CudaReading) -> Iterator[Spot]:
         for fresh in uninitialised(reading, function):
             later = reading.mentioned_between(fresh.name, fresh.node.end_byte + 1, function.end)
             given = [node for node in later if not METADATA.match(reading.source.masked, node.end_byte)]
-            if given and all(_is_returned(reading, node) for node in given):
+            holders = [{each.type for each in reading.ancestors(node)} for node in given]
+            if holders and all("return_statement" in types for types in holders):
                 text = f"{fresh.name} is returned as allocated: uninitialised, and given to nothing that could write it"
                 yield Spot(fresh.line, text)
 
 
-def _is_returned(reading: CudaReading, mention: Node) -> bool:
-    return any(node.type == "return_statement" for node in reading.ancestors(mention))
-
-
 @rule("inherited")
-def adds_to_uninitialised(reading: CudaReading) -> list[Spot]:
+def adds_to_uninitialised(reading: CudaReading) -> Iterator[Spot]:
     """Does a kernel only add to memory that was handed out uninitialised?
 
     Silent where anything else fills that memory first.
     """
-    return [spot for launch in reading.source.launches for spot in _of_launch(reading, launch)]
-
-
-def _of_launch(reading: CudaReading, launch: Launch) -> list[Spot]:
-    function = reading.source.function_at(launch.start)
-    stored = stored_parameters(reading, launch.kernel_name)
-    if function is None or not stored:
-        return []
-    spots = []
-    for position, name in tensors_given(reading, launch).items():
-        how, made = stored.get(position), reading.declared(name, function, launch.start)
-        if how is None or how.plain or made is None or not is_uninitialised(reading, made):
-            continue
-        if _untouched(reading, made, launch):
-            text = f"kernel {launch.kernel_name} only adds to {name}, which line {made.line} leaves uninitialised"
-            spots.append(Spot(launch.line, text))
-    return spots
+    for launch in reading.source.launches:
+        function = reading.source.function_at(launch.start)
+        stored = stored_parameters(reading, launch.kernel_name)
+        for position, name in tensors_given(reading, launch).items() if function and stored else ():
+            how, made = stored.get(position), reading.declared(name, function, launch.start) if function else None
+            if how is None or how.plain or made is None or not is_uninitialised(reading, made):
+                continue
+            if _untouched(reading, made, launch):
+                text = f"kernel {launch.kernel_name} only adds to {name}, which line {made.line} leaves uninitialised"
+                yield Spot(launch.line, text)
 
 
 def _untouched(reading: CudaReading, fresh: Variable, launch: Launch) -> bool:
@@ -188,8 +178,5 @@ def layout(reading: CudaReading) -> list[Spot]:
 
 def _by_macro(reading: CudaReading) -> bool:
     """Return whether a macro of the file asks for contiguity and is used."""
-    for macro in reading.source.macros:
-        body = reading.source.masked[macro.body_start : macro.end]
-        if re.search(r"\b(?:is_contiguous|contiguous)\b", body):
-            return True
-    return False
+    bodies = (reading.source.masked[macro.body_start : macro.end] for macro in reading.source.macros)
+    return any(re.search(r"\b(?:is_contiguous|contiguous)\b", body) for body in bodies)
