@@ -111,8 +111,18 @@ def _headers(torch: Path) -> list[Path]:
 def _flags(folders: list[Path], compute_capability: int) -> list[str]:
     """Without the macros by which torch's builder takes operators away: only what nvcc itself refuses counts."""
     arch = f"-arch=sm_{max(NEWEST, compute_capability)}"
-    return ["-cubin", arch, "-std=c++20", "-w", "--expt-relaxed-constexpr", "--expt-extended-lambda",
-            "-DTORCH_EXTENSION_NAME=audited", *(f"-isystem={each}" for each in folders), "-o", "unit.cubin"]  # fmt: skip
+    return [
+        "-cubin",
+        arch,
+        "-std=c++20",
+        "-w",
+        "--expt-relaxed-constexpr",
+        "--expt-extended-lambda",
+        "-DTORCH_EXTENSION_NAME=audited",
+        "-o",
+        "unit.cubin",
+        *(f"-isystem={each}" for each in folders),
+    ]
 
 
 def _errors(log: str) -> str:

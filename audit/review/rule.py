@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
@@ -29,7 +29,7 @@ class Rule(Generic[Reading]):
 
     Args:
         name: unique among all rules, e.g. "static_cache".
-        doc: the docstring of its module: the question, then what stays silent.
+        doc: the docstring of its function: the question, then what stays silent.
         confirm_with: the name of the probe that can confirm it on a device.
         find: what it points at, in any order; empty where the source does not say it plainly.
         standing: a *hint* belongs to the record of every audit; *advice* speaks of care that a sound kernel may do
@@ -40,7 +40,7 @@ class Rule(Generic[Reading]):
     name: str
     doc: str | None
     confirm_with: str
-    find: Callable[[Reading], list[Spot]]
+    find: Callable[[Reading], Iterable[Spot]]
     standing: Standing = "hint"
     precise: bool = False
 
@@ -62,3 +62,10 @@ class Rule(Generic[Reading]):
     def _parts(self) -> tuple[str, str]:
         question, _, rest = (self.doc or "").strip().partition("\n\n")
         return " ".join(question.split()), " ".join(rest.split())
+
+
+def rule(
+    confirm_with: str, *, standing: Standing = "hint", precise: bool = False
+) -> Callable[[Callable[[Reading], Iterable[Spot]]], Rule[Reading]]:
+    """Make a rule of a function, which gives it its name and its docstring; arguments as for `Rule`."""
+    return lambda find: Rule(find.__name__, find.__doc__, confirm_with, find, standing, precise)

@@ -1,7 +1,7 @@
 """Values of a device function that differ between the threads of a block, and values that come from `blockIdx`.
 
-A value loaded from memory, returned by a call, or divided by something counts as the same for a warp: what a rule does
-not know it keeps quiet about.
+A rule that asks about the threads of a warp or of a block may count a value that is loaded, returned by a call, or
+divided as the same for all of them: what a rule does not know it keeps quiet about.
 """
 
 from __future__ import annotations
@@ -17,18 +17,22 @@ from audit.review.cuda_tree import operator
 
 _ROUNDS = 6
 _LONGEST_BUILTIN = 40  # characters, with blanks
-_OPAQUE = frozenset({"subscript_expression", "call_expression", "pointer_expression", "lambda_expression"})
+ALIKE_IN_A_BLOCK = frozenset({"call_expression", "lambda_expression"})
+ALIKE_IN_A_WARP = ALIKE_IN_A_BLOCK | {"subscript_expression", "pointer_expression"}
+"""Expressions whose value counts as the same for those threads, as that of a division does."""
 COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!="})
 
 
 class ThreadValues:
     """The names of one function that are computed from a builtin, e.g. `threadIdx.x` or any `blockIdx`."""
 
-    def __init__(self, reading: CudaReading, function: Function, builtin: str, *, per_warp: bool = False) -> None:
+    def __init__(
+        self, reading: CudaReading, function: Function, builtin: str, *, alike: frozenset[str] = frozenset()
+    ) -> None:
         self._reading = reading
         self._function = function
         self._builtin = re.compile(builtin)
-        self._per_warp = per_warp
+        self._alike = alike
         self._known: dict[int, bool] = {}
 
     @cached_property
@@ -58,17 +62,17 @@ class ThreadValues:
                 if short and self._builtin.fullmatch("".join(self._reading.text(current).split())):
                     return True
                 inner = current.child_by_field_name("argument")
-                stack += [inner] if inner is not None and not self._per_warp else []
+                stack += [inner] if inner is not None and not self._alike else []
             elif current.type == "identifier":
                 if self._reading.text(current) in names:
                     return True
-            elif not self._per_warp or not self._same_for_a_warp(current):
+            elif not (self._alike and self._is_alike(current)):
                 stack += current.named_children
         return False
 
-    def _same_for_a_warp(self, node: Node) -> bool:
+    def _is_alike(self, node: Node) -> bool:
         divided = node.type == "binary_expression" and operator(node) in ("/", ">>")
-        return divided or node.type in _OPAQUE
+        return divided or node.type in self._alike
 
     def _bindings(self) -> list[tuple[str, Node]]:
         reading = self._reading

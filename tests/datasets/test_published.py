@@ -11,7 +11,7 @@ from audit.lint import datasets
 from audit.lint.datasets import page
 from audit.lint.datasets.answer import Answer
 from audit.lint.datasets.dataset import Dataset
-from audit.lint.datasets.rules.strongest_baseline import median_of_strongest
+from audit.lint.datasets.rules.baselines import median_of_strongest
 from audit.report import html, markdown
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "reports" / "datasets"

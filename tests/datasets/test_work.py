@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audit.lint.datasets.rules.floor import floors
+from audit.lint.datasets.rules.hardware import floors
 from audit.lint.datasets.work import of_task
 from audit.model.gpus import table
 

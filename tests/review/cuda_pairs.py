@@ -211,6 +211,9 @@ KNOWN_GOOD: dict[str, list[str]] = {
         ),
         device("unsigned m = __activemask(); if (threadIdx.x < n) { v += __shfl_xor_sync(m, v, 1); }"),
         device("if (threadIdx.x < n) { v = 1; } __syncthreads(); v += __shfl_xor_sync(0xffffffff, v, 1);"),
+        device("int row = blockIdx.y * 16 + threadIdx.y; for (int t = 0; t <= row / 16; ++t) { __syncthreads(); }"),
+        device("auto part = slice(threadIdx.x); int last = size(part) - 1; if (n == last) { __syncthreads(); }"),
+        "#define TILE 64\n" + device("if (threadIdx.x < TILE) { v += __shfl_xor_sync(0xffffffff, v, 1); }"),
     ],
     "volatile_warp": [
         "__device__ void reduce(volatile float* t, int i) { t[i] += t[i + 32]; __syncwarp(); t[i] += t[i + 16]; }",
@@ -268,17 +271,21 @@ KNOWN_GOOD: dict[str, list[str]] = {
     "library_call": [
         host("if (n == 0) return x.mul(2.0).add(1.0);"),
         host("auto z = torch::zeros_like(x); z = x.contiguous().clone().view({-1}).t(); cublasCreate(&h);"),
+        host("cublasLtMatmulDescSetAttribute(d, a, &b, n); cudnnFindConvolutionForwardAlgorithm(h, x, w);"),
         device("y[0] = a.sum() + std::max(1, n);"),
     ],
     "unlaunched_kernel": [
         KERNEL + "#define GO k<<<1, 2>>>(a)\nvoid f() { GO; }",
         KERNEL + "void f() { auto p = &k; cudaLaunchKernel((void*)p, 1, 1, a, 0, 0); }",
         KERNEL + "#define GO(n) n##_kernel<<<1, 2>>>(a)",
+        "#pragma once\n" + KERNEL + "inline int blocks(int n) { return n / 256; }",
     ],
     "cast_down": [
         "__global__ void k(const __half* x, __half* y) { y[0] = __float2half(__half2float(x[0]) * 2); }",
         device("y[0] = static_cast<float>(x[0]) + (float)n; int m = static_cast<int>(x[1]);"),
         host("auto z = x.to(torch::kFloat32).to(x.device());"),
+        "template <typename T>\n__global__ void k(const T* x, T* y) {\n"
+        "  if constexpr (std::is_same_v<T, nv_bfloat16>) y[0] = __float2bfloat16_rn(x[0]);\n}",
     ],
     "backend_flags": [
         host("bool fast = at::globalContext().allowTF32CuBLAS(); cublasSetMathMode(h, m);"),

@@ -218,9 +218,14 @@ KNOWN_GOOD: dict[str, list[str]] = {
         forward("n = 0\n    for i in x:\n        n += 1\n    return a if n > 3 else b"),
     ],
     "cuda_graph": [forward("return slow(x) if torch.cuda.is_current_stream_capturing() else run(x)")],
-    "file_cache": [forward("return load_inline(name='a', cuda_sources=text)")],
+    "file_cache": [
+        forward("return load_inline(name='a', cuda_sources=text)"),
+        "import os\nwith open(os.path.join(folder, 'kernel.cu'), 'w') as file:\n    file.write(text)\n",
+    ],
     "seed_replay": [
         model("torch.manual_seed(0); self.w = torch.randn(3)", "return run(x, self.w)"),
+        "import torch\ndef init_state(config, seed):\n    g = torch.Generator().manual_seed(seed)\n"
+        "    return torch.randn(3, generator=g)\n",
         "def get_inputs():\n    import torch\n    torch.manual_seed(0)\n    return [torch.randn(3)]\n",
     ],
     "shape_branch": [
@@ -280,6 +285,7 @@ KNOWN_GOOD: dict[str, list[str]] = {
         "import os\nos.environ['TORCH_CUDA_ARCH_LIST'] = '7.5'\nos.environ.setdefault('A', '1')\n"
         + forward("return run(x)"),
         "import inspect\n" + forward("return run(x, inspect.signature)"),
+        "import os\nhome = os.environ.get('CUDA_HOME')\nos.environ['PATH'] = '/bin:' + os.environ['PATH']\n",
     ],
     "heap_scan": ["import gc\n" + forward("gc.collect()\n    return run(x)")],
     "dynamic_code": [forward("return run(eval('3'), torch.compile(x), re.compile(x))")],

@@ -5,7 +5,7 @@ import pytest
 from audit.review import launches
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Launch, parse
-from audit.review.rules.cuda.launch_geometry import find
+from audit.review.rules.cuda.grids import launch_geometry
 from audit.review.token_scan import Masked
 from audit.review.unsupported import unsupported
 from tests.conftest import some
@@ -150,5 +150,5 @@ def test_nothing_crashes() -> None:
     for text in some(spoiled()):
         source = parse(text)
         assert source.text == text
-        lines = [each.line for each in (*find(CudaReading(source)), *unsupported(source))]
+        lines = [each.line for each in (*launch_geometry.find(CudaReading(source)), *unsupported(source))]
         assert all(0 < line <= text.count("\n") + 1 for line in lines)

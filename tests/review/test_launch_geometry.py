@@ -9,7 +9,7 @@ from audit.review.arithmetic import whole_number
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import parse
 from audit.review.rule import Spot
-from audit.review.rules.cuda.launch_geometry import RULE, find
+from audit.review.rules.cuda.grids import launch_geometry
 
 _ROW = "int row = blockIdx.y * blockDim.y + threadIdx.y;"
 _STORE = "if (row < n && col < n) out[row * n + col] = 1.f;"
@@ -17,7 +17,7 @@ _KERNELS = Path(__file__).parents[2] / "kernels"
 
 
 def _of(text: str) -> list[Spot]:
-    return find(CudaReading(parse(text)))
+    return launch_geometry.find(CudaReading(parse(text)))
 
 
 def _axes(found: list[Spot]) -> list[str]:
@@ -52,7 +52,7 @@ def test_one_dimensional_launch_of_a_two_dimensional_kernel(launch: str) -> None
     found = _hints(launch)
     assert found
     for hint in found:
-        assert (_axes([hint]), hint.line, RULE.confirm_with) == (["y"], 8, "coverage")
+        assert (_axes([hint]), hint.line, launch_geometry.confirm_with) == (["y"], 8, "coverage")
         assert "only index 0 of that axis is ever computed" in hint.message
         assert "line 3" in hint.message and "line 8" in hint.message and "kernel k" in hint.message
 

@@ -17,7 +17,8 @@ from audit.claims.importers.material import Given
 from audit.lint import datasets
 from audit.lint.datasets import formats
 from audit.lint.datasets.dataset import Dataset
-from audit.lint.datasets.rules import duplicates, floor
+from audit.lint.datasets.rules import hardware
+from audit.lint.datasets.rules import rows as row_rules
 from audit.model.errors import BadInput
 from audit.model.run_directory import Scratch
 
@@ -82,7 +83,7 @@ def _known(data: Dataset) -> dict[tuple[str, int], Attempt]:
     frame = data.frame
     claims = frame[frame["correct"] & frame["has_code"]]
     left_out = (
-        (duplicates.copies(claims), COPY, "an earlier row of this task holds the same code"),
+        (row_rules.copies(claims), COPY, "an earlier row of this task holds the same code"),
         (frame[~frame["correct"]], NO_CLAIM, "a row that its own dataset marks wrong claims nothing"),
         (frame[~frame["has_code"]], NO_CODE, "a figure without code can be linted, not audited"),
     )
@@ -90,7 +91,7 @@ def _known(data: Dataset) -> dict[tuple[str, int], Attempt]:
     for rows, why, reason in left_out:
         for file, row in zip(rows["file"], rows["row"], strict=True):
             known[file, row] = Attempt(stage="lint", outcome="left out", verdict=why, reasons=(reason,))
-    for one in floor.run(data).marks:
+    for one in hardware.floor(data).marks:
         if one.grade == "proved" and (one.file, one.row) not in known:
             known[one.file, one.row] = Attempt(stage="lint", outcome="settled", verdict=IMPOSSIBLE, reasons=(one.text,))
     return known

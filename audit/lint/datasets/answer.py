@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import wraps
 from typing import Literal
 
 import pandas as pd
 
-from audit.lint.datasets.dataset import place
+from audit.lint.datasets.dataset import Dataset, place
 from audit.report.view import Table
 
 Grade = Literal["proved", "hint"]
@@ -21,7 +23,6 @@ class Mark:
     file: str
     row: int
     place: str
-    rule: str
     grade: Grade
     text: str
 
@@ -31,32 +32,45 @@ class Answer:
     """One rule's answer.
 
     Args:
-        rule: its name.
-        title: what was looked at.
         sentences: what stands out, one line each.
         bias: which way the figures err, and why; shown beside them.
         tables: the figures.
         marks: the rows behind the sentences.
         asked: False where the dataset lacks what the rule needs; the sentence says what.
+        rule: its name.
+        title: what was looked at.
     """
 
-    rule: str
-    title: str
     sentences: tuple[str, ...]
     bias: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
     marks: tuple[Mark, ...] = ()
     asked: bool = True
+    rule: str = ""
+    title: str = ""
 
 
-def not_asked(rule: str, title: str, why: str) -> Answer:
+def rule(title: str) -> Callable[[Callable[[Dataset], Answer]], Callable[[Dataset], Answer]]:
+    """Make a rule of a function, which gives it its name; its docstring is the question, then what it rests on."""
+
+    def made(run: Callable[[Dataset], Answer]) -> Callable[[Dataset], Answer]:
+        @wraps(run)
+        def answered(data: Dataset) -> Answer:
+            return replace(run(data), rule=run.__name__, title=title)
+
+        return answered
+
+    return made
+
+
+def not_asked(why: str) -> Answer:
     """Return the answer of a rule that needs something the dataset has not."""
-    return Answer(rule, title, (f"Not asked: {why}.",), asked=False)
+    return Answer((f"Not asked: {why}.",), asked=False)
 
 
-def mark(row: pd.Series, rule: str, grade: Grade, text: str) -> Mark:
+def mark(row: pd.Series, grade: Grade, text: str) -> Mark:
     """Return a mark at that row."""
-    return Mark(str(row["file"]), int(row["row"]), place(row), rule, grade, text)
+    return Mark(str(row["file"]), int(row["row"]), place(row), grade, text)
 
 
 def times(value: float) -> str:

@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from audit.lint.datasets.answer import times
 from audit.lint.datasets.dataset import Dataset
-from audit.lint.datasets.rules.strongest_baseline import strongest
+from audit.lint.datasets.rules.baselines import strongest
 from audit.report.figures import canvas
 from audit.report.figures.canvas import Palette
 from audit.report.view import Figure

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +36,7 @@ def build(data: Dataset, answers: Sequence[Answer], figures: Mapping[str, Figure
             Section("In short", "short", bullets=tuple(answer.sentences[0] for answer in asked)),
             *(_of_rule(answer, figures.get(answer.rule)) for answer in asked),
             _not_asked([answer for answer in answers if not answer.asked]),
-            _marks([mark for answer in asked for mark in answer.marks]),
+            _marks([(answer.rule, mark) for answer in asked for mark in answer.marks]),
             _refused(data),
         ),
     )
@@ -51,15 +50,8 @@ def counted(data: Dataset) -> str:
 
 
 def question(rule: str) -> str:
-    """Return the question of a rule: the first paragraph of its file."""
-    result = sys.modules[RULES[rule].__module__].__doc__ or ""
-    return " ".join(result.strip().partition("\n\n")[0].split())
-
-
-def explained(rule: str) -> str:
-    """Return the rest of the rule's file docstring; empty where the question is all."""
-    result = sys.modules[RULES[rule].__module__].__doc__ or ""
-    return " ".join(result.strip().partition("\n\n")[2].split())
+    """Return the question of a rule: the first paragraph of its docstring."""
+    return " ".join((RULES[rule].__doc__ or "").partition("\n\n")[0].split())
 
 
 def _dataset(data: Dataset) -> Section:
@@ -75,12 +67,11 @@ def _dataset(data: Dataset) -> Section:
 
 
 def _of_rule(answer: Answer, figure: Figure | None) -> Section:
-    first = " ".join(filter(None, [question(answer.rule), explained(answer.rule)]))
     bias = tuple(f"Which way it errs: {text}" for text in answer.bias)
     return Section(
         answer.title,
         answer.rule,
-        paragraphs=(first,),
+        paragraphs=(" ".join((RULES[answer.rule].__doc__ or "").split()),),
         bullets=(*answer.sentences, *bias),
         tables=answer.tables,
         figures=(figure,) if figure else (),
@@ -92,10 +83,10 @@ def _not_asked(answers: Sequence[Answer]) -> Section:
     return Section("Not asked", "not-asked", paragraphs=() if bullets else ("Every rule was asked.",), bullets=bullets)
 
 
-def _marks(marks: Sequence[Mark]) -> Section:
-    proved_first = sorted(marks, key=lambda one: one.grade != "proved")
+def _marks(marks: Sequence[tuple[str, Mark]]) -> Section:
+    proved_first = sorted(marks, key=lambda marked: marked[1].grade != "proved")
     rows = tuple(
-        (f"{one.file}, {one.row}", one.place, one.rule, one.grade, one.text) for one in proved_first[:MOST_MARKS]
+        (f"{one.file}, {one.row}", one.place, rule, one.grade, one.text) for rule, one in proved_first[:MOST_MARKS]
     )
     left = len(marks) - len(rows)
     more = f"{len(marks):,} marks on rows" + (f"; the other {left:,} are in the CSV file." if left else ".")
@@ -200,8 +191,9 @@ def write(asked: Asked, report: Report, answers: Sequence[Answer], figures: Sequ
 
 def rows(answers: Sequence[Answer]) -> str:
     """Return every marked row as CSV; no cell begins like a formula, since names in it are others'."""
-    marks = (mark for answer in answers for mark in answer.marks)
-    return safe_csv.text(COLUMNS, ((one.file, one.row, one.place, one.rule, one.grade, one.text) for one in marks))
+    marks = ((answer.rule, mark) for answer in answers for mark in answer.marks)
+    cells = ((one.file, one.row, one.place, rule, one.grade, one.text) for rule, one in marks)
+    return safe_csv.text(COLUMNS, cells)
 
 
 def _written(path: Path, data: bytes) -> Path:

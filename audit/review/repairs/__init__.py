@@ -1,4 +1,4 @@
-"""Repairs that can be generated: from a source and what was proved of it to single changes, one kind a file.
+"""Repairs that can be generated: from a source and what was proved of it to single changes, a function a kind.
 
 A change is proposed where the source says by itself what it must be. The audit builds it and asks about it, so a wrong
 proposal costs time and says nothing.
@@ -13,10 +13,10 @@ from audit.model.generated import MOST_REPAIRS, Change
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import parse
 from audit.review.python_reading import PythonReading
-from audit.review.repairs import barrier, grid, guard, rounded, zeros
+from audit.review.repairs import barrier, grid, guard, zeros
 
-KINDS = (grid, rounded, barrier, guard, zeros)
-"""In the order in which they are tried; each has `propose`."""
+KINDS = (grid.spanned, grid.rounded, barrier.propose, guard.propose, zeros.propose)
+"""In the order in which they are tried."""
 
 
 def propose(text: str, proved: Sequence[Finding]) -> list[Change]:
@@ -27,7 +27,7 @@ def propose(text: str, proved: Sequence[Finding]) -> list[Change]:
         proved: the failures and the undefined behaviour that were proved of it.
     """
     reading = CudaReading(parse(text))
-    found = [change for kind in KINDS for change in kind.propose(reading, proved)]
+    found = [change for repair in KINDS for change in repair(reading, proved)]
     return list(dict.fromkeys(found))[:MOST_REPAIRS]
 
 

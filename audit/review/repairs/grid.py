@@ -1,7 +1,8 @@
-"""Rows, or planes, that no block computes: a grid that spans the axis from which the kernel takes an index.
+"""Elements that no thread computes, where coverage proved some unwritten.
 
-Proposed where coverage proved unwritten elements, and where the kernel compares that index with a parameter: the launch
-says what it hands over there, and that is the extent.
+Rows or planes: a grid that spans the axis from which the kernel takes an index, where it compares that index with a
+parameter; the launch says what it hands over there, and that is the extent. A rest: a number of blocks that is rounded
+up, where the source rule `floor_grid` finds the quotient.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from audit.review.cuda_tree import operator
 from audit.review.index_use import Axis, index_uses
 from audit.review.launch_extents import grid_and_block
 from audit.review.repairs.lines import failed, replaced
+from audit.review.rules.cuda.grids import quotients
 from audit.review.thread_values import ThreadValues
 from audit.review.token_scan import split_commas
 
@@ -27,7 +29,7 @@ _PLAIN = re.compile(r"[\w\s.:()<>,*/+-]{1,80}")
 _STEP, _NAME = re.compile(r"\+\+|--"), re.compile(r"\w+")
 
 
-def propose(reading: CudaReading, proved: Sequence[Finding]) -> list[Change]:
+def spanned(reading: CudaReading, proved: Sequence[Finding]) -> list[Change]:
     """Return a change for each launch that does not span an axis."""
     if not failed(proved, "coverage"):
         return []
@@ -94,3 +96,15 @@ def _sides(reading: CudaReading, launch: Launch, grid: str) -> list[str]:
 
 def _closed(text: str) -> str:
     return text if _NAME.fullmatch(text) else f"({text})"
+
+
+def rounded(reading: CudaReading, proved: Sequence[Finding]) -> list[Change]:
+    """Return the quotients, rounded up."""
+    found = []
+    for node in quotients(reading) if failed(proved, "coverage") else ():
+        size, block = (node.child_by_field_name(name) for name in ("left", "right"))
+        if size is not None and block is not None and re.fullmatch(r"\w+", divisor := reading.text(block)):
+            new = f"({reading.text(size)} + {divisor} - 1) / {divisor}"
+            what = f"grid rounded up on line {reading.line(node)}"
+            found += replaced(reading.source, node.start_byte, node.end_byte, new, what=what)
+    return found

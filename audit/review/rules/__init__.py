@@ -1,43 +1,83 @@
-"""The rules of source review, one a file; `named_calls` holds those that names of calls decide alone.
+"""The rules of source review: a function each, in a file with those of its subject.
 
-The two lists are what is asked, in this order.
+A row of `named_calls` is a rule that names of calls decide alone. The two tables are what is asked, in this order.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 from audit.review.cuda_reading import CudaReading
 from audit.review.python_reading import PythonReading
 from audit.review.rule import Rule
+from audit.review.rules.cuda import dispatch, grids, host_calls, launches, static_state, synchronisation, tensors
 from audit.review.rules.cuda import named_calls as cuda_calls
+from audit.review.rules.cuda.shared_extent import shared_extent
+from audit.review.rules.python import branches, caches, inputs, operators, process_state, triton
 from audit.review.rules.python import named_calls as python_calls
+from audit.review.rules.python.undeclared_binding import undeclared_binding
 
-_CUDA = """
-launch_geometry floor_grid tail_guard shared_extent dynamic_shared missing_barrier divergent_collective volatile_warp
-unread_input unwritten_output adds_to_uninitialised writes_input static_cache call_counter graph_replay fixed_shape
-value_dispatch library_call unlaunched_kernel cast_down backend_flags side_stream threads self_timing cache_control
-process_state file_access legacy_stream unchecked_launch layout
-"""
-_PYTHON = """
-fallback undeclared_binding library_operator triton_grid unmasked_access unused_input fresh_result input_mutation
-result_cache last_call call_count cuda_graph file_cache seed_replay shape_branch value_branch training_branch
-loose_weights narrow_dtype backend_settings torch_stream child_process own_timing patched_names tensor_subclass
-harness_sniffing heap_scan dynamic_code
-"""
-
-
-def _of_file(name: str) -> Any:
-    """Return the rule of a file in this folder."""
-    return import_module(f"{__name__}.{name}").RULE
-
-
-CUDA: tuple[Rule[CudaReading], ...] = tuple(
-    cuda_calls.RULES.get(name) or _of_file(f"cuda.{name}") for name in _CUDA.split()
+CUDA: tuple[Rule[CudaReading], ...] = (
+    grids.launch_geometry,
+    grids.floor_grid,
+    grids.tail_guard,
+    shared_extent,
+    launches.dynamic_shared,
+    synchronisation.missing_barrier,
+    synchronisation.divergent_collective,
+    synchronisation.volatile_warp,
+    tensors.unread_input,
+    tensors.unwritten_output,
+    tensors.adds_to_uninitialised,
+    tensors.writes_input,
+    static_state.static_cache,
+    static_state.call_counter,
+    cuda_calls.graph_replay,
+    dispatch.fixed_shape,
+    dispatch.value_dispatch,
+    dispatch.library_call,
+    launches.unlaunched_kernel,
+    host_calls.cast_down,
+    host_calls.backend_flags,
+    host_calls.side_stream,
+    cuda_calls.threads,
+    cuda_calls.self_timing,
+    host_calls.cache_control,
+    cuda_calls.process_state,
+    cuda_calls.file_access,
+    launches.legacy_stream,
+    launches.unchecked_launch,
+    tensors.layout,
 )
-PYTHON: tuple[Rule[PythonReading], ...] = tuple(
-    python_calls.RULES.get(name) or _of_file(f"python.{name}") for name in _PYTHON.split()
+PYTHON: tuple[Rule[PythonReading], ...] = (
+    operators.fallback,
+    undeclared_binding,
+    operators.library_operator,
+    triton.triton_grid,
+    triton.unmasked_access,
+    inputs.unused_input,
+    inputs.fresh_result,
+    inputs.input_mutation,
+    caches.result_cache,
+    caches.last_call,
+    branches.call_count,
+    python_calls.cuda_graph,
+    python_calls.file_cache,
+    python_calls.seed_replay,
+    branches.shape_branch,
+    branches.value_branch,
+    branches.training_branch,
+    inputs.loose_weights,
+    operators.narrow_dtype,
+    process_state.backend_settings,
+    python_calls.torch_stream,
+    python_calls.child_process,
+    python_calls.own_timing,
+    process_state.patched_names,
+    process_state.tensor_subclass,
+    process_state.harness_sniffing,
+    python_calls.heap_scan,
+    python_calls.dynamic_code,
 )
 _ALL: tuple[Rule[Any], ...] = (*CUDA, *PYTHON)
 RULES: dict[str, Rule[Any]] = {rule.name: rule for rule in _ALL}

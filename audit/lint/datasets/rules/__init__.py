@@ -1,4 +1,4 @@
-"""The rules of the lint over datasets, one a file. The table is the list of what is asked, in this order."""
+"""The rules of the lint over datasets, by subject. The table is the list of what is asked, in this order."""
 
 from __future__ import annotations
 
@@ -6,26 +6,22 @@ from collections.abc import Callable
 
 from audit.lint.datasets.answer import Answer
 from audit.lint.datasets.dataset import Dataset
-from audit.lint.datasets.rules import (
-    artifact,
-    baselines_disagree,
-    best_of_many,
-    carried_mean,
-    duplicates,
-    floor,
-    levels,
-    marked_wrong,
-    own_arithmetic,
-    portability,
-    published,
-    strongest_baseline,
-    where_work_is,
-)
+from audit.lint.datasets.rules import baselines, hardware, rows, summaries
 
 Rule = Callable[[Dataset], Answer]
-
-_TABLE = (
-    strongest_baseline, baselines_disagree, carried_mean, published, floor, artifact, marked_wrong, own_arithmetic,
-    duplicates, best_of_many, levels, where_work_is, portability,
-)  # fmt: skip
-RULES: dict[str, Rule] = {rule.NAME: rule.run for rule in _TABLE}
+_TABLE: tuple[Rule, ...] = (
+    baselines.strongest_baseline,
+    baselines.baselines_disagree,
+    summaries.carried_mean,
+    summaries.published,
+    hardware.floor,
+    rows.artifact,
+    rows.marked_wrong,
+    baselines.own_arithmetic,
+    rows.duplicates,
+    summaries.best_of_many,
+    summaries.levels,
+    summaries.where_work_is,
+    hardware.portability,
+)
+RULES: dict[str, Rule] = {rule.__name__: rule for rule in _TABLE}

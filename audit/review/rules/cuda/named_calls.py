@@ -46,61 +46,58 @@ def _full_name(call: Call) -> str:
     return f"{'.' if call.receiver is not None else ''}{scope}{'::' if scope else ''}{call.name[-_LONGEST:]}"
 
 
-_TABLE = (
-    _rule(
-        "graph_replay",
-        "Is work recorded once and replayed?\n\nSilent on code that only asks whether a capture is going on.",
-        "fresh_values",
-        ": a replayed graph reads the addresses it was recorded with",
-        _Names(
-            r"(?:.*\W)?(cudaGraphLaunch|cudaGraphInstantiate|cudaStreamBeginCapture|capture_begin|replay)",
-        ),
-    ),
-    _rule(
-        "threads",
-        "Does the candidate start a thread or a process, or have the driver call back?\n\n"
-        "Silent where the file joins what it starts, on locks, atomics and `std::call_once`.",
-        "threads",
-        " runs something beside the call",
-        _Names(
-            r"\.?((?:.*::)?(?:pthread_create|v?fork|popen|execv[ep]?|execlp?|posix_spawn|cudaLaunchHostFunc"
-            r"|cudaStreamAddCallback)|std::async|at::launch|at::intraop_launch|(?:std::)?(?:system|j?thread))",
-            types=r"(?:std::)?j?thread",
-            unless=r"\.(?:.*::)?join",
-        ),
-    ),
-    _rule(
-        "self_timing",
-        "Does the candidate measure time itself?\n\n"
-        "Silent on events that only order streams, and on device clocks used for nothing but waiting.",
-        "first_call",
-        " measures time inside the candidate",
-        _Names(
-            r"(?:.*\W)?(cudaEventElapsedTime|elapsed_time|clock_gettime|gettimeofday)|.*chrono.*::(now)",
-        ),
-    ),
-    _rule(
-        "process_state",
-        "Does the candidate look at, or reach into, the process that judges it?\n\n"
-        "Silent on properties of the device and on settings read through the library.",
-        "untouched_process",
-        " reaches into the process around the candidate",
-        _Names(
-            r"(?:.*\W)?((?:secure_)?getenv|setenv|putenv|dlopen|dlv?sym|ptrace|mprotect|process_vm_(?:read|write)v"
-            r"|PyRun_(?:Simple)?String|PyImport_ImportModule|PyEval_Get(?:Frame|Builtins)|PyThreadState_Get)"
-            r"|(?:py::module_?|pybind11::module_)::(import)|(?:py|pybind11)::(exec|eval|globals|eval_file)",
-        ),
-    ),
-    _rule(
-        "file_access",
-        "Does the candidate read or write files?\n\nSilent on printing.",
-        "fresh_values",
-        " opens a file, which can hold a result from call to call",
-        _Names(
-            r"(?:std::)?(f?open|freopen|openat|mmap|shm_open|creat|tmpfile|mkstemp)"
-            r"|(?:torch|at)::(save|load|pickle_save|pickle_load)",
-            types=r"(?:std::)?[io]?fstream",
-        ),
+graph_replay = _rule(
+    "graph_replay",
+    "Is work recorded once and replayed?\n\nSilent on code that only asks whether a capture is going on.",
+    "fresh_values",
+    ": a replayed graph reads the addresses it was recorded with",
+    _Names(
+        r"(?:.*\W)?(cudaGraphLaunch|cudaGraphInstantiate|cudaStreamBeginCapture|capture_begin|replay)",
     ),
 )
-RULES = {rule.name: rule for rule in _TABLE}
+threads = _rule(
+    "threads",
+    "Does the candidate start a thread or a process, or have the driver call back?\n\n"
+    "Silent where the file joins what it starts, on locks, atomics and `std::call_once`.",
+    "threads",
+    " runs something beside the call",
+    _Names(
+        r"\.?((?:.*::)?(?:pthread_create|v?fork|popen|execv[ep]?|execlp?|posix_spawn|cudaLaunchHostFunc"
+        r"|cudaStreamAddCallback)|std::async|at::launch|at::intraop_launch|(?:std::)?(?:system|j?thread))",
+        types=r"(?:std::)?j?thread",
+        unless=r"\.(?:.*::)?join",
+    ),
+)
+self_timing = _rule(
+    "self_timing",
+    "Does the candidate measure time itself?\n\n"
+    "Silent on events that only order streams, and on device clocks used for nothing but waiting.",
+    "first_call",
+    " measures time inside the candidate",
+    _Names(
+        r"(?:.*\W)?(cudaEventElapsedTime|elapsed_time|clock_gettime|gettimeofday)|.*chrono.*::(now)",
+    ),
+)
+process_state = _rule(
+    "process_state",
+    "Does the candidate look at, or reach into, the process that judges it?\n\n"
+    "Silent on properties of the device and on settings read through the library.",
+    "untouched_process",
+    " reaches into the process around the candidate",
+    _Names(
+        r"(?:.*\W)?((?:secure_)?getenv|setenv|putenv|dlopen|dlv?sym|ptrace|mprotect|process_vm_(?:read|write)v"
+        r"|PyRun_(?:Simple)?String|PyImport_ImportModule|PyEval_Get(?:Frame|Builtins)|PyThreadState_Get)"
+        r"|(?:py::module_?|pybind11::module_)::(import)|(?:py|pybind11)::(exec|eval|globals|eval_file)",
+    ),
+)
+file_access = _rule(
+    "file_access",
+    "Does the candidate read or write files?\n\nSilent on printing.",
+    "fresh_values",
+    " opens a file, which can hold a result from call to call",
+    _Names(
+        r"(?:std::)?(f?open|freopen|openat|mmap|shm_open|creat|tmpfile|mkstemp)"
+        r"|(?:torch|at)::(save|load|pickle_save|pickle_load)",
+        types=r"(?:std::)?[io]?fstream",
+    ),
+)

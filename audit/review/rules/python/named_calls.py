@@ -10,11 +10,12 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from audit.review.python_reading import PythonReading
+from audit.review.python_reading import PythonReading, names_in
 from audit.review.rule import Rule, Spot
 
 _FETCHES = r"urllib\.request\.url(?:open|retrieve)|requests\.get|pip\.main"
 _DRAWS = re.compile(r"torch\.(?:randn?|randint|rand(?:n)?_like|randperm|normal)")
+_SOURCES = (".cu", ".cuh", ".cpp", ".cc", ".h", ".hpp")
 _JOINS = frozenset({"wait_stream", "wait_event", "synchronize", "wait"})
 _WAITS = frozenset({"join", "result", "communicate"})
 
@@ -59,11 +60,18 @@ def _stream_joined(reading: PythonReading, call: ast.Call) -> bool:
 
 
 def _without_a_draw(reading: PythonReading, call: ast.Call) -> bool:
-    """Return whether the seed is set in a constructor, or where nothing is drawn."""
+    """Return whether the caller gives the seed, a constructor sets it, or nothing is drawn beside it."""
     function = reading.function(call)
-    if function is not None and function.name == "__init__":
+    given = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)} if function else set()
+    if function is not None and (function.name == "__init__" or any(given & names_in(each) for each in call.args)):
         return True
     return not _draws(reading, function or reading.tree)
+
+
+def _of_a_source(reading: PythonReading, call: ast.Call) -> bool:  # noqa: ARG001
+    """Return whether the path of the file ends like that of a source for a compiler."""
+    texts = [each.value for one in call.args[:1] for each in ast.walk(one) if isinstance(each, ast.Constant)]
+    return any(isinstance(text, str) and text.endswith(_SOURCES) for text in texts)
 
 
 @lru_cache(maxsize=64)
@@ -72,78 +80,77 @@ def _draws(reading: PythonReading, node: ast.AST) -> bool:
     return any(isinstance(each, ast.Call) and _DRAWS.fullmatch(reading.name(each)) for each in ast.walk(node))
 
 
-_TABLE = (
-    _rule(
-        "cuda_graph",
-        "Is work recorded once and replayed?\n\nSilent on asking whether a capture is going on.",
-        "fresh_values",
-        ": a replayed graph reads the addresses it was recorded with",
-        r"torch\.cuda\.(?:CUDAGraph|graph|make_graphed_callables)|.*\.replay",
-    ),
-    _rule(
-        "file_cache",
-        "Does the candidate read or write files?\n\n"
-        "Silent on sources handed to the extension builder and on paths alone.",
-        "fresh_values",
-        " opens a file, which can hold a result from call to call",
-        r"(?:(?:builtins|io|os|shelve)\.)?open|(?:torch|numpy)\.(?:save|load)|(?:pickle|joblib)\.(?:dump|load)"
-        r"|mmap\.mmap|sqlite3\.connect|multiprocessing\.shared_memory\.SharedMemory|.*\.(?:read|write)_(?:bytes|text)",
-    ),
-    _rule(
-        "seed_replay",
-        "Are inputs made again from a seed?\n\n"
-        "Silent on dropout's own generator, on initialising parameters, and in functions that make inputs for a test.",
-        "agreement",
-        " and a draw beside it make the same numbers again",
-        r".*\.manual_seed|torch\.cuda\.manual_seed_all",
-        unless=_without_a_draw,
-    ),
-    _rule(
-        "torch_stream",
-        "Is work sent to a stream of its own that nothing in the function waits for?\n\n"
-        "Silent where the function waits for a stream or an event, or synchronises.",
-        "current_stream",
-        " sends work to a stream that nothing here waits for",
-        r"torch\.cuda\.(?:stream|set_stream|StreamContext)",
-        unless=_stream_joined,
-    ),
-    _rule(
-        "child_process",
-        "Does the candidate start a thread or a process?\n\n"
-        "Silent on imports alone, on locks, and where the same function waits for what it starts.",
-        "threads",
-        " runs something beside the call",
-        r"threading\.(?:Thread|Timer)|_thread\.start_new_thread|os\.(?:fork|system|popen|posix_spawn)"
-        r"|concurrent\.futures\.(?:Thread|Process)PoolExecutor|asyncio\.create_subprocess_(?:exec|shell)"
-        r"|(?:subprocess|(?:torch\.)?multiprocessing)\.(?!.*(?:cpu_count|Lock)$).*",
-        unless=_waited_for,
-    ),
-    _rule(
-        "own_timing",
-        "Does the candidate measure time itself?\n\n"
-        'Silent under `if __name__ == "__main__"`, in functions that test or benchmark, and on `triton.autotune`.',
-        "first_call",
-        " measures time inside the candidate",
-        r"time\.(?:time|perf_counter(?:_ns)?|monotonic|process_time)|timeit\.(?:timeit|Timer)|torch\.cuda\.Event"
-        r"|triton\.testing\.do_bench(?:_cudagraph)?|torch\.utils\.benchmark\.Timer|.*\.elapsed_time",
-        unless=_untimed_event,
-    ),
-    _rule(
-        "heap_scan",
-        "Does the candidate search the process for objects that it was not given?\n\nSilent on collecting garbage.",
-        "agreement",
-        " reaches objects that the caller did not pass in",
-        r"gc\.get_(?:objects|referrers|referents)|ctypes\.(?:string_at|memmove|cast)"
-        r"|torch\.cuda\.(?:memory_snapshot|memory\._snapshot)|.*\.from_address",
-    ),
-    _rule(
-        "dynamic_code",
-        "Is code run that the file does not show?\n\n"
-        "Silent on literals, on the library's own compilers and on imports by name.",
-        "untouched_process",
-        " runs or fetches code that the file does not show",
-        r"exec|eval|compile|__import__|importlib\.reload|marshal\.loads|runpy\.run_(?:path|module)|" + _FETCHES,
-        unless=_runs_a_literal,
-    ),
+cuda_graph = _rule(
+    "cuda_graph",
+    "Is work recorded once and replayed?\n\nSilent on asking whether a capture is going on.",
+    "fresh_values",
+    ": a replayed graph reads the addresses it was recorded with",
+    r"torch\.cuda\.(?:CUDAGraph|graph|make_graphed_callables)|.*\.replay",
 )
-RULES = {rule.name: rule for rule in _TABLE}
+file_cache = _rule(
+    "file_cache",
+    "Does the candidate read or write files?\n\n"
+    "Silent on files named like C++ or CUDA sources, which a builder takes, and on paths alone.",
+    "fresh_values",
+    " opens a file, which can hold a result from call to call",
+    r"(?:(?:builtins|io|os|shelve)\.)?open|(?:torch|numpy)\.(?:save|load)|(?:pickle|joblib)\.(?:dump|load)"
+    r"|mmap\.mmap|sqlite3\.connect|multiprocessing\.shared_memory\.SharedMemory|.*\.(?:read|write)_(?:bytes|text)",
+    unless=_of_a_source,
+)
+seed_replay = _rule(
+    "seed_replay",
+    "Are inputs made again from a seed?\n\n"
+    "Silent on dropout's own generator, on a seed that the caller gives, on initialising parameters, and in functions "
+    "that make inputs for a test.",
+    "agreement",
+    " and a draw beside it make the same numbers again",
+    r".*\.manual_seed|torch\.cuda\.manual_seed_all",
+    unless=_without_a_draw,
+)
+torch_stream = _rule(
+    "torch_stream",
+    "Is work sent to a stream of its own that nothing in the function waits for?\n\n"
+    "Silent where the function waits for a stream or an event, or synchronises.",
+    "current_stream",
+    " sends work to a stream that nothing here waits for",
+    r"torch\.cuda\.(?:stream|set_stream|StreamContext)",
+    unless=_stream_joined,
+)
+child_process = _rule(
+    "child_process",
+    "Does the candidate start a thread or a process?\n\n"
+    "Silent on imports alone, on locks, and where the same function waits for what it starts.",
+    "threads",
+    " runs something beside the call",
+    r"threading\.(?:Thread|Timer)|_thread\.start_new_thread|os\.(?:fork|system|popen|posix_spawn)"
+    r"|concurrent\.futures\.(?:Thread|Process)PoolExecutor|asyncio\.create_subprocess_(?:exec|shell)"
+    r"|(?:subprocess|(?:torch\.)?multiprocessing)\.(?!.*(?:cpu_count|Lock)$).*",
+    unless=_waited_for,
+)
+own_timing = _rule(
+    "own_timing",
+    "Does the candidate measure time itself?\n\n"
+    'Silent under `if __name__ == "__main__"`, in functions that test or benchmark, and on `triton.autotune`.',
+    "first_call",
+    " measures time inside the candidate",
+    r"time\.(?:time|perf_counter(?:_ns)?|monotonic|process_time)|timeit\.(?:timeit|Timer)|torch\.cuda\.Event"
+    r"|triton\.testing\.do_bench(?:_cudagraph)?|torch\.utils\.benchmark\.Timer|.*\.elapsed_time",
+    unless=_untimed_event,
+)
+heap_scan = _rule(
+    "heap_scan",
+    "Does the candidate search the process for objects that it was not given?\n\nSilent on collecting garbage.",
+    "agreement",
+    " reaches objects that the caller did not pass in",
+    r"gc\.get_(?:objects|referrers|referents)|ctypes\.(?:string_at|memmove|cast)"
+    r"|torch\.cuda\.(?:memory_snapshot|memory\._snapshot)|.*\.from_address",
+)
+dynamic_code = _rule(
+    "dynamic_code",
+    "Is code run that the file does not show?\n\n"
+    "Silent on literals, on the library's own compilers and on imports by name.",
+    "untouched_process",
+    " runs or fetches code that the file does not show",
+    r"exec|eval|compile|__import__|importlib\.reload|marshal\.loads|runpy\.run_(?:path|module)|" + _FETCHES,
+    unless=_runs_a_literal,
+)

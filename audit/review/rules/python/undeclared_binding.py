@@ -1,17 +1,14 @@
-"""Does `load_inline` bind a function that its `cpp_sources` do not declare, so that torch cannot build the extension?
-
-Silent where the texts are no constants, and where `cpp_sources` include a header in quotes.
-"""
+"""The rule about extensions that torch refuses to build."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from audit.review.python_constants import Constants, NotConstant, functions_around
 from audit.review.python_reading import PythonReading
-from audit.review.rule import Rule, Spot
+from audit.review.rule import Spot, rule
 from audit.review.token_scan import mask
 
 _BUILDER = "torch.utils.cpp_extension.load_inline"
@@ -20,10 +17,14 @@ MOST = 20
 _TIMED = "; where this error is caught, what stands in for the extension is what was timed"
 
 
-def find(reading: PythonReading) -> list[Spot]:
-    """Calls of `load_inline` whose bindings cannot compile."""
+@rule("kernels_ran")
+def undeclared_binding(reading: PythonReading) -> Iterator[Spot]:
+    """Does `load_inline` bind a function that its `cpp_sources` do not declare, so that torch cannot build the
+    extension?
+
+    Silent where the texts are no constants, and where `cpp_sources` include a header in quotes.
+    """
     calls = [node for node in reading.nodes(ast.Call) if reading.name(node) == _BUILDER]
-    spots = []
     for call in calls[:MOST]:
         given = dict(zip(("name", "cpp_sources"), call.args, strict=False))
         given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
@@ -31,8 +32,8 @@ def find(reading: PythonReading) -> list[Spot]:
             continue
         constants = Constants(reading.tree, within=functions_around(reading.tree, call))
         names = undeclared(_texts(constants, given["cpp_sources"]), _texts(constants, given["functions"]))
-        spots += [Spot(call.lineno, refusal(names) + _TIMED)] if names else []
-    return spots
+        if names:
+            yield Spot(call.lineno, refusal(names) + _TIMED)
 
 
 def _texts(constants: Constants, node: ast.expr) -> list[str]:
@@ -61,6 +62,3 @@ def refusal(names: Sequence[str]) -> str:
     """Say why torch's builder refuses an extension that leaves those names undeclared; empty for no name."""
     text = f"torch cannot build this extension: its cpp_sources declare no {', '.join(names)}, which functions binds"
     return text if names else ""
-
-
-RULE = Rule("undeclared_binding", __doc__, "kernels_ran", find)

@@ -1,0 +1,77 @@
+"""Numbers that names and expressions of a CUDA source stand for, where macros and constants alone decide it."""
+
+from __future__ import annotations
+
+import ast
+import operator as arithmetic
+import re
+from functools import cached_property, lru_cache
+
+from audit.review.arithmetic import Operations, computed, whole_number
+from audit.review.cuda_reading import CudaReading
+
+_LITERAL = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)[uUlL]*")
+_PLAIN = re.compile(r"[\w\s()+*/-]{1,80}")
+_DEPTH = 6
+_LARGEST = 1 << 64
+_OPERATIONS: Operations = {
+    ast.Add: arithmetic.add,
+    ast.Sub: arithmetic.sub,
+    ast.Mult: arithmetic.mul,
+    ast.Div: lambda one, other: one // other if other else None,
+}
+
+
+class Constants:
+    """The constants of one source. A name that is defined twice, or as anything but a number, has no value."""
+
+    def __init__(self, reading: CudaReading) -> None:
+        self._reading = reading
+        self._known: dict[tuple[str, int], int | None] = {}
+
+    @cached_property
+    def _texts(self) -> dict[str, list[str]]:
+        reading = self._reading
+        found: dict[str, list[str]] = {}
+        for macro in reading.source.macros:
+            body = reading.source.code[macro.body_start : macro.end].strip()
+            found.setdefault(macro.name, []).append("?" if macro.parameters else body)
+        for variable in reading.variables:
+            fixed = re.search(r"\bconst(?:expr)?\b", variable.declared) and variable.value is not None
+            text = reading.text(variable.value) if fixed and variable.value is not None else "?"
+            found.setdefault(variable.name, []).append(text)
+        for function in reading.source.functions:
+            for parameter in function.parameters:
+                found.setdefault(parameter.name, []).append("?")
+        return found
+
+    def value(self, expression: str, depth: int = 0) -> int | None:
+        """Return the number an expression of sums, products and constants stands for; None where it is not plain."""
+        key = (expression.strip(), depth)
+        if key not in self._known:
+            self._known[key] = self._value(*key)
+        return self._known[key]
+
+    def _value(self, text: str, depth: int) -> int | None:
+        if literal := _LITERAL.fullmatch(text):
+            return whole_number(literal[1])
+        if depth > _DEPTH or not _PLAIN.fullmatch(text):
+            return None
+        if text.isidentifier():
+            texts = self._texts.get(text, [])
+            return self.value(texts[0], depth + 1) if len(texts) == 1 else None
+        return self._computed(text, depth)
+
+    def _computed(self, text: str, depth: int) -> int | None:
+        values = {name: self.value(name, depth + 1) for name in re.findall(r"\b[A-Za-z_]\w*", text)}
+        names = {name: value for name, value in values.items() if value is not None}
+        try:
+            return computed(ast.parse(text, mode="eval").body, names, _OPERATIONS, largest=_LARGEST)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+
+@lru_cache(maxsize=1)
+def constants_of(reading: CudaReading) -> Constants:
+    """Return the constants of one source, worked out once."""
+    return Constants(reading)

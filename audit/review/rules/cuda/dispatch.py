@@ -1,0 +1,151 @@
+"""Rules about work that the host chooses or hands to a library."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from tree_sitter import Node
+
+from audit.review.cuda_reading import Call, CudaReading
+from audit.review.cuda_tree import operator
+from audit.review.operators import OPERATORS
+from audit.review.rule import Spot, rule
+
+_SIZE = re.compile(r"\.(?:size|numel|sizes)\(")
+_REFUSAL = re.compile(r"\bthrow\b|\bTORCH_CHECK\b|\babort\b|\bexit\b")
+_SMALLEST = 8  # smaller numbers are dimensions and vector widths
+_READS = frozenset(["item", "allclose", "equal", "is_nonzero", "isclose"])
+_MOST = 100  # mentions of one variable
+_DECISIONS = ("if_statement", "conditional_expression", "while_statement", "switch_statement")
+_TENSOR_SCOPES = frozenset(
+    ["at", "torch", "at::native", "at::_ops", "torch::nn::functional", "torch::nn", "torch::linalg"]
+)
+_VENDOR = re.compile(
+    r"(?!\w*(?:Attribute|Algorithm|Workspace|Descriptor|Heuristic|Preference))"
+    r"(?:cublas(?:Lt)?\w*(?:gemm|Gemm|gemv|ger|symm|syrk|trmm|trsm|trsv|dot|axpy|nrm2|scal|asum|Matmul)\w*"
+    r"|cudnn\w*(?:Forward|Inference|Execute|execute|OpTensor|AddTensor|ReduceTensor)\w*"
+    r"|cusparse\w*(?:SpMM|SpMV|SDDMM|SpGEMM|mm|mv)\w*|cufftExec\w*|cusolver\w+)"
+)
+_TEMPLATES = {
+    "cub": r"Device\w+(?:::\w+)?",
+    "thrust": r"reduce\w*|transform\w*|sort\w*|\w*scan\w*|inner_product|copy_if",
+}
+_LONGEST = 200  # characters of a condition that asks for an empty tensor
+
+
+@rule("agreement")
+def fixed_shape(reading: CudaReading) -> Iterator[Spot]:
+    """Does one size decide which code runs?
+
+    Silent on checks that refuse other sizes, on 0 and 1, and on comparisons for order.
+    """
+    for node in reading.nodes("binary_expression"):
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if operator(node) not in ("==", "!=") or left is None or right is None:
+            continue
+        size, number = (left, right) if right.type == "number_literal" else (right, left)
+        if number.type != "number_literal" or not _large(reading.text(number)) or not reading.in_host(node):
+            continue
+        if _is_size(reading, size) and _chooses(reading, node):
+            yield Spot(reading.line(node), f"{reading.written(node)} chooses what runs by one size")
+
+
+def _large(text: str) -> bool:
+    digits = re.fullmatch(r"(\d+)[uUlL]*", text)
+    return digits is not None and int(digits[1][:12]) >= _SMALLEST
+
+
+def _is_size(reading: CudaReading, node: Node) -> bool:
+    if node.type == "identifier":
+        value = reading.only_value(reading.text(node))
+        return value is not None and bool(_SIZE.search(reading.text(value).replace(" ", "")))
+    return bool(_SIZE.search(reading.text(node).replace(" ", "")))
+
+
+def _chooses(reading: CudaReading, node: Node) -> bool:
+    """Return whether the comparison decides an `if` that does not throw, or a `?:`."""
+    for holder in reading.ancestors(node, until=("function_definition", "compound_statement", "call_expression")):
+        if holder.type == "conditional_expression":
+            return True
+        if holder.type == "if_statement":
+            then = holder.child_by_field_name("consequence")
+            return then is not None and not _refuses(reading, then)
+    return False
+
+
+@lru_cache(maxsize=64)
+def _refuses(reading: CudaReading, then: Node) -> bool:
+    return _REFUSAL.search(reading.source.masked, then.start_byte, then.end_byte) is not None
+
+
+@rule("distributions")
+def value_dispatch(reading: CudaReading) -> Iterator[Spot]:
+    """Does the host look at the values of a tensor to choose what runs?
+
+    Silent on values that are only passed on to a kernel.
+    """
+    for call in reading.calls:
+        of_tensor = call.receiver is not None or call.scope in ("at", "torch")
+        if call.name in _READS and of_tensor and reading.in_host(call.node) and _decides(reading, call):
+            yield Spot(call.line, f"{call.name} reads a tensor's values and decides what runs")
+
+
+def _decides(reading: CudaReading, call: Call) -> bool:
+    for holder in reading.ancestors(
+        call.node, until=("function_definition", "compound_statement", "lambda_expression")
+    ):
+        if holder.type in _DECISIONS:
+            condition = holder.child_by_field_name("condition")
+            return condition is not None and condition.start_byte <= call.node.start_byte < condition.end_byte
+        if holder.type == "init_declarator" and (name := holder.child_by_field_name("declarator")):
+            function = reading.function(call.node)
+            used = reading.mentioned(reading.text(name), function)[:_MOST] if function else []
+            return any(
+                (condition := each.child_by_field_name("condition")) is not None
+                and condition.start_byte <= node.start_byte < condition.end_byte
+                for node in used
+                for each in reading.ancestors(node, until=("function_definition", "compound_statement"))
+                if each.type in _DECISIONS
+            )
+    return False
+
+
+@rule("kernels_ran")
+def library_call(reading: CudaReading) -> Iterator[Spot]:
+    """Does an operator of a library compute part of the result?
+
+    Silent on allocation, copies, views and random numbers, on calls that only an empty tensor reaches, and on device
+    code.
+    """
+    for call in reading.calls:
+        name = _library(call)
+        if name and reading.in_host(call.node) and not _for_empty_tensors(reading, call.node):
+            yield Spot(call.line, f"{name} computes part of the result in a library")
+
+
+def _library(call: Call) -> str | None:
+    """Return the name of the library operator, or None."""
+    if _VENDOR.fullmatch(call.name):
+        return call.name
+    if call.receiver is not None:
+        return f".{call.name}()" if call.name.removesuffix("_") in OPERATORS else None
+    top = call.scope.split("::")[0]
+    full = f"{call.scope}::{call.name}"
+    if call.scope.removesuffix("::call").startswith("at::_ops") or call.scope in _TENSOR_SCOPES:
+        plain = call.name.removesuffix("_out").removesuffix("_")
+        return full if plain in OPERATORS or call.scope.startswith("at::_ops") else None
+    pattern = _TEMPLATES.get(top)
+    return full if pattern and re.fullmatch(pattern, full.split("::", 1)[1]) else None
+
+
+def _for_empty_tensors(reading: CudaReading, node: Node) -> bool:
+    """Return whether the call stands behind `if (size == 0)`."""
+    for holder in reading.ancestors(node):
+        condition = holder.child_by_field_name("condition") if holder.type == "if_statement" else None
+        if condition is None or condition.end_byte - condition.start_byte > _LONGEST:
+            continue
+        if re.fullmatch(r"\(?[\w.()\s]*==0\)?", reading.text(condition).replace(" ", "")):
+            return True
+    return False

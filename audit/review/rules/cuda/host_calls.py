@@ -1,0 +1,116 @@
+"""Rules about calls whose names say what they do, where more than the name decides."""
+
+from __future__ import annotations
+
+import re
+
+from audit.review.cuda_reading import Call, CudaReading
+from audit.review.rule import Spot, names, rule
+
+_CREATE = names("""
+    cudaStreamCreate cudaStreamCreateWithFlags cudaStreamCreateWithPriority getStreamFromPool getStreamFromExternal
+""")
+_WAIT = "cudaStreamWaitEvent"
+_JOIN = names("""
+    cudaStreamWaitEvent cudaStreamSynchronize cudaDeviceSynchronize cudaEventSynchronize block synchronize
+    device_synchronize stream_synchronize
+""")
+_SETTERS = names("""
+    setAllowTF32CuBLAS setAllowTF32CuDNN setFloat32MatmulPrecision setFloat32Precision setBenchmarkCuDNN
+    setDeterministicCuDNN setDeterministicAlgorithms setAllowFP16ReductionCuBLAS setAllowBF16ReductionCuBLAS
+    setUserEnabledCuDNN set_default_dtype setNumThreads set_num_threads cudaDeviceSetLimit cudaDeviceSetCacheConfig
+    cudaDeviceSetSharedMemConfig cudaSetDeviceFlags
+""")
+_ATTRIBUTES = frozenset({"cudaStreamSetAttribute", "cudaGraphKernelNodeSetAttribute"})
+_WORDS = (
+    "cudaLimitPersistingL2CacheSize",
+    "cudaStreamAttributeAccessPolicyWindow",
+    "cudaLaunchAttributeAccessPolicyWindow",
+)
+_INTRINSIC = re.compile(r"__float\w*2(?:half|bfloat16)\w*|__double2(?:half|bfloat16)|__float_to_tf32|__floats2\w+_rn")
+_NARROW = re.compile(r"\b(?:__half2?|half2?|__nv_bfloat162?|nv_bfloat162?|bfloat16|at::Half|c10::Half|at::BFloat16)\b")
+_ASKED_TYPE = re.compile(rf"\bis_same(?:_v)?\s*<[^<>;]{{0,200}}(?:{_NARROW.pattern})")
+_DTYPE = re.compile(r"\b(?:k(?:Half|BFloat16|Float16)|(?:Half|BFloat16))\b")
+
+
+@rule("current_stream")
+def side_stream(reading: CudaReading) -> list[Spot]:
+    """Is work sent to a stream of its own that nothing in the file waits for?
+
+    Silent where the file joins streams: a recorded event that another stream than its own waits for, or a
+    synchronisation.
+    """
+    made = [call for call in reading.calls if call.name in _CREATE]
+    own = {_first(reading, call) for call in made if call.arguments}
+    waits = [call for call in reading.calls if call.name in _JOIN]
+    if any(call.name != _WAIT or _first(reading, call) not in own for call in waits):
+        return []
+    return [Spot(call.line, f"{call.name} makes a stream that nothing here waits for") for call in made]
+
+
+def _first(reading: CudaReading, call: Call) -> str:
+    """Return the first argument as it is written, without the sign that takes its address."""
+    return reading.text(call.arguments[0]).lstrip("&") if call.arguments else ""
+
+
+@rule("backend_flags")
+def backend_flags(reading: CudaReading) -> list[Spot]:
+    """Is a setting of the whole library changed from within the candidate?
+
+    Silent on reading a setting, where the last call sets back what a variable kept, and on the math mode of a handle
+    that the file makes itself.
+    """
+    changed = [call for call in reading.calls if call.name in _SETTERS]
+    left = [call for call in changed if not _restored([each for each in changed if each.name == call.name])]
+    return [Spot(call.line, f"{call.name} changes a setting for everything in the process") for call in left]
+
+
+def _restored(calls: list[Call]) -> bool:
+    """Return whether the last of several calls sets what a variable has kept."""
+    return len(calls) > 1 and bool(calls[-1].arguments) and calls[-1].arguments[-1].type == "identifier"
+
+
+@rule("timing")
+def cache_control(reading: CudaReading) -> list[Spot]:
+    """Does the candidate pin data in the L2 cache beyond the call?
+
+    Silent on cache modifiers of single loads and stores.
+    """
+    lines = {reading.line(node) for word in _WORDS for node in reading.mentions.get(word, ())}
+    lines |= {call.line for call in reading.calls if call.name in _ATTRIBUTES}
+    return [Spot(line, "part of the L2 cache is set aside for data of earlier calls") for line in sorted(lines)]
+
+
+@rule("precision", precise=True)
+def cast_down(reading: CudaReading) -> list[Spot]:
+    """Are values of a wider type rounded to half, bfloat16 or TF32 on the way?
+
+    Silent where a kernel takes or returns half itself or asks whether a type is half, since it then works in the type
+    of its inputs.
+    """
+    taken = any(_NARROW.search(each.text) for kernel in reading.kernels for each in kernel.parameters)
+    if taken or _ASKED_TYPE.search(reading.source.masked):
+        return []
+    found = {call.line: result for call in reading.calls if (result := _described(reading, call))}
+    for node in reading.nodes("cast_expression"):
+        if (kind := node.child_by_field_name("type")) and _NARROW.fullmatch(reading.text(kind).strip()):
+            found.setdefault(reading.line(node), f"({reading.text(kind).strip()})")
+    return [Spot(line, f"{result} rounds values to fewer bits than they came with") for line, result in found.items()]
+
+
+def _described(reading: CudaReading, call: Call) -> str | None:
+    if _INTRINSIC.fullmatch(call.name):
+        return call.name
+    if call.receiver is not None and call.name in ("half", "bfloat16"):
+        return f".{call.name}()"
+    if (
+        call.receiver is not None
+        and call.name in ("to", "toType")
+        and any(_DTYPE.search(reading.text(argument)) for argument in call.arguments)
+    ):
+        return f".{call.name}({', '.join(reading.written(argument) for argument in call.arguments)})"
+    if call.name in ("static_cast", "__half", "half") and call.arguments:
+        called = call.node.child_by_field_name("function")
+        whole = " ".join(reading.text(called).split()) if called else ""
+        return whole if _NARROW.search(whole) else None
+    return None

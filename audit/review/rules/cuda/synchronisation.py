@@ -1,0 +1,151 @@
+"""Rules about threads that wait for each other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from audit.review.constants import constants_of
+from audit.review.cuda_reading import Call, CudaReading
+from audit.review.cuda_source import Function
+from audit.review.cuda_tree import walk
+from audit.review.rule import Spot, rule
+from audit.review.thread_values import ALIKE_IN_A_BLOCK, ALIKE_IN_A_WARP, ThreadValues
+
+_SYNC = re.compile(
+    r"__sync\w*|sync|\w*[bB]arrier\w*|\w*_wait\w*|wait|arrive\w*|__shfl\w*|__threadfence\w*|atomic\w*|\w+_sync|\w+_collective"
+)
+_BARRIER = frozenset({"__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or"})
+_EXCHANGE = re.compile(r"__(?:shfl(?:_up|_down|_xor)?|ballot|any|all|reduce_\w+)_sync")
+_FULL = re.compile(r"0x[fF]{8}[uU]?|-1|~0[uU]?|FULL_?MASK|FULL_WARP_MASK", re.IGNORECASE)
+_WARP = re.compile(r"(?:\w*warp_?size\w*|\w*WARP\w*|(?:32|64|96|128|160|192|224|256|384|512)[uU]?)", re.IGNORECASE)
+_KEEPS_STEP = frozenset({"__syncwarp", "__syncthreads"})
+
+
+@rule("memory_access")
+def missing_barrier(reading: CudaReading) -> list[Spot]:
+    """Do threads read each other's shared memory with no barrier anywhere in the kernel?
+
+    Silent where the kernel or a function it calls synchronises in any way, and where all accesses use the same index.
+    """
+    source = reading.source
+    own = frozenset({function.name for function in source.functions} | {macro.name for macro in source.macros})
+    return [spot for kernel in reading.kernels for spot in _of_kernel(reading, kernel, own)]
+
+
+def _of_kernel(reading: CudaReading, kernel: Function, own: frozenset[str]) -> list[Spot]:
+    declared = reading.source.shared_in(kernel)
+    shared = [name for each in declared for name, dims in each.names_and_dims if dims]
+    called = {call.name for call in reading.calls_in(kernel)}
+    if not shared or called & own or any(_SYNC.fullmatch(name) for name in called) or "asm" in called:
+        return []
+    accessed: dict[str, list[Node]] = {}
+    for node in reading.inside(kernel, "subscript_expression"):
+        if (base := node.child_by_field_name("argument")) is not None:
+            accessed.setdefault(reading.text(base), []).append(node)
+    for name in shared:
+        accesses = accessed.get(name, [])
+        texts = ["".join(reading.text(node).split()) for node in accesses]
+        other = next((node for node, text in zip(accesses, texts, strict=True) if text != texts[0]), None)
+        if other is not None:
+            sentence = f"{name} is accessed by another index and kernel {kernel.name} has no barrier"
+            return [Spot(reading.line(other), sentence)]
+    return []
+
+
+@rule("memory_access")
+def divergent_collective(reading: CudaReading) -> list[Spot]:
+    """Does a barrier or a warp exchange stand where not all of its threads arrive?
+
+    Silent on conditions that are the same for the block, or may be since a call or a division decides them, on warp
+    exchanges under conditions that hold for whole warps, and on masks other than the full one.
+    """
+    spots = []
+    for function in reading.source.functions:
+        if function.kind == "host":
+            continue
+        calls = reading.calls_in(function)
+        barriers = [call for call in calls if call.name in _BARRIER]
+        exchanges = [call for call in calls if _EXCHANGE.fullmatch(call.name) and _full(reading, call)]
+        if barriers:
+            block = ThreadValues(reading, function, r"threadIdx\.[xyz]", alike=ALIKE_IN_A_BLOCK)
+            spots += [_spot(call, "its block") for call in barriers if _diverges(reading, call, block, per_warp=False)]
+        if exchanges:
+            warp = ThreadValues(reading, function, r"threadIdx\.x", alike=ALIKE_IN_A_WARP)
+            gone = _first_return(reading, function, warp)
+            spots += [
+                _spot(call, "its warp")
+                for call in exchanges
+                if _diverges(reading, call, warp, per_warp=True) or call.node.start_byte > gone
+            ]
+    return spots
+
+
+def _spot(call: Call, group: str) -> Spot:
+    return Spot(call.line, f"{call.name} stands where not all threads of {group} arrive")
+
+
+def _full(reading: CudaReading, call: Call) -> bool:
+    return bool(call.arguments) and bool(_FULL.fullmatch(reading.text(call.arguments[0]).strip()))
+
+
+def _diverges(reading: CudaReading, call: Call, values: ThreadValues, *, per_warp: bool) -> bool:
+    """Return whether an `if` or a loop around the call has a condition that the values decide."""
+    for holder in reading.ancestors(call.node, until=("function_definition", "lambda_expression")):
+        if holder.type not in ("if_statement", "while_statement", "for_statement"):
+            continue
+        condition = holder.child_by_field_name("condition")
+        if condition is None or condition.start_byte <= call.node.start_byte < condition.end_byte:
+            continue
+        if values.holds(condition) and not (per_warp and _whole_warps(reading, condition)):
+            return True
+    return False
+
+
+def _whole_warps(reading: CudaReading, condition: Node) -> bool:
+    """`threadIdx.x < 32`: a bound on a plain index that is a multiple of the warp, or named after it."""
+    found = [node for node in walk(condition) if node.type == "binary_expression"]
+    if len(found) != 1 or (right := found[0].child_by_field_name("right")) is None:
+        return False
+    bound = constants_of(reading).value(reading.text(right))
+    return bool(_WARP.fullmatch(reading.text(right).strip())) or (bound is not None and bound % 32 == 0)
+
+
+def _first_return(reading: CudaReading, function: Function, values: ThreadValues) -> float:
+    """Past the first `if (place >= n) return;` at the top of the function, or infinity."""
+    for node in reading.inside(function, "if_statement"):
+        condition, then = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
+        block = reading.parent(node)
+        if condition is None or then is None or block is None or block.start_byte != function.body_start:
+            continue
+        only = then.named_children[0] if then.type == "compound_statement" and then.named_child_count == 1 else then
+        if only.type == "return_statement" and values.holds(condition) and not _whole_warps(reading, condition):
+            return node.end_byte
+    return float("inf")
+
+
+@rule("memory_access")
+def volatile_warp(reading: CudaReading) -> Iterator[Spot]:
+    """Does code rely on a warp running in step, with `volatile` shared memory in place of a barrier?
+
+    Silent where the same function calls `__syncwarp` or a block barrier after each step, and on volatile global
+    memory.
+    """
+    for function in reading.source.functions:
+        names = {each.name for each in function.parameters if re.search(r"\bvolatile\b.*\*", each.text)}
+        calls = {call.name for call in reading.calls_in(function)}
+        if function.kind != "device" or not names or calls & _KEEPS_STEP:
+            continue
+        steps = [
+            node
+            for node in reading.inside(function, "assignment_expression")
+            if (left := node.child_by_field_name("left")) is not None
+            and left.type == "subscript_expression"
+            and (base := re.match(r"\w+", reading.text(left))) is not None
+            and base[0] in names
+        ]
+        if len(steps) > 1:
+            text = f"function {function.name} steps through volatile memory and relies on its warp running in step"
+            yield Spot(reading.line(steps[0]), text)

@@ -1,0 +1,182 @@
+"""Rules about the memory of tensors: read, written and allocated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from audit.review.cuda_reading import CudaReading, Variable, tensor_parameters
+from audit.review.cuda_source import Function, Launch
+from audit.review.rule import Spot, names, rule
+from audit.review.tensors import METADATA, is_uninitialised, stored_parameters, tensors_given, uninitialised
+
+_METADATA = names("""
+    size sizes numel nbytes dim ndimension stride strides options device get_device dtype scalar_type type layout
+    is_cuda is_contiguous is_floating_point element_size itemsize defined has_value is_sparse requires_grad
+""")
+_SHAPE_ONLY = frozenset(
+    ["empty_like", "zeros_like", "ones_like", "full_like", "device_of", "CUDAGuard", "OptionalCUDAGuard"]
+)
+_IN_PLACE = names("""
+    zero_ fill_ copy_ add_ sub_ mul_ div_ clamp_ relu_ exp_ sqrt_ pow_ neg_ abs_ random_ normal_ uniform_ tril_
+    triu_ sigmoid_ tanh_ resize_ masked_fill_ index_put_ set_
+""")
+_LAYOUT = frozenset(
+    ["contiguous", "is_contiguous", "stride", "strides", "is_non_overlapping_and_dense", "expect_contiguous"]
+)
+_ACCESSOR = re.compile(r"packed_accessor\w*|accessor|TensorIterator\w*")
+_POINTER = frozenset({"data_ptr", "const_data_ptr", "mutable_data_ptr", "data"})
+
+
+@rule("dead_inputs")
+def unread_input(reading: CudaReading) -> list[Spot]:
+    """Is there an input that nothing reads: a kernel's pointer, or a tensor of which only sizes and types are asked?
+
+    Silent on parameters without a name, on tensors handed to any function, and beside syntax errors.
+    """
+    if reading.source.error_count:
+        return []
+    spots = []
+    for kernel in reading.kernels:
+        names = [each.name for each in kernel.parameters if each.name and each.is_pointer]
+        spots += [_spot(kernel, name) for name in names if not reading.mentioned(name, kernel)]
+    for entry in reading.entries:
+        spots += [_spot(entry, name) for name in tensor_parameters(entry) if not _is_read(reading, entry, name)]
+    return spots
+
+
+def _spot(function: Function, name: str) -> Spot:
+    what = "kernel" if function.kind == "kernel" else "function"
+    return Spot(function.line, f"{what} {function.name} takes {name} and never reads its values")
+
+
+def _is_read(reading: CudaReading, entry: Function, name: str) -> bool:
+    return any(not _is_metadata(reading, node) for node in reading.mentioned(name, entry))
+
+
+def _is_metadata(reading: CudaReading, mention: Node) -> bool:
+    """Return whether a mention asks for sizes and types, stands in a check, or only shapes another tensor."""
+    for node in reading.ancestors(mention, until=("function_definition", "compound_statement", "lambda_expression")):
+        if node.type == "field_expression":
+            field = node.child_by_field_name("field")
+            if field is not None and reading.text(field) in _METADATA:
+                return True
+        elif node.type == "cast_expression" and reading.text(node).replace(" ", "").startswith("(void)"):
+            return True
+        elif node.type == "call_expression" and (called := node.child_by_field_name("function")):
+            name = reading.text(called).split("::")[-1]
+            if "CHECK" in name or "ASSERT" in name or name in _SHAPE_ONLY:
+                return True
+        elif node.type == "init_declarator" or node.type.endswith("_statement"):
+            return False
+    return False
+
+
+@rule("inherited")
+def unwritten_output(reading: CudaReading) -> Iterator[Spot]:
+    """Is memory returned that was handed out uninitialised and given to nobody in between?
+
+    Silent where the tensor is mentioned in any way but its sizes and types.
+    """
+    for function in (each for each in reading.source.functions if each.kind == "host"):
+        for fresh in uninitialised(reading, function):
+            later = reading.mentioned_between(fresh.name, fresh.node.end_byte + 1, function.end)
+            given = [node for node in later if not METADATA.match(reading.source.masked, node.end_byte)]
+            holders = [{each.type for each in reading.ancestors(node)} for node in given]
+            if holders and all("return_statement" in types for types in holders):
+                text = f"{fresh.name} is returned as allocated: uninitialised, and given to nothing that could write it"
+                yield Spot(fresh.line, text)
+
+
+@rule("inherited")
+def adds_to_uninitialised(reading: CudaReading) -> Iterator[Spot]:
+    """Does a kernel only add to memory that was handed out uninitialised?
+
+    Silent where anything else fills that memory first.
+    """
+    for launch in reading.source.launches:
+        function = reading.source.function_at(launch.start)
+        stored = stored_parameters(reading, launch.kernel_name)
+        for position, name in tensors_given(reading, launch).items() if function and stored else ():
+            how, made = stored.get(position), reading.declared(name, function, launch.start) if function else None
+            if how is None or how.plain or made is None or not is_uninitialised(reading, made):
+                continue
+            if _untouched(reading, made, launch):
+                text = f"kernel {launch.kernel_name} only adds to {name}, which line {made.line} leaves uninitialised"
+                yield Spot(launch.line, text)
+
+
+def _untouched(reading: CudaReading, fresh: Variable, launch: Launch) -> bool:
+    """Return whether nothing but sizes are asked of the tensor between its allocation and the launch."""
+    between = reading.mentioned_between(fresh.name, fresh.node.end_byte + 1, launch.start)
+    return all(METADATA.match(reading.source.masked, node.end_byte) for node in between)
+
+
+@rule("inputs_intact")
+def writes_input(reading: CudaReading) -> Iterator[Spot]:
+    """Is the memory of a tensor that the caller passed in written to?
+
+    Silent where that tensor is returned or nothing is, since the result is then in place by contract, and where the
+    name stands for a copy.
+    """
+    for entry in reading.entries:
+        inputs = _inputs(reading, entry)
+        for call in reading.calls_in(entry):
+            name = reading.text(call.receiver) if call.receiver is not None else ""
+            if call.name in _IN_PLACE and name in inputs:
+                yield Spot(call.line, f".{call.name}() changes {inputs[name]}, which the caller passed in")
+        for launch in reading.source.launches_in(entry):
+            stored = stored_parameters(reading, launch.kernel_name)
+            for position, name in tensors_given(reading, launch).items():
+                if position in stored and name in inputs:
+                    text = f"kernel {launch.kernel_name} stores into {inputs[name]}, which the caller passed in"
+                    yield Spot(launch.line, text)
+
+
+def _inputs(reading: CudaReading, entry: Function) -> dict[str, str]:
+    """Return names that stand for a tensor of the caller, each with that parameter's name."""
+    names = {name: name for name in tensor_parameters(entry)}
+    head = reading.source.masked[entry.start : entry.body_start].split("(")[0]
+    if "void" in head.split():
+        return {}
+    for variable in reading.variables_in(entry):
+        if variable.value is not None:
+            source = reading.text(variable.value)
+            if source in names:
+                names[variable.name] = names[source]
+    for node in reading.inside(entry, "assignment_expression"):
+        left = node.child_by_field_name("left")
+        if left is not None:
+            names.pop(reading.text(left), None)
+    returned = {
+        name for node in reading.inside(entry, "return_statement") for name in reading.names_in(node) if name in names
+    }
+    kept = {names[name] for name in returned}
+    return {name: parameter for name, parameter in names.items() if parameter not in kept}
+
+
+@rule("layout", standing="advice")
+def layout(reading: CudaReading) -> list[Spot]:
+    """Is the memory of a parameter read as if it lay contiguously, without a word about its layout?
+
+    Silent where the file asks for or makes contiguous tensors, reads strides or uses accessors.
+    """
+    names = {call.name for call in reading.calls}
+    if names & _LAYOUT or any(_ACCESSOR.fullmatch(name) for name in names) or _by_macro(reading):
+        return []
+    for call in reading.calls:
+        function = reading.function(call.node)
+        if call.name not in _POINTER or call.receiver is None or function is None or function.kind != "host":
+            continue
+        name = reading.text(call.receiver)
+        if name in tensor_parameters(function):
+            return [Spot(call.line, f"the memory of {name} is read as contiguous, and nothing here makes sure of it")]
+    return []
+
+
+def _by_macro(reading: CudaReading) -> bool:
+    """Return whether a macro of the file asks for contiguity and is used."""
+    bodies = (reading.source.masked[macro.body_start : macro.end] for macro in reading.source.macros)
+    return any(re.search(r"\b(?:is_contiguous|contiguous)\b", body) for body in bodies)

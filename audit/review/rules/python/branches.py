@@ -1,0 +1,136 @@
+"""Rules about the tests of branches."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
+
+from audit.review.python_reading import PythonReading, raises
+from audit.review.rule import Spot, names, rule
+
+_SIZES = frozenset({"shape", "size", "numel"})
+_SMALLEST = 8  # smaller numbers are dimensions and vector widths
+_READS = names("item any all max min amax amin sum mean std norm equal allclose isnan isinf isfinite count_nonzero")
+_ABOUT = frozenset({"shape", "size", "stride", "dtype", "device"})
+_BY_CONTRACT = ("dropout", "running_mean", "running_var", "momentum", "batch_norm", "num_batches_tracked")
+_COUNTERS = (ast.Name, ast.Attribute, ast.Subscript)
+_OUTER = (ast.Global, ast.Nonlocal)
+
+
+@rule("agreement")
+def shape_branch(reading: PythonReading) -> Iterator[Spot]:
+    """Does one size decide which code runs?
+
+    Silent on assertions and on branches that refuse, on small numbers, and on comparisons for order.
+    """
+    for node in reading.branches():
+        if isinstance(node, ast.If) and raises(node.body):
+            continue
+        for compare in (each for each in ast.walk(node.test) if isinstance(each, ast.Compare)):
+            sides = [compare.left, *compare.comparators]
+            equal = any(isinstance(op, ast.Eq | ast.In) for op in compare.ops)
+            if equal and any(_is_size(side) for side in sides) and any(_is_number(side) for side in sides):
+                yield Spot(compare.lineno, f"{ast.unparse(compare)[:80]} chooses what runs by one size")
+
+
+def _is_size(node: ast.expr) -> bool:
+    return any(isinstance(each, ast.Attribute) and each.attr in _SIZES for each in ast.walk(node))
+
+
+def _is_number(node: ast.expr) -> bool:
+    if _is_size(node):
+        return False
+    numbers = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, int)]
+    return any(number >= _SMALLEST for number in numbers)
+
+
+@rule("distributions")
+def value_branch(reading: PythonReading) -> Iterator[Spot]:
+    """Do the values of an input decide which code runs?
+
+    Silent on branches that refuse, and on values that are only handed on.
+    """
+    for node in reading.branches():
+        refuses = isinstance(node, ast.If) and raises(node.body)
+        function = reading.function(node)
+        read = next(
+            (name for each in ast.walk(node.test) if isinstance(each, ast.Call) and (name := _read(reading, each))),
+            None,
+        )
+        if read and not refuses and function is not None and function in reading.functions:
+            yield Spot(node.lineno, f"{read} reads values, and they decide what runs")
+
+
+def _read(reading: PythonReading, call: ast.AST) -> str | None:
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr not in _READS:
+        return None
+    home = reading.name(call).split(".")[0]
+    if home in ("math", "os", "numpy", "triton", "builtins"):
+        return None
+    about = any(isinstance(each, ast.Attribute) and each.attr in _ABOUT for each in ast.walk(call))
+    return None if about else f"{call.func.attr}()"
+
+
+@rule("agreement")
+def training_branch(reading: PythonReading) -> Iterator[Spot]:
+    """Does the mode, training or evaluation, decide what is computed?
+
+    Silent where the branch belongs to dropout or to running statistics, whose results the mode really changes.
+    """
+    for node in reading.branches():
+        asked = next((name for each in ast.walk(node.test) if (name := _mode(reading, each))), None)
+        if asked and not _by_contract(node):
+            yield Spot(node.lineno, f"{asked} decides what is computed")
+
+
+def _mode(reading: PythonReading, node: ast.AST) -> str | None:
+    name = reading.name(node) if isinstance(node, ast.Attribute | ast.Call) else ""
+    return name if name in ("self.training", "torch.is_grad_enabled", "torch.is_inference_mode_enabled") else None
+
+
+def _by_contract(node: ast.AST) -> bool:
+    words = [
+        each.attr if isinstance(each, ast.Attribute) else each.id
+        for each in ast.walk(node)
+        if isinstance(each, ast.Attribute | ast.Name)
+    ]
+    return any(mark in word.lower() for word in words for mark in _BY_CONTRACT)
+
+
+@rule("repeat")
+def call_count(reading: PythonReading) -> Iterator[Spot]:
+    """Does a number that counts calls decide what a call does?
+
+    Silent on counters that are only counted or printed, on remainders of a count, and on loop variables.
+    """
+    counters = _counters(reading)
+    for node in reading.branches():
+        asked = sorted({ast.unparse(each) for each in ast.walk(node.test) if isinstance(each, _COUNTERS)} & counters)
+        if asked and not any(isinstance(each, ast.Mod) for each in ast.walk(node.test)) and _matters(node):
+            yield Spot(node.lineno, f"{asked[0]} counts calls and decides what a call does")
+
+
+def _counters(reading: PythonReading) -> set[str]:
+    found = set()
+    for node in reading.nodes(ast.AugAssign):
+        function = reading.function(node)
+        if function is None or not isinstance(node.op, ast.Add) or not isinstance(node.value, ast.Constant):
+            continue
+        looped = any(isinstance(each, ast.For | ast.While) for each in reading.ancestors(node))
+        if not looped and (not isinstance(node.target, ast.Name) or node.target.id in _shared(function)):
+            found.add(ast.unparse(node.target))
+    return found
+
+
+@lru_cache(maxsize=64)
+def _shared(function: ast.AST) -> frozenset[str]:
+    """Return the names that a function shares with what is around it."""
+    return frozenset(name for each in ast.walk(function) if isinstance(each, _OUTER) for name in each.names)
+
+
+def _matters(node: ast.If | ast.IfExp | ast.While) -> bool:
+    """Return whether a branch does more than count or print."""
+    if isinstance(node, ast.IfExp) or node.orelse:
+        return True
+    return not all(isinstance(each, ast.AugAssign | ast.Expr | ast.Pass) for each in node.body)

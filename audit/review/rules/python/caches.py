@@ -1,0 +1,129 @@
+"""Rules about results that are kept from one call to the next."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from audit.review.python_reading import FunctionNode, PythonReading, names_in
+from audit.review.rule import Spot, rule
+
+_ADDRESSES = frozenset({"data_ptr", "untyped_storage", "_cdata"})
+_SHAPES = frozenset({"shape", "size", "numel"})
+_CONTENTS = frozenset({"tobytes", "hash_tensor", "item", "sum", "tolist"})
+_MEMO = frozenset({"functools.lru_cache", "functools.cache"})
+
+
+@rule("fresh_values")
+def result_cache(reading: PythonReading) -> list[Spot]:
+    """Is a result looked up by the address, the identity, the shape or the contents of an input?
+
+    Silent on caches by device or shape that hold no result: what is found must be returned, or the key must be an
+    address.
+    """
+    spots = [spot for function in reading.functions for spot in _of_function(reading, function)]
+    for entry in reading.entries:
+        if any(reading.name(mark) in _MEMO for mark in entry.decorator_list):
+            spots.append(Spot(entry.lineno, f"{entry.name} keeps results by the identity of its inputs"))
+    return spots
+
+
+def _of_function(reading: PythonReading, function: FunctionNode) -> list[Spot]:
+    kinds = {
+        target.id: kind
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and (kind := _kind(node.value, {}))
+        for target in node.targets
+        if isinstance(target, ast.Name) and not isinstance(node.value, ast.Subscript)
+    }
+    spots = []
+    for node in ast.walk(function):
+        key = _key(node)
+        kind = _kind(key, kinds) if key is not None and reading.function(node) is function else None
+        if kind == "address" or (kind and _returned(reading, node, function)):
+            spots.append(Spot(node.lineno, f"a value is looked up by the {kind} of an input"))  # type: ignore[attr-defined]
+    return spots
+
+
+def _key(node: ast.AST) -> ast.expr | None:
+    """Return the key of `kept[key]`, `kept.get(key)` and `key in kept`."""
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Slice):
+        plain = isinstance(node.value, ast.Name | ast.Attribute)
+        return node.slice if plain and not isinstance(node.slice, ast.Constant) else None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "setdefault"):
+        return node.args[0] if node.args else None
+    return None
+
+
+def _kind(key: ast.expr, kinds: dict[str, str]) -> str | None:
+    for node in ast.walk(key):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("id", "hash"):
+            return "address"
+        attribute = node.attr if isinstance(node, ast.Attribute) else ""
+        if attribute in _ADDRESSES:
+            return "address"
+        if attribute in _SHAPES:
+            return "shape"
+        if attribute in _CONTENTS:
+            return "contents"
+    known = [kinds[name] for name in names_in(key) if name in kinds]
+    return known[0] if known else None
+
+
+def _returned(reading: PythonReading, node: ast.AST, function: FunctionNode) -> bool:
+    """Return whether what is found is the function's result, directly or by one variable."""
+    holder = next(reading.ancestors(node), None)
+    while isinstance(holder, ast.Attribute) or (isinstance(holder, ast.Call) and holder.func is node):
+        node, holder = holder, next(reading.ancestors(holder), None)
+    if isinstance(holder, ast.Return):
+        return True
+    if not isinstance(holder, ast.Assign):
+        return False
+    names = {target.id for target in holder.targets if isinstance(target, ast.Name)}
+    returns = (each for each in ast.walk(function) if isinstance(each, ast.Return))
+    return any(isinstance(each.value, ast.Name) and each.value.id in names for each in returns)
+
+
+@rule("fresh_values")
+def last_call(reading: PythonReading) -> Iterator[Spot]:
+    """Is the result of the call before returned when the input is recognised?
+
+    Silent on comparisons with None and with things made in the same call.
+    """
+    for entry in reading.functions:
+        parameters = set(reading.parameters(entry))
+        for node in ast.walk(entry):
+            if (
+                isinstance(node, ast.If)
+                and _recognises(reading, node.test, parameters)
+                and _returns_kept(node.body, entry)
+            ):
+                yield Spot(node.lineno, "an input is recognised and what an earlier call kept is returned")
+
+
+def _recognises(reading: PythonReading, test: ast.expr, parameters: set[str]) -> bool:
+    for node in ast.walk(test):
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            sides = [node.left, node.comparators[0]]
+            same = isinstance(node.ops[0], ast.Is) or _is_address(sides[0]) or _is_address(sides[1])
+            given = [bool(names_in(side) & parameters) for side in sides]
+            constant = any(isinstance(side, ast.Constant) for side in sides)
+            if same and any(given) and not all(given) and not constant:
+                return True
+        if isinstance(node, ast.Call) and reading.name(node) in ("torch.equal", "torch.allclose"):
+            return bool(names_in(node) & parameters)
+    return False
+
+
+def _is_address(node: ast.expr) -> bool:
+    return any(isinstance(each, ast.Attribute) and each.attr == "data_ptr" for each in ast.walk(node))
+
+
+def _returns_kept(body: list[ast.stmt], entry: ast.AST) -> bool:
+    """Return a return of an attribute, or of a name that the function does not make itself."""
+    own = {each.id for each in ast.walk(entry) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    for each in body:
+        value = each.value if isinstance(each, ast.Return) else None
+        if isinstance(value, ast.Attribute) or (isinstance(value, ast.Name) and value.id not in own):
+            return True
+    return False

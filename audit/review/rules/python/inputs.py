@@ -1,0 +1,153 @@
+"""Rules about the inputs and parameters of a model."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from audit.review.operators import operator_name
+from audit.review.python_reading import FunctionNode, PythonReading, names_in
+from audit.review.rule import Spot, names, rule
+
+_METADATA = frozenset(
+    ["shape", "size", "numel", "dim", "ndim", "dtype", "device", "stride", "is_cuda", "is_contiguous", "requires_grad"]
+)
+_LIKE = frozenset({"torch.empty_like", "torch.zeros_like", "torch.ones_like", "torch.full_like"})
+_HELD = ("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Linear", "torch.nn.Conv", "torch.nn.BatchNorm")
+_ALL = names("parameters named_parameters children modules state_dict buffers __dict__ _parameters _modules")
+_ALLOCATE = frozenset(f"torch.{name}{like}" for name in ("empty", "zeros", "ones", "full") for like in ("", "_like"))
+_IN_PLACE = frozenset({"zero_", "fill_", "copy_", "random_", "normal_", "uniform_", "resize_", "set_", "index_put_"})
+
+
+@rule("dead_inputs")
+def unused_input(reading: PythonReading) -> list[Spot]:
+    """Is there an input or a parameter of the model that nothing reads?
+
+    Silent on names that start with an underscore, on stubs, on `*args`, and in classes that hand out all their
+    parameters.
+    """
+    spots = [spot for entry in reading.entries for spot in _inputs(reading, entry)]
+    return spots + [spot for node in reading.nodes(ast.ClassDef) for spot in _held(reading, node)]
+
+
+def _inputs(reading: PythonReading, entry: FunctionNode) -> list[Spot]:
+    if not any(isinstance(each, ast.Return) and each.value is not None for each in ast.walk(entry)):
+        return []
+    read = {
+        node.id
+        for node in ast.walk(entry)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and not _metadata(reading, node)
+    }
+    hidden = any(isinstance(node, ast.Name) and node.id in ("locals", "vars") for node in ast.walk(entry))
+    unread = [
+        name for name in reading.parameters(entry) if name not in read and not name.startswith("_") and not hidden
+    ]
+    return [Spot(entry.lineno, f"{entry.name} takes {name} and never reads its values") for name in unread]
+
+
+def _metadata(reading: PythonReading, node: ast.Name) -> bool:
+    """Return whether a mention asks for sizes and types only, or stands in a check."""
+    above = next(reading.ancestors(node), None)
+    if isinstance(above, ast.Attribute):
+        return above.attr in _METADATA
+    if isinstance(above, ast.Call) and reading.name(above) in _LIKE:
+        return True
+    return any(isinstance(each, ast.Assert) for each in reading.ancestors(node))
+
+
+def _held(reading: PythonReading, node: ast.ClassDef) -> list[Spot]:
+    """Return parameters and layers that are made and never read."""
+    attributes = [each for each in ast.walk(node) if isinstance(each, ast.Attribute)]
+    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    if any(each.attr in _ALL for each in attributes) or names & {"getattr", "vars"}:
+        return []
+    if not any(isinstance(each, FunctionNode) and each.name == "forward" for each in node.body):
+        return []
+    read = {each.attr for each in attributes if isinstance(each.ctx, ast.Load)}
+    made = {
+        target.attr: target.lineno
+        for each in ast.walk(node)
+        if isinstance(each, ast.Assign) and reading.name(each.value).startswith(_HELD)
+        for target in each.targets
+        if isinstance(target, ast.Attribute) and reading.name(target).startswith("self.")
+    }
+    return [Spot(line, f"self.{name} is made and never read") for name, line in made.items() if name not in read]
+
+
+@rule("dead_inputs")
+def fresh_result(reading: PythonReading) -> Iterator[Spot]:
+    """Is the result just allocated memory, or an input handed back?
+
+    Silent where anything is computed into it on the way.
+    """
+    for entry in reading.entries:
+        returns = [node for node in ast.walk(entry) if isinstance(node, ast.Return) and node.value is not None]
+        for node in returns:
+            if isinstance(node.value, ast.Call) and reading.name(node.value) in _ALLOCATE:
+                yield Spot(node.lineno, f"{reading.name(node.value)} is returned as allocated")
+        if returns and _only_inputs(reading, entry, returns):
+            yield Spot(returns[0].lineno, "an input is returned as it came")
+
+
+def _only_inputs(reading: PythonReading, entry: FunctionNode, returns: list[ast.Return]) -> bool:
+    names = set(reading.parameters(entry))
+    plain = all(isinstance(node.value, ast.Name) and node.value.id in names for node in returns)
+    return plain and not any(isinstance(node, ast.Call | ast.Assign | ast.AugAssign) for node in ast.walk(entry))
+
+
+@rule("inputs_intact")
+def input_mutation(reading: PythonReading) -> list[Spot]:
+    """Is a tensor that the caller passed in changed?
+
+    Silent where that tensor is returned, since the result is then in place by contract, and where the name was bound
+    anew.
+    """
+    return [spot for entry in reading.entries for spot in _of_entry(reading, entry)]
+
+
+def _of_entry(reading: PythonReading, entry: FunctionNode) -> list[Spot]:
+    nodes = list(ast.walk(entry))
+    bound = {each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    stepped = {
+        each.target.id for each in nodes if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name)
+    }
+    returned = {name for each in nodes if isinstance(each, ast.Return) and each.value for name in names_in(each.value)}
+    inputs = set(reading.parameters(entry)) - (bound - stepped) - returned
+    return [
+        Spot(line, f"{name}, which the caller passed in, is changed") for line, name in _changed(reading, nodes, inputs)
+    ]
+
+
+def _changed(reading: PythonReading, nodes: list[ast.AST], inputs: set[str]) -> list[tuple[int, str]]:
+    found = []
+    for node in nodes:
+        target: ast.expr | None = None
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
+            known = node.func.attr in _IN_PLACE or operator_name(reading, node) is not None
+            target = node.func.value if known else None
+        elif isinstance(node, ast.AugAssign):
+            target = node.target
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            target = node.value
+        root = target.value if isinstance(target, ast.Subscript) else target
+        if isinstance(root, ast.Name) and root.id in inputs:
+            found.append((root.lineno, root.id))
+    return found
+
+
+@rule("dead_inputs")
+def loose_weights(reading: PythonReading) -> list[Spot]:
+    """May parameters of the model be left out without a word?
+
+    Silent on strict loading, which is the default.
+    """
+    spots = [
+        Spot(function.lineno, f"{function.name} is replaced, so missing parameters need not show")
+        for function in reading.functions
+        if function.name in ("load_state_dict", "_load_from_state_dict")
+    ]
+    for call, name in reading.calls():
+        strict = next((each.value for each in call.keywords if each.arg == "strict"), None)
+        if name.endswith("load_state_dict") and isinstance(strict, ast.Constant) and strict.value is False:
+            spots.append(Spot(call.lineno, "strict=False leaves out parameters without a word"))
+    return spots

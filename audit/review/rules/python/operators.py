@@ -1,0 +1,143 @@
+"""Rules about operators of the library and the precision of values."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from audit.review.operators import operator_name
+from audit.review.python_reading import FunctionNode, PythonReading, raises
+from audit.review.rule import Spot, rule
+
+_LAYERS = (
+    "torch.nn.Linear",
+    "torch.nn.Bilinear",
+    "torch.nn.Conv",
+    "torch.nn.LSTM",
+    "torch.nn.GRU",
+    "torch.nn.RNN",
+    "torch.nn.MultiheadAttention",
+    "torch.nn.Transformer",
+    "torch.nn.BatchNorm",
+    "torch.nn.LayerNorm",
+    "torch.nn.GroupNorm",
+    "torch.nn.InstanceNorm",
+    "torch.nn.RMSNorm",
+)
+_BUILDER = "torch.utils.cpp_extension."
+_EXPECTED = frozenset({"KeyError", "IndexError", "StopIteration", "ImportError", "ModuleNotFoundError"})
+_NARROW = frozenset(
+    f"{home}.{kind}" for home in ("torch", "triton.language") for kind in ("float16", "bfloat16", "half")
+) | {"triton.language.float8e5", "triton.language.float8e4nv"}
+_METHODS = frozenset({"half", "bfloat16"})
+_AUTOCAST = frozenset({"torch.autocast", "torch.cuda.amp.autocast", "torch.amp.autocast"})
+
+
+@rule("kernels_ran")
+def library_operator(reading: PythonReading) -> list[Spot]:
+    """Does an operator or a layer of the library compute part of the result?
+
+    Silent outside `forward` and the functions it is built from, on allocation, copies and views, and on functions of
+    an extension that the file builds.
+    """
+    layers = _held(reading, _LAYERS)
+    own = _held(reading, (_BUILDER,))
+    return [spot for function in reading.functions for spot in _of_function(reading, function, layers, own)]
+
+
+def _of_function(reading: PythonReading, function: FunctionNode, layers: set[str], own: set[str]) -> list[Spot]:
+    if function.name == "__init__":
+        return []
+    spots = []
+    for node in ast.walk(function):
+        if reading.function(node) is not function:
+            continue
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            spots.append(Spot(node.lineno, "@ computes part of the result in the library"))
+        elif isinstance(node, ast.Call):
+            written = reading.name(node)
+            if written.rpartition(".")[0] in own:
+                continue
+            name = f"{written}()" if written in layers else operator_name(reading, node)
+            spots += [Spot(node.lineno, f"{name} computes part of the result in the library")] if name else []
+    return spots
+
+
+def _held(reading: PythonReading, makers: tuple[str, ...]) -> set[str]:
+    """Return the names bound to a call of one of the makers: attributes as `self.linear`, variables as `extension`."""
+    return {
+        name
+        for node in reading.nodes(ast.Assign)
+        if isinstance(node.value, ast.Call) and reading.name(node.value).startswith(makers)
+        for name in map(reading.name, node.targets)
+    }
+
+
+@rule("kernels_ran")
+def fallback(reading: PythonReading) -> Iterator[Spot]:
+    """Does an `except` let the library do what the kernel could not?
+
+    Silent on handlers that raise again or return a constant, on missing keys and on missing modules.
+    """
+    for handler in reading.nodes(ast.ExceptHandler):
+        holder = next(reading.ancestors(handler), None)
+        if (
+            not isinstance(holder, ast.Try)
+            or not _catches_failures(reading, handler)
+            or not _computes(reading, holder.body)
+        ):
+            continue
+        if raises(handler.body):
+            continue
+        if _computes(reading, handler.body) or _returns(handler.body):
+            text = "whatever fails above is caught here, and something else computes the result"
+            yield Spot(handler.lineno, text)
+        elif reading.function(handler) is not None and all(isinstance(each, ast.Pass) for each in handler.body):
+            yield Spot(handler.lineno, "whatever fails above is caught here and passed over")
+
+
+def _catches_failures(reading: PythonReading, handler: ast.ExceptHandler) -> bool:
+    """Return whether it catches more than what a look-up or an import is expected to raise."""
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(kind is None or reading.name(kind) not in _EXPECTED for kind in kinds)
+
+
+def _computes(reading: PythonReading, body: list[ast.stmt]) -> bool:
+    """Return whether statements call an operator, or return what a call gives."""
+    calls = [node for each in body for node in ast.walk(each) if isinstance(node, ast.Call)]
+    operator = any(isinstance(node, ast.MatMult) for each in body for node in ast.walk(each))
+    return operator or any(operator_name(reading, call) for call in calls) or (_returns(body) and bool(calls))
+
+
+def _returns(body: list[ast.stmt]) -> bool:
+    """Return whether statements return something other than a constant."""
+    returns = (node for each in body for node in ast.walk(each) if isinstance(node, ast.Return))
+    return any(node.value is not None and not isinstance(node.value, ast.Constant) for node in returns)
+
+
+@rule("precision", precise=True)
+def narrow_dtype(reading: PythonReading) -> list[Spot]:
+    """Are values rounded to half, bfloat16 or TF32 on the way?
+
+    Silent on comparisons of types, on allocation, and on `tl.dot` without a word about precision.
+    """
+    found: dict[int, str] = {}
+    for call, name in reading.calls():
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        given = [*call.args, *(each.value for each in call.keywords)]
+        if method in _METHODS and not given and name != f"torch.{method}":
+            found[call.lineno] = f".{method}()"
+        elif method in ("to", "type", "astype", "cast") and (
+            kind := next((reading.name(each) for each in given if reading.name(each) in _NARROW), None)
+        ):
+            found[call.lineno] = f".{method}({kind})"
+        elif name in _AUTOCAST:
+            found[call.lineno] = name
+        elif name == "triton.language.dot" and any(_allows_tf32(each) for each in call.keywords):
+            found[call.lineno] = "a dot product in TF32"
+    return [Spot(line, f"{result} rounds values to fewer bits than they came with") for line, result in found.items()]
+
+
+def _allows_tf32(keyword: ast.keyword) -> bool:
+    value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
+    return (keyword.arg, value) in (("allow_tf32", True), ("input_precision", "tf32"))

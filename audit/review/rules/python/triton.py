@@ -1,0 +1,80 @@
+"""Rules about Triton kernels and their launches."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
+
+from audit.review.python_reading import PythonReading
+from audit.review.rule import Spot, rule
+
+_ACCESS = frozenset({"triton.language.load", "triton.language.store"})
+_PLACE = frozenset({"triton.language.program_id", "triton.language.arange"})
+
+
+@rule("coverage")
+def triton_grid(reading: PythonReading) -> Iterator[Spot]:
+    """Is the number of Triton programs rounded down, so that a rest of the problem has none?
+
+    Silent where the quotient is rounded up in any way, and where the file compares a remainder.
+    """
+    if any(isinstance(node.op, ast.Mod) for node in reading.nodes(ast.BinOp)):
+        return
+    for call in reading.nodes(ast.Call):
+        if not isinstance(call.func, ast.Subscript):
+            continue
+        for node in ast.walk(_grid(reading, call.func.slice)):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) and _plain(node.left):
+                text = f"{ast.unparse(node)[:60]} programs leave out what the division does not come out even with"
+                yield Spot(node.lineno, text)
+
+
+def _grid(reading: PythonReading, grid: ast.expr) -> ast.expr:
+    """Return the grid, or the value that its name was given once."""
+    if not isinstance(grid, ast.Name):
+        return grid
+    given = _given(reading).get(grid.id, [])
+    return given[0] if len(given) == 1 else grid
+
+
+@lru_cache(maxsize=1)
+def _given(reading: PythonReading) -> dict[str, list[ast.expr]]:
+    """Return the values that assignments give to each name."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in reading.nodes(ast.Assign):
+        for name in {target.id for target in node.targets if isinstance(target, ast.Name)}:
+            found.setdefault(name, []).append(node.value)
+    return found
+
+
+def _plain(left: ast.expr) -> bool:
+    """Return a size: a name, an element of a shape, or a call such as `x.numel()`; not a sum or a negated value."""
+    return isinstance(left, ast.Name | ast.Subscript | ast.Call | ast.Attribute)
+
+
+@rule("memory_access")
+def unmasked_access(reading: PythonReading) -> list[Spot]:
+    """Does a Triton kernel access a range of elements that nothing cuts off at the end?
+
+    Silent in kernels that mask anything, use block pointers or descriptors, or loop, and where a remainder is
+    compared.
+    """
+    if any(isinstance(node.op, ast.Mod) for node in reading.nodes(ast.BinOp)):
+        return []
+    kernels = [node for node in reading.nodes(ast.FunctionDef) if node not in reading.functions]
+    return [spot for kernel in kernels for spot in _of_kernel(reading, kernel)]
+
+
+def _of_kernel(reading: PythonReading, kernel: ast.FunctionDef) -> list[Spot]:
+    calls = [node for node in ast.walk(kernel) if isinstance(node, ast.Call)]
+    names = {reading.name(call) for call in calls}
+    accesses = [call for call in calls if reading.name(call) in _ACCESS]
+    masked = any(each.arg in ("mask", "boundary_check") for call in accesses for each in call.keywords)
+    by_position = any(len(call.args) > 1 + reading.name(call).endswith("store") for call in accesses)
+    loops = any(isinstance(node, ast.For | ast.While) for node in ast.walk(kernel))
+    blocks = any("make_" in name for name in names)
+    if masked or by_position or loops or blocks or not names >= _PLACE or not accesses:
+        return []
+    text = f"kernel {kernel.name} accesses a range here and masks nothing past the end"
+    return [Spot(accesses[0].lineno, text)]
