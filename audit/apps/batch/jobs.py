@@ -87,11 +87,20 @@ class LocalJobs:
 
     def ended(self, wait_s: float) -> list[tuple[str, End]]:
         """See `Jobs`."""
-        ends = list(self._lines(wait_s))
-        for name, _ in ends:
-            if name in self._of:
-                self._free.append(self._of.pop(name))
-        return ends
+        assert self._launcher.stdout is not None
+        deadline = time.monotonic() + wait_s
+        while b"\n" not in self._pending:
+            rest = deadline - time.monotonic()
+            if rest < 0 or not select.select([self._launcher.stdout], [], [], rest)[0]:
+                return []
+            chunk = os.read(self._launcher.stdout.fileno(), 1 << 16)
+            if not chunk:
+                raise AuditError(_GONE)
+            self._pending += chunk
+        *lines, self._pending = self._pending.split(b"\n")
+        answers = [json.loads(line) for line in lines]
+        self._free += [self._of.pop(one["id"]) for one in answers if one["id"] in self._of]
+        return [(one["id"], End.model_validate(one["end"])) for one in answers]
 
     def close(self) -> None:
         """See `Jobs`."""
@@ -102,22 +111,6 @@ class LocalJobs:
         except subprocess.TimeoutExpired:
             self._launcher.kill()
             self._launcher.wait()
-
-    def _lines(self, wait_s: float) -> Iterator[tuple[str, End]]:
-        assert self._launcher.stdout is not None
-        deadline = time.monotonic() + wait_s
-        while b"\n" not in self._pending:
-            rest = deadline - time.monotonic()
-            if rest < 0 or not select.select([self._launcher.stdout], [], [], rest)[0]:
-                return
-            chunk = os.read(self._launcher.stdout.fileno(), 1 << 16)
-            if not chunk:
-                raise AuditError(_GONE)
-            self._pending += chunk
-        *lines, self._pending = self._pending.split(b"\n")
-        for line in lines:
-            answer = json.loads(line)
-            yield answer["id"], End.model_validate(answer["end"])
 
 
 @dataclass(frozen=True)

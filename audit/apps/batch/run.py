@@ -114,7 +114,8 @@ class Run:
         """
         state.write(self.state, self._out / STATE)
         for stage in stages:
-            waiting = self._waiting(stage)
+            needed = [item for item in self.collection.items if stage.needs(item, self.items[item.name])]
+            waiting = sorted(needed, key=lambda item: -self.items[item.name].hints)
             began = time.monotonic()
             with self._progress.stage(stage.name):
                 self._progress.say(f"{len(waiting)} of {len(self.items)} items")
@@ -125,11 +126,6 @@ class Run:
                 done = StageRun(stage=stage.name, items=len(waiting), seconds=seconds, machine=stage.where())
                 self.state = self.state.model_copy(update={"runs": (*self.state.runs, done)})
                 state.write(self.state, self._out / STATE)
-
-    def _waiting(self, stage: Stage) -> list[Item]:
-        """The items that need the stage, with most hints first."""
-        needed = [item for item in self.collection.items if stage.needs(item, self.items[item.name])]
-        return sorted(needed, key=lambda item: -self.items[item.name].hints)
 
     def _ask(self, stage: Stage, items: Sequence[Item]) -> None:
         rest = []
@@ -165,17 +161,14 @@ class Run:
         if attempt.disk_full:
             raise OSError(errno.ENOSPC, attempt.reason)
         again = attempt.outcome == "infrastructure" and after.failed_outside() <= RETRIES
-        self._say(item, attempt, again=again)
-        return again
-
-    def _say(self, item: Item, attempt: Attempt, *, again: bool) -> None:
         if again:
             self._progress.say(f"{item.name}: tried again: {attempt.reason}")
-            return
+            return True
         self._progress.advance()
         if attempt.outcome not in ("passed on", "left out"):
             text = ": ".join(filter(None, (item.name, attempt.outcome, attempt.verdict, attempt.reason)))
             self._progress.say(f"{text} ({attempt.seconds:.1f} s); {self._progress.left()}")
+        return False
 
     def _begun(self, resume: bool, seed: int) -> RunState:
         path, new = self._out / STATE, self.collection
@@ -216,20 +209,16 @@ def held(out: Path) -> Iterator[int]:
         descriptor = os.open(out / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise BadInput(f"{out}: cannot be written ({error.strerror}); name another folder with --out") from error
+    deadline = time.monotonic() + WAIT_S
     try:
-        _lock(descriptor, out)
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError as error:
+                if time.monotonic() > deadline:
+                    raise BadInput(f"{out}: another run is at work in it; wait for it, or end it") from error
+                time.sleep(0.1)
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-def _lock(descriptor: int, out: Path) -> None:
-    deadline = time.monotonic() + WAIT_S
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError as error:
-            if time.monotonic() > deadline:
-                raise BadInput(f"{out}: another run is at work in it; wait for it, or end it") from error
-            time.sleep(0.1)
