@@ -8,19 +8,23 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from audit.apps import bundle
 from audit.apps.batch import parameters, state
 from audit.apps.batch.classify import EXECUTED, LOG, classify
 from audit.apps.batch.items import Item
-from audit.apps.batch.jobs import Jobs
+from audit.apps.batch.jobs import LocalJobs
 from audit.apps.batch.keeper import Job
-from audit.apps.batch.run import ITEMS, Setting, guarded
+from audit.apps.batch.run import ITEMS, guarded
 from audit.apps.batch.state import Attempt, End, ItemState, StageName
 from audit.model import store
 from audit.model.errors import BadInput
 from audit.model.store import RECORD
 from audit.run import environment
+
+if TYPE_CHECKING:
+    from audit.apps.batch.ray_jobs import RayJobs
 
 EARLIER = ".earlier"
 """Folder for results of a claim or parameters that have changed since: nothing is thrown away."""
@@ -41,7 +45,7 @@ class Notebooks:
     name: StageName = "notebook"
     at_a_time = 1 << 30
 
-    def __init__(self, out: Path, notebook: Path, device: str, limit_s: float, jobs: Jobs) -> None:
+    def __init__(self, out: Path, notebook: Path, device: str, limit_s: float, jobs: LocalJobs | RayJobs) -> None:
         self.out, self.slots = out, jobs.slots
         self._notebook, self._device, self._limit_s, self._jobs = notebook, device, limit_s, jobs
         self._started: dict[str, tuple[Item, str]] = {}
@@ -55,7 +59,7 @@ class Notebooks:
         return environment.processor_and_cores()
 
     @contextmanager
-    def engine(self, _: Setting) -> Iterator[Notebooks]:
+    def engine(self, _out: Path, _seed: int) -> Iterator[Notebooks]:
         """See `Stage`."""
         yield self
 

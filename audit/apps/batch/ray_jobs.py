@@ -64,18 +64,18 @@ class RayJobs:
         self._running: dict[Any, Job] = {}
 
     def start(self, job: Job) -> None:
-        """See `Jobs`."""
+        """See `LocalJobs`."""
         values = parameters.table(Path(job.parameters))
         claim, notebook = _files(Path(values["claim"])), Path(job.notebook).read_bytes()
         self._running[self._audit.remote(job, values, claim, notebook, __version__)] = job
 
     def ended(self, wait_s: float) -> list[tuple[str, End]]:
-        """See `Jobs`; results are written beside each job's log before it counts as ended."""
+        """See `LocalJobs`; results are written beside each job's log before it counts as ended."""
         done, _ = ray.wait(list(self._running), num_returns=1, timeout=wait_s)
         return [self._taken(each) for each in done]
 
     def close(self) -> None:
-        """See `Jobs`; Ray ends the workers of a driver that leaves, and audits end with theirs."""
+        """See `LocalJobs`; Ray ends the workers of a driver that leaves, and audits end with theirs."""
         for each in self._running:
             ray.cancel(each, force=True)
         ray.shutdown()

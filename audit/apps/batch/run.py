@@ -11,7 +11,6 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -43,14 +42,6 @@ class Engine(Protocol):
         """Items that have ended, by name, after at most that many seconds."""
 
 
-@dataclass(frozen=True)
-class Setting:
-    """The folder of a run and the seed of all its inputs, for its stages."""
-
-    out: Path
-    seed: int
-
-
 def guarded(stage: StageName, work: Callable[[], Attempt]) -> Attempt:
     """The attempt that `work` returns; whatever it raises ends this item in the state `error` and no other item."""
     try:
@@ -73,8 +64,8 @@ class Stage(Protocol):
     def at_a_time(self) -> int:
         """Items that one engine works on, from its start to its end."""
 
-    def engine(self, setting: Setting) -> AbstractContextManager[Engine]:
-        """Works on items in the body; ends all of its processes behind it."""
+    def engine(self, out: Path, seed: int) -> AbstractContextManager[Engine]:
+        """Works on items of the run in that folder, with that seed of all inputs, and ends its processes behind it."""
 
     def needs(self, item: Item, known: ItemState) -> bool:
         """Return whether the item is to be asked, now or on resuming."""
@@ -134,9 +125,8 @@ class Run:
                 rest.append(item)
             elif item.known != self.items[item.name].last:
                 self._keep(item, item.known)
-        setting = Setting(self._out.resolve(), self.state.seed)
         for first in range(0, len(rest), stage.at_a_time):
-            with stage.engine(setting) as engine:
+            with stage.engine(self._out.resolve(), self.state.seed) as engine:
                 self._work(engine, deque(rest[first : first + stage.at_a_time]))
 
     def _work(self, engine: Engine, waiting: deque[Item]) -> None:
