@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import signal
 from argparse import ArgumentTypeError
@@ -152,8 +153,8 @@ def _ran(  # noqa: PLR0913  # what the two commands do not share
     with held(out) as lock:
         free = shutil.disk_usage(out).free
         if free < LEAST_FREE:
-            need = f"an audit may need {LEAST_FREE >> 20}; make room, or --out"
-            raise BadInput(f"{out}: {free >> 20} MB are free and {need}")
+            there = f"{free >> 20} MB are free and an audit may need {LEAST_FREE >> 20}"
+            raise BadInput(f"{out}: cannot be written ({os.strerror(errno.ENOSPC)}); {there}; make room, or --out")
         run = Run(collection, out, resume=resume, seed=seed, progress=Progress())
         write = partial(_summarise, run, out, stages, about)
         try:
