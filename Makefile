@@ -7,6 +7,8 @@ RUN := $(VENV)/bin
 READY := $(VENV)/.ready
 CLAIM ?= triangular_mm
 DEVICE ?= auto
+# A third of the time tests wait, for limits and for processes to start: one more runs than there are cores.
+TESTS_AT_ONCE ?= $(shell expr $$(nproc) + 1)
 
 .PHONY: audit test hostile self-test check doctor bench clean
 .DEFAULT_GOAL := audit
@@ -15,7 +17,7 @@ audit: $(READY)
 	@$(RUN)/audit run $(CLAIM) --device $(DEVICE)
 
 test: $(READY)
-	@$(RUN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	@$(RUN)/python -m pytest -n $(TESTS_AT_ONCE) --dist loadfile --no-loadscope-reorder
 
 hostile: $(READY)
 	@$(RUN)/python -m pytest -n 2 -m hostile tests/hostile/test_survival.py tests/hostile/test_attacks.py

@@ -27,11 +27,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from measured import RESULTS, keep, timed
+
 from audit import claims
 from audit.apps.batch import parameters
-from audit.run import environment
 
-RESULTS = Path(__file__).with_name("results") / "batch.json"
 NOTEBOOK = claims.KERNELS.parent / "notebooks" / "audit_claim.ipynb"
 CLAIMS, KILLS, ROUNDS = 24, 20, 2
 KILLED_BY = 0.4
@@ -45,19 +45,20 @@ def main() -> None:
     parser.add_argument("part", nargs="*", default=["speed", "kills"], help="speed or kills; both if none is named")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="of every way, of which the fastest counts")
     options = parser.parse_args()
-    values: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    kept = RESULTS / "batch.json"
+    values: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["AUDIT_CACHE"] = f"{scratch}/cache"
         generate(Path(scratch) / "warm", remark="what builds share")
         whole_s = timed(lambda: batch(Path(scratch) / "warm", Path(scratch) / "warm-out"))["seconds"]
-        values["environment"] = environment.describe(seeds=(SEED,)).model_dump(mode="json")
         values["claims"] = CLAIMS
+        values.pop("environment", None)
         if "speed" in options.part:
             values["speed"] = speed(Path(scratch), rounds=options.rounds)
-            RESULTS.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
+            keep("batch", values, seeds=(SEED,))
         if "kills" in options.part:
             values["kills"] = kills(Path(scratch), within_s=KILLED_BY * whole_s)
-            RESULTS.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
+            keep("batch", values, seeds=(SEED,))
 
 
 def generate(folder: Path, *, remark: str) -> list[Path]:
@@ -121,15 +122,6 @@ def papermills(folder: Path, out: Path) -> None:
 def batch(folder: Path, out: Path, *more: str) -> subprocess.CompletedProcess[bytes]:
     """One whole batch."""
     return subprocess.run(_command(folder, out, *more), check=True, stdout=subprocess.DEVNULL)
-
-
-def timed(run: Callable[[], object]) -> dict[str, Any]:
-    """Wall-clock seconds, processor seconds, and the cores that were busy with something else meanwhile."""
-    began, own, busy = time.perf_counter(), _own_s(), _busy_s()
-    run()
-    seconds, used, all_used = time.perf_counter() - began, _own_s() - own, _busy_s() - busy
-    elsewhere = max(0.0, all_used - used) / seconds
-    return {"seconds": round(seconds, 1), "processor_s": round(used, 1), "cores_busy_elsewhere": round(elsewhere, 2)}
 
 
 def kills(scratch: Path, *, within_s: float) -> dict[str, Any]:
@@ -204,17 +196,6 @@ def _children(pid: int) -> list[int]:
 
 def _command(folder: Path, out: Path, *more: str) -> list[str]:
     return [sys.executable, "-m", "audit", "batch", str(folder), "--device", "emulated", "--out", str(out), *more]
-
-
-def _own_s() -> float:
-    result = os.times()
-    return result.children_user + result.children_system + result.user + result.system
-
-
-def _busy_s() -> float:
-    """Processor seconds of this machine that were not idle; proc_stat(5)."""
-    fields = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
-    return (sum(fields) - fields[3] - fields[4]) / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":

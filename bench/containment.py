@@ -8,7 +8,6 @@ verdict. The ratio is the median over the pairs. Writes `bench/results/containme
 from __future__ import annotations
 
 import io
-import json
 import os
 import statistics
 import sys
@@ -16,16 +15,17 @@ import tempfile
 import time
 from pathlib import Path
 
+from measured import keep
+
 from audit import claims
 from audit.audit import Audit
 from audit.build.devices import choose
 from audit.report.progress import Progress
-from audit.run import environment, sandbox_check
+from audit.run import sandbox_check
 from audit.run.pool import Workers
 from audit.sandbox import native
 from audit.scheduler import places
 
-RESULTS = Path(__file__).with_name("results") / "containment.json"
 CLAIM = "triangular_mm"
 SEED = 1
 PAIRS = 8
@@ -38,27 +38,13 @@ def seconds_of(scratch: Path, *, sandboxed: bool) -> float:
     os.environ[native.WITHOUT] = "" if sandboxed else "everything"
     started = time.perf_counter()
     out = Path(tempfile.mkdtemp(dir=scratch))
+    device, silent = choose("emulated", folder.claim), Progress(io.StringIO())
     with (
         Workers(places(1)) as workers,
-        Audit(
-            folder,
-            choose("emulated", folder.claim),
-            out,
-            entropy=SEED,
-            workers=workers,
-            progress=Progress(io.StringIO()),
-        ) as audit,
+        Audit(folder, device, out, entropy=SEED, workers=workers, progress=silent) as audit,
     ):
-        for stage in (
-            audit.prepare,
-            audit.lint,
-            audit.review,
-            audit.build,
-            audit.verify,
-            audit.confirm,
-            audit.judge,
-        ):
-            stage()
+        for stage in ("prepare", "lint", "review", "build", "verify", "confirm", "judge"):
+            getattr(audit, stage)()
         return time.perf_counter() - started
 
 
@@ -84,9 +70,8 @@ def main() -> None:
         "pairs": rows,
         "load": os.getloadavg(),
         "limits": limits,
-        "environment": environment.describe(seeds=(SEED,)).model_dump(mode="json"),
     }
-    RESULTS.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
+    keep("containment", values, seeds=(SEED,))
 
 
 if __name__ == "__main__":

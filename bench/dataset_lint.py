@@ -10,7 +10,6 @@ come from a fixed seed: texts of random words whose sizes spread as the columns 
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import subprocess
@@ -22,11 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from measured import keep
 from pyarrow import parquet
 
-from audit.run import environment
-
-RESULTS = Path(__file__).with_name("results") / "dataset_lint.json"
 SCORES = Path(__file__).resolve().parents[1] / "reports" / "datasets" / "cuda_l1" / "cuda_l1_scores.csv"
 ROWS, ROWS_AT_ONCE, TASKS, ROUNDS = 30_000, 1000, 230, 3
 LIMIT_S = {"archive": 10.0, "scores": 2.0}
@@ -132,7 +129,6 @@ def main() -> None:
         size_mb = made.stat().st_size / 1e6
         found = {name: quickest(path, Path(scratch) / name) for name, path in (("archive", made), ("scores", SCORES))}
     result = {
-        "environment": environment.describe(seeds=()).model_dump(mode="json"),
         "archive_rows": ROWS,
         "archive_mb": round(size_mb),
         "load_before": load,
@@ -142,8 +138,7 @@ def main() -> None:
         "limits_s": LIMIT_S,
         "limit_mb": LIMIT_MB,
     }
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    keep("dataset_lint", result)
     for name, run in found.items():
         print(
             f"{name:<8} {run.seconds:5.2f} s (aim: {LIMIT_S[name]:g} s), {run.megabytes:5.0f} MB (aim: {LIMIT_MB:g} MB)"

@@ -6,7 +6,6 @@ Every run is a process of its own with its own cache folder; seconds are wall cl
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import shutil
@@ -16,10 +15,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from audit import claims
-from audit.run import environment
+from measured import keep
 
-RESULTS = Path(__file__).with_name("results") / "emulated.json"
+from audit import claims
+
 LIMITS_S = {"nothing compiled yet": 75, "unchanged": 8, "one variant changed": 15, "new claim of one kernel": 12}
 
 
@@ -60,14 +59,12 @@ def main() -> None:
         cache_mb = sum(file.stat().st_size for file in cache.rglob("*") if file.is_file()) / 1e6
     peak_mb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
     result = {
-        "environment": environment.describe(seeds=()).model_dump(mode="json"),
         "seconds": seconds,
         "limits_s": LIMITS_S,
         "largest_process_mb": round(peak_mb),
         "cache_mb": round(cache_mb),
     }
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    keep("emulated", result)
     for name, value in seconds.items():
         print(f"{name:<26} {value:6.1f} s   (aim: {LIMITS_S[name]} s)")
     print(f"largest process {peak_mb:.0f} MB, cache {cache_mb:.0f} MB")

@@ -23,10 +23,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from audit import claims
-from audit.run import environment
+from measured import keep
 
-RESULTS = Path(__file__).with_name("results") / "funnel.json"
+from audit import claims
+
 ITEMS = 160
 LEAST_AN_HOUR = 900
 KERNEL = re.compile(r"__global__\s+(?:__launch_bounds__\([^)]*\)\s*)?void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)")
@@ -111,16 +111,14 @@ def main() -> None:
         found = measured(root, Path(scratch) / "out")
         seconds = time.monotonic() - began
     result = {
-        "environment": environment.describe(seeds=()).model_dump(mode="json"),
         "items": items,
         "seconds": round(seconds, 1),
         "load_before": load,
         **found,
         "least_an_hour": LEAST_AN_HOUR,
     }
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps({key: value for key, value in result.items() if key != "environment"}, indent=1))
+    keep("funnel", result)
+    print(json.dumps(result, indent=1))
     print(f"emulated stage: {found['stages']['emulated']['an_hour']} an hour (aim: {LEAST_AN_HOUR})")
 
 

@@ -27,13 +27,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from measured import ROOT, keep
 from tornado.websocket import websocket_connect
 
 from audit.apps.batch.jobs import python_path
-from audit.run import environment
 
-ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "bench" / "results" / "jupyterlab.json"
 LIMIT_S = 540.0
 BIGGEST = 64 << 20
 OPEN = """jupyterapp.restored.then(() => jupyterapp.commands.execute('docmanager:open',
@@ -211,9 +209,7 @@ def main() -> None:
         with lab(copy) as address, chromium(Path(made) / "profile") as port:
             result = asyncio.run(run(address, port, options.notebook, options.screenshot))
     versions = {name: metadata.version(name) for name in ("jupyterlab", "ipykernel", "ipywidgets")}
-    where = environment.describe(seeds=()).model_dump(mode="json")
-    kept = {"environment": where, "versions": versions, "notebook": options.notebook, **result}
-    RESULTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    keep("jupyterlab", {"versions": versions, "notebook": options.notebook, **result})
     errors = [cell for cell in result["cells"] if "error" in cell["outputs"]]
     print(
         f"{options.notebook}: {len(result['cells'])} code cells, {len(errors)} with an error; {result['verdict_shown']}"

@@ -21,13 +21,13 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from measured import keep
+
 from audit.build.emulated import prepared
 from audit.model import store
 from audit.model.errors import BadInput
-from audit.run import environment
 from audit.sandbox import native, processes
 
-RESULTS = Path(__file__).with_name("results") / "kills.json"
 SMALL = Path(__file__).parents[1] / "tests/hostile/claim"
 LATER = 1.1
 """The moments are drawn from an audit's time and a tenth more, so that some audits are through."""
@@ -144,7 +144,6 @@ def main() -> None:
         folders, unfinished = ground.left()
         verdict, _ = state(ground.root / "last/record.json")
     result = {
-        "environment": environment.describe(seeds=(SEED,)).model_dump(mode="json"),
         "audit_s": round(lasts_s, 1),
         "summary": {
             **summary(kills),
@@ -153,8 +152,7 @@ def main() -> None:
         },
         "kills": [asdict(one) for one in kills],
     }
-    results = Path(sys.argv[2]) if len(sys.argv) > 2 else RESULTS
-    results.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    keep("kills", result, seeds=(SEED,), file=Path(sys.argv[2]) if len(sys.argv) > 2 else None)
     print(json.dumps(result["summary"], indent=1))
 
 

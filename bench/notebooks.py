@@ -11,22 +11,20 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from measured import RESULTS, ROOT, timed
 
 from audit import __version__
 from audit.apps.batch.jobs import python_path
 from audit.apps.notebook import preflight
 from audit.sandbox import machine
 
-ROOT = Path(__file__).resolve().parents[1]
-RESULTS = Path(__file__).with_name("results") / "notebooks.json"
 AUDITS = ("audit_claim", "batch", "your_kernel")
 WRITTEN = ("your_kernel.cu", "your_reference.py")
 """What `your_kernel.ipynb` writes beside itself."""
@@ -38,27 +36,16 @@ def run(name: str, device: str, scratch: Path) -> dict[str, Any]:
     values = {"interactive": "False", "out": str(scratch / "out")} if name not in ("explore", "ladder") else {}
     values |= {"device": device} if name in AUDITS else {}
     options = [word for key, value in values.items() for word in ("-p", key, value)]
-    command = [
-        sys.executable,
-        "-m",
-        "papermill",
-        "--no-progress-bar",
-        *options,
-        str(source),
-        str(scratch / "done.ipynb"),
-    ]
+    papermill = [sys.executable, "-m", "papermill", "--no-progress-bar"]
+    command = [*papermill, *options, str(source), str(scratch / "done.ipynb")]
     environment = {**os.environ, "AUDIT_CACHE": str(scratch / "cache"), "PYTHONPATH": python_path()}
-    began, own, busy = time.perf_counter(), _own_s(), _busy_s()
-    subprocess.run(command, check=True, cwd=source.parent, env=environment)
-    seconds, used, all_used = time.perf_counter() - began, _own_s() - own, _busy_s() - busy
+    cost = timed(lambda: subprocess.run(command, check=True, cwd=source.parent, env=environment))
     return {
         "notebook": name,
         "where": where(device if name in AUDITS else "emulated"),
         "runtime": os.environ.get("COLAB_RELEASE_TAG", ""),
         "date": datetime.now(UTC).date().isoformat(),
-        "seconds": round(seconds, 1),
-        "processor_s": round(used, 1),
-        "cores_busy_elsewhere": round(max(0.0, all_used - used) / seconds, 2),
+        **cost,
         "kit": __version__,
     }
 
@@ -71,23 +58,12 @@ def where(device: str) -> str:
 
 def kept(values: dict[str, Any]) -> None:
     """Puts an entry into the results, in place of an earlier one of the same notebook and machine."""
-    known = json.loads(RESULTS.read_text(encoding="utf-8"))["runs"] if RESULTS.exists() else []
+    file = RESULTS / "notebooks.json"
+    known = json.loads(file.read_text(encoding="utf-8"))["runs"] if file.exists() else []
     place = ("notebook", "where", "runtime")
     others = [one for one in known if any(one[key] != values[key] for key in place)]
     runs = sorted([*others, values], key=lambda one: [one[key] for key in place])
-    RESULTS.write_text(json.dumps({"runs": runs}, indent=1) + "\n", encoding="utf-8")
-
-
-def _own_s() -> float:
-    """Processor seconds of the processes started here that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def _busy_s() -> float:
-    """Processor seconds of this machine that were not idle; proc_stat(5)."""
-    fields = Path("/proc/stat").read_text(encoding="utf-8").split("\n", 1)[0].split()[1:]
-    return (sum(map(int, fields[:8])) - int(fields[3]) - int(fields[4])) / os.sysconf("SC_CLK_TCK")
+    file.write_text(json.dumps({"runs": runs}, indent=1) + "\n", encoding="utf-8")
 
 
 def main() -> None:

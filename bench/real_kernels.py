@@ -19,15 +19,15 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from measured import keep
+
 from audit import claims
 from audit.audit import Audit
 from audit.build.emulated.device import EmulatedDevice
 from audit.model import Record
 from audit.model.errors import AuditError
 from audit.report.progress import Progress
-from audit.run import environment
 
-RESULTS = Path(__file__).with_name("results") / "real_kernels.json"
 REFERENCE = """import torch
 def inputs(shape, generator):
     torch.manual_seed(generator.initial_seed() % 2**31)
@@ -104,14 +104,12 @@ def main() -> None:
             print(f"{file:<34} expected {task['expect']:<14} {word}", *found, sep="\n      ", flush=True)
     seconds = time.monotonic() - started
     result = {
-        "environment": environment.describe(seeds=()).model_dump(mode="json"),
         "kernels": len(tasks),
         "seconds": round(seconds, 1),
         "kernels_per_hour": round(3600 * len(tasks) / seconds),
         "counts": dict(sorted(counts.items())),
     }
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    keep("real_kernels", result)
     print(json.dumps(result["counts"], indent=1), f"{result['kernels_per_hour']} kernels an hour", sep="\n")
 
 

@@ -8,20 +8,18 @@ process that has its imports done, the best of several rounds a file; the last l
 
 from __future__ import annotations
 
-import json
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
+
+from measured import keep
 
 from audit import claims
 from audit.review import hints
 from audit.review.hints import Hint
-from audit.run import environment
 
-RESULTS = Path(__file__).with_name("results") / "review.json"
 ROUNDS = 7
 LIMIT_MS = 20.0
 CLAIMED = claims.KERNELS / "triangular_mm" / "claimed.cu"
@@ -69,7 +67,6 @@ def main() -> None:
     """Measures, prints and stores."""
     files, made_up = repository_files(), made_up_files()
     result = {
-        "environment": environment.describe(seeds=()).model_dump(mode="json"),
         "files": len(files),
         "median_ms": round(statistics.median(files.values()), 2),
         "largest_ms": round(max(files.values()), 2),
@@ -78,8 +75,7 @@ def main() -> None:
         "made_up_ms": {name: round(value, 1) for name, value in made_up.items()},
         "command_seconds": round(min(command_seconds() for _ in range(3)), 2),
     }
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    keep("review", result)
     print(
         f"{len(files)} files: median {result['median_ms']} ms, largest {result['largest_ms']} ms (aim: {LIMIT_MS} ms)"
     )

@@ -15,10 +15,11 @@ from audit.run.pool import Workers
 
 Item = TypeVar("Item")
 LONGEST_FIRST = (
-    "emulated/test_conformance.py", "test_audit_emulated.py", "selftest/test_run.py", "notebook/test_runs.py",
-    "test_bad_kernels.py", "test_scheduler.py", "importers/test_end_to_end.py", "batch/test_run.py",
-    "batch/test_ray.py", "emulated/test_build.py", "funnel/test_stages.py", "run/test_python_session.py",
-    "run/test_pool.py",
+    "emulated/test_conformance.py", "notebook/test_runs.py", "test_repair.py", "test_reproduction.py",
+    "importers/test_end_to_end.py", "batch/test_run.py", "selftest/test_run.py", "test_check.py",
+    "test_audit_emulated.py", "funnel/test_stages.py", "test_interrupted.py", "test_bad_kernels.py",
+    "test_famous_cases.py", "batch/test_ray.py", "batch/test_notebook.py", "bundle/test_damaged.py",
+    "emulated/test_accesses.py", "emulated/test_build.py", "test_scheduler.py", "run/test_pool.py",
 )  # fmt: skip
 """Files that keep a worker of pytest-xdist busy for long begin before the others, so that none is left over at the end
 while another worker has nothing to do; `make test` has xdist keep this order."""

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from audit.apps import cli
+from audit.apps.commands.records import form, verdicts
+from audit.apps.commands.run import ended
 from audit.model import store
 from tests.small_claim import CLAIM
 from tests.test_own_reference import SOUND
@@ -28,11 +30,13 @@ def ran(folder: Path, out: Path, *more: str) -> int:
     return cli.main(["run", "--device", "emulated", "--out", str(out), "--formats", "md", *more, str(folder)])
 
 
-@pytest.mark.parametrize(("named", "code"), [("wrong", 3), ("undefined, wrong", 3), ("undefined,cannot be built", 0)])
-def test_a_verdict_that_is_named_ends_with_3(named: str, code: int, tmp_path: Path) -> None:
-    folder = claim(tmp_path / "claim", WRONG)
-    assert ran(folder, tmp_path / "out", "--fail-on", named) == code
-    assert store.read(tmp_path / "out" / store.RECORD).verdict.name == "wrong"
+def test_a_verdict_that_is_named_ends_with_3(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert ran(claim(tmp_path / "claim", WRONG), out, "--fail-on", "undefined, wrong") == 3
+    record, wanted = store.read(out / store.RECORD), form("en", "md")
+    assert record.verdict.name == "wrong"
+    for named, code in (("wrong", 3), ("undefined, wrong", 3), ("undefined,cannot be built", 0), ("", 0)):
+        assert ended(record, out, wanted, failing=verdicts(named), json=False) == code
 
 
 def test_json_is_the_only_line_on_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

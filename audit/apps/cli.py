@@ -47,7 +47,12 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
     for name, known in COMMANDS.items():
         command = subparsers.add_parser(name, help=known.help, description=known.help, **_end(known.examples))
         if name == chosen:
-            _declare(command, known.place)
+            from audit.apps.commands.declare import declare
+
+            module, _, function = known.place.partition(":")
+            started = getattr(import_module(f"audit.apps.{module}"), function)
+            declare(command, started)
+            command.set_defaults(command=started)
     if chosen and chosen not in COMMANDS and (near := difflib.get_close_matches(chosen, COMMANDS, n=1)):
         parser.error(f"there is no command {chosen}; did you mean {near[0]}?")
     return parser
@@ -56,15 +61,6 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
 def _end(examples: tuple[str, ...]) -> dict[str, Any]:
     """The options of a parser whose help ends with examples, a line each."""
     return {"epilog": epilog(examples), "formatter_class": argparse.RawDescriptionHelpFormatter}
-
-
-def _declare(parser: argparse.ArgumentParser, place: str) -> None:
-    from audit.apps.commands.declare import declare
-
-    module, _, name = place.partition(":")
-    command = getattr(import_module(f"audit.apps.{module}"), name)
-    declare(parser, command)
-    parser.set_defaults(command=command)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import pytest
 
 from audit.apps.batch import screening, state, summary
 from audit.apps.batch.items import Collection, file_name, of_folder
-from audit.apps.batch.run import Run, Setting
+from audit.apps.batch.run import Run
 from audit.apps.batch.screening import Asked
 from audit.apps.batch.state import SCREENING, Attempt, ItemState, RunState, StageRun
 from audit.model.errors import BadInput, WorkerFailed
@@ -105,7 +105,7 @@ def test_as_many_items_are_at_work_as_cores_and_memory_hold(
     monkeypatch.setattr(machine, "memory_bytes", lambda _: gib * machine.GIB)
     at_once = {}
     for stage in screening.STAGES:
-        with stage.engine(Setting(tmp_path, 1)) as engine:
+        with stage.engine(tmp_path, 1) as engine:
             at_once[stage.name] = engine.slots
     assert at_once == {"lint": slots, "review": 1, "emulated": slots, "gpu": 1}
 

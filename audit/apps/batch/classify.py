@@ -12,7 +12,7 @@ from pathlib import Path
 
 from audit.apps.batch.items import Item
 from audit.apps.batch.state import FULL, Attempt, End, Outcome
-from audit.model import VerdictName, store
+from audit.model import store
 from audit.model.errors import BadInput
 from audit.model.store import RECORD
 
@@ -22,65 +22,63 @@ STARTING = ("Kernel died before replying", "Kernel didn't respond", "Address alr
 EXECUTED, LOG = "executed.ipynb", "log.txt"
 OUTSIDE = ("WorkerFailed", "MemoryError")
 """Exceptions of an audit where something outside it failed."""
-Found = tuple[Outcome, str, VerdictName | None]
 
 
 def classify(end: End, item: Item, folder: Path) -> Attempt:
     """The attempt whose results lie in `folder`."""
-    outcome, reason, verdict = _found(end, item, folder)
-    reasons = (reason,) if reason else ()
-    return Attempt(
-        stage="notebook", outcome=outcome, verdict=verdict or "", reasons=reasons, seconds=end.seconds, end=end
-    )
-
-
-def _found(end: End, item: Item, folder: Path) -> Found:
+    outcome: Outcome
+    verdict = ""
     if end.trouble is not None:
-        return "infrastructure", end.trouble, None
-    if end.timed_out:
-        return "timed out", f"not over after {end.seconds:.0f} s; all its processes were killed", None
-    if end.signal is not None or end.returncode == DEAD_KERNEL:
-        return _died(end)
-    if end.returncode != 0:
-        return _raised(end, folder)
-    return _of_record(item, folder / RECORD)
+        outcome, reason = "infrastructure", end.trouble
+    elif end.timed_out:
+        outcome, reason = "timed out", f"not over after {end.seconds:.0f} s; all its processes were killed"
+    elif end.signal is not None or end.returncode == DEAD_KERNEL:
+        outcome, reason = _died(end)
+    elif end.returncode != 0:
+        outcome, reason = _raised(end, folder)
+    else:
+        outcome, reason, verdict = _of_record(item, folder / RECORD)
+    reasons = (reason,) if reason else ()
+    return Attempt(stage="notebook", outcome=outcome, verdict=verdict, reasons=reasons, seconds=end.seconds, end=end)
 
 
-def _died(end: End) -> Found:
+def _died(end: End) -> tuple[Outcome, str]:
     """SIGKILL comes from outside: the system sends it where memory runs out. Any other signal is the audit's own."""
     process = "papermill" if end.signal is not None else "the notebook's kernel"
     number = end.signal if end.signal is not None else end.kernel_signal
     if number is None:
-        return "crashed", f"{process} died", None
+        return "crashed", f"{process} died"
     text = f"{process} died of {signal.Signals(number).name}"
     if number == signal.SIGKILL:
-        return "infrastructure", f"{text}; nothing of this batch sent it: memory may have run out", None
-    return "crashed", text, None
+        return "infrastructure", f"{text}; nothing of this batch sent it: memory may have run out"
+    return "crashed", text
 
 
-def _raised(end: End, folder: Path) -> Found:
+def _raised(end: End, folder: Path) -> tuple[Outcome, str]:
     name, text = _error(folder / EXECUTED)
-    log = _tail(folder / LOG)
+    try:
+        log = (folder / LOG).read_text(encoding="utf-8", errors="replace")[-4000:]
+    except OSError:
+        log = ""
     last = log.strip().rpartition("\n")[2].strip()[:400] or "it printed nothing"
     if name is None:
         if any(words in log for words in STARTING):
-            return "infrastructure", f"the notebook's kernel did not start: {last}", None
-        outcome: Outcome = "infrastructure" if FULL in last else "failed"
-        return outcome, f"papermill ended with {end.returncode}: {last}", None
+            return "infrastructure", f"the notebook's kernel did not start: {last}"
+        return "infrastructure" if FULL in last else "failed", f"papermill ended with {end.returncode}: {last}"
     if name == "BadInput":
-        return "bad input", text, None
-    return "infrastructure" if name in OUTSIDE or FULL in text else "failed", f"{name}: {text}", None
+        return "bad input", text
+    return "infrastructure" if name in OUTSIDE or FULL in text else "failed", f"{name}: {text}"
 
 
-def _of_record(item: Item, path: Path) -> Found:
+def _of_record(item: Item, path: Path) -> tuple[Outcome, str, str]:
     try:
         record = store.read(path)
     except BadInput:
-        return "failed", f"the notebook ended and left no {RECORD}", None
+        return "failed", f"the notebook ended and left no {RECORD}", ""
     if record.claim.sources != item.sources:
-        return "failed", f"{RECORD} is of other files than the claim had when the batch began", None
+        return "failed", f"{RECORD} is of other files than the claim had when the batch began", ""
     if record.verdict.name == "incomplete":
-        return "failed", "the notebook ended before the audit did: its record is incomplete", None
+        return "failed", "the notebook ended before the audit did: its record is incomplete", ""
     return "finished", "", record.verdict.name
 
 
@@ -93,10 +91,3 @@ def _error(path: Path) -> tuple[str | None, str]:
     except (OSError, ValueError, KeyError, StopIteration):
         return None, ""
     return str(first["ename"]), " ".join(str(first["evalue"]).split())
-
-
-def _tail(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")[-4000:]
-    except OSError:
-        return ""

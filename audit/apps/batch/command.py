@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import signal
 from argparse import ArgumentTypeError
@@ -68,12 +69,29 @@ def batch(  # noqa: PLR0913  # one argument an option
         BadInput: nothing was run.
         AuditError: the batch could not go on; it can be resumed.
     """
-    collection = _audits(places, notebook, parameters_, device)
+    if find_spec("papermill") is None or find_spec("ipykernel") is None:
+        raise BadInput("papermill or ipykernel is not installed; pip install 'kernel-claim-audit[batch]'")
+    known = parameters.defaults(notebook)
+    _kernel_there(notebook)
+    common: parameters.Values = {"device": device}
+    if parameters_ is not None:
+        own = {name: value for name, value in known.items() if name not in parameters.OURS}
+        given = parameters.table(parameters_)
+        if not isinstance(given, dict):
+            raise BadInput(f"{parameters_}: must hold parameters of the notebook by name")
+        common |= parameters.checked(given, own, str(parameters_))
+    collection = items.for_notebook(places, notebook, common=common)
     about = {"Engine": engine, "Device asked for": device, "Limit": f"{timeout:g} s an audit"}
     wanted = Wanted(engine, device, gpus, jobs)
 
     def work(run: Run, lock: int) -> None:
-        _notebooks(run, wanted, out, notebook.resolve(), timeout, lock)
+        every = collection.items
+        todo = [one for one in every if not finished(one, run.items[one.name], out)]
+        if len(todo) < len(every):
+            terminal.say(f"{len(every) - len(todo)} of {len(every)} finished before and are left as they are")
+        if todo:
+            with wanted.opened(todo, out, lock) as (place, used):
+                run.run([Notebooks(out.resolve(), notebook.resolve(), used, timeout, place)])
 
     return _ran(collection, out, work, resume=resume, stages=("notebook",), about=about)
 
@@ -104,9 +122,11 @@ def funnel(  # noqa: PLR0913  # one argument an option
         collection = rows.of_dataset(path, out / CLAIMS, gpu=gpu, unit=unit)
     stages = screening.for_device(device)
     about = {"Device asked for": device}
-    return _ran(
-        collection, out, lambda run, _: run.run(stages), resume=resume, stages=SCREENING, about=about, seed=seed
-    )
+
+    def work(run: Run, _: int) -> None:
+        run.run(stages)
+
+    return _ran(collection, out, work, resume=resume, stages=SCREENING, about=about, seed=seed)
 
 
 def _ran(  # noqa: PLR0913  # what the two commands do not share
@@ -131,7 +151,10 @@ def _ran(  # noqa: PLR0913  # what the two commands do not share
         seed: of all inputs.
     """
     with held(out) as lock:
-        _enough_room(out)
+        free = shutil.disk_usage(out).free
+        if free < LEAST_FREE:
+            there = f"{free >> 20} MB are free and an audit may need {LEAST_FREE >> 20}"
+            raise BadInput(f"{out}: cannot be written ({os.strerror(errno.ENOSPC)}); {there}; make room, or --out")
         run = Run(collection, out, resume=resume, seed=seed, progress=Progress())
         write = partial(_summarise, run, out, stages, about)
         try:
@@ -145,37 +168,16 @@ def _ran(  # noqa: PLR0913  # what the two commands do not share
         except (AuditError, OSError) as error:
             with suppress(AuditError):  # the reason why the run stopped matters more than a page
                 write()
-            raise error if isinstance(error, AuditError) else _stopped(error, out) from error
+            if isinstance(error, AuditError):
+                raise
+            what = "no space is left" if error.errno == errno.ENOSPC else f"cannot be written ({error.strerror})"
+            kept = "what has finished is kept: mend that and go on with --resume"
+            raise AuditError(f"{out}: {what}; {kept}") from error
         written = write()
     found = list(run.items.values())
     terminal.say("", *summary.text(run.state, found, stages).splitlines())
     terminal.say(f"wrote {', '.join(map(str, written))}")
     return state.exit_code([one.state for one in found])
-
-
-def _notebooks(run: Run, wanted: Wanted, out: Path, notebook: Path, limit_s: float, lock: int) -> None:
-    known = run.collection.items
-    todo = [one for one in known if not finished(one, run.items[one.name], out)]
-    if len(todo) < len(known):
-        terminal.say(f"{len(known) - len(todo)} of {len(known)} finished before and are left as they are")
-    if todo:
-        with wanted.opened(todo, out, lock) as (jobs, device):
-            run.run([Notebooks(out.resolve(), notebook, device, limit_s, jobs)])
-
-
-def _audits(places: tuple[str, ...], notebook: Path, table: Path | None, device: str) -> Collection:
-    if find_spec("papermill") is None or find_spec("ipykernel") is None:
-        raise BadInput("papermill or ipykernel is not installed; pip install 'kernel-claim-audit[batch]'")
-    known = parameters.defaults(notebook)
-    _kernel_there(notebook)
-    common: parameters.Values = {"device": device}
-    if table is not None:
-        own = {name: value for name, value in known.items() if name not in parameters.OURS}
-        given = parameters.table(table)
-        if not isinstance(given, dict):
-            raise BadInput(f"{table}: must hold parameters of the notebook by name")
-        common |= parameters.checked(given, own, str(table))
-    return items.for_notebook(places, notebook, common=common)
 
 
 def _kernel_there(notebook: Path) -> None:
@@ -186,9 +188,8 @@ def _kernel_there(notebook: Path) -> None:
     known = sorted(KernelSpecManager().find_kernel_specs())
     if name not in known:
         advice = f"python -m ipykernel install --sys-prefix --name {name}"
-        raise BadInput(
-            f"{notebook}: asks for the kernel {name!r}, Jupyter knows {', '.join(known) or 'none'}; {advice}"
-        )
+        there = ", ".join(known) or "none"
+        raise BadInput(f"{notebook}: asks for the kernel {name!r}, Jupyter knows {there}; {advice}")
 
 
 @contextmanager
@@ -199,17 +200,6 @@ def _terminated() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _enough_room(out: Path) -> None:
-    free = shutil.disk_usage(out).free
-    if free < LEAST_FREE:
-        raise BadInput(f"{out}: {free >> 20} MB are free and an audit may need {LEAST_FREE >> 20}; make room, or --out")
-
-
-def _stopped(error: OSError, out: Path) -> AuditError:
-    what = "no space is left" if error.errno == errno.ENOSPC else f"cannot be written ({error.strerror})"
-    return AuditError(f"{out}: {what}; what has finished is kept: mend that and go on with --resume")
 
 
 def _summarise(run: Run, out: Path, stages: Sequence[StageName], about: dict[str, str]) -> list[Path]:

@@ -87,9 +87,10 @@ def for_notebook(places: Sequence[str], notebook: Path, *, common: Values, root:
     if not found:
         raise BadInput(f"{', '.join(places)}: no claim in it")
     digest = hashlib.sha256(notebook.read_bytes()).hexdigest()
-    return Collection(
-        _name(places), tuple(_read(replace(one, values={**common, **one.values}), digest) for one in found)
-    )
+    names = [Path(place).resolve().name for place in places]
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    read = tuple(_read(replace(one, values={**common, **one.values}), digest) for one in found)
+    return Collection(", ".join(names[:MOST_NAMED]) + more, read)
 
 
 def of_folder(path: Path) -> Collection:
@@ -104,13 +105,6 @@ def of_folder(path: Path) -> Collection:
     if not folders:
         raise BadInput(f"{path}: no folder in it holds a {STATEMENT}; `audit import` makes such folders")
     return Collection(path.resolve().name, tuple(map(_item_of, folders)))
-
-
-def _name(places: Sequence[str]) -> str:
-    """The names of the places, of many the first."""
-    names = [Path(place).resolve().name for place in places]
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
 
 
 def file_name(name: str) -> str:
@@ -177,22 +171,16 @@ def _read(item: Item, notebook_sha256: str) -> Item:
 
 
 def _item_of(folder: Path) -> Item:
-    name = file_name(folder.name)
+    digest, size = hashlib.sha256(), 0
     try:
-        return Item(name, folder, _digest(folder))
+        for number, file in enumerate(sorted(one for one in folder.rglob("*") if one.is_file())):
+            path = untrusted.inside(folder, str(file.relative_to(folder)))
+            size += path.stat().st_size
+            if number == MOST_FILES or size > MOST_BYTES:
+                raise BadInput(f"more than {MOST_FILES} files or {MOST_BYTES:,} bytes; no claim folder has so many")
+            data = untrusted.data(path, limit_bytes=MOST_BYTES, empty=True)
+            digest.update(f"{file.relative_to(folder)}\0{len(data)}\0".encode("utf-8", "surrogateescape") + data)
     except (BadInput, OSError) as error:
         known = Attempt(stage="lint", outcome="left out", verdict=UNREADABLE, reasons=(str(error),))
-        return Item(name, folder, known=known)
-
-
-def _digest(folder: Path) -> str:
-    digest = hashlib.sha256()
-    size = 0
-    for number, file in enumerate(sorted(one for one in folder.rglob("*") if one.is_file())):
-        path = untrusted.inside(folder, str(file.relative_to(folder)))
-        size += path.stat().st_size
-        if number == MOST_FILES or size > MOST_BYTES:
-            raise BadInput(f"more than {MOST_FILES} files or {MOST_BYTES:,} bytes; no claim folder has so many")
-        data = untrusted.data(path, limit_bytes=MOST_BYTES, empty=True)
-        digest.update(f"{file.relative_to(folder)}\0{len(data)}\0".encode("utf-8", "surrogateescape") + data)
-    return digest.hexdigest()
+        return Item(file_name(folder.name), folder, known=known)
+    return Item(file_name(folder.name), folder, digest.hexdigest())

@@ -1,4 +1,4 @@
-"""Engines for jobs: their interface, the one on this machine, and the choice by the command line."""
+"""The engine for jobs on this machine, and the choice of one by the command line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from audit.apps.batch.items import Item
 from audit.apps.batch.keeper import Job
@@ -22,31 +22,19 @@ from audit.model.errors import AuditError, BadInput
 from audit.run.gpu_lock import VARIABLE
 from audit.sandbox import machine
 
+if TYPE_CHECKING:
+    from audit.apps.batch.ray_jobs import RayJobs
+
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 CLOSING_S = 30.0
 A_GPU = 2
 """Audits that share a GPU: one uses it while the other builds on the processor and waits for its turn."""
 
 
-class Jobs(Protocol):
-    """Runs jobs, several at once, each in processes of its own."""
-
-    @property
-    def slots(self) -> int:
-        """Jobs that may be at work at once."""
-
-    def start(self, job: Job) -> None:
-        """Starts a job; there must be a slot for it."""
-
-    def ended(self, wait_s: float) -> list[tuple[str, End]]:
-        """Jobs that have ended, by their id, after at most that many seconds."""
-
-    def close(self) -> None:
-        """Ends whatever runs, and waits for that."""
-
-
 class LocalJobs:
-    """This machine: jobs are forked from one launcher; on GPUs two at a time each, of which one uses it.
+    """Runs jobs on this machine, forked from one launcher; on GPUs two at a time each, of which one uses it.
+
+    `slots` jobs may be at work at once. `RayJobs` of `ray_jobs.py` does the same on a cluster.
 
     Args:
         jobs: at work at once; on GPUs two each, whatever this says.
@@ -72,7 +60,7 @@ class LocalJobs:
         )
 
     def start(self, job: Job) -> None:
-        """See `Jobs`; a GPU is chosen here, the one with fewer jobs first."""
+        """Starts a job, for which there must be a slot; a GPU is chosen here, the one with fewer jobs first."""
         if self._free:
             gpu = max(self._free, key=self._free.count)
             self._free.remove(gpu)
@@ -86,15 +74,24 @@ class LocalJobs:
             raise AuditError(_GONE) from error
 
     def ended(self, wait_s: float) -> list[tuple[str, End]]:
-        """See `Jobs`."""
-        ends = list(self._lines(wait_s))
-        for name, _ in ends:
-            if name in self._of:
-                self._free.append(self._of.pop(name))
-        return ends
+        """The jobs that have ended, by their id, after at most that many seconds."""
+        assert self._launcher.stdout is not None
+        deadline = time.monotonic() + wait_s
+        while b"\n" not in self._pending:
+            rest = deadline - time.monotonic()
+            if rest < 0 or not select.select([self._launcher.stdout], [], [], rest)[0]:
+                return []
+            chunk = os.read(self._launcher.stdout.fileno(), 1 << 16)
+            if not chunk:
+                raise AuditError(_GONE)
+            self._pending += chunk
+        *lines, self._pending = self._pending.split(b"\n")
+        answers = [json.loads(line) for line in lines]
+        self._free += [self._of.pop(one["id"]) for one in answers if one["id"] in self._of]
+        return [(one["id"], End.model_validate(one["end"])) for one in answers]
 
     def close(self) -> None:
-        """See `Jobs`."""
+        """Ends whatever runs, and waits for that."""
         assert self._launcher.stdin is not None
         self._launcher.stdin.close()
         try:
@@ -102,22 +99,6 @@ class LocalJobs:
         except subprocess.TimeoutExpired:
             self._launcher.kill()
             self._launcher.wait()
-
-    def _lines(self, wait_s: float) -> Iterator[tuple[str, End]]:
-        assert self._launcher.stdout is not None
-        deadline = time.monotonic() + wait_s
-        while b"\n" not in self._pending:
-            rest = deadline - time.monotonic()
-            if rest < 0 or not select.select([self._launcher.stdout], [], [], rest)[0]:
-                return
-            chunk = os.read(self._launcher.stdout.fileno(), 1 << 16)
-            if not chunk:
-                raise AuditError(_GONE)
-            self._pending += chunk
-        *lines, self._pending = self._pending.split(b"\n")
-        for line in lines:
-            answer = json.loads(line)
-            yield answer["id"], End.model_validate(answer["end"])
 
 
 @dataclass(frozen=True)
@@ -130,18 +111,18 @@ class Wanted:
     jobs: int | None
 
     @contextmanager
-    def opened(self, todo: list[Item], out: Path, lock: int) -> Iterator[tuple[Jobs, str]]:
+    def opened(self, todo: list[Item], out: Path, lock: int) -> Iterator[tuple[LocalJobs | RayJobs, str]]:
         """The place for jobs and the device its audits are given; its processes end with the body.
 
         Raises:
             BadInput: the device, a GPU or the cluster is not there.
         """
-        jobs: Jobs
+        jobs: LocalJobs | RayJobs
         if self.engine == "ray":
-            from audit.apps.batch.ray_jobs import RayJobs
+            from audit.apps.batch import ray_jobs
 
-            ray = RayJobs(jobs=self.jobs, device=self.device)
-            jobs, device = ray, ray.device
+            jobs = ray_jobs.RayJobs(jobs=self.jobs, device=self.device)
+            device = jobs.device
         else:
             device, gpus = self._here()
             _agree(todo, device)  # before anything is started

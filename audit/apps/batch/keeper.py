@@ -52,27 +52,32 @@ class Keeper:
     """
 
     def __init__(self, job: Job, body: Callable[[Job, int], int]) -> None:
-        self._job = job
-        self._body = body
-        self._stopped = False
+        self._job, self._body, self._stopped = job, body, False
 
     def keep(self) -> End:
         """Runs the job to its end or its limit, then ends all that it started."""
         self._own()
-        scratch = Scratch()
-        own = str(scratch.path)
-        os.environ.update({**self._job.env, "TMPDIR": own, "JUPYTER_RUNTIME_DIR": own})
-        tempfile.tempdir = None  # forget the folder that was found before
         began = time.monotonic()
-        try:
+        with Scratch() as scratch:
+            own = str(scratch)
+            os.environ.update({**self._job.env, "TMPDIR": own, "JUPYTER_RUNTIME_DIR": own})
+            tempfile.tempdir = None  # forget the folder that was found before
             reads, writes = os.pipe()
             pid = forked(lambda: self._in_group(writes))
             os.close(writes)
             status = self._watch(pid, deadline=began + self._job.limit_s)
             end_descendants()
-            return self._end(status, reads, time.monotonic() - began)
-        finally:
-            scratch.close()
+            with os.fdopen(reads, encoding="utf-8") as pipe:
+                word = pipe.read()
+        code = None if status is None else os.waitstatus_to_exitcode(status)
+        return End(
+            returncode=code if code is not None and code >= 0 else None,
+            signal=-code if code is not None and code < 0 else None,
+            kernel_signal=int(word) if word.isdigit() else None,
+            timed_out=code is None and not self._stopped,
+            trouble="the batch was stopped" if self._stopped else None,
+            seconds=round(time.monotonic() - began, 2),
+        )
 
     def _own(self) -> None:
         """A session, a log for its output, the children of its children, and an end with the launcher's."""
@@ -106,19 +111,6 @@ class Keeper:
                 return None
             if not ended:
                 time.sleep(LOOK_S)
-
-    def _end(self, status: int | None, reads: int, seconds: float) -> End:
-        with os.fdopen(reads, encoding="utf-8") as pipe:
-            word = pipe.read()
-        code = None if status is None else os.waitstatus_to_exitcode(status)
-        return End(
-            returncode=code if code is not None and code >= 0 else None,
-            signal=-code if code is not None and code < 0 else None,
-            kernel_signal=int(word) if word.isdigit() else None,
-            timed_out=code is None and not self._stopped,
-            trouble="the batch was stopped" if self._stopped else None,
-            seconds=round(seconds, 2),
-        )
 
 
 def end_descendants() -> None:

@@ -100,16 +100,13 @@ def _become_kernel(wakes: int, other_end: int) -> int:
     with os.fdopen(wakes, encoding="utf-8") as pipe:
         text = pipe.read()
     if text:
-        _run_kernel(**json.loads(text))
+        from ipykernel.kernelapp import IPKernelApp
+
+        given = json.loads(text)
+        os.environ.clear()
+        os.environ.update(given["env"])
+        if given["cwd"]:
+            os.chdir(given["cwd"])
+        sys.path.insert(0, "")  # a kernel finds modules in its folder
+        IPKernelApp.launch_instance(argv=given["argv"])
     return 0
-
-
-def _run_kernel(*, argv: list[str], cwd: str | None, env: dict[str, str]) -> None:
-    from ipykernel.kernelapp import IPKernelApp
-
-    os.environ.clear()
-    os.environ.update(env)
-    if cwd:
-        os.chdir(cwd)
-    sys.path.insert(0, "")  # a kernel finds modules in its folder
-    IPKernelApp.launch_instance(argv=argv)

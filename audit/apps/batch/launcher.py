@@ -11,6 +11,8 @@ import os
 import select
 import signal
 from contextlib import suppress
+from functools import partial
+from importlib import import_module
 
 from audit.apps.batch.keeper import Job, Keeper, exit_code, forked
 from audit.apps.batch.state import End
@@ -24,51 +26,42 @@ INLINE = "module://matplotlib_inline.backend_inline"
 """The backend a kernel sets for matplotlib before it is imported, unless one was chosen."""
 
 
-class Launcher:
-    """The keepers at work, and the pipes they write their end to."""
+def serve() -> None:
+    """Keeps jobs until standard input ends, then ends every keeper."""
+    keepers: dict[int, tuple[Job, int]] = {}
+    """By process: the job, and the pipe that the keeper writes its end to."""
+    pending = b""
+    while True:
+        if select.select([0], [], [], LOOK_S)[0]:
+            chunk = os.read(0, 1 << 16)
+            if not chunk:
+                break
+            *lines, pending = (pending + chunk).split(b"\n")
+            for job in map(Job.model_validate_json, lines):
+                reads, writes = os.pipe()
+                keepers[forked(partial(_keep, job, writes))] = (job, reads)
+                os.close(writes)
+        _collect(keepers)
+    for pid in keepers:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+    for pid in keepers:
+        with suppress(ChildProcessError):
+            os.waitpid(pid, 0)
 
-    def __init__(self) -> None:
-        self._keepers: dict[int, tuple[Job, int]] = {}
 
-    def run(self) -> None:
-        """Serves until standard input ends."""
-        pending = b""
-        while True:
-            if select.select([0], [], [], LOOK_S)[0]:
-                chunk = os.read(0, 1 << 16)
-                if not chunk:
-                    break
-                *lines, pending = (pending + chunk).split(b"\n")
-                for line in lines:
-                    self._start(Job.model_validate_json(line))
-            self._collect()
-        self._stop()
-
-    def _start(self, job: Job) -> None:
-        reads, writes = os.pipe()
-        self._keepers[forked(lambda: _keep(job, writes))] = (job, reads)
-        os.close(writes)
-
-    def _collect(self) -> None:
-        """Writes a line for every keeper that has ended."""
-        while self._keepers:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-            if not pid:
-                return
-            job, reads = self._keepers.pop(pid)
-            with os.fdopen(reads, encoding="utf-8") as pipe:
-                text = pipe.read()
-            end = End.model_validate_json(text) if text else _lost(status)
-            print(json.dumps({"id": job.id, "end": end.model_dump(mode="json")}), flush=True)
-
-    def _stop(self) -> None:
-        """Ends every keeper."""
-        for pid in self._keepers:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGTERM)
-        for pid in self._keepers:
-            with suppress(ChildProcessError):
-                os.waitpid(pid, 0)
+def _collect(keepers: dict[int, tuple[Job, int]]) -> None:
+    """Writes a line for every keeper that has ended; of one that was killed, what it kept ends by itself."""
+    while keepers:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if not pid:
+            return
+        job, reads = keepers.pop(pid)
+        with os.fdopen(reads, encoding="utf-8") as pipe:
+            text = pipe.read()
+        lost = f"the process that watched over the audit ended with {os.waitstatus_to_exitcode(status)}"
+        end = End.model_validate_json(text) if text else End(trouble=lost)
+        print(json.dumps({"id": job.id, "end": end.model_dump(mode="json")}), flush=True)
 
 
 def _keep(job: Job, writes: int) -> int:
@@ -97,21 +90,8 @@ def _papermill(job: Job, writes: int) -> int:
     return code
 
 
-def _lost(status: int) -> End:
-    """A keeper that was killed; what it kept ends by itself."""
-    code = os.waitstatus_to_exitcode(status)
-    return End(trouble=f"the process that watched over the audit ended with {code}")
-
-
-def main() -> None:
-    """Imports, then serves."""
-    import importlib
-
+if __name__ == "__main__":
     os.environ.setdefault("MPLBACKEND", INLINE)
     for name in PRELOADED:
-        importlib.import_module(name)
-    Launcher().run()
-
-
-if __name__ == "__main__":
-    main()
+        import_module(name)
+    serve()

@@ -5,48 +5,50 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from audit.apps import bundle
 from audit.apps.batch import parameters, state
 from audit.apps.batch.classify import EXECUTED, LOG, classify
 from audit.apps.batch.items import Item
-from audit.apps.batch.jobs import Jobs
+from audit.apps.batch.jobs import LocalJobs
 from audit.apps.batch.keeper import Job
-from audit.apps.batch.run import ITEMS, Setting, guarded
+from audit.apps.batch.run import ITEMS, guarded
 from audit.apps.batch.state import Attempt, End, ItemState, StageName
 from audit.model import store
 from audit.model.errors import BadInput
 from audit.model.store import RECORD
 from audit.run import environment
 
+if TYPE_CHECKING:
+    from audit.apps.batch.ray_jobs import RayJobs
+
 EARLIER = ".earlier"
 """Folder for results of a claim or parameters that have changed since: nothing is thrown away."""
 STATE = "state.json"
 
 
-@dataclass(frozen=True)
 class Notebooks:
-    """See `Stage` of `run.py`.
+    """A stage of `run.py`, and its own engine: starts a job for an item, and classifies how it ended.
 
     Args:
         out: the folder of the batch; each item has one of its own in it.
         notebook: audits an item.
         device: given to the notebook of every item that names none.
         limit_s: the outer wall-clock limit of an audit.
-        jobs: runs the notebooks.
+        jobs: runs the notebooks; who opened it closes it.
     """
 
-    out: Path
-    notebook: Path
-    device: str
-    limit_s: float
-    jobs: Jobs
     name: StageName = "notebook"
-    at_a_time: int = 1 << 30
+    at_a_time = 1 << 30
+
+    def __init__(self, out: Path, notebook: Path, device: str, limit_s: float, jobs: LocalJobs | RayJobs) -> None:
+        self.out, self.slots = out, jobs.slots
+        self._notebook, self._device, self._limit_s, self._jobs = notebook, device, limit_s, jobs
+        self._started: dict[str, tuple[Item, str]] = {}
 
     def needs(self, item: Item, known: ItemState) -> bool:
         """Every item without a final record of its files."""
@@ -57,56 +59,42 @@ class Notebooks:
         return environment.processor_and_cores()
 
     @contextmanager
-    def engine(self, _: Setting) -> Iterator[NotebookEngine]:
-        """The engine; `Wanted.opened` ends its jobs."""
-        yield NotebookEngine(self)
-
-
-class NotebookEngine:
-    """Starts a job for an item, and classifies how it ended."""
-
-    def __init__(self, stage: Notebooks) -> None:
-        self._stage = stage
-        self._started: dict[str, tuple[Item, str]] = {}
-
-    @property
-    def slots(self) -> int:
-        """See `Engine`."""
-        return self._stage.jobs.slots
+    def engine(self, _out: Path, _seed: int) -> Iterator[Notebooks]:
+        """See `Stage`."""
+        yield self
 
     def start(self, item: Item) -> None:
         """See `Engine`; clears the item's folder and writes the notebook's parameters."""
-        stage, place = self._stage, self._stage.out / item.name
-        clear(item, stage.out)
-        device = stage.device if item.values.get("device", "auto") == "auto" else item.values["device"]
+        place = self.out / item.name
+        clear(item, self.out)
+        device = self._device if item.values.get("device", "auto") == "auto" else item.values["device"]
         given: parameters.Values = {"claim": str(item.folder), "out": str(place), "interactive": False}
         parameters.write({**item.values, **given, "device": device}, place / parameters.FILE)
         self._started[item.name] = item, datetime.now(UTC).isoformat(timespec="milliseconds")
-        stage.jobs.start(
-            Job(
-                id=item.name,
-                notebook=str(stage.notebook),
-                parameters=str(place / parameters.FILE),
-                executed=str(place / EXECUTED),
-                log=str(place / LOG),
-                folder=str(stage.notebook.parent),
-                limit_s=stage.limit_s,
-            )
+        job = Job(
+            id=item.name,
+            notebook=str(self._notebook),
+            parameters=str(place / parameters.FILE),
+            executed=str(place / EXECUTED),
+            log=str(place / LOG),
+            folder=str(self._notebook.parent),
+            limit_s=self._limit_s,
         )
+        self._jobs.start(job)
 
     def ended(self, wait_s: float) -> list[tuple[str, Attempt]]:
         """See `Engine`."""
-        ends = self._stage.jobs.ended(wait_s)
-        return [(name, guarded(self._stage.name, partial(self._attempt, name, end))) for name, end in ends]
+        ends = self._jobs.ended(wait_s)
+        return [(name, guarded(self.name, partial(self._attempt, name, end))) for name, end in ends]
 
     def _attempt(self, name: str, end: End) -> Attempt:
         item, started = self._started.pop(name)
-        place = self._stage.out / name
+        place = self.out / name
         attempt = classify(end, item, place).model_copy(update={"started_utc": started})
         if attempt.outcome != "finished":
             return attempt
         try:  # the evidence again, now with the notebook that was executed
-            bundle.make(place, claim=item.folder, out=self._stage.out / f"{name}.zip")
+            bundle.make(place, claim=item.folder, out=self.out / f"{name}.zip")
         except BadInput as error:
             why = f"its evidence could not be bundled: {error}"
             return attempt.model_copy(update={"outcome": "failed", "reasons": (why,)})
@@ -130,7 +118,8 @@ def clear(item: Item, out: Path) -> None:
     Results of other files or parameters are moved to `EARLIER`, their state with them.
     """
     place, kept = out / item.name, out / ITEMS / f"{item.name}.json"
-    if _of_others(item, place, kept):
+    known = state.read(ItemState, kept) if kept.exists() else None
+    if place.exists() and (known.sha256 != item.sha256 if known else (place / RECORD).exists()):
         (out / EARLIER).mkdir(exist_ok=True)
         number = sum(1 for one in (out / EARLIER).iterdir() if one.name.startswith(f"{item.name}-")) + 1
         if kept.exists():
@@ -145,10 +134,3 @@ def clear(item: Item, out: Path) -> None:
             shutil.rmtree(one)
         elif not one.name.endswith(LOG):
             one.unlink()
-
-
-def _of_others(item: Item, place: Path, kept: Path) -> bool:
-    """Return whether the folder holds results of other files or parameters, or a record that no state speaks of."""
-    if not place.exists() or not kept.exists():
-        return (place / RECORD).exists()
-    return state.read(ItemState, kept).sha256 != item.sha256

@@ -34,7 +34,14 @@ def defaults(notebook: Path) -> Values:
     tagged = [cell for cell in cells if TAG in cell.get("metadata", {}).get("tags", [])]
     if len(tagged) != 1:
         raise BadInput(f"{notebook}: {len(tagged)} cells are tagged {TAG}; exactly one must be")
-    known = _literals("".join(tagged[0]["source"]), notebook)
+    try:
+        known: Values = {
+            one.targets[0].id: ast.literal_eval(one.value)
+            for one in ast.parse("".join(tagged[0]["source"])).body
+            if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)
+        }
+    except (SyntaxError, ValueError) as error:
+        raise BadInput(f"{notebook}: its parameters cell must hold plain assignments of literals: {error}") from error
     if lacking := [name for name in OURS if name not in known]:
         raise BadInput(f"{notebook}: its parameters cell has no {', '.join(lacking)}; a batch sets {', '.join(OURS)}")
     return known
@@ -70,9 +77,8 @@ def table(path: Path) -> Any:
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
     except (ValueError, yaml.YAMLError) as error:
-        raise BadInput(
-            f"{path}: not valid {path.suffix.lstrip('.').upper()}: {' '.join(str(error).split())}"
-        ) from error
+        kind, why = path.suffix.lstrip(".").upper(), " ".join(str(error).split())
+        raise BadInput(f"{path}: not valid {kind}: {why}") from error
 
 
 def checked(values: Mapping[Any, Any], known: Values, where: str) -> Values:
@@ -85,7 +91,8 @@ def checked(values: Mapping[Any, Any], known: Values, where: str) -> Values:
         if name not in known:
             raise BadInput(f"{where}: unknown parameter {name}; the notebook knows {', '.join(known)}")
         default = known[name]
-        if default is not None and not _fits(value, default):
+        fits = type(value) is type(default) or (type(default) is float and type(value) is int)
+        if default is not None and not fits:
             kind = WORDS.get(type(default), type(default).__name__)
             quote = ": quote it, for unquoted 2.10 is read as 2.1 and 12e4567 as a number" if kind == "text" else ""
             raise BadInput(f"{where}: parameter {name} is {value!r}, and must be {kind}{quote}")
@@ -101,19 +108,3 @@ def write(values: Values, path: Path) -> None:
 
     Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
     path.write_text(yaml.dump(values, Dumper=Quoting, allow_unicode=True), encoding="utf-8")
-
-
-def _literals(source: str, notebook: Path) -> Values:
-    try:
-        statements = ast.parse(source).body
-        return {
-            one.targets[0].id: ast.literal_eval(one.value)
-            for one in statements
-            if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)
-        }
-    except (SyntaxError, ValueError) as error:
-        raise BadInput(f"{notebook}: its parameters cell must hold plain assignments of literals: {error}") from error
-
-
-def _fits(value: object, default: object) -> bool:
-    return type(value) is type(default) or (type(default) is float and type(value) is int)

@@ -58,24 +58,24 @@ class RayJobs:
             raise BadInput(
                 "--device cuda: the Ray cluster has no GPU; start its nodes with --num-gpus, or choose another"
             )
-        self.slots = jobs or max(1, int(there.get("GPU" if self.device == "cuda" else "CPU", 1)))
         gpus = 1 if self.device == "cuda" else 0
+        self.slots = jobs or max(1, int(there.get("GPU" if gpus else "CPU", 1)))
         self._audit = ray.remote(num_cpus=1, num_gpus=gpus, max_calls=1, max_retries=0)(audit_there)
         self._running: dict[Any, Job] = {}
 
     def start(self, job: Job) -> None:
-        """See `Jobs`."""
+        """See `LocalJobs`."""
         values = parameters.table(Path(job.parameters))
         claim, notebook = _files(Path(values["claim"])), Path(job.notebook).read_bytes()
         self._running[self._audit.remote(job, values, claim, notebook, __version__)] = job
 
     def ended(self, wait_s: float) -> list[tuple[str, End]]:
-        """See `Jobs`; results are written beside each job's log before it counts as ended."""
+        """See `LocalJobs`; results are written beside each job's log before it counts as ended."""
         done, _ = ray.wait(list(self._running), num_returns=1, timeout=wait_s)
         return [self._taken(each) for each in done]
 
     def close(self) -> None:
-        """See `Jobs`; Ray ends the workers of a driver that leaves, and audits end with theirs."""
+        """See `LocalJobs`; Ray ends the workers of a driver that leaves, and audits end with theirs."""
         for each in self._running:
             ray.cancel(each, force=True)
         ray.shutdown()
@@ -88,10 +88,7 @@ class RayJobs:
             return job.id, End(trouble=f"the Ray worker raised: {' '.join(str(error.cause).split())[:400]}")
         except RayError as error:
             return job.id, End(trouble=f"Ray lost the node or the worker in mid-audit ({type(error).__name__})")
-        for name, data in files.items():
-            path = Path(job.log).parent / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            atomic.write(path, data)
+        _write(files, Path(job.log).parent)
         return job.id, End.model_validate(end)
 
 
@@ -128,21 +125,17 @@ def audit_there(job: Job, values: Values, claim: Files, notebook: bytes, kit: st
             "log": str(out / LOG),
             "folder": str(claims.ROOT / "notebooks"),
         }
-        end = _run(job.model_copy(update=change), place)
+        held = os.open(os.devnull, os.O_RDONLY)
+        engine = LocalJobs(jobs=1, gpus=(), locks=place, held=held)
+        try:
+            engine.start(job.model_copy(update=change))
+            while not (ends := engine.ended(1.0)):
+                pass
+        finally:
+            engine.close()
+            os.close(held)
+        end = ends[0][1]
         return end.model_copy(update={"where": f"Ray node {node[:8]}"}).model_dump(mode="json"), _files(out)
-
-
-def _run(job: Job, place: Path) -> End:
-    held = os.open(os.devnull, os.O_RDONLY)
-    engine = LocalJobs(jobs=1, gpus=(), locks=place, held=held)
-    try:
-        engine.start(job)
-        while not (ends := engine.ended(1.0)):
-            pass
-        return ends[0][1]
-    finally:
-        engine.close()
-        os.close(held)
 
 
 def _files(folder: Path) -> Files:
@@ -157,4 +150,4 @@ def _files(folder: Path) -> Files:
 def _write(files: Files, folder: Path) -> None:
     for name, data in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(data)
+        atomic.write(folder / name, data)

@@ -40,22 +40,17 @@ def of_dataset(path: Path, folder: Path, *, gpu: str | None = None, unit: str | 
         BadInput: as `datasets.read`.
     """
     data = datasets.read(path, gpu=gpu, unit=unit)
-    texts, known = _texts(path, data), _known(data)
-    items = tuple(
-        _item(str(file), int(row), texts[file, row], folder, Given(gpu=gpu, unit=unit), known.get((file, row)))
-        for file, row in zip(data.frame["file"], data.frame["row"], strict=True)
-    )
+    texts, known, items = _texts(path, data), _known(data), []
+    for file, number in zip(data.frame["file"].astype(str), data.frame["row"].astype(int), strict=True):
+        row, text = int(number), texts[file, number]
+        key = f"{_ODD.sub('_', file.lower()).strip('_') or 'rows'}_{row:06}"
+        digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+        name, given = f"{file.partition('.')[0]}-row-{row}", Given(gpu=gpu, unit=unit)
+        make = partial(_make, text=text, name=name, given=given)
+        items.append(Item(key, folder / key, digest, make=make, known=known.get((file, row))))
     gone = data.read - len(data.frame)
     note = f"{gone:,} of {data.read:,} rows were left out when the dataset was read; `audit lint` says why."
-    return Collection(path.name, items, (*data.notes, note) if gone else data.notes)
-
-
-def _item(file: str, row: int, text: str, folder: Path, given: Given, known: Attempt | None) -> Item:
-    stem = file.partition(".")[0]
-    key = f"{_ODD.sub('_', file.lower()).strip('_') or 'rows'}_{row:06}"
-    digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-    make = partial(_make, text=text, name=f"{stem}-row-{row}", given=given)
-    return Item(key, folder / key, digest, make=make, known=known)
+    return Collection(path.name, tuple(items), (*data.notes, note) if gone else data.notes)
 
 
 def _texts(path: Path, data: Dataset) -> dict[tuple[str, int], str]:
@@ -69,13 +64,13 @@ def _texts(path: Path, data: Dataset) -> dict[tuple[str, int], str]:
         columns = [name for name in (*form.figures, *form.others, *form.sources) if name in there]
         frame = tables.read(place, columns, numbers=figures).frame
         for row, cells in zip(frame.index, frame.to_dict("records"), strict=True):
-            filled = {name: cell for name, cell in cells.items() if not _is_none(cell)}
+            filled = {
+                name: cell
+                for name, cell in cells.items()
+                if cell is not None and not (isinstance(cell, float) and math.isnan(cell))
+            }
             found[file, int(row)] = json.dumps(filled, sort_keys=True, default=str)
     return found
-
-
-def _is_none(cell: object) -> bool:
-    return cell is None or (isinstance(cell, float) and math.isnan(cell))
 
 
 def _known(data: Dataset) -> dict[tuple[str, int], Attempt]:

@@ -11,7 +11,6 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -43,14 +42,6 @@ class Engine(Protocol):
         """Items that have ended, by name, after at most that many seconds."""
 
 
-@dataclass(frozen=True)
-class Setting:
-    """The folder of a run and the seed of all its inputs, for its stages."""
-
-    out: Path
-    seed: int
-
-
 def guarded(stage: StageName, work: Callable[[], Attempt]) -> Attempt:
     """The attempt that `work` returns; whatever it raises ends this item in the state `error` and no other item."""
     try:
@@ -73,8 +64,8 @@ class Stage(Protocol):
     def at_a_time(self) -> int:
         """Items that one engine works on, from its start to its end."""
 
-    def engine(self, setting: Setting) -> AbstractContextManager[Engine]:
-        """Works on items in the body; ends all of its processes behind it."""
+    def engine(self, out: Path, seed: int) -> AbstractContextManager[Engine]:
+        """Works on items of the run in that folder, with that seed of all inputs, and ends its processes behind it."""
 
     def needs(self, item: Item, known: ItemState) -> bool:
         """Return whether the item is to be asked, now or on resuming."""
@@ -114,7 +105,8 @@ class Run:
         """
         state.write(self.state, self._out / STATE)
         for stage in stages:
-            waiting = self._waiting(stage)
+            needed = [item for item in self.collection.items if stage.needs(item, self.items[item.name])]
+            waiting = sorted(needed, key=lambda item: -self.items[item.name].hints)
             began = time.monotonic()
             with self._progress.stage(stage.name):
                 self._progress.say(f"{len(waiting)} of {len(self.items)} items")
@@ -126,11 +118,6 @@ class Run:
                 self.state = self.state.model_copy(update={"runs": (*self.state.runs, done)})
                 state.write(self.state, self._out / STATE)
 
-    def _waiting(self, stage: Stage) -> list[Item]:
-        """The items that need the stage, with most hints first."""
-        needed = [item for item in self.collection.items if stage.needs(item, self.items[item.name])]
-        return sorted(needed, key=lambda item: -self.items[item.name].hints)
-
     def _ask(self, stage: Stage, items: Sequence[Item]) -> None:
         rest = []
         for item in items:
@@ -138,9 +125,8 @@ class Run:
                 rest.append(item)
             elif item.known != self.items[item.name].last:
                 self._keep(item, item.known)
-        setting = Setting(self._out.resolve(), self.state.seed)
         for first in range(0, len(rest), stage.at_a_time):
-            with stage.engine(setting) as engine:
+            with stage.engine(self._out.resolve(), self.state.seed) as engine:
                 self._work(engine, deque(rest[first : first + stage.at_a_time]))
 
     def _work(self, engine: Engine, waiting: deque[Item]) -> None:
@@ -165,17 +151,14 @@ class Run:
         if attempt.disk_full:
             raise OSError(errno.ENOSPC, attempt.reason)
         again = attempt.outcome == "infrastructure" and after.failed_outside() <= RETRIES
-        self._say(item, attempt, again=again)
-        return again
-
-    def _say(self, item: Item, attempt: Attempt, *, again: bool) -> None:
         if again:
             self._progress.say(f"{item.name}: tried again: {attempt.reason}")
-            return
+            return True
         self._progress.advance()
         if attempt.outcome not in ("passed on", "left out"):
             text = ": ".join(filter(None, (item.name, attempt.outcome, attempt.verdict, attempt.reason)))
             self._progress.say(f"{text} ({attempt.seconds:.1f} s); {self._progress.left()}")
+        return False
 
     def _begun(self, resume: bool, seed: int) -> RunState:
         path, new = self._out / STATE, self.collection
@@ -216,20 +199,16 @@ def held(out: Path) -> Iterator[int]:
         descriptor = os.open(out / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise BadInput(f"{out}: cannot be written ({error.strerror}); name another folder with --out") from error
+    deadline = time.monotonic() + WAIT_S
     try:
-        _lock(descriptor, out)
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError as error:
+                if time.monotonic() > deadline:
+                    raise BadInput(f"{out}: another run is at work in it; wait for it, or end it") from error
+                time.sleep(0.1)
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-def _lock(descriptor: int, out: Path) -> None:
-    deadline = time.monotonic() + WAIT_S
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError as error:
-            if time.monotonic() > deadline:
-                raise BadInput(f"{out}: another run is at work in it; wait for it, or end it") from error
-            time.sleep(0.1)

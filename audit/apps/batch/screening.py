@@ -14,7 +14,7 @@ from pathlib import Path
 
 from audit import claims
 from audit.apps.batch.items import Item
-from audit.apps.batch.run import Setting, guarded
+from audit.apps.batch.run import guarded
 from audit.apps.batch.state import ENDED, Attempt, ItemState, StageName
 from audit.audit import Audit
 from audit.build.cuda import gpu, toolchain
@@ -80,33 +80,31 @@ class Screen:
         return known.state not in ENDED and not known.asked(self.name)
 
     @contextmanager
-    def engine(self, setting: Setting) -> Iterator[Threads]:
-        """Threads of this process, with worker processes for claimed code."""
-        (setting.out / RECORDS).mkdir(parents=True, exist_ok=True)
-        slots = machine.jobs() if self.in_parallel else 1
-        with ExitStack() as opened, ThreadPoolExecutor(slots) as threads:
+    def engine(self, out: Path, seed: int) -> Iterator[Threads]:
+        """See `Stage`; threads of this process, with worker processes for claimed code."""
+        (out / RECORDS).mkdir(parents=True, exist_ok=True)
+        with ExitStack() as opened:
+            engine = Threads(self, out / RECORDS, seed, opened)
             try:
-                yield Threads(self, setting, opened, threads, slots)
+                yield engine
             finally:
-                threads.shutdown(cancel_futures=True)  # an interrupted run begins nothing more
+                engine.threads.shutdown(cancel_futures=True)  # an interrupted run begins nothing more
 
 
 class Threads:
-    """The engine of screening stages: items in threads of this process."""
+    """The engine of screening stages: items in threads of this process; worker processes end with `opened`."""
 
-    def __init__(
-        self, stage: Screen, setting: Setting, opened: ExitStack, threads: ThreadPoolExecutor, slots: int
-    ) -> None:
-        self.slots = slots
-        self._stage, self._setting = stage, setting
-        self._opened, self._threads = opened, threads
+    def __init__(self, stage: Screen, records: Path, seed: int, opened: ExitStack) -> None:
+        self.slots = machine.jobs() if stage.in_parallel else 1
+        self._stage, self._records, self._seed, self._opened = stage, records, seed, opened
         self._lock, self._started = threading.Lock(), list[Workers]()
         self._asked: dict[Future[Attempt], str] = {}
+        self.threads = ThreadPoolExecutor(self.slots)
 
     def start(self, item: Item) -> None:
         """See `Engine`."""
-        asked = Asked(item, self._setting.out / RECORDS, self._setting.seed, self._workers)
-        self._asked[self._threads.submit(self._ask, asked)] = item.name
+        asked = Asked(item, self._records, self._seed, self._workers)
+        self._asked[self.threads.submit(self._ask, asked)] = item.name
 
     def ended(self, wait_s: float) -> list[tuple[str, Attempt]]:
         """See `Engine`."""
@@ -160,19 +158,16 @@ def lint(asked: Asked) -> Attempt:
         return passed_on(reasons=("the lint over the dataset proves no time impossible",))
     if not any(one.gpu in table() for one in folder.claim.observation):
         return passed_on(reasons=("no time is published for a GPU with known rates",))
-    cost_shape = folder.claim.shapes.claimed
-    request = Cases(
-        reference=folder.reference, shapes=(), seeds=(), cost_shape=cost_shape, folder=asked.records, device="cpu"
-    )
+    reference, shape = folder.reference, folder.claim.shapes.claimed
+    request = Cases(reference=reference, shapes=(), seeds=(), cost_shape=shape, folder=asked.records, device="cpu")
     reply = asked.workers().call(request, limit_s=ORACLE_LIMIT_S)
     if not reply.finished:
         text = f"reference.py gave no least work: {reply.ending}: {reply.detail}"
         return Attempt(stage="lint", outcome="no answer", verdict="needs the least work of the task", reasons=(text,))
-    proved = [finding for finding in floors.floors(folder.claim, reply.events[0]["cost"]) if finding.fails_kernel]
+    proved = [one for one in floors.floors(folder.claim, reply.events[0]["cost"]) if one.fails_kernel]
     if not proved:
         return passed_on(reasons=("no published time is under a proved floor",))
-    reasons = tuple(finding.summary for finding in proved)
-    return Attempt(stage="lint", outcome="settled", verdict=IMPOSSIBLE, reasons=reasons)
+    return Attempt(stage="lint", outcome="settled", verdict=IMPOSSIBLE, reasons=tuple(one.summary for one in proved))
 
 
 def review(asked: Asked) -> Attempt:

@@ -151,6 +151,11 @@ class ItemState(Frozen):
         """The verdict of the latest attempt; empty where it has none."""
         return self.last.verdict if self.last else ""
 
+    @property
+    def seconds(self) -> float:
+        """Of the latest attempt."""
+        return self.last.seconds if self.last else 0.0
+
     def asked(self, stage: StageName) -> bool:
         """Return whether that stage was asked about it."""
         return any(one.stage == stage for one in self.attempts)

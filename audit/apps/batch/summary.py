@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from audit.apps.batch import state
 from audit.apps.batch.classify import EXECUTED, LOG
-from audit.apps.batch.state import MEANINGS, SEVERITY, STAGES, Attempt, ItemState, RunState, StageName, State
+from audit.apps.batch.state import MEANINGS, SEVERITY, STAGES, ItemState, RunState, StageName, State
 from audit.model import atomic, sanitizer
 from audit.report import formats, html, markdown, safe_csv
 from audit.report.view import Figure, Report, Section, Table
@@ -29,7 +29,7 @@ ORDERS: dict[str, Callable[[ItemState], Any]] = {
     "name": lambda item: item.item,
     "verdict": lambda item: (item.verdict or "~", item.item),
     "state": lambda item: (-SEVERITY.index(item.state), item.item),
-    "seconds": lambda item: (-_seconds(item), item.item),
+    "seconds": lambda item: (-item.seconds, item.item),
 }
 """Orders of the items. A page without scripts holds them once for each, and shows the one that is chosen."""
 
@@ -143,7 +143,8 @@ def by_stage(run: RunState, items: Sequence[ItemState], stages: Sequence[StageNa
     found = []
     for stage in stages:
         runs = [one for one in run.runs if one.stage == stage]
-        last: list[State] = [attempt.outcome for item in items if (attempt := _at(item, stage))]
+        asked = ([one for one in item.attempts if one.stage == stage] for item in items)
+        last: list[State] = [attempts[-1].outcome for attempts in asked if attempts]
         left: Counter[State] = Counter({one: last.count(one) for one in SEVERITY if one in last})
         found.append(StageCount(stage, left, sum(one.items for one in runs), sum(one.seconds for one in runs)))
     return found
@@ -158,13 +159,9 @@ def counts(items: Sequence[ItemState]) -> list[tuple[str, str, str, int]]:
 def row(run: RunState, item: ItemState) -> tuple[str, ...]:
     """The cells of `COLUMNS`."""
     stage, reason = (item.last.stage, item.last.reason) if item.last else ("", "not started")
-    seconds = f"{_seconds(item):.1f}" if item.last else ""
+    seconds = f"{item.seconds:.1f}" if item.last else ""
     known = (item.item, run.collection, stage, item.state, item.verdict)
     return *known, str(item.hints), seconds, str(len(item.attempts)), reason
-
-
-def _at(item: ItemState, stage: StageName) -> Attempt | None:
-    return next((one for one in reversed(item.attempts) if one.stage == stage), None)
 
 
 def _lead(items: Sequence[ItemState]) -> str:
@@ -194,19 +191,11 @@ def _stages(counted: Sequence[StageCount]) -> Table:
     return Table(title, columns, tuple(rows), frozenset(range(1, len(columns))))
 
 
-def _seconds(item: ItemState) -> float:
-    return sum(one.seconds for one in item.attempts[-1:])
-
-
 def _links(item: ItemState, folder: Path) -> list[Link]:
     """The report, the executed notebook, the evidence and the log, those that are there."""
-    places = {
-        "report": f"{item.item}/report.html",
-        "notebook": f"{item.item}/{EXECUTED}",
-        "evidence": f"{item.item}.zip",
-        "log": f"{item.item}/{LOG}",
-        "record": f"records/{item.item}",
-    }
+    name = item.item
+    own = {"report": f"{name}/report.html", "notebook": f"{name}/{EXECUTED}", "evidence": f"{name}.zip"}
+    places = {**own, "log": f"{name}/{LOG}", "record": f"records/{name}"}
     return [Link(text, quote(place)) for text, place in places.items() if (folder / place).exists()]
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import mimetypes
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from statistics import median
 from typing import Any
 
@@ -20,7 +20,7 @@ from audit.apps.bundle.manifest import encoded, sha256
 from audit.measure import compared, strongest, wrong_baselines
 from audit.measure.samples import series
 from audit.measure.statistics import interval, order_effect, outliers
-from audit.model import Finding, Measurement, Record, Rung, sanitizer
+from audit.model import Measurement, Record, Rung, sanitizer
 from audit.model.generated import FOLDER as GENERATED
 from audit.model.store import RECORD
 from audit.report import safe_csv
@@ -47,16 +47,14 @@ CLOSE = 1e-9
 
 def samples(record: Record) -> bytes:
     """Every raw sample of the record, one a line, as CSV; times in milliseconds with all their digits."""
-    return safe_csv.text(COLUMNS, _rows(record)).encode()
-
-
-def _rows(record: Record) -> Iterator[tuple[object, ...]]:
+    rows: list[tuple[object, ...]] = []
     for timing, one in enumerate(record.measurements):
         shape = " ".join(f"{name}={size}" for name, size in one.shape.items())
         for place, ms in enumerate(one.samples_ms):
             block = one.blocks[place] if one.blocks else ""
             position = one.positions[place] if one.positions else ""
-            yield timing, one.variant, shape, one.protocol, one.session, place, block, position, ms
+            rows.append((timing, one.variant, shape, one.protocol, one.session, place, block, position, ms))
+    return safe_csv.text(COLUMNS, rows).encode()
 
 
 def statistics(record: Record) -> bytes:
@@ -94,9 +92,8 @@ def difference(ours: Any, theirs: Any, place: str = "") -> str | None:
     elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
         pairs = [(f"{place}[{index}]", *pair) for index, pair in enumerate(zip(ours, theirs, strict=True))]
     elif isinstance(ours, float) and isinstance(theirs, float):
-        return (
-            None if math.isclose(ours, theirs, rel_tol=CLOSE) else f"{place}: {theirs!r} in the bundle, here {ours!r}"
-        )
+        close = math.isclose(ours, theirs, rel_tol=CLOSE)
+        return None if close else f"{place}: {theirs!r} in the bundle, here {ours!r}"
     else:
         same = type(ours) is type(theirs) and ours == theirs
         return None if same else f"{place}: {_short(theirs)} in the bundle, here {_short(ours)}"
@@ -126,11 +123,9 @@ def _ratios(record: Record, rungs: tuple[Rung, ...]) -> list[dict[str, Any]]:
         for baseline in dict.fromkeys(filter(None, (judge.BASELINE, best))):
             found = compared(record.measurements, rung.variant, baseline)
             if found is not None:
-                ratio = {"value": found.ratio.value, "low": found.ratio.low, "high": found.ratio.high}
-                ratios.append(
-                    {"variant": rung.variant, "baseline": baseline, **ratio, "blocks": found.ratio.blocks,
-                     "doubt": found.doubt}
-                )  # fmt: skip
+                names, ratio = {"variant": rung.variant, "baseline": baseline}, found.ratio
+                values = {"value": ratio.value, "low": ratio.low, "high": ratio.high, "blocks": ratio.blocks}
+                ratios.append({**names, **values, "doubt": found.doubt})
     return ratios
 
 
@@ -143,12 +138,8 @@ def crate(record: Record, files: Mapping[str, bytes]) -> bytes:
     """RO-Crate 1.1 metadata of those files: the root dataset, this file, and an entity for every other."""
     names = sorted(files)
     claim = record.claim.statement
-    descriptor = {
-        "@id": CRATE,
-        "@type": "CreativeWork",
-        "about": {"@id": "./"},
-        "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"},
-    }
+    about = {"about": {"@id": "./"}, "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"}}
+    descriptor = {"@id": CRATE, "@type": "CreativeWork", **about}
     root: dict[str, Any] = {
         "@id": "./",
         "@type": "Dataset",
@@ -160,7 +151,11 @@ def crate(record: Record, files: Mapping[str, bytes]) -> bytes:
     }
     if sanitizer.ADDRESS.fullmatch(claim.source.url):
         root["isBasedOn"] = claim.source.url
-    parts = [_part(name, files[name]) for name in names]
+    parts = []
+    for name in names:
+        ending = f".{name.rpartition('.')[2]}"
+        kind = TYPES.get(ending) or mimetypes.types_map.get(ending, "application/octet-stream")
+        parts.append({"@id": name, "@type": "File", "contentSize": str(len(files[name])), "encodingFormat": kind})
     return encoded({"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": [descriptor, root, *parts]})
 
 
@@ -168,33 +163,19 @@ def statement(record: Record, files: Mapping[str, bytes]) -> bytes:
     """An in-toto Statement v1 with a test-result predicate: the sources audited, and what every probe found of them."""
     subjects = [{"name": one.file, "digest": {"sha256": one.sha256}} for one in record.claim.sources]
     configuration = {"name": RECORD, "digest": {"sha256": sha256(files[RECORD])}}
+    tests: dict[str, dict[str, None]] = {"passedTests": {}, "warnedTests": {}, "failedTests": {}}
+    for one in record.findings:
+        kind = "passedTests" if one.outcome == "pass" else "failedTests" if one.fails_kernel else "warnedTests"
+        tests[kind][f"{one.target}: {one.probe}" + (f" ({one.device})" if one.device else "")] = None
     predicate = {
         "result": RESULTS.get(record.verdict.name, "WARNED"),
         "configuration": [configuration],
-        "passedTests": _tests(record, lambda one: one.outcome == "pass"),
-        "warnedTests": _tests(record, lambda one: one.outcome != "pass" and not one.fails_kernel),
-        "failedTests": _tests(record, lambda one: one.fails_kernel),
+        **{kind: list(names) for kind, names in tests.items()},
     }
-    return encoded(
-        {
-            "_type": "https://in-toto.io/Statement/v1",
-            "subject": subjects,
-            "predicateType": "https://in-toto.io/attestation/test-result/v0.1",
-            "predicate": predicate,
-        }
-    )
-
-
-def _part(name: str, data: bytes) -> dict[str, str]:
-    ending = f".{name.rpartition('.')[2]}"
-    kind = TYPES.get(ending) or mimetypes.types_map.get(ending, "application/octet-stream")
-    return {"@id": name, "@type": "File", "contentSize": str(len(data)), "encodingFormat": kind}
-
-
-def _tests(record: Record, wanted: Any) -> list[str]:
-    """Names of the findings wanted: target, probe and device, each once."""
-    return list(dict.fromkeys(_name(one) for one in record.findings if wanted(one)))
-
-
-def _name(one: Finding) -> str:
-    return f"{one.target}: {one.probe}" + (f" ({one.device})" if one.device else "")
+    document = {
+        "_type": "https://in-toto.io/Statement/v1",
+        "subject": subjects,
+        "predicateType": "https://in-toto.io/attestation/test-result/v0.1",
+        "predicate": predicate,
+    }
+    return encoded(document)

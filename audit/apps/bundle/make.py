@@ -48,7 +48,10 @@ def make(place: Path, *, claim: Path | None = None, out: Path | None = None) -> 
     if len(data) > MOST_BYTES:
         raise BadInput(f"{file.parent}: {len(data):,} bytes to bundle, at most {MOST_BYTES:,} may be")
     target = out or file.parent.resolve().with_suffix(".zip")
-    _write(target, data)
+    try:
+        atomic.write(target, data)
+    except OSError as error:
+        raise BadInput(f"{target}: cannot be written ({error.strerror}); name another file with --out") from error
     return target
 
 
@@ -91,10 +94,12 @@ def sources(record: Record, folder: Path | None) -> dict[str, bytes]:
     place = folder or claims.KERNELS / name
     found: dict[str, bytes] = {}
     for one in record.claim.sources:
-        data = _bytes(
-            untrusted.inside(place, one.file),
-            f"; name the folder of the claim with --claim, as it was audited ({name})",
-        )
+        path = untrusted.inside(place, one.file)
+        try:
+            data = _bytes(path)
+        except BadInput as error:
+            why = f"name the folder of the claim with --claim, as it was audited ({name})"
+            raise BadInput(f"{error}; {why}") from error
         if sha256(data) != one.sha256:
             raise BadInput(f"{place / one.file}: changed since the audit; name the folder as it was with --claim")
         target = f"{SOURCES}/{one.file}"
@@ -108,15 +113,5 @@ def _is_plain(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
-def _bytes(path: Path, advice: str = "") -> bytes:
-    try:
-        return untrusted.data(path, limit_bytes=MOST_BYTES, empty=True)
-    except BadInput as error:
-        raise BadInput(f"{error}{advice}") from error
-
-
-def _write(target: Path, data: bytes) -> None:
-    try:
-        atomic.write(target, data)
-    except OSError as error:
-        raise BadInput(f"{target}: cannot be written ({error.strerror}); name another file with --out") from error
+def _bytes(path: Path) -> bytes:
+    return untrusted.data(path, limit_bytes=MOST_BYTES, empty=True)

@@ -38,13 +38,8 @@ class Manifest(Frozen):
 def stated(record: Record, files: Mapping[str, bytes], *, drawn_with: str, kit: str = __version__) -> bytes:
     """Return the manifest of those files as JSON."""
     entries = tuple(SourceFile.of(name, files[name]) for name in sorted(files))
-    manifest = Manifest(
-        kit=kit,
-        drawn_with=drawn_with,
-        claim=record.claim.statement.name,
-        verdict=record.verdict.name,
-        files=entries,
-    )
+    claim, verdict = record.claim.statement.name, record.verdict.name
+    manifest = Manifest(kit=kit, drawn_with=drawn_with, claim=claim, verdict=verdict, files=entries)
     return encoded(manifest.model_dump(mode="json", by_alias=True))
 
 
@@ -54,7 +49,19 @@ def checked(files: Mapping[str, bytes]) -> Manifest:
     Raises:
         Unsound: there is none, it lists other files, or a file has another SHA-256.
     """
-    manifest = _read(files)
+    if NAME not in files:
+        raise Unsound(f"it has no {NAME}, so it is no bundle of this kit")
+    if len(files[NAME]) > MOST_BYTES:
+        raise Unsound(f"{NAME} has {len(files[NAME]):,} bytes; at most {MOST_BYTES:,} are read")
+    try:
+        untrusted.json_document(files[NAME], NAME)
+        manifest = Manifest.model_validate_json(files[NAME])
+    except BadInput as error:
+        raise Unsound(str(error)) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise Unsound(f"{NAME} is none of schema {SCHEMA}: {place}: {first['msg']}") from error
     listed = {entry.file: entry for entry in manifest.files}
     there = set(files) - {NAME}
     if added := sorted(there - set(listed)):
@@ -75,19 +82,3 @@ def sha256(data: bytes) -> str:
 def encoded(value: object) -> bytes:
     """Return JSON in the form that every file made for a bundle has."""
     return (json.dumps(value, indent=1, allow_nan=False) + "\n").encode()
-
-
-def _read(files: Mapping[str, bytes]) -> Manifest:
-    if NAME not in files:
-        raise Unsound(f"it has no {NAME}, so it is no bundle of this kit")
-    if len(files[NAME]) > MOST_BYTES:
-        raise Unsound(f"{NAME} has {len(files[NAME]):,} bytes; at most {MOST_BYTES:,} are read")
-    try:
-        untrusted.json_document(files[NAME], NAME)
-        return Manifest.model_validate_json(files[NAME])
-    except BadInput as error:
-        raise Unsound(str(error)) from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise Unsound(f"{NAME} is none of schema {SCHEMA}: {place}: {first['msg']}") from error

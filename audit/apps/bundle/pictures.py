@@ -22,11 +22,21 @@ CLOSE = 2
 """Levels of 255: a processor's arithmetic may round a pixel's colour otherwise."""
 
 
+_LAST: dict[tuple[str, str], tuple[Figure, ...]] = {}
+"""The figures of the record drawn last: a bundle is verified once it is made, and half a second is in each drawing."""
+
+
 def draw(record: Record) -> tuple[Figure, ...]:
     """Return the figures that a record gives here."""
     from audit.report import figures  # matplotlib takes half a second that other commands need not wait
 
-    return figures.draw(record)
+    key = drawn_with(), record.model_dump_json()
+    drawn = _LAST.get(key)
+    if drawn is None:
+        drawn = figures.draw(record)
+        _LAST.clear()
+        _LAST[key] = drawn
+    return drawn
 
 
 def drawn_with() -> str:

@@ -60,10 +60,16 @@ def verify(bundle: Path, *, key: Path | None = None) -> Verified:
     data = untrusted.data(bundle, limit_bytes=MOST_BYTES, empty=True)
     files = unpack(data)
     listed = checked(files)
-    record = _record(files)
+    if RECORD not in files:
+        raise Unsound(f"it has no {RECORD}")
+    try:
+        record = judge.as_judged_now(store.parse(files[RECORD], RECORD))
+    except BadInput as error:
+        raise Unsound(str(error)) from error
     _check_sources(record, files)
     try:
-        _check_findings(record)
+        if unlike := observations.unlike(record):
+            raise Unsound(f"{RECORD} has a finding that does not follow from its observations: {unlike[0]}")
         _check_judgement(listed, record)
         not_derived = _check_files(listed, record, files)
     except Unsound as error:
@@ -73,16 +79,8 @@ def verify(bundle: Path, *, key: Path | None = None) -> Verified:
     return Verified(listed, record, sha256(data), signature.signer(bundle, key=key), not_derived)
 
 
-def _record(files: Mapping[str, bytes]) -> Record:
-    if RECORD not in files:
-        raise Unsound(f"it has no {RECORD}")
-    try:
-        return judge.as_judged_now(store.parse(files[RECORD], RECORD))
-    except BadInput as error:
-        raise Unsound(str(error)) from error
-
-
 def _check_sources(record: Record, files: Mapping[str, bytes]) -> None:
+    """The sources by their hashes, and the claim as the record states it against the `claim.toml` among them."""
     audited = {f"{SOURCES}/{one.file}": one.sha256 for one in record.claim.sources}
     there = {name for name in files if name.startswith(f"{SOURCES}/")}
     if odd := sorted(there ^ set(audited)):
@@ -90,11 +88,7 @@ def _check_sources(record: Record, files: Mapping[str, bytes]) -> None:
     for name, digest in audited.items():
         if sha256(files[name]) != digest:
             raise Unsound(f"{name} is not the file that was audited: the record holds another SHA-256")
-    _check_statement(record, files.get(f"{SOURCES}/{STATEMENT}", b""))
-
-
-def _check_statement(record: Record, text: bytes) -> None:
-    """The claim as the record states it against the `claim.toml` that was audited."""
+    text = files.get(f"{SOURCES}/{STATEMENT}", b"")
     try:
         stated = claims.parse(text.decode("utf-8"), STATEMENT, older=record.schema_ < SCHEMA)
     except (BadInput, UnicodeDecodeError) as error:
@@ -104,12 +98,6 @@ def _check_statement(record: Record, text: bytes) -> None:
         raise Unsound(f"{RECORD} does not state what {SOURCES}/{STATEMENT} does: {found}")
 
 
-def _check_findings(record: Record) -> None:
-    """Findings of probes and of timed outputs from their observations."""
-    if unlike := observations.unlike(record):
-        raise Unsound(f"{RECORD} has a finding that does not follow from its observations: {unlike[0]}")
-
-
 def _check_judgement(listed: Manifest, record: Record) -> None:
     """Verdict and ladder from findings and samples; the manifest's words too.
 
@@ -117,20 +105,15 @@ def _check_judgement(listed: Manifest, record: Record) -> None:
     """
     before = record.verdict.first_judged if record.schema_ < SCHEMA else None
     verdict = judge.judge(record).model_copy(update={"first_judged": before})
-    here = {"verdict": verdict.model_dump(mode="json"), "ladder": _ladder(record)}
-    stated = {
-        "verdict": record.verdict.model_dump(mode="json"),
-        "ladder": [rung.model_dump(mode="json") for rung in record.ladder],
-    }
+    ladder = judge.ladder(record.claim.statement, record.findings, record.measurements)
+    here, stated = (
+        {"verdict": said.model_dump(mode="json"), "ladder": [rung.model_dump(mode="json") for rung in rungs]}
+        for said, rungs in ((verdict, ladder), (record.verdict, record.ladder))
+    )
     if found := derived.difference(here, stated):
         raise Unsound(f"{RECORD} does not follow from its findings and samples: {found}")
     if (listed.claim, listed.verdict) != (record.claim.statement.name, record.verdict.name):
         raise Unsound(f"{manifest.NAME} says {listed.claim}: {listed.verdict}, its record {record.verdict.name}")
-
-
-def _ladder(record: Record) -> list[dict[str, object]]:
-    rungs = judge.ladder(record.claim.statement, record.findings, record.measurements)
-    return [rung.model_dump(mode="json") for rung in rungs]
 
 
 def _check_files(listed: Manifest, record: Record, files: Mapping[str, bytes]) -> dict[str, str]:
@@ -138,8 +121,12 @@ def _check_files(listed: Manifest, record: Record, files: Mapping[str, bytes]) -
 
     The pages are made with the figures of the bundle, whose pixels are compared on their own.
     """
-    _check_kept(files)
-    made = _generated(record, files)
+    for name in (one for one in KEPT if one in files):
+        _check_kept(name, files[name])
+    try:
+        made = generated(record, files)
+    except (LookupError, ValueError) as error:
+        raise Unsound(f"{RECORD} has a generated repair that does not follow from its source: {error}") from error
     drawn = dict(pictures.compared(pictures.draw(record), files, listed.drawn_with))
     pages = {name: form for name, form in formats.FILES.items() if name in files and name not in KEPT}
     again = {derived.SAMPLES: derived.samples(record), derived.STATISTICS: derived.statistics(record)}
@@ -155,13 +142,6 @@ def _check_files(listed: Manifest, record: Record, files: Mapping[str, bytes]) -
         _compare(name, data, files[name])
     apart = {pictures.name_of(one): why for one, why in drawn.items() if why}
     return apart | {name: why for name, why in KEPT.items() if name in files}
-
-
-def _generated(record: Record, files: Mapping[str, bytes]) -> dict[str, bytes]:
-    try:
-        return generated(record, files)
-    except (LookupError, ValueError) as error:
-        raise Unsound(f"{RECORD} has a generated repair that does not follow from its source: {error}") from error
 
 
 def _compare(name: str, ours: bytes, theirs: bytes) -> None:
@@ -190,18 +170,14 @@ def _shown(line: bytes | None, other: bytes | None) -> str:
     return json.dumps(sanitizer.line(line[start : start + 4 * SHOWN].decode("utf-8", "replace"), limit=SHOWN))
 
 
-def _check_kept(files: Mapping[str, bytes]) -> None:
-    """The form of the files that do not follow from the record: one reading of each."""
-    for name in (one for one in KEPT if one in files):
-        if name.endswith(".ipynb"):
-            _json(files[name], name)
-        elif name.endswith(".yaml"):
-            _check_yaml(files[name], name)
-        elif not files[name].startswith(b"%PDF-"):
-            raise Unsound(f"{name} is no PDF")
-
-
-def _check_yaml(data: bytes, name: str) -> None:
+def _check_kept(name: str, data: bytes) -> None:
+    """The form of a file that does not follow from the record: one reading of it."""
+    if name.endswith(".ipynb"):
+        _json(data, name)
+    if name.endswith(".pdf") and not data.startswith(b"%PDF-"):
+        raise Unsound(f"{name} is no PDF")
+    if not name.endswith(".yaml"):
+        return
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -37,7 +37,8 @@ def import_claim(  # noqa: PLR0913  # one argument an option
     shape: Sizes = (),
 ) -> int:
     """Prints what was found, what was chosen and what is missing; returns 0 also where something is."""
-    given = Given(row, _pair(select), unit, gpu, tolerance=tolerance, claimed=_ratios(claimed), shape=_sizes(shape))
+    pair = None if select is None else _split(select, "--select", "COLUMN=VALUE, for example Task_ID=15")
+    given = Given(row, pair, unit, gpu, tolerance=tolerance, claimed=_ratios(claimed), shape=_sizes(shape))
     imported = importers.read(list(source), given=given, format_=format_)
     folder = writer.write(imported, to)
     terminal.say(*importers.lines(imported, folder, source))
@@ -75,21 +76,18 @@ def check(  # noqa: PLR0913  # one argument an option
 
 
 def _ratios(texts: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
-    return tuple((name, _number(value, "--claimed", "T4=4.2")) for name, value in _pairs(texts, "--claimed"))
+    pairs = [_split(text, "--claimed", "NAME=VALUE") for text in texts]
+    return tuple((name, _number(value, "--claimed", "T4=4.2")) for name, value in pairs)
 
 
 def _sizes(texts: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-    return tuple((name, _size(name, value)) for name, value in _pairs(texts, "--shape"))
-
-
-def _pair(text: str | None) -> tuple[str, str] | None:
-    if text is None:
-        return None
-    return _split(text, "--select", "COLUMN=VALUE, for example Task_ID=15")
-
-
-def _pairs(texts: tuple[str, ...], option: str) -> list[tuple[str, str]]:
-    return [_split(text, option, "NAME=VALUE") for text in texts]
+    sizes = []
+    for name, text in (_split(text, "--shape", "NAME=VALUE") for text in texts):
+        value = _number(text, "--shape", "N=4096")
+        if not value.is_integer():
+            raise BadInput(f"--shape {name}={text[:20]}: a size is a whole number")
+        sizes.append((name, int(value)))
+    return tuple(sizes)
 
 
 def _split(text: str, option: str, form: str) -> tuple[str, str]:
@@ -108,10 +106,3 @@ def _number(text: str, option: str, example: str) -> float:
     if not 0 < value < MOST:
         raise BadInput(f"{option} {text[:20]}: no number above zero; write it as in {option} {example}")
     return value
-
-
-def _size(name: str, text: str) -> int:
-    value = _number(text, "--shape", "N=4096")
-    if not value.is_integer():
-        raise BadInput(f"--shape {name}={text[:20]}: a size is a whole number")
-    return int(value)

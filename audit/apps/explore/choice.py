@@ -75,8 +75,7 @@ def found(record: Record, probe: str, variant: str, device: str) -> Finding | No
 def answers(finding: Finding | None) -> list[dict[str, Any]]:
     """The answers at every shape and in every order, as the probe writes them; other entries cannot be drawn."""
     listed = None if finding is None else finding.evidence.get("shapes")
-    known = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
-    return [entry for entry in known if _is_answer(entry)]
+    return [one for one in listed if isinstance(one, dict) and _is_answer(one)] if isinstance(listed, list) else []
 
 
 def _is_answer(entry: dict[str, Any]) -> bool:
@@ -84,14 +83,10 @@ def _is_answer(entry: dict[str, Any]) -> bool:
     sizes = list(shape.values()) if isinstance(shape, dict) else [None]
     if not all(type(one) is int for one in (*sizes, elements, wrong)) or not isinstance(entry.get("order"), str):
         return False
-    clear = entry.get("right") is True or (entry.get("right") is False and _has_worst(entry))
-    return clear and bool(0 <= wrong <= elements > 0)
-
-
-def _has_worst(entry: dict[str, Any]) -> bool:
-    """Return whether a wrong answer names its worst element."""
     values = (entry.get("expected"), entry.get("got"))
-    return isinstance(entry.get("index"), list) and all(isinstance(one, int | float | str) for one in values)
+    names_worst = isinstance(entry.get("index"), list) and all(isinstance(one, int | float | str) for one in values)
+    clear = entry.get("right") is True or (entry.get("right") is False and names_worst)
+    return clear and bool(0 <= wrong <= elements > 0)
 
 
 def records(root: Path) -> dict[str, Path]:

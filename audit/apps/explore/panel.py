@@ -10,8 +10,6 @@ from audit import judge
 from audit.apps import explore
 from audit.apps.explore import choice as choices
 from audit.apps.explore.choice import Choice
-from audit.model import Record
-from audit.report.view import Figure
 
 NAMES = ("coverage", "errors", "times", "waterfall")
 PICKS = ("variant", "device", "shape")
@@ -54,26 +52,18 @@ class Panel:
         """Offers what fits the choice, and draws it."""
         self._busy = True  # options that change move values, which would draw again
         try:
-            for name, options in _options(self._record, choice).items():
-                self.picks[name].options = options
-                self.picks[name].value = getattr(choice, name)
+            options = {
+                "variant": choices.variants(self._record),
+                "device": choices.devices(self._record, choice.variant) or [choice.device],
+                "shape": choices.shapes(self._record, choice.variant, choice.device) or [choice.shape],
+            }
+            for name, pick in self.picks.items():
+                pick.options, pick.value = options[name], getattr(choice, name)
         finally:
             self._busy = False
         for figure in explore.figures(self._record, choice):
-            self._put(figure)
-
-    def _put(self, figure: Figure) -> None:
-        self.images[figure.name].value = figure.png
-        self.captions[figure.name].value = _escaped(figure.caption)
-
-
-def _options(record: Record, choice: Choice) -> dict[str, list[str]]:
-    device, shape = [choice.device], [choice.shape]
-    return {
-        "variant": choices.variants(record),
-        "device": choices.devices(record, choice.variant) or device,
-        "shape": choices.shapes(record, choice.variant, choice.device) or shape,
-    }
+            self.images[figure.name].value = figure.png
+            self.captions[figure.name].value = _escaped(figure.caption)
 
 
 def _escaped(text: str) -> str:

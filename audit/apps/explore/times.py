@@ -26,7 +26,9 @@ TICKS_APART = 30
 
 def draw(record: Record, choice: Choice) -> Figure:
     """One line a callable; the time of a kernel that did not pass is unverified and makes no ratio."""
-    own = _of(record, choice.variant)
+    ours = samples.found(record.measurements, choice.variant)
+    published = [one for one in record.measurements if one.variant == choice.variant]
+    own = [ours[-1]] if ours else published
     if not own:
         why = "the emulated device gives no times" if record.device.kind == "emulated" else "nothing timed it here"
         return absent(NAME, f"Times of {choice.variant}: {NOT_MEASURED}; {why}.")
@@ -39,17 +41,15 @@ def draw(record: Record, choice: Choice) -> Figure:
         _floors(axis, record)
         _axes(axis, lines)
         png = canvas.png(sheet)
-    text = "; ".join(_text(one) for one in lines)
+    text = "; ".join(
+        f"{one.variant}: median {milliseconds(median(one.samples_ms))} of {len(one.samples_ms)}, "
+        f"{milliseconds(min(one.samples_ms))} to {milliseconds(max(one.samples_ms))}"
+        for one in lines
+    )
     passed = any(rung.variant == choice.variant and rung.state == "passed" for rung in record.ladder)
     note = "" if passed else f" {choice.variant} did not pass: an unverified timing, no speedup of it is reported."
     caption = f"Every sample on {record.device.name}, and medians.{note}"
     return Figure(name=NAME, alt=f"{caption} {text}.", caption=caption, png=png)
-
-
-def _of(record: Record, variant: str) -> list[Measurement]:
-    """Under our protocol; of an unverified timing, those under the published one."""
-    ours = samples.found(record.measurements, variant)
-    return [ours[-1]] if ours else [one for one in record.measurements if one.variant == variant]
 
 
 def _rivals(record: Record, variant: str) -> list[Measurement]:
@@ -71,15 +71,17 @@ def _line(axis: Axes, height: int, one: Measurement, *, own: bool) -> None:
 def _floors(axis: Axes, record: Record) -> None:
     for floor, name, style in zip(floors_ms(record), ("fp32 floor", "matrix-unit floor"), ("--", ":"), strict=True):
         if floor is not None:
-            axis.axvline(
-                floor, color=canvas.GREY, linestyle=style, linewidth=1.2, label=f"{name}, {milliseconds(floor)}"
-            )
+            label = f"{name}, {milliseconds(floor)}"
+            axis.axvline(floor, color=canvas.GREY, linestyle=style, linewidth=1.2, label=label)
     if axis.get_legend_handles_labels()[0]:
         axis.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=9)
 
 
 def _axes(axis: Axes, lines: list[Measurement]) -> None:
-    names = [_name(one) for one in lines]
+    names = [
+        canvas.label(one.variant) + ("" if one.protocol == OURS else f"\n{canvas.label(one.protocol, limit=60)}")
+        for one in lines
+    ]
     axis.set_yticks(range(len(lines)), names)
     axis.set_ylim(len(lines) - 0.4, -0.6)
     axis.set_xscale("log")
@@ -90,14 +92,3 @@ def _axes(axis: Axes, lines: list[Measurement]) -> None:
     axis.xaxis.set_minor_formatter(NullFormatter())
     axis.set_xlabel("time of one call (ms, log scale)")
     axis.tick_params(axis="y", length=0)
-
-
-def _text(one: Measurement) -> str:
-    middle, low, high = median(one.samples_ms), min(one.samples_ms), max(one.samples_ms)
-    span = f"{milliseconds(low)} to {milliseconds(high)}"
-    return f"{one.variant}: median {milliseconds(middle)} of {len(one.samples_ms)}, {span}"
-
-
-def _name(one: Measurement) -> str:
-    name = canvas.label(one.variant)
-    return name if one.protocol == OURS else f"{name}\n{canvas.label(one.protocol, limit=60)}"

@@ -26,9 +26,7 @@ LINE = re.compile(rf'("{re.escape(BEGIN)})[^"\\]*')
 
 def badges() -> str:
     """The notebooks that audit something, one line each."""
-    return (
-        "\n".join(f"- {badge(name)} [{name}](notebooks/{name}.ipynb): {what}" for name, what in AUDITS.items()) + "\n"
-    )
+    return "".join(f"- {badge(name)} [{name}](notebooks/{name}.ipynb): {what}\n" for name, what in AUDITS.items())
 
 
 def table(notebooks: Iterable[Path]) -> str:
@@ -73,16 +71,11 @@ def with_runs(text: str, *, name: str, runs: Iterable[dict[str, Any]]) -> str:
 def line(name: str, runs: Iterable[dict[str, Any]]) -> str:
     """The runs of a notebook, and the machines without one."""
     own = [one for one in runs if one["notebook"] == name]
-    done = [f"{_seconds(one)} on {_place(one)} ({one['date']})" for one in own]
+    done = []
+    for one in own:
+        place = f"{one['where']} in Colab, {one['runtime']}" if one["runtime"] else one["where"]
+        done.append(f"{one['seconds']:.0f} s on {place} ({one['date']})")
     lacking = [] if name not in AUDITS or any("T4" in one["where"] for one in own) else ["on a T4"]
     lacking += [] if any(one["runtime"] for one in own) else ["in Colab"]
     missing = [f"{' and '.join(lacking)}: NOT MEASURED"] if lacking else []
     return "; ".join([*done, *missing]) + "."
-
-
-def _seconds(run: dict[str, Any]) -> str:
-    return f"{run['seconds']:.0f} s"
-
-
-def _place(run: dict[str, Any]) -> str:
-    return f"{run['where']} in Colab, {run['runtime']}" if run["runtime"] else str(run["where"])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from audit.apps.selftest.controls import BLIND
-from audit.apps.selftest.record import Row, SelfTest, read
+from audit.apps.selftest.record import SelfTest, read
 from audit.apps.selftest.score import rates, upper_bound
 from audit.report import markdown
 from audit.report.view import Code, Table
@@ -26,6 +26,10 @@ This page is printed by `python -m audit.apps.pages` from the records in `report
 
 BLIND_HEAD = """Blind controls, `kernels/controls_blind/`: 94 kernels by writers who had the documentation alone; no
 probe was made for any of them. What an earlier run showed to be wrong in the kit, a later one has mended."""
+WRONG_HEAD = """## Kernels that are answered wrong, or not at all
+In the last run on each device; a kernel that a device cannot run is not listed.
+"""
+WRONG = ("missed", "falsely failed", "not concluded", "no answer")
 
 
 def published(folder: Path) -> list[SelfTest]:
@@ -39,11 +43,15 @@ def _started(record: SelfTest) -> str:
     return record.environment.started_utc
 
 
+def _last(records: Sequence[SelfTest]) -> list[SelfTest]:
+    """The records, of blind controls only the last run on each device."""
+    blind = {one.device.name: one for one in records if _blind(one)}
+    return [*(one for one in records if not _blind(one)), *blind.values()]
+
+
 def part(folder: Path) -> str:
     """The part of the README: the rates of each device, of the blind controls those of the last run."""
-    records = published(folder)
-    last = {one.device.name: one for one in sorted(filter(_blind, records), key=_started)}
-    return "\n".join(_sentences([*(one for one in records if not _blind(one)), *last.values()])) + "\n"
+    return "\n".join(_sentences(_last(published(folder)))) + "\n"
 
 
 def _sentences(records: Sequence[SelfTest]) -> list[str]:
@@ -59,12 +67,9 @@ def page(folder: Path) -> str:
 
 
 def text(records: Sequence[SelfTest]) -> str:
-    """All of `docs/self_test.md`: the rates, the known-bad controls by probe, and every control that came out worse."""
-    seen, blind = [one for one in records if not _blind(one)], [one for one in records if _blind(one)]
-    parts = [HEAD, *_sentences(records), "", "## By probe", _by_probe(seen), ""]
-    for title, asked in (("Controls", seen), ("Blind controls", blind)):
-        parts += [f"## {title}: known-bad, not proved", _table(asked, "known_bad"), ""]
-        parts += [f"## {title}: known-good, not passed", _table(asked, "known_good"), ""]
+    """All of `docs/self_test.md`: the rates, known-bad controls by probe, and every control that is answered wrong."""
+    asked = [one for one in records if not _blind(one)]
+    parts = [HEAD, *_sentences(records), "", "## By probe", _by_probe(asked), "", WRONG_HEAD, _answered_wrong(records)]
     return "\n".join(parts).rstrip("\n") + "\n"
 
 
@@ -72,83 +77,48 @@ def _by_probe(records: Sequence[SelfTest]) -> str:
     """One row a probe, one column a device."""
     probes = sorted({row.probe for record in records for row in record.rows if row.role == "known_bad" and row.probe})
     rows = [(Code(probe), *(_caught(record, probe) for record in records)) for probe in probes]
-    good = ("known-good controls passed", *(_passed(record) for record in records))
+    known = [rates(record.rows) for record in records]
+    good = ("known-good controls passed", *(f"{one.passed} of {one.known_good}" for one in known))
     columns = ("Known-bad controls caught by", *(record.device.name for record in records))
     return str(markdown.table(Table("", columns, (*rows, good))))
 
 
-def _column(record: SelfTest) -> str:
-    if not _blind(record):
-        return record.device.name
-    return f"{record.device.name}, kit {record.environment.kit}, {_started(record)[:10]} {_started(record)[11:16]}"
+def _answered_wrong(records: Sequence[SelfTest]) -> str:
+    """One row for each answer of `WRONG`, in the last run over those controls on each device."""
+    rows = [
+        (Code(f"{row.folder}/{row.control}"), row.mechanism, record.device.name, row.result)
+        for record in _last(records)
+        for row in record.rows
+        if row.result in WRONG
+    ]
+    columns = ("Kernel", "What it does", "Device", "Answer")
+    return str(markdown.table(Table("", columns, tuple(rows)))) if rows else "None.\n"
 
 
 def _blind(record: SelfTest) -> bool:
     return any(row.folder.split("/")[0] == BLIND for row in record.rows)
 
 
-def _of(record: SelfTest) -> str:
-    """Return the device and the kit of a record, as Markdown."""
-    return f"{markdown.escape(record.device.name)}, kit {markdown.escape(record.environment.kit)}"
-
-
 def _sentence(record: SelfTest) -> str:
     known = rates(record.rows)
+    on = f"- {markdown.escape(record.device.name)}, kit {markdown.escape(record.environment.kit)}"
     if _blind(record):
         bound = upper_bound(known.falsely_failed, known.known_good)
         folders = " and ".join(sorted({f"`{row.folder.split('/')[1]}`" for row in record.rows}))
         return (
-            f"- {_of(record)}, {_started(record)[:10]}, {len(record.rows)} kernels of {folders}: {known.proved} of "
+            f"{on}, {_started(record)[:10]}, {len(record.rows)} kernels of {folders}: {known.proved} of "
             f"{known.known_bad} known-bad kernels proved, {known.flagged} more as undefined behaviour or a hint; "
             f"{known.falsely_failed} of {known.known_good} known-good kernels failed "
             f"(95 % bound: under {100 * bound:.1f} %)"
         )
+    checks = record.environment.sandbox
+    held = f"{sum(one.up for one in checks)} of {len(checks)} sandbox limits around claimed code held"
     return (
-        f"- {_of(record)}: "
-        f"{known.caught} of {known.known_bad} known-bad controls caught by "
+        f"{on}: {known.caught} of {known.known_bad} known-bad controls caught by "
         f"the probe made for them, {known.proved} proved; {known.falsely_failed} of {known.known_good} known-good "
         f"controls falsely failed{f', {known.not_concluded} not concluded' if known.not_concluded else ''}; "
-        f"{_sandbox(record)}"
+        f"{held if checks else 'taken before claimed code ran in a sandbox'}"
     )
-
-
-def _sandbox(record: SelfTest) -> str:
-    checks = record.environment.sandbox
-    if not checks:
-        return "taken before claimed code ran in a sandbox"
-    return f"{sum(one.up for one in checks)} of {len(checks)} sandbox limits around claimed code held"
-
-
-def _table(records: Sequence[SelfTest], role: str) -> str:
-    """One row for each control of that role that some record does not prove or pass, one column a record."""
-    known: dict[tuple[str, str], Row] = {}
-    for record in records:
-        known |= {
-            (row.folder, row.control): row
-            for row in record.rows
-            if row.role == role and row.result not in ("proved", "passed")
-        }
-    if not known:
-        return "None.\n"
-    rows = [
-        (Code(f"{folder}/{control}"), row.mechanism, Code(row.probe or "all"), *_standings(records, folder, control))
-        for (folder, control), row in known.items()
-    ]
-    columns = ("Kernel", "What it does", "Its probe", *(_column(record) for record in records))
-    return str(markdown.table(Table("", columns, tuple(rows))))
-
-
-def _standings(records: Sequence[SelfTest], folder: str, control: str) -> list[str]:
-    return [_standing(record, folder, control) for record in records]
-
-
-def _standing(record: SelfTest, folder: str, control: str) -> str:
-    row = next((one for one in record.rows if (one.folder, one.control) == (folder, control)), None)
-    if row is None:
-        return "not asked"
-    if row.result != "flagged" or row.probe is None:
-        return row.result
-    return {"undefined": "undefined behaviour", "hint": "hint"}[row.answers[row.probe].grade or "hint"]
 
 
 def _caught(record: SelfTest, probe: str) -> str:
@@ -158,8 +128,3 @@ def _caught(record: SelfTest, probe: str) -> str:
         return "skipped" if own else "not asked"
     how = ", as a hint or undefined behaviour" if known.flagged and not known.proved else ""
     return f"{known.caught} of {known.known_bad}{how}"
-
-
-def _passed(record: SelfTest) -> str:
-    known = rates(record.rows)
-    return f"{known.passed} of {known.known_good}"

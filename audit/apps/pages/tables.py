@@ -40,22 +40,15 @@ def audits(root: Path) -> str:
     """One row a claim with a record below `root`, for a page of `docs/`."""
     records = {path.parent: judge.opened(path) for path in sorted(root.glob("*/*/record.json"))}
     claims = dict.fromkeys(record.claim.statement.name for record in records.values())
-    rows = [
-        _row({path: record for path, record in records.items() if record.claim.statement.name == name}, root)
-        for name in claims
-    ]
+    rows = []
+    for name in claims:  # the verdict of its GPU record where there is one, and a link to every report
+        own = {path: record for path, record in records.items() if record.claim.statement.name == name}
+        record = sorted(own.values(), key=lambda record: record.device.kind == "cuda")[-1]
+        places = {path.name: f"../{root.name}/{path.relative_to(root).as_posix()}/report.md" for path in own}
+        links = markdown.Safe(", ".join(f"[{device}]({place})" for device, place in places.items()))
+        title, verdict = record.claim.statement.title, record.verdict.name
+        rows.append((Code(name), title, claimed(record), verdict, cause(record), links))
     return f"{markdown.table(Table('', COLUMNS, tuple(rows)))}\n"
-
-
-def _row(records: dict[Path, Record], root: Path) -> tuple[str, ...]:
-    """One claim: the verdict of its GPU record where there is one, and a link to every report."""
-    record = sorted(records.values(), key=lambda record: record.device.kind == "cuda")[-1]
-    claim = record.claim.statement
-    links = ", ".join(
-        f"[{path.name}]({(Path('..', root.name) / path.relative_to(root) / 'report.md').as_posix()})"
-        for path in records
-    )
-    return Code(claim.name), claim.title, claimed(record), record.verdict.name, cause(record), markdown.Safe(links)
 
 
 def claimed(record: Record) -> str:
@@ -76,9 +69,8 @@ def cause(record: Record) -> str:
 
 def formats() -> str:
     """A row a format: what it takes, and what even a complete source does not tell."""
-    rows = [
-        f"| `{name}` | {one.TAKES} | {', '.join(f'`{key}`' for key in one.LACKS)} |" for name, one in IMPORTERS.items()
-    ]
+    lacks = {name: ", ".join(f"`{key}`" for key in one.LACKS) for name, one in IMPORTERS.items()}
+    rows = [f"| `{name}` | {one.TAKES} | {lacks[name]} |" for name, one in IMPORTERS.items()]
     return "\n".join(["| `--format` | takes | always missing |", "|---|---|---|", *rows]) + "\n"
 
 

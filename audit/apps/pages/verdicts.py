@@ -25,31 +25,21 @@ It does not say: {silent}
 
 def part(reports: Path) -> str:
     """The rules and the verdicts, with the records below `reports` that have each."""
-    return f"{rules()}\n{_sections(reports)}"
-
-
-def rules() -> str:
-    """The table of the judge's rules, in the order they are tried."""
-    rows = tuple((rule.name, rule.verdict, rule.when) for rule in RULES)
-    return f"{markdown.table(Table('', ('Rule', 'Verdict', 'When'), rows))}\n"
-
-
-def _sections(reports: Path) -> str:
     known = {path.parent: opened(path) for path in sorted(reports.glob("*/*/record.json"))}
     found: dict[str, list[str]] = {}
     for folder, record in known.items():
         place = folder.relative_to(reports.parent).as_posix()
         line = f"[{record.claim.statement.name} on {record.device.name}](../{place}/report.md)"
         found.setdefault(record.verdict.name, []).append(line)
-    texts = read("verdicts", VerdictText, get_args(VerdictName))
-    return "\n".join(
-        _SECTION.format(
-            name=name, rules=_given(name), records=", ".join(found.get(name, ["none yet"])), **text.model_dump()
-        )
-        for name, text in texts.items()
-    )
+    sections = []
+    for name, text in read("verdicts", VerdictText, get_args(VerdictName)).items():
+        given = ", ".join(f"*{rule.name}*" for rule in RULES if name == rule.verdict) or "no rule"
+        records = ", ".join(found.get(name, ["none yet"]))
+        sections.append(_SECTION.format(name=name, rules=given, records=records, **text.model_dump()))
+    return f"{rules()}\n" + "\n".join(sections)
 
 
-def _given(name: str) -> str:
-    """The rules that can give a verdict, by name."""
-    return ", ".join(f"*{rule.name}*" for rule in RULES if name == rule.verdict) or "no rule"
+def rules() -> str:
+    """The table of the judge's rules, in the order they are tried."""
+    rows = tuple((rule.name, rule.verdict, rule.when) for rule in RULES)
+    return f"{markdown.table(Table('', ('Rule', 'Verdict', 'When'), rows))}\n"

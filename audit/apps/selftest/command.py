@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from audit.apps.commands.declare import Arg, Device
-from audit.apps.selftest.record import Answer, Row, SelfTest, read, to_json, write
+from audit.apps.selftest.record import Row, SelfTest, read, to_json, write
 from audit.apps.selftest.run import run
 from audit.apps.selftest.score import differences, rates, shortfalls
 from audit.judge import evidence
@@ -59,7 +59,9 @@ def matrix(record: SelfTest) -> str:
     width = max((len(_place(row)) for row in record.rows), default=0)
     lines = [f"{'':{width}}  {number:2} {probe}" for number, probe in enumerate(probes, 1)]
     lines += ["", f"{'':{width}}  " + "".join(f"{number:^4}" for number in range(1, len(probes) + 1))]
-    lines += [_line(row, probes, width=width) for row in record.rows]
+    for row in record.rows:
+        cells = "".join(_cell(row, column) for column in probes)
+        lines.append(f"{_place(row):{width}}  {cells}  {row.result}")
     lines += ["", LEGEND, ""]
     lines += [f"{row.result}: {_place(row)}: {row.reason}" for row in record.rows if row.result not in QUIET]
     return "\n".join(sanitizer.row(line) for line in (*lines, *summary(record))) + "\n"
@@ -95,21 +97,13 @@ def _column(name: str) -> str:
     return name.partition(".")[0]
 
 
-def _line(row: Row, columns: Sequence[str], *, width: int) -> str:
-    return f"{_place(row):{width}}  {''.join(_cell(row, column) for column in columns)}  {row.result}"
-
-
 def _cell(row: Row, column: str) -> str:
-    own = row.role == "known_bad" and row.probe is not None and _column(row.probe) == column
-    names = [name for name in row.answers if (name == row.probe if own else _column(name) == column)]
-    mark = _mark([row.answers[name] for name in names])
-    return f"[{mark}] " if own else f" {mark}  "
-
-
-def _mark(answers: Sequence[Answer]) -> str:
     """The letter of the answer that says most; a blank where nobody was asked."""
+    own = row.role == "known_bad" and row.probe is not None and _column(row.probe) == column
+    answers = [row.answers[name] for name in row.answers if (name == row.probe if own else _column(name) == column)]
     marks = {MARKS[answer.grade or answer.outcome] for answer in answers}
-    return next((mark for mark in "Cuh!s." if mark in marks), " ")
+    mark = next((mark for mark in "Cuh!s." if mark in marks), " ")
+    return f"[{mark}] " if own else f" {mark}  "
 
 
 def _place(row: Row) -> str:

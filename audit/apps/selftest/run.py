@@ -11,7 +11,7 @@ from pathlib import Path
 
 from audit import claims, judge
 from audit.apps.selftest import controls
-from audit.apps.selftest.record import Check, Row, SelfTest
+from audit.apps.selftest.record import Check, SelfTest
 from audit.apps.selftest.score import row
 from audit.audit import Audit
 from audit.build.devices import choose
@@ -60,11 +60,20 @@ def run(
         threads = opened.enter_context(ThreadPoolExecutor(at_once))
         ask = partial(_audited, device=device, entropy=seed, workers=pool, progress=progress)
         first = ask(certain)
-        checks = _checks(certain, first)
+        states = {rung.variant: rung.state for rung in judge.ladder(certain.claim, first.findings)}
+        checks = tuple(
+            Check(control=f"{certain.claim.name}/{name}", expected=expected, found=states.get(name, "not asked"))
+            for name, expected in EXPECTED.items()
+        )
         asked = known if all(check.passed for check in checks) else []
         longest_first = sorted(asked, key=lambda folder: -len(folder.claim.variant))
         records = dict(zip((one.path for one in longest_first), threads.map(ask, longest_first), strict=True))
-    rows = [one for folder in asked for one in _rows(root, folder, records[folder.path])]
+    rows = [
+        row(folder.path.relative_to(root.resolve()).as_posix(), folder, one, findings=records[folder.path].findings)
+        for folder in asked
+        for one in folder.claim.variant
+        if one.role in controls.ROLES
+    ]
     return SelfTest(
         device=first.device,
         environment=environment.describe(seeds=(seed,)).model_copy(update={"sandbox": first.environment.sandbox}),
@@ -81,26 +90,8 @@ def _audited(folder: ClaimFolder, *, device: str, entropy: int, workers: Workers
         progress.say(f"{folder.claim.name}: {count} kernel{'s' if count > 1 else ''}")
     with Scratch() as out:
         on = choose(device, folder.claim)
-        with Audit(
-            folder, on, out / "record", entropy=entropy, timed=False, workers=workers, progress=progress
-        ) as audit:
+        place = out / "record"
+        with Audit(folder, on, place, entropy=entropy, timed=False, workers=workers, progress=progress) as audit:
             for stage in (audit.prepare, audit.review, audit.build, audit.verify, audit.confirm):
                 stage()
         return audit.record
-
-
-def _checks(folder: ClaimFolder, record: Record) -> tuple[Check, ...]:
-    states = {rung.variant: rung.state for rung in judge.ladder(folder.claim, record.findings)}
-    return tuple(
-        Check(control=f"{folder.claim.name}/{name}", expected=expected, found=states.get(name, "not asked"))
-        for name, expected in EXPECTED.items()
-    )
-
-
-def _rows(root: Path, folder: ClaimFolder, record: Record) -> list[Row]:
-    place = folder.path.relative_to(root.resolve()).as_posix()
-    return [
-        row(place, folder, variant, findings=record.findings)
-        for variant in folder.claim.variant
-        if variant.role in controls.ROLES
-    ]

@@ -57,6 +57,10 @@ def row(place: str, folder: ClaimFolder, variant: Variant, *, findings: Iterable
         findings: all of its folder's audit on one device.
     """
     own = [finding for finding in findings if finding.target == variant.name]
+    answers = {
+        one.probe: Answer(outcome=one.outcome, grade=one.grade, summary="" if one.outcome == "pass" else one.summary)
+        for one in own
+    }
     bad = variant.role == "known_bad"
     result, reason = _of_known_bad(variant, own) if bad else _of_known_good(folder.claim, variant, own)
     return Row(
@@ -68,7 +72,7 @@ def row(place: str, folder: ClaimFolder, variant: Variant, *, findings: Iterable
         probe=variant.probe,
         result=result,
         reason=reason,
-        answers={finding.probe: _answer(finding) for finding in own},
+        answers=answers,
     )
 
 
@@ -131,7 +135,7 @@ def differences(now: SelfTest, before: SelfTest) -> list[str]:
     """
     if now.device.kind != before.device.kind:
         raise BadInput(f"--against: a record of the {before.device.kind} device, this one is {now.device.kind}")
-    ours, theirs = _by_place(now), _by_place(before)
+    ours, theirs = ({f"{row.folder}/{row.control}": row for row in one.rows} for one in (now, before))
     found = [f"{place}: {theirs[place].result} before, not asked now" for place in theirs.keys() - ours.keys()]
     found += [f"{place}: {ours[place].result}, not asked before" for place in ours.keys() - theirs.keys()]
     for place in ours.keys() & theirs.keys():
@@ -156,10 +160,6 @@ def _changed(now: Row, before: Row) -> list[str]:
         for probe, new, known in both
         if (new.outcome, new.grade) != (known.outcome, known.grade) and "skip" not in (new.outcome, known.outcome)
     ]
-
-
-def _by_place(record: SelfTest) -> dict[str, Row]:
-    return {f"{row.folder}/{row.control}": row for row in record.rows}
 
 
 def _of_known_bad(variant: Variant, findings: list[Finding]) -> tuple[Result, str]:
@@ -209,8 +209,3 @@ def _named(findings: list[Finding], probe: str) -> Finding | None:
 
 def _text(finding: Finding) -> str:
     return f"{finding.probe}: {finding.summary}"
-
-
-def _answer(finding: Finding) -> Answer:
-    summary = "" if finding.outcome == "pass" else finding.summary
-    return Answer(outcome=finding.outcome, grade=finding.grade, summary=summary)
