@@ -21,6 +21,7 @@ from audit.judge.ladder import by_target
 from audit.measure import Comparison, compared, strongest, wrong_baselines
 from audit.model import Finding, Place, RatioAnswer, Record, ResultAnswer, Speedup, TaskAnswer, Variant
 from audit.model.gpus import names_in
+from audit.probes import claimed_launches
 
 BASELINE = "baseline:eager"
 MARGIN = 0.1
@@ -74,7 +75,7 @@ def result_answer(evidence: Evidence, lacking: tuple[str, ...]) -> ResultAnswer:
         return _failed(evidence, "reduced precision", rough)
     entries = (f"{one.probe}: {one.summary}" for one in outside(evidence.findings))
     beyond = tuple(f"not claimed: {text}" for text in entries)
-    passed = [one for one in evidence.findings if one.outcome == "pass"]
+    passed = [one for one in evidence.findings if one.outcome == "pass" and one.probe != claimed_launches.NAME]
     return ResultAnswer(state="right", reasons=beyond, places=causes.asked_at(evidence.record, passed))
 
 

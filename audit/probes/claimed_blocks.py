@@ -1,7 +1,8 @@
 """Is what a few blocks write at the claimed shape right, where that shape is too large to run whole?
 
 The corners of the grid and drawn blocks run on inputs of the claimed shape, twice, over two patterns of fresh memory;
-elements that they did not write, or whose bits depend on fresh memory, are left out. Blocks that add into memory
+elements that they did not write, or whose bits depend on fresh memory, are left out. A result of another shape is wrong
+there, unless the host code reads values back, which blocks left out may have made. Blocks that add into memory
 together, or whose results later launches read, cannot be asked so. The draw of the blocks is unknown before the audit.
 """
 
@@ -14,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.model.errors import Unsupported
-from audit.probes import claimed_shape
+from audit.probes import claimed_launches, claimed_shape
 from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.battery import at_middle, premise
-from audit.probes.called import Call, Case
+from audit.probes.called import Call, Case, alike
 from audit.probes.compare import Comparison, compare, sentence
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
@@ -45,6 +46,10 @@ def observe(target: Target) -> Seen:
         raise Unsupported("blocks of a call that launches nothing at the claimed shape; see claimed_launches")
     case = claimed_shape.case_of(target)
     entries = [claimed_shape.parts(target, case, blocks=BLOCKS, memory=memory) for memory in target.built.poisons]
+    returned = [event["shape"] for event, _ in entries if event["shape"] is not None and not event["raised"]]
+    if not case.outputs and returned and not any(alike(shape, case.expected.shape) for shape in returned):
+        return {"shape": dict(case.shape), "returned": returned[0], "due": list(case.expected.shape),
+                "reads_back": claimed_launches.reads_back(target)}  # fmt: skip
     for event, _ in entries:
         if (why := _why_not(event, case)) is not None:
             raise Unsupported(why)
@@ -54,6 +59,9 @@ def observe(target: Target) -> Seen:
 def conclude(seen: Seen) -> Answer:
     """Right at the elements compared, or not."""
     text = f"{label(seen['shape'])}, the claimed shape"
+    if "returned" in seen:
+        text += f": expected a tensor of shape {seen['due']}, got one of shape {seen['returned']}"
+        return failed(text, "hint" if seen["reads_back"] else "proved")
     if "blocks" not in seen:
         return (passed if seen["right"] else failed)(f"{text}: {sentence(seen)}")
     text += f": {seen['blocks_run']:,} of {seen['blocks']:,} blocks run"
@@ -75,7 +83,7 @@ def _wrong_already(target: Target) -> Seen | None:
 
 def _in_part(target: Target, case: Case, event: dict[str, Any], first: Call, second: Call) -> Seen:
     """What the blocks wrote, beside what is right."""
-    kept = _same(first, second)
+    kept = _same(first, second).reshape(case.expected.shape)
     if not kept.any():
         raise Unsupported("elements of the result that the blocks run at the claimed shape write")
     compared, last = _compared(target, first, case, kept), event["launches"][-1]
@@ -97,7 +105,7 @@ def _why_not(event: dict[str, Any], case: Case) -> str | None:
     stopped = next((one for one in event["reports"] if one["kind"] in ("time-limit", "deadlock")), None)
     if case.outputs:
         return "a few blocks of a call with several outputs"
-    if event["raised"] or stopped or event["shape"] != list(case.expected.shape):
+    if event["raised"] or stopped or not alike(event["shape"], case.expected.shape):
         why = event["raised"] or (stopped and stopped["message"]) or "no tensor of the shape it must have came back"
         return f"a few blocks of the claimed shape: {why}"
     partial = [one["blocks_run"] < math.prod(one["grid"]) for one in event["launches"]]
@@ -119,5 +127,5 @@ def _same(first: Call, second: Call) -> npt.NDArray[np.bool_]:
 
 def _compared(target: Target, call: Call, case: Case, kept: npt.NDArray[np.bool_]) -> Comparison:
     """As if every other element were right: the scale of the whole result counts."""
-    got = np.where(kept, call.values(), case.expected)
+    got = np.where(kept, call.values().reshape(case.expected.shape), case.expected)
     return compare(got, case.right, target.tolerance, least_scale=case.least(0.0))

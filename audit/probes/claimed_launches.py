@@ -33,11 +33,16 @@ def observe(target: Target) -> Seen:
     }
     if (refused := found.refused) is not None:
         values = {key: refused[key] for key in ("kernel", "line", "refused")}
-        source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8")
-        return seen | {"refused": values, "reads_back": READS_BACK.search(source) is not None}
+        return seen | {"refused": values, "reads_back": reads_back(target)}
     if found.raised is not None:
         raise Unsupported(f"the claimed shape without its kernels: the host code raised {found.raised}")
     return seen
+
+
+def reads_back(target: Target) -> bool:
+    """Whether the source hands values of the device to host code, which may then decide on launches and shapes."""
+    source = target.reference.parent / target.variant.file
+    return READS_BACK.search(source.read_text(encoding="utf-8")) is not None
 
 
 def conclude(seen: Seen) -> Answer:

@@ -91,9 +91,8 @@ def launched(target: Target, base: At, found: Sequence[At]) -> list[At]:
 
     Nothing where this device runs no host code apart from kernels, or where launches may hang on values.
     """
-    source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8")
     shapes = [shape for name in base.shape for shape in _at_limits(name, base, found)]
-    if target.built.tensor_device == "cuda" or claimed_launches.READS_BACK.search(source) or not shapes:
+    if target.built.tensor_device == "cuda" or claimed_launches.reads_back(target) or not shapes:
         return []
     try:
         return [_of_launches(one) for one in claimed_shape.launched(target, shapes)]

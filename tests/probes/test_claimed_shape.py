@@ -133,7 +133,7 @@ def test_host_code_that_does_not_come_back_in_time_is_no_answer_and_is_asked_onc
     ("changed", "why"),
     [
         ({"raised": "RuntimeError: no"}, "RuntimeError: no"),
-        ({"shape": [5]}, "no tensor of the shape"),
+        ({"shape": None}, "no tensor of the shape"),
         ({"launches": [LAST, WHOLE]}, "build on each other"),
         ({"launches": [LAST, LAST]}, "build on each other"),
         ({"launches": [{**LAST, "atomics": True}]}, "add into memory together"),

@@ -148,6 +148,9 @@ CASES: list[tuple[Probe, Seen, Expected]] = [
        bad("N=4, the claimed shape: 24 of 1,000 blocks run; 3 of 2,000 elements they write are wrong; "
            "at [1] expected 2, got nan", grade, 9))
       for undefined, grade in ((None, "proved"), ("race: x", "undefined"))],
+    *[(claimed_blocks, {**AT4, "returned": [2], "due": [4], "reads_back": reads_back},
+       bad("N=4, the claimed shape: expected a tensor of shape [4], got one of shape [2]", grade))
+      for reads_back, grade in ((False, "proved"), (True, "hint"))],
     (claimed_blocks, {**AT4, **RIGHT}, ok("N=4, the claimed shape: all 4 elements right")),
     (claimed_blocks, {**AT4, **WRONG}, bad(f"N=4, the claimed shape: {TOLD}")),
 ]  # fmt: skip

@@ -88,6 +88,15 @@ def test_a_row_taken_as_a_block_is_explained_by_the_most_threads() -> None:
     assert told(explanation([*results, *more], {32})) == ["cols > 1024"]
 
 
+def test_a_size_of_one_alone_is_told_from_all_sizes_below_those_tried() -> None:
+    base, rule = {"n": 128}, Rule(("n",), "<", 2)
+    first = explanation([(shape, not rule.holds(shape)) for shape in (base, {"n": 1}, {"n": 127}, {"n": 129})], ())
+    assert told(first) == ["n < 127"]
+    assert first is not None
+    more = [(shape, not rule.holds(shape)) for shape in sharper(base, first, ())]
+    assert told(explanation([(base, True), ({"n": 1}, False), ({"n": 127}, True), *more], ())) == ["n < 2"]
+
+
 def test_rules_about_several_sizes_stand_beside_each_other() -> None:
     base = {"m": 64, "n": 64, "k": 16}
     shapes = [base, *sizes(base, {64, 16})]

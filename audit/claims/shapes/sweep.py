@@ -90,7 +90,7 @@ def explanation(results: Sequence[tuple[Sizes, bool]], numbers: Collection[int])
 
 
 def sharper(base: Sizes, rules: Iterable[Rule], numbers: Collection[int]) -> list[Shape]:
-    """Return shapes that tell a rule from the same rule with a larger power of two or a higher threshold."""
+    """Return shapes that tell a rule from the same rule with a larger power of two or a threshold farther away."""
     about = [rule for rule in rules if len(rule.of) == 1]
     made = ({**base, rule.of[0]: size} for rule in about for size in _telling(base, rule, numbers))
     return [shape for shape in made if _is_small(shape, base)]
@@ -101,8 +101,9 @@ def _telling(base: Sizes, rule: Rule, numbers: Collection[int]) -> list[int]:
     if rule.kind == "%":
         powers = [power for power in sorted(POWERS) if power % rule.number == 0 and size % (2 * power) == 0]
         return [_multiple(size, power) for power in powers]
-    above = sorted(number for number in {*numbers, MOST_THREADS} if number > rule.number)
-    return above[:MOST_BETWEEN] if rule.kind == ">" else []
+    if rule.kind == "<":
+        return sorted({rule.number // 2, 2} & set(range(2, rule.number)))
+    return sorted(number for number in {*numbers, MOST_THREADS} if number > rule.number)[:MOST_BETWEEN]
 
 
 def _changed(base: Sizes, name: str, numbers: Collection[int]) -> Iterator[Shape]:
