@@ -37,7 +37,7 @@ def import_claim(  # noqa: PLR0913  # one argument an option
     shape: Sizes = (),
 ) -> int:
     """Prints what was found, what was chosen and what is missing; returns 0 also where something is."""
-    given = Given(row, _pair(select), unit, gpu, tolerance=tolerance, claimed=_ratios(claimed), shape=_sizes(shape))
+    given = Given(row, _pair(select), unit, gpu, tolerance=tolerance, claimed=_ratios(claimed), shape=sizes(shape))
     imported = importers.read(list(source), given=given, format_=format_)
     folder = writer.write(imported, to)
     terminal.say(*importers.lines(imported, folder, source))
@@ -67,7 +67,7 @@ def check(  # noqa: PLR0913  # one argument an option
     from audit.apps.commands.run import ended, progress
 
     failing, wanted = verdicts(fail_on), form(lang, formats)
-    given = Given(tolerance=tolerance, claimed=_ratios(claimed), shape=_sizes(shape))
+    given = Given(tolerance=tolerance, claimed=_ratios(claimed), shape=sizes(shape))
     record, place = audited(
         list(source), given, base=out, device=device, seed=seed, form=wanted, progress=progress(json)
     )
@@ -78,7 +78,8 @@ def _ratios(texts: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
     return tuple((name, _number(value, "--claimed", "T4=4.2")) for name, value in _pairs(texts, "--claimed"))
 
 
-def _sizes(texts: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+def sizes(texts: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    """Return the sizes of `--shape`. Raises BadInput for one that is no whole number above zero."""
     return tuple((name, _size(name, value)) for name, value in _pairs(texts, "--shape"))
 
 
