@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 CLAIM ?= triangular_mm
 DEVICE ?= auto
 
-.PHONY: audit test hostile self-test check doctor bench clean
+.PHONY: audit test hostile self-test check doctor bench site clean
 .DEFAULT_GOAL := audit
 
 audit: $(READY)
@@ -35,6 +35,9 @@ doctor: $(READY)
 bench: $(READY)
 	@$(RUN)/python bench/emulated.py
 
+site: $(READY)
+	@$(RUN)/mkdocs build --strict
+
 $(READY): pyproject.toml constraints.txt
 	@echo "setting up $(VENV) (once; a few minutes)"
 	@$(PYTHON) -c 'import sys; assert (3, 11) <= sys.version_info[:2] < (3, 14)' 2>/dev/null \
@@ -50,4 +53,4 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) out
+	rm -rf $(VENV) out site

@@ -149,7 +149,10 @@ def refused(*arguments: str) -> int:
         (("before.cu", "missing.cu", "task.py"), "missing.cu: no such file; BASE and HEAD are two paths"),
         (("before.cu", "renamed.cu", "task.py"), "BASE has the function forward and HEAD run; give both one name"),
         (("before.cu", "after.cu"), "HEAD, after.cu: no audit without"),
-        (("before.cu", "after.cu", "task.py", "--fail-on", "slowr"), "--fail-on slowr: no verdict; did you mean"),
+        (
+            ("before.cu", "after.cu", "task.py", "--fail-on", "slowr"),
+            "--fail-on slowr: no verdict; did you mean slower?",
+        ),
         (("before.cu", "after.cu", "task.py", "--shape", "N=x"), "--shape x: no number above zero"),
     ],
 )

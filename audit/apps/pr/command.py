@@ -40,7 +40,7 @@ def pr(  # noqa: PLR0913  # one argument an option
     Raises:
         BadInput: a side cannot be read, or the two cannot be compared; one sentence.
     """
-    failing, place = states(fail_on), out or Path("out/pr")
+    failing, place = verdicts(fail_on, SLOWER), out or Path("out/pr")
     given = Given(tolerance=tolerance, shape=sizes(shape))
     with tempfile.TemporaryDirectory(prefix="audit-pr-") as scratch:
         read = sources.of(base, head, files, Path(scratch))
@@ -60,12 +60,6 @@ def pr(  # noqa: PLR0913  # one argument an option
         (place / name).write_text(text, encoding="utf-8")
     _say(record, versus, [place / name for name in written], json=json)
     return FAILED if failing & {record.verdict.name, versus.state} else 0
-
-
-def states(names: str) -> frozenset[str]:
-    """Return the verdicts, and `slower`, that `--fail-on` names. Raises BadInput for an unknown one."""
-    given = [one.strip() for one in names.split(",")]
-    return verdicts(",".join(one for one in given if one != SLOWER)) | ({SLOWER} & set(given))
 
 
 def commented(versus: Against, text: str) -> str:
