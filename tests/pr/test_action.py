@@ -91,7 +91,7 @@ def repository(tmp_path: Path) -> Path:
 
 def test_the_step_fails_a_wrong_change_and_leaves_its_summary(repository: Path, tmp_path: Path) -> None:
     done = stepped(repository, tmp_path, kernel="kernel.cu", reference="task.py", base="HEAD~1", tolerance="1e-5",
-                   device="emulated", shape="N=64")  # fmt: skip
+                   device="emulated", shape="rows=64")  # fmt: skip
     assert done.returncode == 3, done.stderr
     assert "**HEAD against BASE**: NOT MEASURED" in (tmp_path / "github_step_summary").read_text(encoding="utf-8")
     output = dict(line.split("=", 1) for line in (tmp_path / "github_output").read_text(encoding="utf-8").splitlines())

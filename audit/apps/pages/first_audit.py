@@ -7,7 +7,7 @@ from pathlib import Path
 
 from audit import judge
 from audit.model import Finding, Record, store
-from audit.report import claimed, evidence, markdown, outcome, times
+from audit.report import claimed, evidence, markdown, outcome, provenance, times
 
 
 def part(folder: Path) -> str:
@@ -30,7 +30,7 @@ def _lines(record: Record, where: str) -> Iterator[str]:
     yield from ("## 7. The review", "", f"- Verdict: [{verdict.name}](verdicts.md#{verdict.name.replace(' ', '-')})")
     yield f"- Support for the claim: {markdown.escape(outcome.support(record))}"
     yield from (f"- The whole review: [report.md]({where}/report.md), from [record.json]({where}/record.json)", "")
-    yield from ("## 8. The same again", "", f"    {record.environment.command or 'audit run triangular_mm'}", "")
+    yield from ("## 8. The same again", "", *(f"    {one}" for one in provenance.reproduce(record).commands), "")
 
 
 def _bullets(record: Record, probe: str) -> list[str]:
