@@ -10,7 +10,7 @@ DEVICE ?= auto
 # A third of the time tests wait, for limits and for processes to start: one more runs than there are cores.
 TESTS_AT_ONCE ?= $(shell expr $$(nproc) + 1)
 
-.PHONY: audit test hostile self-test check doctor bench clean
+.PHONY: audit test hostile self-test check doctor bench site clean
 .DEFAULT_GOAL := audit
 
 audit: $(READY)
@@ -37,6 +37,9 @@ doctor: $(READY)
 bench: $(READY)
 	@$(RUN)/python bench/emulated.py
 
+site: $(READY)
+	@$(RUN)/mkdocs build --strict
+
 $(READY): pyproject.toml constraints.txt
 	@echo "setting up $(VENV) (once; a few minutes)"
 	@$(PYTHON) -c 'import sys; assert (3, 11) <= sys.version_info[:2] < (3, 14)' 2>/dev/null \
@@ -52,4 +55,4 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) out
+	rm -rf $(VENV) out site

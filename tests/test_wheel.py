@@ -6,11 +6,14 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
+
+from audit.model import store
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "NOTICE")
@@ -58,6 +61,20 @@ def test_an_installed_kit_lists_and_reviews_its_claims_in_an_empty_folder(instal
     reviewed = ran(installed, tmp_path, "review", str(source))
     assert reviewed.returncode == 0
     assert "line" in reviewed.stdout
+
+
+def test_an_installed_kit_audits_a_claim_of_its_own_with_the_tree_out_of_sight(installed: Path, tmp_path: Path) -> None:
+    paths = os.pathsep.join([str(installed), sysconfig.get_path("purelib")])
+    environment = {**os.environ, "PYTHONPATH": paths}
+    alone = [sys.executable, "-S"]  # no finder of an editable installation
+    where = [*alone, "-c", "import audit; print(audit.__file__)"]
+    found = subprocess.run(where, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert Path(found.stdout.strip()).is_relative_to(installed)
+    command = [*alone, "-m", "audit", "run", "triangular_mm", "--device", "emulated", "--formats", "md,html,comment"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert store.read(tmp_path / "out/triangular_mm-emulated" / store.RECORD).verdict.name == "wrong"
+    assert (tmp_path / "out/triangular_mm-emulated/report.html").is_file()
 
 
 def test_an_installed_kit_without_claims_says_so(installed: Path, tmp_path: Path) -> None:

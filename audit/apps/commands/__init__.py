@@ -32,6 +32,15 @@ COMMANDS: dict[str, Command] = {
             'audit check kernel.py reference.py --device emulated --fail-on "wrong,cannot be built"',
         ),
     ),
+    "pr": Command(
+        "pr.command:pr",
+        "the same kernel before and after a change: is it right, is it slower",
+        (
+            "audit pr old/kernel.cu new/kernel.cu reference.py --tolerance 1e-4",
+            "audit pr old new --device emulated --out out/pr",
+            "audit pr main HEAD kernel.cu reference.py --fail-on wrong,undefined,slower",
+        ),
+    ),
     "import": Command(
         "commands.published:import_claim",
         "make a claim folder of a claim as others publish it; runs nothing",

@@ -1,7 +1,8 @@
 """From the signature of a command to its arguments: a parameter's type, default and `Arg` are all argparse needs.
 
 Positional parameters are arguments and keyword-only ones options. A `bool` is a flag, a tuple takes one value or more,
-an option without a default must be given. An underscore at the end keeps a name apart from one of Python's.
+or none where it is an argument with a default, an option without a default must be given. An underscore at the end
+keeps a name apart from one of Python's.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ def declare(parser: argparse.ArgumentParser, command: Callable[..., int]) -> Non
         kind, arg = get_args(hints[name])
         options = _options(kind, arg)
         if parameter.kind is not Parameter.KEYWORD_ONLY:
-            parser.add_argument(name, **options)
+            several = {} if parameter.default is Parameter.empty else {"nargs": "*", "default": parameter.default}
+            parser.add_argument(name, **options | several)
         elif parameter.default is Parameter.empty:
             parser.add_argument(_flag(name), dest=name, required=True, **options)
         else:

@@ -38,7 +38,7 @@ def import_claim(  # noqa: PLR0913  # one argument an option
 ) -> int:
     """Prints what was found, what was chosen and what is missing; returns 0 also where something is."""
     pair = None if select is None else _split(select, "--select", "COLUMN=VALUE, for example Task_ID=15")
-    given = Given(row, pair, unit, gpu, tolerance=tolerance, claimed=_ratios(claimed), shape=_sizes(shape))
+    given = Given(row, pair, unit, gpu, tolerance=tolerance, claimed=_ratios(claimed), shape=sizes(shape))
     imported = importers.read(list(source), given=given, format_=format_)
     folder = writer.write(imported, to)
     terminal.say(*importers.lines(imported, folder, source))
@@ -68,7 +68,7 @@ def check(  # noqa: PLR0913  # one argument an option
     from audit.apps.commands.run import ended, progress
 
     failing, wanted = verdicts(fail_on), form(lang, formats)
-    given = Given(tolerance=tolerance, claimed=_ratios(claimed), shape=_sizes(shape))
+    given = Given(tolerance=tolerance, claimed=_ratios(claimed), shape=sizes(shape))
     record, place = audited(
         list(source), given, base=out, device=device, seed=seed, form=wanted, progress=progress(json)
     )
@@ -80,14 +80,15 @@ def _ratios(texts: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
     return tuple((name, _number(value, "--claimed", "T4=4.2")) for name, value in pairs)
 
 
-def _sizes(texts: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-    sizes = []
+def sizes(texts: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    """Return the sizes of `--shape`. Raises BadInput for one that is no whole number."""
+    found = []
     for name, text in (_split(text, "--shape", "NAME=VALUE") for text in texts):
         value = _number(text, "--shape", "N=4096")
         if not value.is_integer():
             raise BadInput(f"--shape {name}={text[:20]}: a size is a whole number")
-        sizes.append((name, int(value)))
-    return tuple(sizes)
+        found.append((name, int(value)))
+    return tuple(found)
 
 
 def _split(text: str, option: str, form: str) -> tuple[str, str]:

@@ -26,10 +26,10 @@ Seed = Annotated[int | None, Arg("the seed a record names, to reproduce its find
 Json = Annotated[bool, Arg("print the verdict as one line of JSON, and progress on standard error")]
 
 
-def verdicts(names: str) -> frozenset[str]:
-    """Return the verdicts that `--fail-on` names, with commas. Raises BadInput for an unknown one."""
+def verdicts(names: str, *others: str) -> frozenset[str]:
+    """Return the verdicts, and other states, that `--fail-on` names. Raises BadInput for an unknown one."""
     given = [one.strip() for one in names.split(",") if one.strip()]
-    known = get_args(VerdictName)
+    known = (*get_args(VerdictName), *others)
     for name in given:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)

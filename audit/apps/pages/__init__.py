@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from audit import claims
-from audit.apps.pages import notebooks, probes, self_test, tables, verdicts
+from audit.apps.pages import first_audit, notebooks, probes, self_test, tables, verdicts
 from audit.model.errors import BadInput
 
 ROOT = claims.ROOT
@@ -27,6 +27,7 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     },
     "docs/batch.md": {"states": tables.states},
     "docs/gallery.md": {"reports": lambda: tables.audits(ROOT / "reports")},
+    "docs/index.md": {"first audit": lambda: first_audit.part(ROOT / "reports/triangular_mm/h100")},
     "docs/importers.md": {"formats": tables.formats},
     "docs/notebooks.md": {"notebooks": lambda: notebooks.table(_notebooks())},
     "docs/verdicts.md": {"verdicts": lambda: verdicts.part(ROOT / "reports")},
