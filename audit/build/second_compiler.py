@@ -40,6 +40,10 @@ INLINE_HEADERS = "#include <torch/types.h>\n#include <cuda.h>\n#include <cuda_ru
 """What torch puts before the CUDA texts of an extension."""
 
 
+UNBOUND = "error: the source binds no function for Python: it has no PYBIND11_MODULE and no TORCH_LIBRARY"
+"""The log of a source that compiles and can be loaded by nobody."""
+
+
 @dataclass(frozen=True)
 class Refusal:
     """What the compiler said, in its own words, and which it is, with versions."""
@@ -52,6 +56,8 @@ def asked(note: BuildNote, variant: Variant, source: Path, *, kind: DeviceKind) 
     """What is said against the claimed kernel where that note's build failed on a device of that kind; else None."""
     if variant.role != "claimed" or note.outcome != "does not compile" or STOPPED.search(note.log):
         return None
+    if note.log == UNBOUND:
+        return Refusal("Python's import", UNBOUND)
     if kind == "cuda":
         return of_torch(note.log) if note.header_set == RUNG else None
     return of_nvcc(source, compute_capability=variant.compute_capability)

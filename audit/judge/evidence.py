@@ -31,7 +31,7 @@ kernels made it, with fewer bits than declared, though clocks were replaced, or 
 though nothing on its stream waits for it: rules of their own speak there."""
 OWN_REFERENCE = own_reference.FAILS
 """Stands in an answer that is none because the task was read wrongly; it comes first, as it explains the others."""
-OF_CONTRACT = re.compile("not asked, since contract has no answer|; see contract$")
+OF_CONTRACT = re.compile(r"\bsince contract\b|\bsee contract$")
 """Why a probe has no answer that only repeats what `contract` says; it is left out of what is missing."""
 NONE_CLAIMED = "none that it speaks of was asked"
 """Stands in a failure outside the claim that leaves the claim itself without an answer."""

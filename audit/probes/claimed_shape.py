@@ -6,6 +6,7 @@ against a GPU's limits. It can also run a few blocks of a large grid, and knows 
 
 from __future__ import annotations
 
+import re
 import tempfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -57,6 +58,7 @@ class _Known:
     lock: Lock = field(default_factory=Lock)
 
 
+NO_MEMORY = re.compile(r"\bbad_alloc\b|\bout\sof\smemory\b|\ballocate\smemory\b")
 _known: WeakKeyDictionary[References, _Known] = WeakKeyDictionary()
 _lock = Lock()
 
@@ -185,6 +187,8 @@ def _asked(
     if reply.ending == "timed out":
         known.slow.add(call)
         raise Unsupported(late)
+    if not reply.finished and NO_MEMORY.search(reply.detail):
+        raise Unsupported("a call of that size in the memory of this machine")
     if not reply.finished:
         raise SessionBroken(f"{reply.ending} after {len(reply.events)} of {len(files)} shapes: {reply.detail}")
     return [(event, folder) for event in reply.events]

@@ -1,11 +1,14 @@
 """Is the result right for other inputs than those a benchmark draws: uniform, sorted, shifted, scaled, huge?
 
 Only where the reference itself, and one that rounds its inputs to the declared precision, stays well inside the
-tolerance. Wrong only beyond the range of half precision is a hint: a kernel may be made for ordinary numbers. So is an
-error of less than ten times the tolerance, which was chosen for the benchmark's own inputs: a plain sum of equal
-numbers is off by more than one of drawn numbers is, and by more than the reference's sum of sums. So is a failure at
-shifted numbers, whose differences cancel, and an overflow at numbers a thousand times as large. Where roundings on the
-way move the right result by more than the tolerance, as in the variance of equal numbers, that counts instead of it.
+tolerance. A failure is a hint
+- beyond the range of half precision, or outside the range that the task draws its inputs from, where that has ends as
+  that of `torch.rand` has: a kernel may be made for ordinary numbers;
+- within ten times the tolerance, which was chosen for the benchmark's own inputs: a plain sum of equal numbers is off
+  by more than one of drawn numbers is, and by more than the reference's sum of sums;
+- at shifted numbers, whose differences cancel, and as an overflow at numbers a thousand times as large.
+Where roundings on the way move the right result by more than the tolerance, as in the variance of equal numbers, that
+counts instead of it.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from audit.probes.called import Call, Case
 from audit.probes.compare import Comparison, Scale, sentence
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
-from audit.probes.variations import DISCRIMINATING, ROUNDING, wanted
+from audit.probes.variations import DISCRIMINATING, ROUNDING, of_case
 
 NAME = "distributions"
 MECHANISMS = (
@@ -94,11 +97,13 @@ def _described(target: Target, one: Asked, first: Asked) -> Seen:
         one: the call.
         first: the first call of its case. Where a result is zero or nearly so by cancellation, its size counts.
     """
-    values: Seen = {"distribution": one.what}
+    variation = of_case(target, one.case)
+    values: Seen = {"distribution": one.what, **({"outside": True} if variation and variation.outside else {})}
     if one.call.raised:
         return {**values, "refused": one.call.raised}
     least = 0.0 if one.what in (*OUTSIDE_HALF, *SCALED) else first.case.usual
-    relative = max(target.relative(one.case), _rounding(target, one))
+    rounding = (variation and variation.headroom[ROUNDING]) or 0.0  # what roundings on the way need at those inputs
+    relative = max(target.relative(one.case), rounding)
     values |= {"relative": relative} if relative > target.relative(one.case) else {}
     result = _compared(target, one.call, one.case, relative, least)
     if result.right:
@@ -109,13 +114,6 @@ def _described(target: Target, one: Asked, first: Asked) -> Seen:
         return {**values, **result.evidence(), "right": True}
     far = not _compared(target, call, one.case, FAR * relative, least).right
     return {**values, **alone.evidence(), "far": far}
-
-
-def _rounding(target: Target, one: Asked) -> float:
-    """The relative tolerance that roundings on the way need at those inputs."""
-    known = wanted(target)
-    every = (*known.middle.variations, *known.largest.variations)
-    return next(each.headroom[ROUNDING] or 0.0 for each in every if each.case.inputs == one.case.inputs)
 
 
 def _compared(target: Target, call: Call, case: Case, relative: float, least_scale: Scale) -> Comparison:
@@ -136,4 +134,4 @@ def _hinted(wrong: Seen) -> bool:
 
 def _of_range(wrong: Seen) -> bool:
     what, overflowed = wrong["distribution"], not math.isfinite(float(wrong["got"]))
-    return what in (*OUTSIDE_HALF, *SHIFTED) or (what in SCALED and overflowed)
+    return "outside" in wrong or what in (*OUTSIDE_HALF, *SHIFTED) or (what in SCALED and overflowed)

@@ -2,6 +2,7 @@
 
 A result kept from an earlier call, by address, by shape or by a sample or a sum of the contents, is wrong for one of
 these. Values are changed past torch's version counters, and each change comes right behind the values it was made from.
+A result that is wrong alone too, at values outside the range that the task draws its inputs from, is a hint.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from audit.probes.battery import AGAIN, FREED, WHOLE, Asked, at_largest, at_midd
 from audit.probes.compare import sentence
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
+from audit.probes.variations import of_case
 
 NAME = "fresh_values"
 MECHANISMS = (
@@ -66,19 +68,23 @@ def conclude(seen: Seen) -> Answer:
         return passed(f"right in {len(seen['shapes'])} later calls with other values")
     text = f"{label(worst['shape'])}: {worst['change']}: {sentence(worst)}"
     text += "; bit for bit the result of the first call" if worst.get("replayed") else ""
-    cause = "the same inputs come out right in a fresh process" if worst["right_alone"] else "alone too"
-    return failed(f"{text}; {cause}", beside(seen["undefined"]))
+    text += "; the same inputs come out right in a fresh process" if worst["right_alone"] else "; alone too"
+    if worst.get("outside") and not worst["right_alone"] and not worst.get("replayed"):
+        return failed(f"{text}; the task's own inputs keep to a range that this leaves", "hint")
+    return failed(text, beside(seen["undefined"]))
 
 
 def _worst(found: list[Seen]) -> Seen | None:
     wrong = [one for one in found if not one["right"]]
-    return next((one for one in wrong if one.get("right_alone")), wrong[0] if wrong else None)
+    return min(wrong, key=lambda one: (not one.get("right_alone"), "outside" in one), default=None)
 
 
 def _described(target: Target, first: Asked, later: Asked) -> Seen:
     """What a later call returned; `replayed`, of a wrong one, where it has the bits of the first result."""
     compared = later.compared(target)
     values = {"shape": dict(later.case.shape), "change": _words(later), **compared.evidence()}
+    variation = of_case(target, later.case)
+    values |= {"outside": True} if variation and variation.outside else {}
     same = not compared.right and later.case.inputs != first.case.inputs and first.call.same_bits(later.call)
     return {**values, **({"replayed": True} if same else {})}
 

@@ -53,6 +53,7 @@ class Variation:
         moved: elements of the right result that a change made for that moves; None where none was.
         how: of one argument replaced, how, in words.
         kind: what that argument is, see `audit.run.changes.Kind`.
+        outside: whether values leave the range that the case's own are drawn from, where it has ends.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Variation:
     moved: int | None = None
     how: str = ""
     kind: str = ""
+    outside: bool = False
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,13 @@ def ahead(
         return known[key]
 
 
+def of_case(target: Target, case: Case) -> Variation | None:
+    """The variation whose inputs those are; None for the inputs of a case itself."""
+    known = wanted(target)
+    every = (*known.middle.variations, *known.largest.variations)
+    return next((one for one in every if one.case.inputs == case.inputs), None)
+
+
 def _made(plan: Sequence[tuple[Case, list[str]]], reply: Reply) -> Wanted:
     if not reply.finished:
         raise NoVariations(f"reference.py gave no other inputs: {reply.ending}: {reply.detail}")
@@ -172,5 +181,5 @@ def _variation(case: Case, reply: Reply, event: dict[str, Any]) -> Variation:
     other = replace(case, inputs=inputs).answered(reply, event)
     if event["group"] not in DRAWN_ALIKE:
         other = replace(other, size=0.0, outputs=tuple(replace(one, size=0.0) for one in other.outputs))
-    more = {key: event[key] for key in ("trivial", "moved", "how", "kind") if key in event}
+    more = {key: event[key] for key in ("trivial", "moved", "how", "kind", "outside") if key in event}
     return Variation(event["variation"], event["group"], other, event["headroom"], **more)

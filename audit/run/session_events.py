@@ -228,4 +228,5 @@ class Variation(Right):
     moved: Count | None = None
     how: Name = ""
     kind: Name = ""
+    outside: bool
     stem: Text

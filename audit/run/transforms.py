@@ -16,6 +16,8 @@ LARGE, TINY = 2e5, 1e-7
 KEPT_SHARE = 0.1
 STEP = 16.0
 """How far one element moves, in rms of its tensor."""
+BOUNDED, FEWEST_DRAWN = 4.0, 64
+"""Uniform numbers span 3.5 standard deviations; 64 normal ones nearly always more than 4."""
 MOST_WHOLE = 3
 """The largest of the whole numbers: their sums are exact in every order, also where products of two are added."""
 
@@ -118,6 +120,26 @@ def two_exchanged(values: list[Any], leaf: int, generator: torch.Generator) -> l
         other = int(others[int(torch.randint(len(others), (1,), generator=generator))])
         flat[[one, other]] = flat[[other, one]]
     return changed
+
+
+def leaves_range(values: list[Any], own: list[Any]) -> bool:
+    """Whether a value lies outside the range that the inputs of a case are drawn from, where that range has ends.
+
+    It has ends where the distance between the least and the largest number is at most BOUNDED standard deviations:
+    uniform numbers, not normal ones. A twentieth of it may lie beyond the ends of the sample.
+    """
+    return any(_beyond(x, given) for x, given in zip(values, own, strict=False) if is_real(x) and is_real(given))
+
+
+def _beyond(x: torch.Tensor, given: torch.Tensor) -> bool:
+    taken, new = (one[one.isfinite() & (one != 0)].double() for one in (given, x))
+    if taken.numel() < FEWEST_DRAWN or not new.numel():
+        return False
+    low, high = taken.min(), taken.max()
+    if not 0 < high - low <= BOUNDED * taken.std():
+        return False
+    slack = (high - low) / 20
+    return bool(new.min() < low - slack or new.max() > high + slack)
 
 
 def real_leaves(values: list[Any]) -> list[int]:

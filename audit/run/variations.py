@@ -21,11 +21,12 @@ import torch
 
 from audit.run import requests, ties
 from audit.run.changes import Variation, names, one_argument, one_element, whole_numbers
+from audit.run.containers import leaves
 from audit.run.discriminating import OWN, Discriminator
 from audit.run.harness import stated
 from audit.run.problem import Problem
 from audit.run.results import Writer
-from audit.run.transforms import DISTRIBUTIONS, is_real, redistributed, with_value
+from audit.run.transforms import DISTRIBUTIONS, is_real, leaves_range, redistributed, with_value
 
 DISCRIMINATING = "discriminating"
 DRAWN = ("distributions", DISCRIMINATING, "whole_numbers")
@@ -47,7 +48,8 @@ def run(request: requests.Variations, reference: ModuleType, results: Writer) ->
                 if right is not None:
                     measured = case.headroom(values) if group in DRAWN else {}
                     trivial = discriminator.at(values) if group == DISCRIMINATING else {}
-                    about = {"headroom": measured, "trivial": trivial, **more, **right}
+                    outside = leaves_range(leaves(values), case.flat)
+                    about = {"headroom": measured, "trivial": trivial, "outside": outside, **more, **right}
                     yield {"of": of, "variation": name, "group": group, **about}
 
 

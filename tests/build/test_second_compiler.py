@@ -121,3 +121,15 @@ def test_only_the_second_compiler_makes_it_a_verdict(
     verdict = store.read(tmp_path / "out" / "record.json").verdict
     assert verdict.name == ("cannot be built" if refuses else "undecided")
     assert any("nvcc 13.0.88 refuses it" in text for text in verdict.reasons) is refuses
+
+
+def test_a_source_that_binds_nothing_for_python_cannot_be_built(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(claims.KERNELS / "library_call", tmp_path / "library_call"))
+    text = (folder / "claim.toml").read_text(encoding="utf-8")
+    head, claimed, *_ = text.split("[[variant]]")
+    (folder / "claim.toml").write_text(f"{head}[[variant]]{claimed}", encoding="utf-8")
+    (folder / "claimed.cu").write_text(GOOD, encoding="utf-8")
+    assert cli.main(["run", str(folder), "--device", "emulated", "--out", str(tmp_path / "out")]) == 0
+    verdict = store.read(tmp_path / "out" / "record.json").verdict
+    assert verdict.name == "cannot be built"
+    assert "Python's import refuses it: error: the source binds no function for Python" in verdict.reasons[0]

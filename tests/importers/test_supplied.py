@@ -42,7 +42,7 @@ def test_what_is_typed_becomes_a_claim(tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--tolerance", "-1"], "--tolerance = -1.0 is no time or ratio"),
+        (["--tolerance", "-1"], "--tolerance -1: a tolerance is finite and not negative"),
         (["--claimed", "T4=fast"], "--claimed fast: no number above zero; write it as in --claimed T4=4.2"),
         (["--claimed", "4.2"], "--claimed 4.2: write NAME=VALUE"),
         (["--shape", "rows=1.5"], "--shape rows=1.5: a size is a whole number"),

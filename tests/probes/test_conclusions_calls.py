@@ -112,6 +112,8 @@ CASES: list[tuple[Probe, Seen, Expected]] = [
     (distributions, {**AT4, "distributions": [{**FAR, "distribution": "thousandfold", "got": "inf"}],
                      "discriminating": False},
      bad("N=4: thousandfold inputs: 3 of 4 elements wrong; at [1] expected 2, got inf", "hint")),
+    (distributions, {**AT4, "distributions": [{**FAR, "outside": True}], "discriminating": False},
+     bad(f"N=4: all equal inputs: {TOLD}", "hint")),
     (distributions, {**AT4, "distributions": [NEAR], "discriminating": False},
      bad("N=4: all equal inputs: 3 of 4 elements wrong; at [1] expected 2, got 2.5; all within 10 times what they may "
          "be off, which rounding can explain", "hint")),
@@ -129,6 +131,12 @@ CASES: list[tuple[Probe, Seen, Expected]] = [
          "the same inputs come out right in a fresh process", shape=None)),
     (fresh_values, {"shapes": [{**LATER, "right_alone": False}], "undefined": "race: x"},
      bad(f"N=4: whole numbers at the same addresses: {TOLD}; alone too", "undefined", shape=None)),
+    (fresh_values, {"shapes": [{**LATER, "right_alone": False, "outside": True}], "undefined": None},
+     bad(f"N=4: whole numbers at the same addresses: {TOLD}; alone too; the task's own inputs keep to a range that "
+         "this leaves", "hint", shape=None)),
+    (fresh_values, {"shapes": [{**LATER, "right_alone": True, "outside": True}], "undefined": None},
+     bad(f"N=4: whole numbers at the same addresses: {TOLD}; the same inputs come out right in a fresh process",
+         shape=None)),
     (inputs_intact, AT4, ok("N=4: inputs unchanged")),
     (inputs_intact, {**AT4, "inputs_changed": [0, 2]},
      bad("N=4: the call changed input 0, 2, which the reference leaves as it is")),

@@ -20,7 +20,7 @@ from audit.run.oracle import KINDS, load_reference
 from audit.run.problem import FORMATS, tf32
 from audit.run.requests import Variations, Vary
 from audit.run.results import Results
-from audit.run.transforms import DISTRIBUTIONS, one_moved, redistributed, with_value
+from audit.run.transforms import DISTRIBUTIONS, leaves_range, one_moved, redistributed, with_value
 
 LOWER = torch.randn(9, 9, generator=torch.Generator().manual_seed(5)).tril()
 
@@ -179,3 +179,17 @@ def test_settings_and_threads_left_behind_are_seen() -> None:
         stop.set()
     assert seen["threads"] == 1
     assert "torch.get_float32_matmul_precision" in seen["changed"]
+
+
+def test_only_inputs_drawn_from_a_range_with_ends_can_be_left() -> None:
+    drawn = torch.Generator().manual_seed(3)
+    uniform, normal = torch.rand(4096, generator=drawn), torch.randn(4096, generator=drawn)
+    other = torch.rand(4096, generator=drawn)
+    assert not leaves_range([other], [uniform])
+    assert not leaves_range([other * 0.5 + 0.2], [uniform])
+    assert leaves_range([-other], [uniform])
+    assert leaves_range([torch.cat([other, torch.tensor([16.0])])], [uniform])
+    assert not leaves_range([normal * 1e3], [normal])
+    assert not leaves_range([torch.ones(4096) * 3], [torch.ones(4096)])
+    assert not leaves_range([torch.arange(9)], [torch.arange(9)])
+    assert leaves_range([normal, -other], [normal, uniform])

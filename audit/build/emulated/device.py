@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +13,13 @@ from audit.build.emulated.build import EmulatedBuild, build, prepare
 from audit.build.emulated.cache import digests
 from audit.build.emulated.patterns import FILLS, FRESH_SHARED, NO_BLOCKS, POISON_NAN, POISON_NUMBER
 from audit.build.emulated.symbols import located
+from audit.build.second_compiler import UNBOUND
 from audit.build.settings import Configuration, EmulatedSettings, TensorDevice
 from audit.model import BuildNote, Claim, Device, Shape, Variant
+from audit.model.errors import CompileError
 
+BINDING = re.compile(r"PYBIND11_MODULE|TORCH_LIBRARY|PyInit_|RegisterOperators")
+"""What a source needs for Python to find a function in its library, comments counted."""
 SEED = 20250220
 """Seed of the random thread and block orders; the inputs have seeds of their own."""
 ORDERS = ("forward", "reverse", "random")
@@ -144,6 +149,9 @@ class EmulatedDevice:
             limits = {"limit_s": self.session_limit_s, "kernel_limit_s": self.kernel_limit_s}
             return build_python(source, variant, optimisation=optimisation, **limits)
         library = build(source, optimisation=optimisation, compute_capability=variant.compute_capability)
+        texts = (source.parent / one.file for one in library.reads)
+        if not any(BINDING.search(one.read_text(encoding="utf-8", errors="replace")) for one in texts):
+            raise CompileError(UNBOUND, rung=library.rung)
         return EmulatedVariant(
             library=library,
             variant=variant,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +23,9 @@ def with_given(imported: Imported, given: Given) -> Imported:
         BadInput: a tolerance or a ratio that is none, or a size that the claim does not name.
     """
     if given.tolerance is not None:
-        checked = published.checked(given.tolerance, where="--tolerance")
-        found = replace(imported, tolerance=Tolerance(checked, "given by the user when it was imported"))
+        if not 0 <= given.tolerance < math.inf:
+            raise BadInput(f"--tolerance {given.tolerance:g}: a tolerance is finite and not negative")
+        found = replace(imported, tolerance=Tolerance(given.tolerance, "given by the user when it was imported"))
         imported = _without(found, "tolerance")
     if given.claimed:
         figures = [
