@@ -36,6 +36,8 @@ OF_THE_MACHINE = re.compile(
 STOPPED = re.compile(r"error: the (?:build|compiler) (?:had not ended|was ended)")
 """A limit ended the first compiler: another would only come to its own."""
 ERROR = re.compile(r"\berror\b|undefined symbol|ptxas fatal", re.IGNORECASE)
+GENERATED = "c10/cuda/impl/cuda_cmake_macros.h"
+"""A header that torch's own build writes, with this one macro; torch for the CPU comes without it."""
 INLINE_HEADERS = "#include <torch/types.h>\n#include <cuda.h>\n#include <cuda_runtime.h>\n"
 """What torch puts before the CUDA texts of an extension."""
 
@@ -82,9 +84,11 @@ def of_nvcc(source: Path, *, compute_capability: int) -> Refusal | None:
         return None
     folders = _headers(Path(torch.origin).parent)
     with Scratch() as folder:
-        text = folder / f"{source.stem}.cu"
+        text, generated = folder / f"{source.stem}.cu", folder / "generated" / GENERATED
         text.write_text(unit, encoding="utf-8")
-        arguments = [*_flags(folders, compute_capability), f"-I{source.parent}", str(text)]
+        generated.parent.mkdir(parents=True)
+        generated.write_text("#define C10_CUDA_BUILD_SHARED_LIBS\n", encoding="utf-8")
+        arguments = [*_flags([*folders, folder / "generated"], compute_capability), f"-I{source.parent}", str(text)]
         nvcc = str(home / "bin" / "nvcc")
         done = command.run([nvcc, *arguments], folder=folder, limit_s=LIMIT_S, reads=[source.parent, *folders])
         version = command.run([nvcc, "--version"], folder=folder, limit_s=VERSION_LIMIT_S)

@@ -42,6 +42,13 @@ def test_a_source_that_nvcc_refuses_too_comes_with_its_words_and_version(tmp_pat
 
 
 @needs_nvcc
+def test_torchs_cuda_headers_are_read_where_torch_is_for_the_cpu(tmp_path: Path) -> None:
+    found = said(tmp_path, f"#include <c10/cuda/CUDAMacros.h>\n{BAD}")
+    assert found is not None
+    assert 'claimed.cu(4): error: identifier "factor" is undefined' in found.log
+
+
+@needs_nvcc
 @pytest.mark.parametrize(
     ("text", "words"),
     [
