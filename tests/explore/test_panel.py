@@ -10,7 +10,7 @@ import pytest
 from audit.apps.explore import panel
 from audit.apps.explore.panel import Panel
 
-REPORTS = Path(__file__).resolve().parents[2] / "reports" / "triangular_mm"
+REPORTS = Path(__file__).resolve().parents[2] / "reports" / "wmma_vs_cublas"
 CORE = {"Dropdown", "HBox", "HTML", "Image", "VBox"}
 """Widgets of ipywidgets itself, in 7.7 (Colab) as in 8, which need no widget manager of others."""
 
@@ -24,13 +24,13 @@ def shown() -> Panel:
 def test_picking_draws(shown: Panel) -> None:
     before = shown.images["times"].value
     assert shown.picks["variant"].value == "claimed"
-    shown.picks["variant"].value = "wmma_split"
+    shown.picks["variant"].value = "fixed_register_tiled"
     assert shown.images["times"].value != before
     assert shown.picks["device"].options == ("cuda", "emulated")
     shown.picks["device"].value = "emulated"
-    assert shown.picks["shape"].options == ("N = 1", "N = 33", "N = 255")
-    shown.picks["shape"].value = "N = 33"
-    assert "wmma_split at N = 255, emulated" in shown.captions["coverage"].value
+    assert len(shown.picks["shape"].options) == 3
+    shown.picks["shape"].value = "M = 33, K = 70, N = 20"
+    assert "fixed_register_tiled at M = 70, K = 33, N = 130, emulated" in shown.captions["coverage"].value
     shown.record.value = "emulated"
     assert shown.picks["variant"].value == "claimed"
     assert "NOT MEASURED" in shown.captions["times"].value

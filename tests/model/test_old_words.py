@@ -9,7 +9,7 @@ from audit.apps import selftest
 from audit.model import old_words, store
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
-PUBLISHED = REPORTS / "triangular_mm/h100/record.json"
+PUBLISHED = REPORTS / "shrunk_batch/h100/record.json"
 
 
 def test_a_published_record_has_the_states_and_roles_of_today() -> None:
@@ -17,8 +17,6 @@ def test_a_published_record_has_the_states_and_roles_of_today() -> None:
     assert written["schema"] == 2
     assert {rung["state"] for rung in written["ladder"]} == {"cleared", "convicted"}
     assert {rung.state for rung in record.ladder} == {"passed", "failed"}
-    assert [one.variant for one in record.ladder if one.role == "no_op"] == ["no_op"]
-    assert len([one for one in record.findings if one.target == "no_op"]) == 49
     assert {one["reproduce_with"] for one in record.model_dump()["findings"]} == {
         one["see_again"] for one in written["findings"]
     }
@@ -30,6 +28,7 @@ def test_keys_are_renamed_but_in_evidence_and_never_over_another() -> None:
         "sandbox": [{"state": "passed"}],
         "evidence": {"walls": 1, "state": "cleared"},
     }
+    assert old_words.replaced({"variant": [{"role": "thief"}]}) == {"variant": [{"role": "no_op"}]}
     assert old_words.replaced({"beside": 1, "secondary_devices": 2}) == {"beside": 1, "secondary_devices": 2}
 
 

@@ -37,8 +37,8 @@ FINE = {"shape": [3], "dtype": "float32", "digest": "0" * 32, "seconds": 0.5, "l
 COST: dict[str, Any] = {"cost": {"flops": 1.0, "bytes": 2.0}}
 CASE = {"case": 0, "shape": {"N": 3}, "expected_shape": [3], "expected_dtype": "float32", "expected_at": 0}
 VARIED = {"of": 0, "bits": {"fp32": 23.5, "tf32": None}, "trivial": {"zeros": 3}, "inputs": []}
-MOVED = {"of": 0, "variation": "one_element", "group": "moved", "headroom": {}, "stem": "/x/0.one_element",
-         "expected_shape": [3], "expected_dtype": "float32", "expected_at": 24}  # fmt: skip
+MOVED = {"of": 0, "variation": "one_element", "group": "moved", "headroom": {}, "outside": False,
+         "stem": "/x/0.one_element", "expected_shape": [3], "expected_dtype": "float32", "expected_at": 24}  # fmt: skip
 
 
 def steps() -> list[dict[str, Any]]:
