@@ -188,7 +188,7 @@ def _asked(
         known.slow.add(call)
         raise Unsupported(late)
     if not reply.finished and NO_MEMORY.search(reply.detail):
-        raise Unsupported("a call of that size in the memory of this machine")
+        raise SessionBroken("a call of that size needs more memory than this machine has")
     if not reply.finished:
         raise SessionBroken(f"{reply.ending} after {len(reply.events)} of {len(files)} shapes: {reply.detail}")
     return [(event, folder) for event in reply.events]

@@ -14,7 +14,7 @@ from audit.build.settings import Configuration, EmulatedSettings
 from audit.model import Harness
 from audit.model.errors import Unsupported
 from audit.probes import answer, claimed_blocks, claimed_launches, claimed_shape
-from audit.probes.called import Call, Case
+from audit.probes.called import Call, Case, SessionBroken
 from audit.probes.claimed_shape import Launched
 from audit.probes.references import References
 from audit.probes.target import Target
@@ -110,23 +110,40 @@ def test_a_python_source_without_kernels_is_not_asked(tmp_path: Path) -> None:
     assert claimed_shape.needed(made) == SHAPE
 
 
-def test_host_code_that_does_not_come_back_in_time_is_no_answer_and_is_asked_once(tmp_path: Path) -> None:
-    asked = []
+class Ended:
+    """Workers whose process ends in one way; `asked` holds the limits of the calls."""
 
-    class Slow:
-        def call(self, *_: Any, limit_s: float) -> Any:
-            asked.append(limit_s)
-            return SimpleNamespace(ending="timed out", finished=False, events=[], detail="late")
+    def __init__(self, ending: str, detail: str) -> None:
+        self.reply = SimpleNamespace(ending=ending, finished=False, events=[], detail=detail)
+        self.asked: list[float] = []
 
-    made = target(tmp_path, "")
-    made.folder, made.workers, made.references, made.violations = tmp_path, Slow(), References(), []  # type: ignore[misc, assignment]
+    def call(self, *_: Any, limit_s: float) -> Any:
+        self.asked.append(limit_s)
+        return self.reply
+
+
+def target_with(folder: Path, workers: Ended) -> Any:
+    made = target(folder, "")
+    made.folder, made.workers, made.references, made.violations = folder, workers, References(), []  # type: ignore[misc, assignment]
     made.claim.entry, made.claim.harness = "forward", Harness()  # type: ignore[misc]
     made.built.limit_s = 60.0  # type: ignore[misc]
     made.built.settings = lambda **_: SETTINGS  # type: ignore[method-assign]
+    return made
+
+
+def test_memory_that_this_machine_lacks_is_an_error_that_says_so(tmp_path: Path) -> None:
+    made = target_with(tmp_path, Ended("raised", "RuntimeError: std::bad_alloc"))
+    with pytest.raises(SessionBroken, match="needs more memory than this machine has"):
+        claimed_shape._asked(made, [tmp_path], {"blocks": 0})
+
+
+def test_host_code_that_does_not_come_back_in_time_is_no_answer_and_is_asked_once(tmp_path: Path) -> None:
+    slow = Ended("timed out", "late")
+    made = target_with(tmp_path, slow)
     for _ in range(2):
         with pytest.raises(Unsupported, match="a call of that size within 60 s"):
             claimed_shape._asked(made, [tmp_path], {"blocks": 0})
-    assert asked == [60.0]
+    assert slow.asked == [60.0]
 
 
 @pytest.mark.parametrize(
