@@ -25,8 +25,6 @@ Run = Literal["claim", "reference", "plant"]
 Step = Mapping[str, Any]
 """A run, the index of its case, and options; see `audit.run.requests.Step`."""
 INTERPRETER_ERROR = "InterpreterError"
-MOST_MIDDLE_BYTES = 32 << 20
-"""Of the inputs and the right result of a case at which many questions are asked, where there is a smaller one."""
 LARGEST_ITEM_BYTES = 16
 """An element of complex128: no output has larger ones."""
 
@@ -285,30 +283,6 @@ def item_bytes(dtype: str) -> int:
         return 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
     except TypeError:
         raise SessionBroken(f"elements of type {dtype} cannot be compared; see contract") from None
-
-
-def largest_of(cases: Sequence[Case]) -> Case:
-    """The case with the most elements."""
-    return max(cases, key=_size)
-
-
-def middle_of(cases: Sequence[Case]) -> Case:
-    """A case of middle size, or a smaller one where its arrays are large."""
-    by_size = counting(cases)
-    place = len(by_size) // 2
-    while place and by_size[place].bytes > MOST_MIDDLE_BYTES:
-        place -= 1
-    return by_size[place]
-
-
-def counting(cases: Sequence[Case]) -> list[Case]:
-    """The cases whose failures are the claim's, the smallest first; where there is none, all."""
-    return sorted([case for case in cases if case.counts] or cases, key=_size)
-
-
-def _size(case: Case) -> tuple[int, int]:
-    """Elements of the result; where that is the same for all, as one number is, the sizes of the problem."""
-    return case.expected.size, math.prod(case.shape.values())
 
 
 def refuse_limits(calls: Iterable[Call]) -> None:

@@ -23,11 +23,10 @@ from audit.probes.called import (
     Run,
     SessionBroken,
     Step,
-    largest_of,
-    middle_of,
     refuse_limits,
     value_calls,
 )
+from audit.probes.cases import largest_of, middle_of
 from audit.probes.compare import Comparison, Scale, compare
 from audit.probes.references import References
 from audit.run import correctness, requests

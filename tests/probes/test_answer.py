@@ -15,7 +15,8 @@ from audit.claims.shapes.counting import Scope
 from audit.model import Finding
 from audit.probes import answer, contract
 from audit.probes.answer import Answer, Seen, failed, passed
-from audit.probes.called import MOST_MIDDLE_BYTES, Call, Case, Mode, middle_of
+from audit.probes.called import Call, Case, Mode
+from audit.probes.cases import MOST_MIDDLE_BYTES, middle_of
 from audit.probes.memory_access import smaller
 from audit.probes.target import Target
 
