@@ -76,7 +76,7 @@ def run(request: Launches, writer: EventWriter) -> Iterator[dict[str, Any]]:
     for place, values in enumerate(every):
         given = placed([cast(value, harness) for value in values], there, harness.host)
         result, raised = _called(call, given)
-        event: dict[str, Any] = {"launched": place, "raised": raised}
+        event: dict[str, Any] = {"launched": place, "raised": raised, "shape": None}
         if _is_kept(result) and there is not _unwritten:
             event["blanked"] = device.blank_unwritten(result)
             event |= {"shape": list(result.shape), "dtype": str(result.dtype).removeprefix("torch.")}

@@ -194,7 +194,7 @@ class Launched(Event):
     launched: Count
     raised: Text | None
     blanked: bool | None = None
-    shape: Sizes = []
+    shape: Sizes | None
     dtype: Name = ""
     digest: Digest = ""
     launches: Annotated[list[Launch], Field(max_length=MOST_LISTED)]

@@ -162,6 +162,18 @@ def test_calls_of_which_a_few_blocks_say_nothing(changed: dict[str, Any], why: s
     assert why in (claimed_blocks._why_not({**EVENT, **changed}, CASE) or "")
 
 
+def test_a_few_blocks_that_are_stopped_are_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped = {**EVENT, "shape": None, "reports": [{"kind": "time-limit", "message": "too long"}]}
+    made = target(tmp_path, "")
+    made.variant.role, made.built.poisons = "claimed", ("first", "second")  # type: ignore[misc, assignment]
+    made.is_reference, made.cases = False, ()  # type: ignore[misc]
+    monkeypatch.setattr(claimed_shape, "launched", lambda *_: [Launched(SHAPE, None, [LAST], [])])
+    monkeypatch.setattr(claimed_shape, "case_of", lambda _: CASE)
+    monkeypatch.setattr(claimed_shape, "parts", lambda *_, **__: (stopped, Call({}, tmp_path / "0.bin")))
+    with pytest.raises(Unsupported, match="a few blocks of the claimed shape: too long"):
+        answer.ask(claimed_blocks, made)
+
+
 @pytest.mark.parametrize("launches", [[LAST], [WHOLE, LAST], [WHOLE], [{**WHOLE, "atomics": True}, LAST]])
 def test_calls_of_which_a_few_blocks_say_something(launches: list[dict[str, Any]]) -> None:
     blanked = launches[-1] is LAST
