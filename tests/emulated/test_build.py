@@ -72,6 +72,17 @@ def test_a_name_of_torch_sends_the_source_to_the_next_rung(message, higher):
     assert _next_rung("micro", message) == higher
 
 
+def test_assertions_of_torchs_own_headers_find_their_text_in_the_runtime(tmp_path):
+    checks = "".join(f'  TORCH_CHECK(in.size({i}) == in.size({i + 1}), "axis {i}");\n' for i in range(3))
+    built = build(
+        source(tmp_path, GOOD.replace("  auto out", f"{checks}  auto out").replace("matmul(out, out)", "clone(out)"))
+    )
+    assert built.rung == "micro"
+    assert run(built, "answer = functions['forward'](torch.ones(2, 2, 2, 2)).sum().item()") == 32.0
+    name = "_ZN3c106detail12_str_wrapperIJPKcRKiEE4callB5cxx11ERKS3_S5_"
+    assert run(built, f"import ctypes; answer = hasattr(ctypes.CDLL(None), '{name}')")
+
+
 def test_a_header_beside_the_source_counts(tmp_path):
     path = source(tmp_path)
     first = build(path)
