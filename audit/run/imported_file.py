@@ -63,13 +63,30 @@ def as_on_a_gpu(*, meta: bool = False) -> Iterator[None]:
     """Make tensors that are asked for on a GPU on the CPU, or, to learn shapes alone, on torch's meta device."""
     torch.Generator = _Generator  # type: ignore[misc]
     try:
-        with _OnMeta() if meta else FakeCuda():
+        with _without_compiler() if meta else nullcontext(), _OnMeta() if meta else FakeCuda():
             yield
     finally:
         torch.Generator = _PLAIN  # type: ignore[misc]
 
 
 _PLAIN = torch.Generator
+_COMPILER = "torch._dynamo"
+
+
+@contextmanager
+def _without_compiler() -> Iterator[None]:
+    """Spare the import of torch's compiler, over a second, where shapes alone are computed: torch's rules for shapes
+    import it to be left out of what it compiles, and nothing is compiled."""
+    if _COMPILER in sys.modules:
+        yield
+        return
+    stand_in = ModuleType(_COMPILER)
+    vars(stand_in)["disable"] = lambda function, *_, **__: function
+    sys.modules[_COMPILER] = vars(torch)["_dynamo"] = stand_in
+    try:
+        yield
+    finally:
+        del sys.modules[_COMPILER], vars(torch)["_dynamo"]
 
 
 class _Generators(type):

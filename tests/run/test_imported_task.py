@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -136,6 +138,27 @@ def test_the_least_work_is_nothing_where_it_is_not_certain(tmp_path: Path) -> No
     assert FunctionTask(shared, function="f").cost({})["bytes"] == 0.0
     assert FunctionTask(repeated, function="f").cost({})["bytes"] == 4.0
     assert FunctionTask(broken, function="f").cost({})["bytes"] == 0.0
+
+
+SHAPES_ALONE = """
+import sys
+from pathlib import Path
+
+import torch
+from audit.run.imported_task import FunctionTask
+task = FunctionTask(Path({path!r}), function="reference")
+print(task.cost({{"batch_size": 4096}})["bytes"], "torch._dynamo" in sys.modules)
+print(torch.compile(lambda x: torch.sin(x) + 1, backend="eager")(torch.zeros(2)).tolist())
+print(task.cost({{"batch_size": 2}})["bytes"], sys.modules["torch._dynamo"].__name__)
+"""
+
+
+def test_the_least_work_takes_no_import_of_torchs_compiler_which_works_afterwards(tmp_path: Path) -> None:
+    text = "import torch\n\nbatch_size = 8\n\n\ndef reference(x):\n    return torch.tanh(x) + 1\n\n\n"
+    text += "def get_inputs():\n    return [torch.randn(batch_size, 3)]\n"
+    source = SHAPES_ALONE.format(path=str(file(tmp_path, text)))
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["49152.0 False", "[1.0, 1.0]", "24.0 torch._dynamo"]
 
 
 def test_a_result_is_one_tensor_or_several() -> None:

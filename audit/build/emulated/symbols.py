@@ -14,13 +14,19 @@ from audit.sandbox import command
 _LINE = re.compile(r"^(?P<file>.+):(?P<line>\d+)(?: \(discriminator \d+\))?$")
 _SOURCE_SUFFIXES = (".cu", ".cuh")
 _LIMIT_S = 60.0
+_known: dict[tuple[Path, int], int | None] = {}
+"""By library, whose name follows from its contents, and offset: most sessions of an audit report the same ones."""
 
 
 def located(reports: Sequence[dict[str, Any]], library: Path) -> list[dict[str, Any]]:
     """Reports of the emulated device, with `line` filled in from debug information where it was unknown."""
-    unknown = [place for place, one in enumerate(reports) if one["line"] is None and one["library_offset"] is not None]
-    lines = dict(zip(unknown, resolve(library, [reports[place]["library_offset"] for place in unknown]), strict=True))
-    return [{**one, "line": lines.get(place, one["line"])} for place, one in enumerate(reports)]
+    asked = {one["library_offset"] for one in reports if one["line"] is None} - {None}
+    new = sorted(offset for offset in asked if (library, offset) not in _known)
+    _known.update(((library, offset), line) for offset, line in zip(new, resolve(library, new), strict=True))
+    return [
+        {**one, "line": _known.get((library, one["library_offset"])) if one["line"] is None else one["line"]}
+        for one in reports
+    ]
 
 
 def resolve(library: Path, offsets: Sequence[int]) -> list[int | None]:
