@@ -16,6 +16,7 @@ from pathlib import Path
 
 from audit.build.cuda.compile import RUNG, compiler_words
 from audit.build.cuda.toolchain import cuda_home, parse_nvcc
+from audit.build.names import TORCH_MACROS
 from audit.build.python.source import PythonSource
 from audit.model import BuildNote, Variant
 from audit.model.errors import AuditError, BadInput
@@ -83,18 +84,20 @@ def of_nvcc(source: Path, *, compute_capability: int) -> Refusal | None:
     if home is None or torch is None or torch.origin is None or unit is None:
         return None
     folders = _headers(Path(torch.origin).parent)
+    nvcc = str(home / "bin" / "nvcc")
     with Scratch() as folder:
         text, generated = folder / f"{source.stem}.cu", folder / "generated" / GENERATED
         text.write_text(unit, encoding="utf-8")
         generated.parent.mkdir(parents=True)
         generated.write_text("#define C10_CUDA_BUILD_SHARED_LIBS\n", encoding="utf-8")
-        arguments = [*_flags([*folders, folder / "generated"], compute_capability), f"-I{source.parent}", str(text)]
-        nvcc = str(home / "bin" / "nvcc")
-        done = command.run([nvcc, *arguments], folder=folder, limit_s=LIMIT_S, reads=[source.parent, *folders])
+        own = [*_flags([*folders, folder / "generated"], compute_capability), f"-I{source.parent}", str(text)]
+        words = ""
+        for macros in ((), TORCH_MACROS):  # each is how some builds are made: only what neither takes is refused
+            done = command.run([nvcc, *macros, *own], folder=folder, limit_s=LIMIT_S, reads=[source.parent, *folders])
+            words = _errors(compiler_words(done.out + done.err))
+            if done.code == 0 or done.stopped or not words or OF_THE_MACHINE.search(words):
+                return None
         version = command.run([nvcc, "--version"], folder=folder, limit_s=VERSION_LIMIT_S)
-    words = _errors(compiler_words(done.out + done.err))
-    if done.code == 0 or done.stopped or not words or OF_THE_MACHINE.search(words):
-        return None
     try:
         release = parse_nvcc(version.out)[1]
     except BadInput:
@@ -119,7 +122,6 @@ def _headers(torch: Path) -> list[Path]:
 
 
 def _flags(folders: list[Path], compute_capability: int) -> list[str]:
-    """Without the macros by which torch's builder takes operators away: only what nvcc itself refuses counts."""
     arch = f"-arch=sm_{max(NEWEST, compute_capability)}"
     return [
         "-cubin",

@@ -63,12 +63,25 @@ def test_what_the_assembler_alone_refuses_is_refused(text: str, words: str, tmp_
 
 
 NEWER = """__global__ void later() { asm volatile("wgmma.fence.sync.aligned;\\n" ::: "memory"); }\n"""
+WITHOUT_OPERATORS = """#include <cuda_fp16.h>
+struct Half {
+    __device__ operator float() const { return 0.0f; }
+    __device__ operator __half() const { return __half(); }
+};
+__global__ void larger(const Half* a, bool* b) { *b = a[0] > a[1]; }
+"""
+WITH_OPERATORS = "#include <cuda_fp16.h>\n__global__ void sum(__half* a) { a[0] = a[0] + a[1]; }\n"
+TAKEN = {
+    "taken": GOOD,
+    "a header missing here": f'#include "absent.h"\n{BAD}',
+    "another target": NEWER,
+    "taken as torch builds it": WITHOUT_OPERATORS,
+    "taken as nvcc alone builds it": WITH_OPERATORS,
+}
 
 
 @needs_nvcc
-@pytest.mark.parametrize(
-    "text", [GOOD, f'#include "absent.h"\n{BAD}', NEWER], ids=["taken", "a header missing here", "another target"]
-)
+@pytest.mark.parametrize("text", TAKEN.values(), ids=TAKEN)
 def test_what_nvcc_takes_or_cannot_judge_is_no_refusal(tmp_path: Path, text: str) -> None:
     assert said(tmp_path, text) is None
 

@@ -20,19 +20,13 @@ from audit.build.cuda.toolchain import Toolchain
 from audit.build.dependencies import listed, own_files
 from audit.build.emulated import toolchain as host
 from audit.build.emulated.cache import fingerprint, made
+from audit.build.names import TORCH_MACROS
 from audit.model import SourceFile, untrusted
 from audit.model.errors import CompileError, Unsupported
 from audit.sandbox import command
 
 FOLDER, RULE, NOTE = "claim", "rule.d", "read.json"
-_MACROS = (
-    "-DTORCH_EXTENSION_NAME=audited",
-    "-DTORCH_API_INCLUDE_EXTENSION_H",
-    "-D__CUDA_NO_HALF_OPERATORS__",
-    "-D__CUDA_NO_HALF_CONVERSIONS__",
-    "-D__CUDA_NO_BFLOAT16_CONVERSIONS__",
-    "-D__CUDA_NO_HALF2_OPERATORS__",
-)
+_MACROS = ("-DTORCH_EXTENSION_NAME=audited", "-DTORCH_API_INCLUDE_EXTENSION_H", *TORCH_MACROS)
 """What torch's builder defines."""
 
 

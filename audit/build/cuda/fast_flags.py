@@ -7,15 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from audit.build.cuda.fast_refusal import NotFast
+from audit.build.names import TORCH_MACROS
 
-# What torch's extension builder adds to every nvcc call; -default-device is NVRTC's form of the relaxed constexpr.
-_TORCH = (
-    "-D__CUDA_NO_HALF_OPERATORS__",
-    "-D__CUDA_NO_HALF_CONVERSIONS__",
-    "-D__CUDA_NO_BFLOAT16_CONVERSIONS__",
-    "-D__CUDA_NO_HALF2_OPERATORS__",
-    "-default-device",
-)
+_TORCH = (*TORCH_MACROS, "-default-device")  # NVRTC's form of the relaxed constexpr
 _SAME = re.compile(
     r"--?(?:use_fast_math|ftz=\w+|prec-div=\w+|prec-sqrt=\w+|fmad=\w+|maxrregcount=\d+|generate-line-info|"
     r"extra-device-vectorization|restrict|std=c\+\+(?:14|17|20))|-lineinfo|-[DU]\w+(?:=[\w.+-]+)?"
