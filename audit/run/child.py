@@ -26,6 +26,7 @@ Serve = Callable[[Any, EventWriter], Iterator[dict[str, Any]]]
 """Answers a request of one kind, event by event."""
 TAIL_BYTES = 4000
 LATE = "late"
+_LOOK_S = 0.01
 PR_SET_DUMPABLE = 4
 
 
@@ -65,9 +66,9 @@ class Child:
         with suppress(OSError):  # a kept process may have ended since, or take nothing; the watch sees it
             wire.send(self._ask, request, descriptors)
         stopped, violation = None, None
-        deadline = time.monotonic() + request.limit_s
+        deadline = processes.Deadline(request.limit_s)
         try:
-            stopped = self._watch(deadline=deadline)
+            stopped = self._watch(deadline)
         except ProtocolViolation as seen:
             violation = str(seen)
         transcript = self._channel.transcript
@@ -80,7 +81,7 @@ class Child:
         )
         if ended.finished:
             return ended
-        if stopped is None and violation is None and not _over_by(self._pid, deadline):
+        if stopped is None and violation is None and not _ends_by(self._pid, deadline):
             stopped = LATE
         status = self._collect()
         how = {
@@ -96,11 +97,11 @@ class Child:
         if self._pid:
             self._collect()
 
-    def _watch(self, *, deadline: float) -> str | None:
+    def _watch(self, deadline: processes.Deadline) -> str | None:
         """Read events until the session was served or its process ended or closed its end. Return `LATE`, or the bound
         it was over, where either stops it. Raises ProtocolViolation."""
         while not self._channel.transcript.served:
-            if time.monotonic() > deadline:
+            if deadline.over():
                 return LATE
             if (over := self._usage.over()) is not None:
                 return over
@@ -157,13 +158,13 @@ def _live(
         os._exit(code)
 
 
-def _over_by(pid: int, deadline: float) -> bool:
-    """Whether a process that closed its channel has ended by then: it may do so by itself."""
-    process = os.pidfd_open(pid)
-    try:
-        return bool(select.select([process], [], [], max(0.0, deadline - time.monotonic()))[0])
-    finally:
-        os.close(process)
+def _ends_by(pid: int, deadline: processes.Deadline) -> bool:
+    """Whether a process that closed its channel ends by itself within its limit."""
+    while not _over(pid):
+        if deadline.over():
+            return False
+        time.sleep(_LOOK_S)
+    return True
 
 
 def _over(pid: int) -> bool:

@@ -107,7 +107,7 @@ class Workers:
         self._fork_server.close()
 
     def call(self, request: AnyRequest, *, limit_s: float) -> Reply:
-        """Run one session in a fresh process, which is killed with all it started after so many wall-clock seconds."""
+        """Run one session in a fresh process, which is killed with all it started after its `Deadline`."""
         self._stop_if_interrupted()
         supervisor = self._idle.get()
         try:

@@ -30,7 +30,7 @@ class Request(Frozen):
         inputs: files of arguments.
         folder: takes the files that a session writes.
         caches: where compilers may write.
-        limit_s: wall-clock seconds, filled in by the pool like what follows.
+        limit_s: seconds, see `processes.Deadline`, filled in by the pool like what follows.
         keep: the process serves further sessions.
         place: its folders, which stand for `inputs`, `folder` and `caches`.
     """

@@ -92,7 +92,7 @@ class Supervisor:
         Raises:
             WorkerFailed: the supervisor was ended, or did not keep its own time limit.
         """
-        limit_s = request.limit_s + GRACE_S
+        limit_s = processes.MOST_PATIENCE * request.limit_s + GRACE_S
         try:
             line = self._number or self._introduced(limit_s)
             if line:

@@ -15,14 +15,15 @@ from typing import IO
 from audit.model.run_directory import Scratch
 from audit.sandbox import limits, surroundings
 from audit.sandbox.launch import LATE
+from audit.sandbox.processes import MOST_PATIENCE
 from audit.sandbox.surroundings import scrubbed
 
 LAUNCHER = "audit.sandbox.launch"
 NEVER_ENDED = -1
 _LONGEST_REASON = 1000
 _GRACE_S = 30.0
-_running: set[subprocess.Popen[bytes]] = set()
 """How long after its own limit a launcher that does not answer is ended from here."""
+_running: set[subprocess.Popen[bytes]] = set()
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def run(
     Args:
         command: the program and its arguments.
         folder: where it runs; it may read and write there. A Python module finds the kit there too.
-        limit_s: wall-clock seconds.
+        limit_s: seconds, see `processes.Deadline`.
         reads: files and folders it may read besides.
         network: it may open sockets, where it gets a network without any other machine.
         environment: instead of this process's, scrubbed either way.
@@ -102,7 +103,7 @@ def _launched(
             )
         _running.add(launcher)
         try:
-            return launcher.wait(limit_s + _GRACE_S), reasons.read(_LONGEST_REASON).decode()
+            return launcher.wait(MOST_PATIENCE * limit_s + _GRACE_S), reasons.read(_LONGEST_REASON).decode()
         except subprocess.TimeoutExpired:
             return NEVER_ENDED, LATE
         finally:

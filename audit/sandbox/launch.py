@@ -12,7 +12,6 @@ import os
 import select
 import signal
 import sys
-import time
 from typing import Any, NoReturn
 
 from audit.sandbox import machine, native, processes
@@ -40,7 +39,7 @@ def main() -> int:
     if child == 0:
         os._exit(_first(request, limit))
     with os.fdopen(1, "rb", closefd=False) as prints:
-        reason = _watched(child, Usage(limit, request["caches"], prints), time.monotonic() + request["limit_s"])
+        reason = _watched(child, Usage(limit, request["caches"], prints), processes.Deadline(request["limit_s"]))
     if reason is not None:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
@@ -81,12 +80,12 @@ def _run(request: dict[str, Any], limit: Bounds) -> NoReturn:
         os._exit(NOT_STARTED)
 
 
-def _watched(child: int, usage: Usage, deadline: float) -> str | None:
+def _watched(child: int, usage: Usage, deadline: processes.Deadline) -> str | None:
     """Waits for the child; why it has to be ended, if it has to."""
     ended = os.pidfd_open(child)
     try:
         while not select.select([ended], [], [], _LOOK_S)[0]:
-            if time.monotonic() > deadline:
+            if deadline.over():
                 return LATE
             if (over := usage.over()) is not None:
                 return over

@@ -99,6 +99,39 @@ FOLDER_WEIGHT = 10
 """A folder takes the longest to remove: 4 ms on a disk under load, where a file takes 0.05 ms (measured)."""
 
 
+MOST_PATIENCE = 3.0
+"""The most times its limit that a process may take: one that starves itself waits for the processor too."""
+
+
+class Deadline:
+    """A limit of seconds for this process's descendants, those aside in which they were ready to run and had to wait.
+
+    So a machine that others keep busy ends no session. The kernel counts that time (`/proc/<pid>/schedstat`, see
+    Documentation/scheduler/sched-stats.rst); where it does not, every second counts.
+    """
+
+    def __init__(self, limit_s: float) -> None:
+        self._start, self._limit_s, self._waited_s = time.monotonic(), limit_s, _waited_s()
+
+    def over(self) -> bool:
+        """Whether the limit is over."""
+        passed_s = time.monotonic() - self._start
+        if passed_s <= self._limit_s:
+            return False
+        return passed_s > MOST_PATIENCE * self._limit_s or passed_s - (_waited_s() - self._waited_s) > self._limit_s
+
+
+def _waited_s() -> float:
+    """Seconds for which the descendant that waited longest was ready to run and had no processor."""
+    return max((_waited_ns(process) for process in descendants()), default=0) / 1e9
+
+
+def _waited_ns(process: int) -> int:
+    with suppress(OSError, IndexError, ValueError):
+        return int((_PROC / str(process) / "schedstat").read_text(encoding="ascii").split()[1])
+    return 0
+
+
 class Usage:
     """Looks at a process's descendants now and then.
 

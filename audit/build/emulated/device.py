@@ -112,7 +112,7 @@ def in_order(order: str) -> dict[str, Any]:
 class EmulatedDevice:
     """See `audit.build.device.AuditDevice`.
 
-    A session is killed after `session_limit_s` of wall clock, a kernel after `kernel_limit_s` of processor time.
+    A session is late after `session_limit_s` (`processes.Deadline`), a kernel after `kernel_limit_s` of processor time.
     """
 
     session_limit_s: float = 60.0
