@@ -1,14 +1,17 @@
 """Is what a few blocks write at the claimed shape right, where that shape is too large to run whole?
 
 The corners of the grid and drawn blocks run on inputs of the claimed shape, twice, over two patterns of fresh memory;
-elements that they did not write, or whose bits depend on fresh memory, are left out. A result of another shape is wrong
-there, unless the host code reads values back, which blocks left out may have made. Blocks that add into memory
-together, or whose results later launches read, cannot be asked so. The draw of the blocks is unknown before the audit.
+elements that they did not write, or whose bits depend on fresh memory, are left out. A third call finds shared memory,
+and lanes that take no part, with other values in them: a result that follows these is undefined. A result of another
+shape is wrong there, unless the host code reads values back, which blocks left out may have made. Blocks that add into
+memory together, or whose results later launches read, cannot be asked so. The draw of the blocks is unknown before the
+audit.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -26,6 +29,9 @@ from audit.probes.undefined import undefined_beside
 NAME = "claimed_blocks"
 MECHANISMS = ("index arithmetic that overflows", "size dispatch", "wrong numbers")
 BLOCKS = 24
+FILL = "zero"
+"""Of shared memory and absent lanes in the third call; the others have a pattern of NaN, or zero, there."""
+_LEFT_UNWRITTEN = re.compile(r"__shared__|shfl")
 ASKED_OF = ("claimed", "known_bad", "known_good")
 """Roles: ablations and repairs are ours, and their shapes are chosen for them."""
 
@@ -53,7 +59,14 @@ def observe(target: Target) -> Seen:
     for event, _ in entries:
         if (why := _why_not(event, case)) is not None:
             raise Unsupported(why)
-    return _in_part(target, case, entries[0][0], *(call for _, call in entries))
+    first, second = (call for _, call in entries)
+    if (follows := _follows_fresh_shared(target, case, first)) is not None:
+        return {
+            "shape": dict(case.shape),
+            "follows_fresh_shared": follows,
+            "line": entries[0][0]["launches"][-1]["line"],
+        }
+    return _in_part(target, case, entries[0][0], first, second)
 
 
 def conclude(seen: Seen) -> Answer:
@@ -62,6 +75,12 @@ def conclude(seen: Seen) -> Answer:
     if "returned" in seen:
         text += f": expected a tensor of shape {seen['due']}, got one of shape {seen['returned']}"
         return failed(text, "hint" if seen["reads_back"] else "proved")
+    if "follows_fresh_shared" in seen:
+        text += (
+            ": elements of the result that follow what shared memory held before the kernel wrote it, or a lane that "
+        )
+        text += f"takes no part: {seen['follows_fresh_shared']:,}"
+        return failed(text, "undefined", line=seen["line"])
     if "blocks" not in seen:
         return (passed if seen["right"] else failed)(f"{text}: {sentence(seen)}")
     text += f": {seen['blocks_run']:,} of {seen['blocks']:,} blocks run"
@@ -79,6 +98,18 @@ def _wrong_already(target: Target) -> Seen | None:
     if not any(case.counts for case in target.cases):
         return None
     return premise(target, at_middle(target)["first"])
+
+
+def _follows_fresh_shared(target: Target, case: Case, first: Call) -> int | None:
+    """The elements that differ where shared memory starts as zeros; None where there are none or it cannot be asked."""
+    source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8", errors="replace")
+    if FILL not in target.built.fills or not _LEFT_UNWRITTEN.search(source):
+        return None
+    memory = next(iter(target.built.poisons))
+    event, other = claimed_shape.parts(target, case, blocks=BLOCKS, memory=memory, fill=FILL)
+    if _why_not(event, case) is not None:
+        return None
+    return int(np.count_nonzero(~_same(first, other))) or None
 
 
 def _in_part(target: Target, case: Case, event: dict[str, Any], first: Call, second: Call) -> Seen:

@@ -99,10 +99,12 @@ def launched(target: Target, shapes: Sequence[Shape]) -> list[Launched]:
     return found
 
 
-def parts(target: Target, case: Case, *, blocks: int, memory: str) -> tuple[dict[str, Any], Call]:
+def parts(
+    target: Target, case: Case, *, blocks: int, memory: str, fill: str | None = None
+) -> tuple[dict[str, Any], Call]:
     """A call of which so many blocks of each large launch are run: its event and its output, see `run.launches`."""
     drawn = {"blocks": blocks, "seed": zlib.crc32(case.expected.tobytes())}
-    ((event, folder),) = _asked(target, [case.inputs], drawn, memory=memory)
+    ((event, folder),) = _asked(target, [case.inputs], drawn, memory=memory, fill=fill)
     return event, Call(event, folder / "0.bin", target.violations)
 
 
@@ -162,7 +164,7 @@ def _of(target: Target) -> _Known:
 
 
 def _asked(
-    target: Target, files: Sequence[Path], drawn: Mapping[str, int], *, memory: str = "plain"
+    target: Target, files: Sequence[Path], drawn: Mapping[str, int], *, memory: str = "plain", fill: str | None = None
 ) -> list[tuple[dict[str, Any], Path]]:
     """The events of one process, and where its outputs lie."""
     known, limit_s = _of(target), target.built.limit_s
@@ -170,7 +172,7 @@ def _asked(
     if call in known.slow:
         raise Unsupported(late)
     folder = Path(tempfile.mkdtemp(prefix=f"{target.variant.name}-", dir=target.folder))
-    settings = target.built.settings(memory=memory, order="forward", check=False)
+    settings = target.built.settings(memory=memory, order="forward", check=False, fill=fill)
     assert isinstance(settings, EmulatedSettings | EmulatedPythonSettings)  # `needed` refuses a GPU
     configuration = settings.configuration.model_copy(update=drawn)
     request = requests.Launches(

@@ -156,6 +156,9 @@ CASES: list[tuple[Probe, Seen, Expected]] = [
        bad("N=4, the claimed shape: 24 of 1,000 blocks run; 3 of 2,000 elements they write are wrong; "
            "at [1] expected 2, got nan", grade, 9))
       for undefined, grade in ((None, "proved"), ("race: x", "undefined"))],
+    (claimed_blocks, {**AT4, "follows_fresh_shared": 3, "line": 9},
+     bad("N=4, the claimed shape: elements of the result that follow what shared memory held before the kernel wrote "
+         "it, or a lane that takes no part: 3", "undefined", 9)),
     *[(claimed_blocks, {**AT4, "returned": [2], "due": [4], "reads_back": reads_back},
        bad("N=4, the claimed shape: expected a tensor of shape [4], got one of shape [2]", grade))
       for reads_back, grade in ((False, "proved"), (True, "hint"))],
