@@ -151,3 +151,18 @@ def test_the_bar_names_every_stage_and_what_is_left(half: Progress) -> None:
 def test_no_bar_outside_a_notebook_or_where_nobody_watches() -> None:
     assert bar.bar(wanted=True) is None
     assert bar.bar(wanted=False) is None
+
+
+def test_a_stage_of_many_items_is_counted_apart_from_those_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(lines.time, "monotonic", lambda: now)
+    result = Progress(io.StringIO())
+    with result.stage("review"):
+        result.begin(200)
+        result.advance(200)
+        now = 1.0
+    with result.stage("emulated"):
+        result.begin(200)
+        result.advance(20)
+        now = 101.0
+        assert result.left() == "10% done, about 900 s left"

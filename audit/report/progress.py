@@ -79,6 +79,12 @@ class Progress:
         with self._lock:
             self._expected += pieces
 
+    def begin(self, pieces: int) -> None:
+        """Start to count anew, with pieces of another size: their share and their pace tell nothing of earlier ones."""
+        with self._lock:
+            self._expected, self._done = pieces, 0
+            self._busy_s, self._busy_since = 0.0, time.monotonic()
+
     def advance(self, pieces: int = 1) -> None:
         """Count pieces of work as done."""
         with self._lock:

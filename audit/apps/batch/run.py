@@ -110,7 +110,7 @@ class Run:
             began = time.monotonic()
             with self._progress.stage(stage.name):
                 self._progress.say(f"{len(waiting)} of {len(self.items)} items")
-                self._progress.expect(len(waiting))
+                self._progress.begin(len(waiting))
                 self._ask(stage, waiting)
             if waiting:
                 seconds = round(time.monotonic() - began, 2)
