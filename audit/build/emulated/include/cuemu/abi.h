@@ -42,6 +42,21 @@ struct SharedSlot {
   void* address;
 };
 
+// A matrix in device memory: element (i, j) lies i * row_step + j * column_step elements behind `data`. Types: 0 float, 1 double,
+// 2 half, 3 bfloat16.
+struct Matrix {
+  void* data;
+  int type;
+  std::int64_t rows, columns, row_step, column_step;
+};
+
+// c = alpha * a * b + beta * c, as a library does it for host code.
+struct Product {
+  const char* name;
+  Matrix a, b, c;
+  double alpha, beta;
+};
+
 using Combine = void (*)(void* const operands[kWarpSize], unsigned arrived, void* context);
 
 }  // namespace cuemu
@@ -103,4 +118,6 @@ int cuemu_compute_capability();
 std::size_t cuemu_shared_limit_opt_in();
 bool cuemu_allow_dynamic_shared(std::size_t bytes);
 std::uint64_t cuemu_clock();
+
+bool cuemu_product(const cuemu::Product* product);  // false: nothing was done, it touches what is not there
 }
