@@ -21,12 +21,19 @@ _LIBRARIES = {
     "Thrust": r"thrust(?=\s*::)",
     "CUTLASS": r"(?:cutlass|cute)(?=\s*::)",
 }
+_BUT = r"(?!\s*::\s*(?!(?:{})\b))".format  # but with a name behind it that is none of these
 _MODELLED = {
     "cuBLAS": (
         r"CUBLAS_(?!COMPUTE_32I|LT_|FILL_|DIAG_|SIDE_)\w+|getCurrentCUDABlasHandle|cublas(?:"
         r"Handle_t|Status_t|Operation_t|Math_t|ComputeType_t|DataType_t|PointerMode_t|AtomicsMode_t|GemmAlgo_t|Create|Destroy|"
         r"[GS]et(?:Stream|MathMode|PointerMode)|SetAtomicsMode|SetWorkspace|GetVersion|GetStatus(?:Name|String)|"
         r"[SDH]gemm(?:Batched|StridedBatched)?|Gemm(?:Batched|StridedBatched)?Ex|[SD]gemv)"
+    ),
+    "CUB": (
+        r"cub\s*::\s*(?:Block(?:Reduce|Scan|Load|Store|Exchange|RadixSort|MergeSort)|Warp(?:Reduce|Scan|MergeSort)|BLOCK_\w+|"
+        r"(?:Block(?:Reduce|Scan|Load|Store)Algorithm|Sum|Max|Min|ArgMax|ArgMin|KeyValuePair|NullType|DoubleBuffer)|"
+        rf"Device(?:Segmented)?(?:Reduce{_BUT('Reduce|Sum|Max|Min|ArgMax|ArgMin')}|"
+        rf"RadixSort{_BUT('Sort(?:Keys|Pairs)(?:Descending)?')})|DeviceScan{_BUT('(?:In|Ex)clusive(?:Sum|Scan)')})"
     ),
 }
 """What of a library the emulated device does: see docs/emulated_device.md."""

@@ -66,6 +66,7 @@ void cuemu_run_grid(const cuemu::LaunchRequest* request);
 
 void* cuemu_shared_slot(cuemu::SharedSlot* slot, std::size_t bytes, std::size_t alignment);
 void* cuemu_dynamic_shared();
+void cuemu_undefined(void* value, std::size_t bytes);  // filled as fresh shared memory is
 bool cuemu_is_shared(const void* address);
 // Addresses of the shared state space have 32 bits and count from the start of a block's shared memory.
 std::uint32_t cuemu_shared_address(const void* address);
@@ -78,6 +79,9 @@ struct cuemu_votes {
   int all, any, count;
 };
 cuemu_votes cuemu_block_barrier(int line, int predicate);
+
+// A barrier of other making has let its threads go: what was before it is ordered with what follows, for the whole block.
+void cuemu_end_phase();
 
 // Waits for every live lane of `mask`; the returned record stays valid until cuemu_exchange_done.
 const cuemu::Exchange* cuemu_exchange(unsigned mask, const void* value, std::size_t bytes, int line);
