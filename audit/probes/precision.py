@@ -5,9 +5,8 @@ type, and the float64 oracle on inputs rounded to TF32, fp16 and bf16. A claim t
 if it has no more bits than rounded inputs leave, at a case where the reference has far more. Whether the values are
 right within the tolerance is another question: `agreement` asks it, and the evidence says what it comes to here.
 
-Triton's interpreter multiplies float32 in `tl.dot` as float32, and a processor has no TF32 to allow, nor has cuBLAS on
-the emulated device; a GPU has. What
-such a source keeps of declared float32 without a GPU is no answer.
+Triton's interpreter multiplies float32 in `tl.dot` as float32, and a processor has no TF32 to allow; a GPU has. What
+such a source, or one that allows cuBLAS fewer bits, keeps of declared float32 without a GPU is no answer.
 """
 
 from __future__ import annotations
@@ -34,7 +33,8 @@ RANK = {"bf16": 0, "fp16": 1, "tf32": 1, "fp32": 2}
 """TF32 and fp16 keep the same 11 bits; they differ in range only. Split fp16 must reach float32 at standard inputs."""
 _LESS_ON_A_GPU = re.compile(
     r"\b(?:tl|language)\s*\.\s*dot(?:_scaled)?\b|allow_?tf32|set_float32_matmul_precision"
-    r"|\bCUBLAS_(?:TF32_)?TENSOR_OP_MATH\b|\bCUBLAS_COMPUTE_32F_FAST_\w+", re.IGNORECASE
+    r"|\bCUBLAS_(?:TF32_)?TENSOR_OP_MATH\b|\bCUBLAS_COMPUTE_32F_FAST_\w+",
+    re.IGNORECASE,
 )
 """Where float32 has fewer bits on a GPU than where a processor does the work."""
 

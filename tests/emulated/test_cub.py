@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -136,7 +137,7 @@ def test_functions_of_the_whole_device(right, order):
     down = np.argsort(-x, kind="stable")
     assert np.array_equal(keys, x[down])
     assert np.array_equal(places, down)
-    parts = [x[a:b] for a, b in zip(starts, starts[1:], strict=False)]
+    parts = [x[a:b] for a, b in pairwise(starts)]
     assert np.allclose(row_sums, [part.sum() for part in parts], atol=1e-4)
     assert np.array_equal(rows, np.concatenate([np.sort(part) for part in parts]))
 
@@ -182,7 +183,8 @@ def test_a_function_of_the_device_is_one_launch(wrong):
 def test_a_form_of_a_call_that_the_headers_lack_is_no_error_of_the_source(tmp_path):
     path = tmp_path / "k.cu"
     call = "cub::WarpReduce<int>(storage).HeadSegmentedSum(1, threadIdx.x == 3)"
-    kernel = f"__global__ void k(int* x) {{\n  __shared__ cub::WarpReduce<int>::TempStorage storage;\n  *x = {call};\n}}\n"
+    storage = "__shared__ cub::WarpReduce<int>::TempStorage storage;"
+    kernel = f"__global__ void k(int* x) {{\n  {storage}\n  *x = {call};\n}}\n"
     path.write_text(f"#include <torch/extension.h>\n#include <cub/warp/warp_reduce.cuh>\n{kernel}")
     with pytest.raises(Unsupported) as caught:
         build(path)

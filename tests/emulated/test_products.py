@@ -1,4 +1,4 @@
-"""cuBLAS on the emulated device: products against float64, status codes, and what a product touches that is not there."""
+"""cuBLAS on the emulated device: products against float64, status codes, and products of what is not there."""
 
 from __future__ import annotations
 
@@ -105,7 +105,10 @@ def test_arguments_that_cannot_be_are_refused(wrong):
     assert wrong["refused"][:2] == [[1, INVALID, NOT_SUPPORTED, 1, INVALID], []]
 
 
-@pytest.mark.parametrize(("name", "kind"), [("long rows", "out-of-bounds-read"), ("long result", "out-of-bounds-write")])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("long rows", "out-of-bounds-read"), ("long result", "out-of-bounds-write")],
+)
 def test_a_matrix_that_ends_outside_its_memory_is_reported(name, kind, wrong, built):
     status, reports, untouched = wrong[name]
     assert (status, untouched) == (FAILED, True)
