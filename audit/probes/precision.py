@@ -6,7 +6,7 @@ if it has no more bits than rounded inputs leave, at a case where the reference 
 right within the tolerance is another question: `agreement` asks it, and the evidence says what it comes to here.
 
 Triton's interpreter multiplies float32 in `tl.dot` as float32, and a processor has no TF32 to allow; a GPU has. What
-such a source keeps of declared float32 without a GPU is no answer.
+such a source, or one that allows cuBLAS fewer bits, keeps of declared float32 without a GPU is no answer.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ LEAST_GAP_BITS = 6.0
 RANK = {"bf16": 0, "fp16": 1, "tf32": 1, "fp32": 2}
 """TF32 and fp16 keep the same 11 bits; they differ in range only. Split fp16 must reach float32 at standard inputs."""
 _LESS_ON_A_GPU = re.compile(
-    r"\b(?:tl|language)\s*\.\s*dot(?:_scaled)?\b|allow_?tf32|set_float32_matmul_precision", re.IGNORECASE
+    r"\b(?:tl|language)\s*\.\s*dot(?:_scaled)?\b|allow_?tf32|set_float32_matmul_precision"
+    r"|\bCUBLAS_(?:TF32_)?TENSOR_OP_MATH\b|\bCUBLAS_COMPUTE_32F_FAST_\w+",
+    re.IGNORECASE,
 )
 """Where float32 has fewer bits on a GPU than where a processor does the work."""
 

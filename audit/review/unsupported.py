@@ -21,6 +21,22 @@ _LIBRARIES = {
     "Thrust": r"thrust(?=\s*::)",
     "CUTLASS": r"(?:cutlass|cute)(?=\s*::)",
 }
+_BUT = r"(?!\s*::\s*(?!(?:{})\b))".format  # but with a name behind it that is none of these
+_MODELLED = {
+    "cuBLAS": (
+        r"CUBLAS_(?!COMPUTE_32I|LT_|FILL_|DIAG_|SIDE_)\w+|getCurrentCUDABlasHandle|cublas(?:"
+        r"Handle_t|Status_t|Operation_t|Math_t|ComputeType_t|DataType_t|PointerMode_t|AtomicsMode_t|GemmAlgo_t|Create|Destroy|"
+        r"[GS]et(?:Stream|MathMode|PointerMode)|SetAtomicsMode|SetWorkspace|GetVersion|GetStatus(?:Name|String)|"
+        r"[SDH]gemm(?:Batched|StridedBatched)?|Gemm(?:Batched|StridedBatched)?Ex|[SD]gemv)"
+    ),
+    "CUB": (
+        r"cub\s*::\s*(?:Block(?:Reduce|Scan|Load|Store|Exchange|RadixSort|MergeSort)|Warp(?:Reduce|Scan|MergeSort)|BLOCK_\w+|"
+        r"(?:Block(?:Reduce|Scan|Load|Store)Algorithm|Sum|Max|Min|ArgMax|ArgMin|KeyValuePair|NullType|DoubleBuffer)|"
+        rf"Device(?:Segmented)?(?:Reduce{_BUT('Reduce|Sum|Max|Min|ArgMax|ArgMin')}|"
+        rf"RadixSort{_BUT('Sort(?:Keys|Pairs)(?:Descending)?')})|DeviceScan{_BUT('(?:In|Ex)clusive(?:Sum|Scan)')})"
+    ),
+}
+"""What of a library the emulated device does: see docs/emulated_device.md."""
 _LANGUAGE = {
     "textures": r"tex(?:1D|2D|3D|Cubemap)\w*|cudaTexture\w+|cudaCreateTextureObject|texture(?=\s*<\s*\w+\s*[,>])",
     "surfaces": r"surf(?:1D|2D|3D|Cubemap)\w*|cudaSurface\w+|cudaCreateSurfaceObject|surface(?=\s*<\s*\w+\s*[,>])",
@@ -39,6 +55,7 @@ _CONSTRUCT = re.compile(
     )
 )
 _NAMES = (*_LIBRARIES, *_LANGUAGE)
+_LONGEST = 100  # characters of a name of a library
 _NO_CODE = re.compile(r"[ \t]*#[ \t]*(?:include|pragma|if|elif|undef|error|warning)")
 _HEADER = re.compile(r"(?:cublas|cudnn|cufft|cusparse|cusolver|curand|nccl|nvrtc|cub/|thrust/|cutlass/|cute/)")
 
@@ -56,21 +73,33 @@ def is_refused_header(header: str) -> bool:
     return _HEADER.match(header) is not None
 
 
-def unsupported(source: CudaSource) -> list[Unsupported]:
+def unsupported(source: CudaSource, *, whole_libraries: bool = False) -> list[Unsupported]:
     """Return each construct once, at the first line that uses it, in the order of lines.
 
-    Comments, strings, includes and macros that nothing uses do not count.
+    Comments, strings, includes, macros that nothing uses, and names that the source itself gives do not count.
+
+    Args:
+        source: the parsed source.
+        whole_libraries: whether what the emulated device does of a library counts too.
     """
     found: dict[str, int] = {} if source.parsed else {"a source that the parser reads this slowly": 1}
     words = Counter(re.findall(r"\w+", source.masked)) if source.macros else Counter[str]()
     for match in _CONSTRUCT.finditer(source.masked):
         name = _NAMES[int((match.lastgroup or "n0")[1:])]
-        if name not in found and _counts(source, match, words):
+        done = not whole_libraries and name in _MODELLED and _done(source, name, match)
+        if name not in found and not done and _counts(source, match, words):
             found[name] = source.line_of(match.start())
     device = (launch for launch in source.launches if _on_device(source, launch.start))
     if first := next(device, None):
         found["dynamic parallelism"] = first.line
     return [Unsupported(name, line) for line, name in sorted((line, name) for name, line in found.items())]
+
+
+def _done(source: CudaSource, library: str, match: re.Match[str]) -> bool:
+    """Whether the emulated device does it, or the source gives the name to something of its own."""
+    if re.match(rf"(?:{_MODELLED[library]})\b", source.masked[match.start() : match.start() + _LONGEST]):
+        return True
+    return match.group() in source.by_name or any(each.name == match.group() for each in source.macros)
 
 
 def _counts(source: CudaSource, match: re.Match[str], words: Counter[str]) -> bool:

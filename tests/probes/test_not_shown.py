@@ -100,6 +100,8 @@ def test_late_writes_of_a_kernel_are_not_shown(
         ("import torch\ntorch.backends.cuda.matmul.allow_tf32 = True\n", "cpu", "fp32", False, 0.0, "skip"),
         ("import torch\ntorch.set_float32_matmul_precision('high')\n", "cpu", "fp32", False, 0.0, "skip"),
         (KERNEL, "cpu", "fp32", False, 0.0, "pass"),
+        (f"{KERNEL}// cublasSetMathMode(h, CUBLAS_TENSOR_OP_MATH);\n", "cpu", "fp32", False, 0.0, "skip"),
+        (f"{KERNEL}// cublasSetMathMode(h, CUBLAS_DEFAULT_MATH);\n", "cpu", "fp32", False, 0.0, "pass"),
     ],
 )
 def test_tf32_that_only_a_gpu_has_is_not_shown(

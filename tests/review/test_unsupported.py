@@ -10,11 +10,14 @@ from tests.review.sample import SAMPLE
 @pytest.mark.parametrize(
     ("body", "construct"),
     [
-        ("cublasSgemm(handle, 1);", "cuBLAS"),
-        ("auto h = at::cuda::getCurrentCUDABlasHandle();", "cuBLAS"),
+        ("cublasLtMatmul(handle, 1);", "cuBLAS"),
+        ("cublasCgemm(handle, 1);", "cuBLAS"),
+        ("auto sums = CUBLAS_COMPUTE_32I;", "cuBLAS"),
+        ("auto h = at::cuda::getCurrentCUDABlasLtHandle();", "cuBLAS"),
         ("cudnnHandle_t h;", "cuDNN"),
         ("curandState state;", "cuRAND"),
-        ("typedef cub::BlockReduce<float, 256> R;", "CUB"),
+        ("typedef cub::BlockHistogram<float, 256> R;", "CUB"),
+        ("cub::DeviceReduce::ReduceByKey(a);", "CUB"),
         ("thrust::sort(a, b);", "Thrust"),
         ("cutlass::half_t x;", "CUTLASS"),
         ("using namespace cute; cute::Layout l;", "CUTLASS"),
@@ -32,6 +35,26 @@ def test_construct_is_named_with_its_line(body: str, construct: str) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("body", "library"),
+    [
+        ("cublasSgemm(handle, CUBLAS_OP_N);", "cuBLAS"),
+        ("at::cuda::getCurrentCUDABlasHandle();", "cuBLAS"),
+        ("cub::BlockReduce<float, 256> r;", "CUB"),
+        ("cub::DeviceReduce::Sum(a); using R = cub::DeviceReduce;", "CUB"),
+    ],
+)
+def test_what_is_modelled_of_a_library_counts_only_where_all_of_it_does(body: str, library: str) -> None:
+    source = parse(f"void f() {{ {body} }}")
+    assert unsupported(source) == []
+    assert [each.construct for each in unsupported(source, whole_libraries=True)] == [library]
+
+
+def test_a_name_that_the_source_gives_is_not_the_library_s() -> None:
+    assert unsupported(parse("void cublasCheck(int s) {}\nvoid f() { cublasCheck(cublasDestroy(h)); }")) == []
+    assert unsupported(parse("#define cublasMust(x) x\nvoid f() { cublasMust(1); }")) == []
+
+
 def test_a_launch_from_a_kernel_is_dynamic_parallelism() -> None:
     found = unsupported(
         parse("__global__ void a() {}\n__global__ void b() {\n  a<<<1, 1>>>();\n}\nvoid f() { b<<<1, 1>>>(); }")
@@ -40,7 +63,7 @@ def test_a_launch_from_a_kernel_is_dynamic_parallelism() -> None:
 
 
 def test_each_construct_once_in_order_of_lines() -> None:
-    found = unsupported(parse("void f() { thrust::a();\n cute::a(); cute::b();\n cub::b(); thrust::c(); }"))
+    found = unsupported(parse("void f() { thrust::a();\n cute::a(); cute::b();\n cub::CTA_SYNC(); thrust::c(); }"))
     assert [(each.construct, each.line) for each in found] == [("Thrust", 1), ("CUTLASS", 2), ("CUB", 3)]
 
 

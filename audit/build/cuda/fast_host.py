@@ -66,7 +66,7 @@ def operator_includes(source: CudaSource, available: frozenset[str]) -> str:
 
 
 def _refuse(source: CudaSource) -> None:
-    for found in unsupported(source):
+    for found in unsupported(source, whole_libraries=True):
         raise NotFast(found.construct, line=found.line)
     for match in _NOT_REPLACED.finditer(source.masked):
         if not _REPLACED.match(source.masked, match.start()):

@@ -44,6 +44,7 @@ _MISSING = re.compile(
     r"|is not a class|expected constructor|no matching function|invalid initialization of reference)"
 )
 _UNDECLARED = re.compile(r"[‘'](\w+)[’'] was not declared")
+_OF_A_LIBRARY = re.compile(r"(?::(?P<line>\d+))?:\d+: error: .*(?:\b(?P<cub>cub::)|[‘'](?P<name>cublas\w+))")
 _LISTS = "at::ITensorListRef"
 _TORCH_NAME = re.compile(r"\b(?:torch|at|c10|py|pybind11|ATen)\b|TORCH_|\bAT_|PYBIND11|cuemu::Convert")
 
@@ -141,7 +142,7 @@ class _Job:
         while (log := self._try(rung, unfinished)) is not None:
             higher = _next_rung(rung, log)
             if higher is None:
-                raise CompileError(log, rung=rung)
+                raise _lacking(log) or CompileError(log, rung=rung)
             rung = higher
 
     def kernel(self, target: Path, text: Path, rung: Rung) -> None:
@@ -237,6 +238,14 @@ def _next_rung(rung: Rung, log: str) -> Rung | None:
     if not missing or rung == prepared.RUNGS[-1] or toolchain.python_include() is None:
         return None
     return prepared.RUNGS[prepared.RUNGS.index(rung) + 1]
+
+
+def _lacking(log: str) -> Unsupported | None:
+    """A form of a call that our headers of CUB or cuBLAS have not, if the compiler's errors are about those."""
+    if not (found := _OF_A_LIBRARY.search(log)):
+        return None
+    library = "CUB" if found["cub"] else found["name"]
+    return Unsupported(f"a form of {library} that the emulated device lacks", line=int(found["line"] or 0))
 
 
 def _is_torch_name(line: str) -> bool:

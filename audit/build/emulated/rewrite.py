@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from audit.build.emulated import rewrite_arithmetic, rewrite_limits, rewrite_shared
+from audit.build.emulated import rewrite_arithmetic, rewrite_limits, rewrite_shared, toolchain
 from audit.build.emulated.edits import Edit, apply
 from audit.build.names import DEVICE_PREFIX as NAME
 from audit.model.errors import Unsupported
@@ -85,7 +85,11 @@ def _edits(source: CudaSource) -> Iterator[Edit]:
     yield from _host_expressions(source)
     yield from _copies(source)
     yield from _addresses(source)
-    yield from (Edit(each.start, each.end, "") for each in source.includes if is_refused_header(each.header))
+    yield from (Edit(each.start, each.end, "") for each in source.includes if _is_left_out(each.header))
+
+
+def _is_left_out(header: str) -> bool:
+    return is_refused_header(header) and not (toolchain.INCLUDE / header).is_file()
 
 
 def _spelt(own: str, prefix: str) -> str:

@@ -35,8 +35,7 @@ bool release_barrier(unsigned self) {
   block.last_votes = block.votes;
   block.votes = {1, 0, 0};
   block.waiting = 0;
-  block.epoch++;
-  for (unsigned w = 0; w < block.warp_count(); w++) block.warps[w].epoch++;
+  cuemu_end_phase();
   return true;
 }
 
@@ -60,4 +59,9 @@ CUEMU_EXPORT cuemu_votes cuemu_block_barrier(int line, int predicate) {
     wait_here(State::at_barrier);
   }
   return block.last_votes;
+}
+
+CUEMU_EXPORT void cuemu_end_phase() {
+  block.epoch++;
+  for (unsigned w = 0; w < block.warp_count(); w++) block.warps[w].epoch++;
 }

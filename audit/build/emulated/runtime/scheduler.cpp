@@ -140,6 +140,7 @@ CUEMU_EXPORT void cuemu_spin() {
            "another here: a wait for another block needs a GPU)", block.request->line);
     end_launch(kLaunchTimeout);
   }
+  if (spins % kMostThreads == 0) release_parked();  // what is waited for may be what they are about to do
   make_ready(block.current);
   block.fruitless_spins = spins;
   wait_here(State::ready);

@@ -93,6 +93,11 @@ CUEMU_EXPORT void* cuemu_shared_slot(SharedSlot* slot, std::size_t bytes, std::s
 
 CUEMU_EXPORT void* cuemu_dynamic_shared() { return region.base + arena_offset(); }
 
+CUEMU_EXPORT void cuemu_undefined(void* value, std::size_t bytes) {
+  std::uint32_t pattern = shared_pattern();
+  for (std::size_t i = 0; i < bytes; i++) static_cast<char*>(value)[i] = reinterpret_cast<const char*>(&pattern)[i % 4];
+}
+
 CUEMU_EXPORT bool cuemu_is_shared(const void* address) {
   std::uint64_t offset = static_cast<const char*>(address) - region.base;
   return is_in_arena(offset);

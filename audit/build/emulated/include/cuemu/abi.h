@@ -42,6 +42,21 @@ struct SharedSlot {
   void* address;
 };
 
+// A matrix in device memory: element (i, j) lies i * row_step + j * column_step elements behind `data`. Types: 0 float, 1 double,
+// 2 half, 3 bfloat16.
+struct Matrix {
+  void* data;
+  int type;
+  std::int64_t rows, columns, row_step, column_step;
+};
+
+// c = alpha * a * b + beta * c, as a library does it for host code.
+struct Product {
+  const char* name;
+  Matrix a, b, c;
+  double alpha, beta;
+};
+
 using Combine = void (*)(void* const operands[kWarpSize], unsigned arrived, void* context);
 
 }  // namespace cuemu
@@ -51,6 +66,7 @@ void cuemu_run_grid(const cuemu::LaunchRequest* request);
 
 void* cuemu_shared_slot(cuemu::SharedSlot* slot, std::size_t bytes, std::size_t alignment);
 void* cuemu_dynamic_shared();
+void cuemu_undefined(void* value, std::size_t bytes);  // filled as fresh shared memory is
 bool cuemu_is_shared(const void* address);
 // Addresses of the shared state space have 32 bits and count from the start of a block's shared memory.
 std::uint32_t cuemu_shared_address(const void* address);
@@ -63,6 +79,9 @@ struct cuemu_votes {
   int all, any, count;
 };
 cuemu_votes cuemu_block_barrier(int line, int predicate);
+
+// A barrier of other making has let its threads go: what was before it is ordered with what follows, for the whole block.
+void cuemu_end_phase();
 
 // Waits for every live lane of `mask`; the returned record stays valid until cuemu_exchange_done.
 const cuemu::Exchange* cuemu_exchange(unsigned mask, const void* value, std::size_t bytes, int line);
@@ -103,4 +122,6 @@ int cuemu_compute_capability();
 std::size_t cuemu_shared_limit_opt_in();
 bool cuemu_allow_dynamic_shared(std::size_t bytes);
 std::uint64_t cuemu_clock();
+
+bool cuemu_product(const cuemu::Product* product);  // false: nothing was done, it touches what is not there
 }

@@ -1,2 +1,3 @@
 #pragma once
 #include "cuemu/torch_cuda.h"
+#include "cuemu/cublas.h"
