@@ -30,9 +30,9 @@ probe that can confirm it on a device.
 
 A *hint* goes into the record of every audit as `review.<rule>`, launch geometry as `launch_geometry`. *Advice* is about
 what sound kernels do as well, a step in a library for one, and about care that they may do without under the conditions
-they were measured in; `audit review` tells it, and the record tells it of the claimed kernel. A rule that points at more
-than one in fifty sound published kernels is advice. Rules about rounding keep quiet about variants that declare a lower
-precision than fp32.
+they were measured in; `audit review` tells it, and the record tells it of the claimed kernel. A rule that points at
+more than one in fifty sound published kernels is advice. Rules about rounding keep quiet about variants that declare a
+lower precision than fp32.
 
 This page is printed by `python -m audit.apps.pages`.
 """
