@@ -28,7 +28,9 @@ _WORDS = (
     "cudaLaunchAttributeAccessPolicyWindow",
 )
 _INTRINSIC = re.compile(r"__float\w*2(?:half|bfloat16)\w*|__double2(?:half|bfloat16)|__float_to_tf32|__floats2\w+_rn")
-_NARROW = re.compile(r"\b(?:__half2?|half2?|__nv_bfloat162?|nv_bfloat162?|bfloat16|at::Half|c10::Half|at::BFloat16)\b")
+_NARROW = re.compile(
+    r"\b(?:__half2?|__hip_bfloat162?|half2?|__nv_bfloat162?|nv_bfloat162?|bfloat16|at::Half|c10::Half|at::BFloat16)\b"
+)
 _ASKED_TYPE = re.compile(rf"\bis_same(?:_v)?\s*<[^<>;]{{0,200}}(?:{_NARROW.pattern})")
 _HALF_POINTER = re.compile(
     rf"\b(?:data_ptr\s*<|const)\s*{_NARROW.pattern}\s*[*>]|[!=]=\s*(?:torch|at|c10)::k(?:Half|BFloat16|Float8\w+)"
