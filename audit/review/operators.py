@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from audit.review.python_reading import PythonReading
 from audit.review.rule import names
@@ -26,6 +27,8 @@ OPERATORS = names("""
 """)
 """Without in-place underscore and `_out`."""
 _HOMES = names("torch torch.nn.functional torch.linalg torch.special torch.ops.aten torch._C._nn")
+DRAWS = re.compile(r"torch\.(?:randn?|randint|rand(?:n)?_like|randperm|normal)")
+"""Functions of the library that draw random numbers."""
 _METHODS = OPERATORS - names("add sub sort where sum dot fold topk pow")
 """Method names that only tensors have; the others belong to sets, lists and frames as well."""
 

@@ -11,12 +11,23 @@ from typing import Any
 MOST_CHARACTERS = 1 << 22
 """A folded text may be this long; nobody writes a longer one by hand."""
 MOST_BITS = 4096
+LARGEST_EXPONENT = 64
+
+
+def _power(base: float, exponent: float) -> Any:
+    """Return a power of a small exponent. Raises OverflowError for a large one, and where the result is no real."""
+    if abs(exponent) > LARGEST_EXPONENT or base < 0:
+        raise OverflowError
+    return base**exponent
+
+
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
+    ast.Pow: _power,
 }
 _MOST_NAMES = 50  # that stand for each other
 _TEXT_METHODS = {"strip": str.strip, "lstrip": str.lstrip, "rstrip": str.rstrip}

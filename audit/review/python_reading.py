@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ Node = TypeVar("Node", bound=ast.AST)
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _NOT_ITS_WORK = re.compile(r"get_inputs|get_init_inputs|main|test(?:_\w+)?|bench\w*")
 _KERNEL = "__global__"
+_BUILDERS = ("load_inline", "RawKernel", "RawModule")
+_LIBRARIES = frozenset({"torch", "numpy", "triton", "einops", *sys.stdlib_module_names})
 ENTRY_NAMES = frozenset({"forward", "custom_kernel", "solution", "run", "kernel_function", "__call__"})
 
 
@@ -128,6 +131,41 @@ class PythonReading:
         """The functions that the outside calls: `forward` and its other usual names."""
         return [each for each in self.functions if each.name in ENTRY_NAMES]
 
+    @cached_property
+    def own_kernels(self) -> frozenset[str]:
+        """The names of Triton kernels, of CUDA sources, of their builders, and of modules that are not shown."""
+        kernels = {node.name for node in self._nodes if isinstance(node, FunctionNode)}
+        kernels -= {function.name for function in self.functions}
+        elsewhere = {name for name, full in self._imported.items() if _may_hold_kernels(full)}
+        holding = (node for node in self._nodes if isinstance(node, ast.Assign) and _holds_a_source(node.value))
+        return frozenset(
+            {*kernels, *elsewhere, *_BUILDERS, *(name for node in holding for name in map(_last, node.targets))}
+        )
+
+    def reached(self, holders: Iterable[ast.AST]) -> frozenset[str]:
+        """Return every name within functions or classes of the file, and within what those names stand for."""
+        queue = list(holders)
+        found: set[str] = set()
+        while queue:
+            for name in {_last(each) for each in ast.walk(queue.pop())} - found:
+                found.add(name)
+                queue += self._named.get(name, [])
+        return frozenset(found)
+
+    @cached_property
+    def _named(self) -> dict[str, list[ast.AST]]:
+        """What a name may stand for: a function, a class, a value of the module or of an object."""
+        found: dict[str, list[ast.AST]] = {}
+        for node in self._nodes:
+            if isinstance(node, FunctionNode | ast.ClassDef):
+                found.setdefault(node.name, []).append(node)
+        shared = {name for node in self.nodes(ast.Global) for name in node.names}
+        for node in self.nodes(ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Attribute) or self.function(node) is None or _last(target) in shared:
+                    found.setdefault(_last(target), []).append(node.value)
+        return found
+
     def parameters(self, function: FunctionNode) -> list[str]:
         """Its parameters without `self`, `cls` and `ctx`."""
         given = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
@@ -190,6 +228,20 @@ def raises(statements: Iterable[ast.AST]) -> bool:
 def names_in(node: ast.AST) -> set[str]:
     """Return the plain names within a node."""
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+def _last(node: ast.AST) -> str:
+    """Return the name of a name or an attribute; empty for any other node."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _may_hold_kernels(imported: str) -> bool:
+    return imported.startswith("torch.utils.cpp_extension") or imported.split(".", 1)[0] not in _LIBRARIES
+
+
+def _holds_a_source(node: ast.AST) -> bool:
+    texts = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant))
+    return any(isinstance(text, str) and _KERNEL in text for text in texts)
 
 
 def _called_in_functions(tree: ast.Module) -> frozenset[str]:

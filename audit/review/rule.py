@@ -32,8 +32,8 @@ class Rule(Generic[Reading]):
         doc: the docstring of its function: the question, then what stays silent.
         confirm_with: the name of the probe that can confirm it on a device.
         find: what it points at, in any order; empty where the source does not say it plainly.
-        standing: a *hint* belongs to the record of every audit; *advice* speaks of care that a sound kernel may do
-            without under the conditions it was measured in, and is shown on request.
+        standing: a *hint* belongs to the record of every audit; *advice* speaks of what sound kernels do as well,
+            or may do without under the conditions they were measured in, and is shown on request.
         precise: speaks of lower precision, and so only where none was declared.
     """
 

@@ -125,3 +125,13 @@ def test_lines_of_ours_reach_nothing_that_checks(files: tuple[str, str, str], tm
     name, text, task = files
     _, folder = imported(tmp_path, **{name: text, task: PROBLEM if name == "kernel__py" else published.TASK})
     assert reaches((folder / "claimed.py").read_text(encoding="utf-8")) == []
+
+
+def test_a_solution_with_another_file_behind_its_python_names_it_and_the_line(tmp_path: Path) -> None:
+    files = published.FORMATS["kernelbench_com"]
+    rest = "# =====\n# ===== sidecar: scale.cu (9 bytes, loaded by solution.py) =====\n# =====\n\nint a[] = {0x1};\n"
+    solution = str(files["solution__py"])
+    folder = published.write(tmp_path, **(files | {"solution__py": solution + rest}))
+    line = solution.count("\n") + 2
+    with pytest.raises(BadInput, match=rf"solution\.py: line {line} begins scale\.cu, and a variant is one file"):
+        importers.read([folder])

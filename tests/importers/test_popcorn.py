@@ -11,6 +11,7 @@ import torch
 from audit.claims import importers
 from audit.claims.importers import claim_toml, writer
 from audit.claims.importers.imported import Imported
+from audit.claims.importers.material import Given
 from audit.claims.importers.templates import reference_py
 from audit.run.oracle import load_reference
 from tests.importers import published
@@ -147,3 +148,61 @@ def test_options_are_those_of_the_largest_benchmark(tmp_path: Path) -> None:
     assert any("1 tests and benchmarks with others are left out" in one for one in found.choices)
     task = load_reference(writer.write(found, tmp_path / "claim") / "reference.py")
     assert task.inputs({"rows": 3, "features": 24}, torch.Generator())[0].shape == (3, 24)
+
+
+GROWING = """
+def generate_input(size: int, seed: int):
+    return torch.randn(size), torch.empty(size)
+
+
+def check_implementation(data, output):
+    n = data[0].numel()
+    scale = n ** 0.5
+    rtol = 1e-5 * scale
+    return match_reference(data, output, reference=ref_kernel, rtol=rtol, atol=rtol)
+"""
+HEAD = "import torch\nfrom utils import match_reference\n\n\ndef ref_kernel(data):\n    return data[0].cumsum(0)\n"
+TASK = 'tests:\n  - {"size": 64, "seed": 1}\nbenchmarks:\n  - {"size": 4096, "seed": 2}\n'
+
+
+def one_size(folder: Path, reference: str) -> Imported:
+    return importers.read(
+        [published.write(folder, **(FORMATS["popcorn"] | {"reference__py": reference, "task__yml": TASK}))]
+    )
+
+
+def test_a_tolerance_that_grows_with_the_size_is_that_of_the_claimed_shape(tmp_path: Path) -> None:
+    found = one_size(tmp_path, HEAD + GROWING)
+    assert found.tolerance is not None
+    assert found.tolerance.relative == pytest.approx(1e-5 * 64)
+    assert "4,096 elements of the claimed shape" in found.tolerance.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("torch.randn(size), torch", "torch.randn(size, size), torch"),
+        ("data[0].numel()", "len(data[0])"),
+        ("** 0.5", "** 99"),
+    ],
+)
+def test_a_tolerance_of_anything_else_stays_missing(text: str, other: str, tmp_path: Path) -> None:
+    assert text in GROWING
+    found = one_size(tmp_path, HEAD + GROWING.replace(text, other))
+    assert [one.key for one in found.missing if one.essential] == ["tolerance"]
+
+
+def test_a_check_of_a_property_leaves_the_right_result_open_whatever_the_tolerance(tmp_path: Path) -> None:
+    """Several results may have the property, as the signs of eigenvectors: none of them may fail for its values."""
+    check = "\n\ndef check_implementation(data, output):\n    return (output @ output.T - data[0]).norm() < 1e-3\n"
+    given = published.write(
+        tmp_path,
+        **(
+            FORMATS["popcorn"]
+            | {"reference__py": HEAD + GROWING.partition("\n\ndef check")[0] + check, "task__yml": TASK}
+        ),
+    )
+    found = importers.read([given], given=Given(tolerance=1e-3))
+    (missing,) = [one for one in found.missing if one.essential]
+    assert missing.key == "original/reference.py" and "never calls ref_kernel" in missing.what
+    assert not found.auditable

@@ -61,8 +61,14 @@ KNOWN_BAD: dict[str, list[str]] = {
     ],
     "missing_barrier": [shared("t[threadIdx.x] = x[threadIdx.x];\n  y[0] = t[threadIdx.x ^ 1];  // HERE")],
     "divergent_collective": [
+        device("if (threadIdx.x < 40) {\n    __syncthreads();  // HERE\n  }"),
+        "#define T 8\n" + device("int t = threadIdx.x;\n  if (t < T * 4) {\n    __syncthreads();  // HERE\n  }"),
+        device("int t = threadIdx.x % 7;\n  if (t == 3 || t < blockDim.x / 2) {\n    __syncthreads();  // HERE\n  }"),
+    ],
+    "partial_collective": [
         device("if (threadIdx.x < n) {\n    __syncthreads();  // HERE\n  }"),
         device("int t = threadIdx.x;\n  for (int i = t; i < n; i += 32) {\n    __syncthreads();  // HERE\n  }"),
+        device("int i = blockIdx.x * 32 + threadIdx.x;\n  if (i < 9000) {\n    __syncthreads();  // HERE\n  }"),
         device(
             "int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
             "  v = __shfl_down_sync(0xffffffff, v, 1);  // HERE"
@@ -115,9 +121,17 @@ KNOWN_BAD: dict[str, list[str]] = {
         host("float top = x.item<float>();  // HERE\n  if (top > 3) return y;"),
     ],
     "library_call": [
+        f"{KERNEL}{FORWARD}\n  auto y = torch::matmul(x, x);  // HERE\n  return at::native::relu(y);  // HERE\n}}",
+        "void f(float* a) {\n  cublasSgemm(h, a, a, n);  // HERE\n  cub::DeviceReduce::Sum(t, b, a, a, n);  // HERE\n}",
+        host("if (n >= 0) return x.mul(2.0);  // HERE"),
+    ],
+    "library_step": [
         host("y = torch::matmul(x, x);  // HERE\n  y = at::native::relu(y);  // HERE\n  y = y.sum(1);  // HERE"),
         host("cublasSgemm(h, a, b, n);  // HERE\n  cub::DeviceReduce::Sum(t, b, x, y, n);  // HERE"),
-        host("if (n >= 0) return x.mul(2.0);  // HERE"),
+        host(
+            "if (groups != 1) return x.mul(2.0);  // HERE", head="torch::Tensor forward(torch::Tensor x, int groups) {"
+        ),
+        "void g(float* a) {\n  cublasSgemm(h, a, a, n);  // HERE\n}\n" + host("g(x.data_ptr<float>());"),
     ],
     "unlaunched_kernel": [
         KERNEL + "__global__ void decoy(float* y) { y[0] = 1; }  // HERE\nvoid f() { k<<<1, 2>>>(a); }"
@@ -144,9 +158,10 @@ KNOWN_BAD: dict[str, list[str]] = {
     ],
     "cache_control": [host("cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, n);  // HERE")],
     "process_state": [
-        host('if (std::getenv("BENCH")) return y;  // HERE\n  dlsym(h, "cudaEventElapsedTime");  // HERE'),
+        host('setenv("BENCH", "1", 1);  // HERE\n  dlsym(h, "cudaEventElapsedTime");  // HERE'),
         host('auto m = py::module_::import("inspect");  // HERE\n  py::exec("import gc");  // HERE'),
     ],
+    "environment_read": [host('if (std::getenv("BENCH")) return y;  // HERE')],
     "file_access": [host('std::ifstream old("/tmp/y");  // HERE\n  FILE* f = fopen("/tmp/y", "rb");  // HERE')],
     "legacy_stream": [
         KERNEL
@@ -203,6 +218,11 @@ KNOWN_GOOD: dict[str, list[str]] = {
     ],
     "divergent_collective": [
         device("for (int k = 0; k < n; ++k) { __syncthreads(); } if (blockIdx.x < n) { __syncthreads(); }"),
+        device("if (threadIdx.x < n) { __syncthreads(); }"),
+        device("if (threadIdx.x < 40) { __syncthreads(); } else { v = 1; __syncthreads(); }"),
+    ],
+    "partial_collective": [
+        device("if (threadIdx.x < 40) { __syncthreads(); }"),
         device("if (threadIdx.x < 32) { v += __shfl_xor_sync(0xffffffff, v, 1); }"),
         device("int warp = threadIdx.x / 32; if (warp == 0) { v += __shfl_xor_sync(0xffffffff, v, 1); }"),
         device(
@@ -221,6 +241,9 @@ KNOWN_GOOD: dict[str, list[str]] = {
     ],
     "unread_input": [
         host("TORCH_CHECK(x.is_cuda());"),
+        "torch::Tensor forward(torch::Tensor a, torch::Tensor b, torch::Tensor b_col_major) { return add(a, b); }",
+        "#define POINTERS x.data_ptr(), w.data_ptr()\n"
+        "torch::Tensor forward(torch::Tensor x, torch::Tensor w) { return run(POINTERS); }",
         "torch::Tensor forward(torch::Tensor x, torch::Tensor b) { return add(x, b.contiguous()); }",
         "__global__ void k(const float* x, const float*, float* y) { y[0] = x[0]; }",
         "torch::Tensor forward(torch::Tensor x, c10::optional<torch::Tensor> b) { return b ? add(x, *b) : x; }",
@@ -243,6 +266,8 @@ KNOWN_GOOD: dict[str, list[str]] = {
         f"{IN_PLACE}{FORWARD} k<<<1, 32>>>(x.data_ptr<float>(), 32); return x; }}",
         f"{IN_PLACE}{FORWARD} auto v = x.clone(); k<<<1, 32>>>(v.data_ptr<float>(), 32); return v; }}",
         f"{IN_PLACE}void forward(torch::Tensor x) {{ k<<<1, 32>>>(x.data_ptr<float>(), 32); }}",
+        f"{IN_PLACE}torch::Tensor forward(torch::Tensor workspace) {{\n"
+        "  auto y = torch::empty({3}); k<<<1, 32>>>(workspace.data_ptr<float>(), 32); return y; }",
         host("x = x.contiguous(); y.zero_();"),
     ],
     "static_cache": [
@@ -250,6 +275,8 @@ KNOWN_GOOD: dict[str, list[str]] = {
         host("static torch::Tensor scratch; if (!scratch.defined()) scratch = torch::empty_like(x); use(scratch);"),
         "constexpr const char* NAME = 0;\n__constant__ float weights[9];\n__device__ float table[3];\n" + host(""),
         host("torch::Tensor mine = x; float* p = nullptr;"),
+        "UNKNOWN_QUALIFIER(4) void run(float* a) { float* p = a + 3; }\n",
+        host("static at::Tensor counters; if (!counters.defined()) counters = torch::zeros({64}); use(counters);"),
     ],
     "call_counter": [
         host("static int calls = 0; ++calls;"),
@@ -263,12 +290,19 @@ KNOWN_GOOD: dict[str, list[str]] = {
         host("TORCH_CHECK(x.size(0) == 4096); if (x.dim() == 2 && x.size(1) == 1) return y;"),
         host("if (x.size(0) != 4096) throw std::invalid_argument(text);"),
         host("if (x.size(0) > 4096) return y;"),
+        host('if (n == 64) { a(x); } else if (n == 128) { b(x); } else { TORCH_CHECK(false, "other sizes"); }'),
+        host("TORCH_CHECK(n == 64 || n == 128); if (n == 64) { a(x); } else { b(x); }"),
     ],
     "value_dispatch": [
         host("float scale = other.item<float>(); use(scale);"),
         host("if (x.size(0) > 3) return y;"),
     ],
+    "library_step": [
+        f"{KERNEL}{FORWARD} return torch::matmul(x, x); }}",
+        host("if (n == 0) return x.mul(2.0).add(1.0);"),
+    ],
     "library_call": [
+        host("y = torch::matmul(x, x);"),
         host("if (n == 0) return x.mul(2.0).add(1.0);"),
         host("auto z = torch::zeros_like(x); z = x.contiguous().clone().view({-1}).t(); cublasCreate(&h);"),
         host("cublasLtMatmulDescSetAttribute(d, a, &b, n); cudnnFindConvolutionForwardAlgorithm(h, x, w);"),
@@ -284,6 +318,9 @@ KNOWN_GOOD: dict[str, list[str]] = {
         "__global__ void k(const __half* x, __half* y) { y[0] = __float2half(__half2float(x[0]) * 2); }",
         device("y[0] = static_cast<float>(x[0]) + (float)n; int m = static_cast<int>(x[1]);"),
         host("auto z = x.to(torch::kFloat32).to(x.device());"),
+        "using bf16 = __nv_bfloat16;\n__global__ void k(const bf16* x, bf16* y) { y[0] = __float2bfloat16(2); }",
+        "typedef __half h;\n__global__ void k(void* x) { const h* p = (const h*)x; q[0] = __float2half(1.0f); }",
+        host("run(x.data_ptr<at::Half>()); auto z = y.to(torch::kHalf);"),
         "template <typename T>\n__global__ void k(const T* x, T* y) {\n"
         "  if constexpr (std::is_same_v<T, nv_bfloat16>) y[0] = __float2bfloat16_rn(x[0]);\n}",
     ],
@@ -301,9 +338,13 @@ KNOWN_GOOD: dict[str, list[str]] = {
         host("std::mutex lock; std::atomic<int> n2; std::call_once(flag, f);"),
         host("std::thread other(work); other.join();"),
     ],
-    "self_timing": [host("cudaEventRecord(done, s); cudaStreamWaitEvent(s, done, 0);")],
+    "self_timing": [
+        host("cudaEventRecord(done, s); cudaStreamWaitEvent(s, done, 0);"),
+        host("") + "int main() { cudaEventElapsedTime(&ms, a, b); }",
+    ],
     "cache_control": [device("y[0] = __ldcs(x); __stcs(y, 1.f);")],
     "process_state": [host("cudaDeviceGetAttribute(&sms, a, 0); auto* p = at::cuda::getCurrentDeviceProperties();")],
+    "environment_read": [host("bool fast = at::globalContext().allowTF32CuBLAS();")],
     "file_access": [host('printf("%d", n); std::cout << n; sheet.open(3);')],
     "legacy_stream": [
         KERNEL

@@ -44,8 +44,16 @@ KNOWN_BAD: dict[str, list[str]] = {
     ],
     "library_operator": [
         forward("y = F.relu(x) @ x  # HERE\n    return y.matmul(x)  # HERE"),
+        INLINE + "def unused(x):\n    return load_inline('m', '', '').run(x)\n" + forward("return x @ x  # HERE"),
         model("self.fc = nn.Linear(3, 3)", "return ext.run(self.fc(x))  # HERE"),
         forward("return torch.ops.aten.mm(x, x)  # HERE"),
+    ],
+    "library_part": [
+        INLINE + "mine = load_inline('m', '', '')\n" + forward("return mine.run(x) @ x  # HERE"),
+        triton("pass", "k[(1,)](x, y, n, B=1)\n    y = torch.relu(y)  # HERE"),
+        "import theirs\n" + forward("return theirs.run(x @ x)  # HERE"),
+        "SOURCE = '__global__ void k() {}'\nclass Built:\n    def __call__(self, x):\n        return make(SOURCE)(x)\n"
+        + model("self.run = Built()", "return self.run(x).matmul(x)  # HERE"),
     ],
     "triton_grid": [
         triton(PLACE + "tl.store(y + at, 1, mask=at < n)", "k[(n // 256,)](x, y, n, B=256)  # HERE"),
@@ -119,7 +127,9 @@ KNOWN_BAD: dict[str, list[str]] = {
         + "torch.backends.cuda.matmul.allow_tf32 = True  # HERE\ntorch.set_float32_matmul_precision('high')  # HERE\n",
         HEAD + "import torch.backends.cudnn as cudnn\ncudnn.benchmark = True  # HERE\n",
     ],
-    "torch_stream": [forward("with torch.cuda.stream(own):  # HERE\n        run(x)\n    return y")],
+    "torch_stream": [
+        forward("own = torch.cuda.Stream()\n    with torch.cuda.stream(own):  # HERE\n        run(x)\n    return y")
+    ],
     "child_process": [
         "import threading, subprocess, os\n"
         + forward(
@@ -144,9 +154,12 @@ KNOWN_BAD: dict[str, list[str]] = {
     "harness_sniffing": [
         "import inspect, sys, os\n"
         + forward(
-            "a = inspect.stack()  # HERE\n    b = sys.modules  # HERE\n    c = os.environ['CI']  # HERE\n    return b"
+            "a = inspect.stack()  # HERE\n    b = sys.modules  # HERE\n    c = os.getppid()  # HERE\n    return b"
         ),
         "import sys\n" + forward("return sys._getframe(1).f_code  # HERE"),
+    ],
+    "environment_variable": [
+        "import os\n" + forward("fast = os.environ.get('CI')  # HERE\n    return os.getenv('A')  # HERE")
     ],
     "heap_scan": ["import gc\n" + forward("return [o for o in gc.get_objects() if torch.is_tensor(o)]  # HERE")],
     "dynamic_code": [
@@ -168,7 +181,9 @@ KNOWN_GOOD: dict[str, list[str]] = {
         INLINE + "load_inline(name='m', cpp_sources='PYBIND11_MODULE(m, n) {}')\n",
         INLINE + "def build(text):\n    return load_inline(name='m', cpp_sources=text, functions=['run'])\n",
     ],
+    "library_part": [forward("return x @ x"), INLINE + forward("return load_inline('m', '', '').run(x)")],
     "library_operator": [
+        INLINE + "mine = load_inline('m', '', '')\n" + forward("return mine.run(x) @ x"),
         forward("y = torch.empty_like(x).contiguous().view(-1)\n    ext.run(x, y)\n    return y.clone()"),
         forward("return x") + "if __name__ == '__main__':\n    print(torch.allclose(forward(a), torch.relu(a)))\n",
         "def get_inputs():\n    import torch\n    return [torch.relu(torch.randn(3))]\n",
@@ -205,10 +220,16 @@ KNOWN_GOOD: dict[str, list[str]] = {
         "streams = {}\n" + forward("s = streams[x.device]\n    return run(x, s)"),
         "scratch = {}\n" + forward("s = scratch[x.shape]\n    return run(x, s)"),
         forward("return x[x.shape[0] // 2:]"),
+        "graphs = {}\n" + forward("g = graphs[x.data_ptr()]\n    g.replay()\n    return g.y"),
+        "plans = {}\n" + forward("plan = plans[x.data_ptr()]\n    return run(x, plan)"),
     ],
     "last_call": [
         forward("if x is None:\n        return other\n    return run(x)"),
         forward("if self.graph is None:\n        return self.y\n    return run(x)"),
+        model(
+            "self.x = self.y = None",
+            "if x is self.x:\n            self.launch()\n            return self.y\n        return run(x)",
+        ),
     ],
     "call_count": [
         model("self.n = 0", "self.n += 1\n        return run(x)"),
@@ -221,6 +242,7 @@ KNOWN_GOOD: dict[str, list[str]] = {
     "file_cache": [
         forward("return load_inline(name='a', cuda_sources=text)"),
         "import os\nwith open(os.path.join(folder, 'kernel.cu'), 'w') as file:\n    file.write(text)\n",
+        "def build(text):\n    path = place + '/kernel.cu'\n    if open(path).read() != text:\n        save(path)\n",
     ],
     "seed_replay": [
         model("torch.manual_seed(0); self.w = torch.randn(3)", "return run(x, self.w)"),
@@ -238,6 +260,9 @@ KNOWN_GOOD: dict[str, list[str]] = {
         forward("if x.shape[0] > max(3, 4):\n        return slow(x)\n    return fast(x)"),
         forward("if torch.isnan(x).any():\n        raise ValueError\n    return fast(x)"),
         forward("return run(x, x.max().item())"),
+        forward(
+            "for e in range(8):\n        if not (ids == e).any():\n            continue\n        run(e)\n    return y"
+        ),
     ],
     "training_branch": [
         model(
@@ -245,10 +270,18 @@ KNOWN_GOOD: dict[str, list[str]] = {
         ),
         model("self.p = 0.5", "return F.dropout(x, self.p, self.training)"),
     ],
-    "loose_weights": [forward("model.load_state_dict(x)\n    return model(x)")],
+    "loose_weights": [
+        forward("model.load_state_dict(x)\n    return model(x)"),
+        model("self.packed = None", "return run(x)")
+        + "    def load_state_dict(self, *given):\n        self.packed = None\n"
+        "        return super().load_state_dict(*given)\n",
+    ],
     "narrow_dtype": [
         forward("return run(x.float()) if x.dtype == torch.float16 else run(x.to(torch.float32))"),
         triton("v = tl.dot(x, y, input_precision='ieee').to(tl.float32)", "k[(1,)](x, y, n, B=1)"),
+        triton("v = tl.load(x).to(tl.float32) * 2\n    tl.store(y, v.to(tl.bfloat16))", "k[(1,)](x, y, n, B=1)"),
+        forward("y = torch.empty(3, dtype=torch.bfloat16)\n    return run(x, y).to(torch.bfloat16)"),
+        forward("return run(torch.randn(3, 3).mul(2).half())"),
     ],
     "backend_settings": [
         forward("return run(x, torch.backends.cuda.matmul.allow_tf32)"),
@@ -262,6 +295,7 @@ KNOWN_GOOD: dict[str, list[str]] = {
             "own.wait_stream(s)\n    with torch.cuda.stream(own):\n        run(x)\n    s.wait_stream(own)\n    return y"
         ),
         forward("return run(x, torch.cuda.current_stream())"),
+        forward("with torch.cuda.stream(given):\n        run(x)\n    return y"),
     ],
     "child_process": [
         "import threading, subprocess\n" + forward("with threading.Lock():\n        return run(x)"),
@@ -271,10 +305,12 @@ KNOWN_GOOD: dict[str, list[str]] = {
         forward("e = torch.cuda.Event()\n    return run(x, e)"),
         forward("return run(x)") + "if __name__ == '__main__':\n    import time\n    print(time.time())\n",
         "import time\ndef bench_it():\n    return time.time()\n" + forward("return run(x)"),
+        "import time\n" + forward("times = {t: time.perf_counter() - run(x, t) for t in tiles}\n    return min(times)"),
     ],
     "patched_names": [
         HEAD + "import os\nos.environ['A'] = '1'\ntorch.backends.cudnn.benchmark = True\nclass A: pass\nA.b = 1\n",
         model("self.allclose = 3", "x.flag = 1\n        return run(x)"),
+        forward("nn = x * 2\n    return run(nn)"),
     ],
     "tensor_subclass": [
         HEAD
@@ -285,6 +321,8 @@ KNOWN_GOOD: dict[str, list[str]] = {
         "import os\nos.environ['TORCH_CUDA_ARCH_LIST'] = '7.5'\nos.environ.setdefault('A', '1')\n"
         + forward("return run(x)"),
         "import inspect\n" + forward("return run(x, inspect.signature)"),
+    ],
+    "environment_variable": [
         "import os\nhome = os.environ.get('CUDA_HOME')\nos.environ['PATH'] = '/bin:' + os.environ['PATH']\n",
     ],
     "heap_scan": ["import gc\n" + forward("gc.collect()\n    return run(x)")],

@@ -27,7 +27,7 @@ def test_a_launch_that_fits_passes() -> None:
 
 
 def test_a_source_without_a_launch_clears_nobody() -> None:
-    findings = review_source(_KERNEL, target="other")
+    findings = review_source(_KERNEL, target="other", advice=True)
     assert [(finding.probe, finding.outcome) for finding in findings] == [
         ("launch_geometry", "skip"),
         ("review.unlaunched_kernel", "fail"),

@@ -29,8 +29,10 @@ string constants of a Python file is read too. A rule points at lines; it fails 
 probe that can confirm it on a device.
 
 A *hint* goes into the record of every audit as `review.<rule>`, launch geometry as `launch_geometry`. *Advice* is about
-care that a sound kernel may do without under the conditions it was measured in; `audit review` tells it, and the record
-tells it of the claimed kernel. Rules about rounding keep quiet about variants that declare a lower precision than fp32.
+what sound kernels do as well, a step in a library for one, and about care that they may do without under the conditions
+they were measured in; `audit review` tells it, and the record tells it of the claimed kernel. A rule that points at
+more than one in fifty sound published kernels is advice. Rules about rounding keep quiet about variants that declare a
+lower precision than fp32.
 
 This page is printed by `python -m audit.apps.pages`.
 """

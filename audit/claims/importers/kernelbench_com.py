@@ -16,12 +16,14 @@ from audit.claims.importers.imported import Claimed, Imported, Original, Toleran
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.missing import NO_FIGURES
 from audit.model import Harness
+from audit.model.errors import BadInput
 
 TAKES = "a `solution.py` with a class `Model`, the problem's `reference.py`, its `problem.yaml` where there is one"
 LACKS = ("reference.py cost", "speedup")
 SOLUTION, REFERENCE, PROBLEM = "solution.py", "reference.py", "problem.yaml"
 _DEFAULTS = {"float32": 1e-4, "float16": 1e-2, "bfloat16": 1e-2}
 _STATED = re.compile(r"^\s+[\"']?(?:torch\.)?(float32|float16|bfloat16)[\"']?\s*:\s*([\d.eE+-]+)", re.MULTILINE)
+_SIDECAR = re.compile(r"^# =+ sidecar: (\S{1,100}) .*=$", re.MULTILINE)
 _MODEL = '''class ModelNew(Model):
     """Takes over the state of the reference, as the check of the set does."""
 
@@ -33,15 +35,17 @@ _MODEL = '''class ModelNew(Model):
 
 def matches(material: Material) -> bool:
     """Return whether a solution and a reference lie side by side, each with a class `Model`."""
-    return bool(_files(material, SOLUTION)) and bool(_files(material, REFERENCE))
+    return bool(_files(material, SOLUTION) or _sidecars(material)) and bool(_files(material, REFERENCE))
 
 
 def read(material: Material, given: Given) -> Imported:
     """Return the solution with its problem.
 
     Raises:
-        BadInput: several solutions or references.
+        BadInput: several solutions or references, or a solution with further files behind its Python.
     """
+    for sidecar in _sidecars(material):
+        raise BadInput(f"{sidecar}, and a variant is one file; give its text to load_inline, and cut it off there")
     solution = material.only(_files(material, SOLUTION), what="solution (a class Model)")
     task = material.only(_files(material, REFERENCE), what="reference (a class Model)")
     found = module_task.imported(
@@ -78,6 +82,14 @@ def _files(material: Material, ending: str) -> list[Original]:
         for name, one in material.python.items()
         if PurePath(name).name.endswith(ending) and "Model" in {*one.classes, *one.assigned}
     ]
+
+
+def _sidecars(material: Material) -> list[str]:
+    """Return where solutions go on with another file, as the site shows those that a solution loads."""
+    unread = (name for name in material.named(SOLUTION) if name not in material.python)
+    texts = {name: material.data(name).decode() for name in unread}
+    found = ((name, text, mark) for name, text in texts.items() for mark in _SIDECAR.finditer(text))
+    return [f"{name}: line {text.count(chr(10), 0, mark.start()) + 1} begins {mark[1]}" for name, text, mark in found]
 
 
 def _tolerance(material: Material, dtype: str) -> tuple[Tolerance, tuple[Original, ...]]:

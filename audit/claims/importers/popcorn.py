@@ -12,10 +12,11 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from audit.claims.importers import entries, module_task, popcorn_cases, published
-from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Tolerance
+from audit.claims.importers import entries, module_task, popcorn_cases, popcorn_tolerance
+from audit.claims.importers.imported import Claimed, Imported, Original, Reference
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_TASK, Missing, no_tolerance
+from audit.claims.importers.popcorn_cases import MAKER, REFERENCE
 from audit.claims.importers.python_text import PythonText, last_name
 from audit.model import Harness
 
@@ -23,9 +24,7 @@ TAKES = (
     "`submission.py` with `custom_kernel(data)`, the leaderboard's `reference.py`, `task.yml`, `task.py`, `utils.py`"
 )
 LACKS = ("reference.py cost", "speedup", "original/utils.py")
-ENTRY, MAKER, REFERENCE = "custom_kernel", "generate_input", "ref_kernel"
-DEFAULTS = {"rtol": 1e-5, "atol": 1e-8}
-"""Of `match_reference` in the leaderboards' `utils.py`."""
+ENTRY = "custom_kernel"
 BESIDE = ("task", "utils")
 _HEADER = re.compile(r"^#!POPCORN\s+(\w+)\s+(.+?)\s*$", re.MULTILINE)
 
@@ -86,8 +85,9 @@ def _with_task(imported: Imported, material: Material, references: list[str]) ->
     shapes, choices = popcorn_cases.shapes(cases, imported.originals[0].data.decode()) if cases else (None, [])
     options |= {"options": cases.options} if cases else {}
     missing = [] if cases else [_NO_TASK_YML]
-    tolerance = _tolerance(text)
+    tolerance = popcorn_tolerance.stated(text, cases)
     missing += [] if tolerance else [_NO_TOLERANCE]
+    missing += [_OF_A_PROPERTY] if popcorn_tolerance.of_a_property(text) else []
     missing += [] if REFERENCE in text.functions else [_NO_REFERENCE]
     missing += [_SEVERAL_GPUS] if "torch.distributed" in text.text else []
     missing += [_stand_in(module) for module, file in beside.items() if file is None]
@@ -107,6 +107,12 @@ def _with_task(imported: Imported, material: Material, references: list[str]) ->
 
 
 _NO_TOLERANCE = no_tolerance("reference.py compares in a way of its own")
+_OF_A_PROPERTY = Missing(
+    "check_implementation asks for a property and never calls ref_kernel, so that another result may be right too",
+    "original/reference.py",
+    "write a ref_kernel with the one right result, and call it there",
+    essential=True,
+)
 _NO_TASK_YML = Missing("there is no task.yml", "shapes", "write the arguments of generate_input", essential=True)
 _NO_REFERENCE = Missing(f"reference.py has no {REFERENCE}", "original/reference.py", "write it there", essential=True)
 _SEVERAL_GPUS = Missing("the task runs on several GPUs at once", "reference.py", "an audit has one GPU", essential=True)
@@ -148,43 +154,3 @@ def _imports(text: PythonText) -> set[str]:
 
 def _beside(material: Material, module: str) -> str | None:
     return next((name for name in material.python if PurePath(name).name == f"{module}.py"), None)
-
-
-def _tolerance(text: PythonText) -> Tolerance | None:
-    """Return the arguments of `make_match_reference`, with its defaults for the rest, or those of the comparisons in
-    `check_implementation`; None where neither tells."""
-    call = next((call for name in ("make_match_reference", "match_reference") for call in text.calls(name)), None)
-    if call is None:
-        return _of_comparisons(text)
-    given = {keyword.arg: text.value(keyword.value) for keyword in call.keywords if keyword.arg in DEFAULTS}
-    used = {name: given.get(name, value) for name, value in DEFAULTS.items()}
-    relative = used["rtol"]
-    if not published.positive(relative):
-        return None
-    sentence = f"the leaderboard's own, rtol = {used['rtol']}, atol = {used['atol']}"
-    default = "" if "rtol" in given else ", the defaults of its utils.py"
-    return Tolerance(
-        float(relative), f"{sentence}{default}; the absolute part counts here in units of the result's rms"
-    )
-
-
-CHECK = "check_implementation"
-EXACT, CLOSE = ("verbose_allequal",), ("verbose_allclose", "allclose", "assert_close")
-
-
-def _of_comparisons(text: PythonText) -> Tolerance | None:
-    """Return the finest relative tolerance that `check_implementation` compares with `ref_kernel` by."""
-    nodes = list(ast.walk(text.functions[CHECK])) if CHECK in text.functions else []
-    calls = [node for node in nodes if isinstance(node, ast.Call)]
-    compared = [call for call in calls if last_name(call.func) in (*EXACT, *CLOSE)]
-    if not compared or not any(last_name(call.func) == REFERENCE for call in calls):
-        return None
-    stated = [
-        0.0 if last_name(call.func) in EXACT else {one.arg: text.value(one.value) for one in call.keywords}.get("rtol")
-        for call in compared
-    ]
-    known = [float(one) for one in stated if isinstance(one, float | int) and 0 <= one < 1]
-    if len(known) < len(stated):
-        return None
-    reason = f"the comparisons of {CHECK}, rtol = {min(known):g}" if any(known) else f"{CHECK} asks for equal values"
-    return Tolerance(min(known), f"{reason}; an absolute part counts here in units of the result's rms")

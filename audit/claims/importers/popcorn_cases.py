@@ -16,6 +16,8 @@ from audit.claims.importers.imported import Original, Shapes
 from audit.claims.importers.material import Material
 from audit.model.errors import BadInput
 
+MAKER, REFERENCE = "generate_input", "ref_kernel"
+"""The functions of a leaderboard's `reference.py`."""
 YAML_LIMIT_BYTES = 1_000_000
 LARGEST_TEST = 1024
 """A test with a size above this is not proposed for the emulated device."""

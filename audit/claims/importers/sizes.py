@@ -16,7 +16,7 @@ PLAIN = {"as_published": 1}
 """The shape of a task without named sizes."""
 REPEATING = ("batch", "rows", "bs")
 """How the names of sizes begin that only repeat the work."""
-_MAKERS = ("randn", "rand", "zeros", "ones", "empty", "full", "randint")
+MAKERS = ("randn", "rand", "zeros", "ones", "empty", "full", "randint")
 
 
 def of_module(
@@ -39,7 +39,7 @@ def of_module(
     fixed = {name for one in apart for name in _needed(task, one)}
     made = {name for one in made_with for name in _needed(task, one)}
     sizes = {name: value for name, value in task.integers.items() if name in (task.reached(maker) | made) - fixed}
-    calls = [node for node in ast.walk(maker) if isinstance(node, ast.Call) and last_name(node.func) in _MAKERS]
+    calls = [node for node in ast.walk(maker) if isinstance(node, ast.Call) and last_name(node.func) in MAKERS]
     if not sizes:
         elements = _counted(task, calls, {})
         small = elements is not None and elements <= MOST_AS_PUBLISHED

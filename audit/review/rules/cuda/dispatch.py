@@ -9,6 +9,7 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from audit.review.cuda_reading import Call, CudaReading
+from audit.review.cuda_source import Function
 from audit.review.cuda_tree import operator
 from audit.review.operators import OPERATORS
 from audit.review.rule import Spot, rule
@@ -32,6 +33,7 @@ _TEMPLATES = {
     "cub": r"Device\w+(?:::\w+)?",
     "thrust": r"reduce\w*|transform\w*|sort\w*|\w*scan\w*|inner_product|copy_if",
 }
+_LAUNCHES = re.compile(r"cu(?:da)?Launch\w*Kernel\w*")
 _LONGEST = 200  # characters of a condition that asks for an empty tensor
 
 
@@ -39,7 +41,7 @@ _LONGEST = 200  # characters of a condition that asks for an empty tensor
 def fixed_shape(reading: CudaReading) -> Iterator[Spot]:
     """Does one size decide which code runs?
 
-    Silent on checks that refuse other sizes, on 0 and 1, and on comparisons for order.
+    Silent where other sizes are refused, on 0 and 1, and on comparisons for order.
     """
     for node in reading.nodes("binary_expression"):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -48,7 +50,7 @@ def fixed_shape(reading: CudaReading) -> Iterator[Spot]:
         size, number = (left, right) if right.type == "number_literal" else (right, left)
         if number.type != "number_literal" or not _large(reading.text(number)) or not reading.in_host(node):
             continue
-        if _is_size(reading, size) and _chooses(reading, node):
+        if _is_size(reading, size) and _chooses(reading, node) and not _others_refused(reading, node, size):
             yield Spot(reading.line(node), f"{reading.written(node)} chooses what runs by one size")
 
 
@@ -73,6 +75,31 @@ def _chooses(reading: CudaReading, node: Node) -> bool:
             then = holder.child_by_field_name("consequence")
             return then is not None and not _refuses(reading, then)
     return False
+
+
+def _others_refused(reading: CudaReading, node: Node, size: Node) -> bool:
+    """Return whether an `if` about that size, in the same function, ends in an `else` that refuses all others."""
+    function = reading.function(node)
+    return function is not None and not set(re.findall(r"\w+", reading.text(size))).isdisjoint(
+        _refused(reading, function)
+    )
+
+
+@lru_cache(maxsize=64)
+def _refused(reading: CudaReading, function: Function) -> frozenset[str]:
+    """Return the names in checks for equality, and in each `if ... else if ... else` whose `else` refuses."""
+    checks = (call for call in reading.calls_in(function) if "CHECK" in call.name or "ASSERT" in call.name.upper())
+    found = {text for call in checks if "==" in (text := reading.text(call.node))}
+    for holder in reading.inside(function, "if_statement"):
+        last = holder.child_by_field_name("alternative")
+        if last is None or last.named_children[-1].type == "if_statement" or not _refuses(reading, last):
+            continue
+        chain: Node | None = holder
+        while chain is not None and chain.type in ("if_statement", "else_clause"):
+            condition = chain.child_by_field_name("condition")
+            found |= {reading.text(condition)} if condition is not None else set()
+            chain = reading.parent(chain)
+    return frozenset(name for text in found for name in re.findall(r"\w+", text))
 
 
 @lru_cache(maxsize=64)
@@ -114,15 +141,61 @@ def _decides(reading: CudaReading, call: Call) -> bool:
 
 @rule("kernels_ran")
 def library_call(reading: CudaReading) -> Iterator[Spot]:
-    """Does an operator of a library compute part of the result?
+    """Does an operator of a library compute where no kernel of the file runs?
 
-    Silent on allocation, copies, views and random numbers, on calls that only an empty tensor reaches, and on device
-    code.
+    Silent on allocation, copies, views and random numbers, on calls that only an empty tensor reaches, on device code,
+    and on steps in a function that launches a kernel, which `library_step` asks about.
     """
+    return _library_calls(reading, beside=False)
+
+
+@rule("kernels_ran", standing="advice")
+def library_step(reading: CudaReading) -> Iterator[Spot]:
+    """Does an operator of a library compute part of the result, beside kernels of the file?
+
+    Silent where `library_call` is.
+    """
+    return _library_calls(reading, beside=True)
+
+
+def _library_calls(reading: CudaReading, *, beside: bool) -> Iterator[Spot]:
     for call in reading.calls:
         name = _library(call)
-        if name and reading.in_host(call.node) and not _for_empty_tensors(reading, call.node):
+        counts = name and reading.in_host(call.node) and not _for_empty_tensors(reading, call.node)
+        if counts and _is_step(reading, call) is beside:
             yield Spot(call.line, f"{name} computes part of the result in a library")
+
+
+def _is_step(reading: CudaReading, call: Call) -> bool:
+    """Return whether its function launches a kernel too, and does not return the library's result before, but for
+    numbers among its arguments (`if (groups != 1) return ...`)."""
+    function, types = reading.function(call.node), []
+    for holder in reading.ancestors(call.node):
+        types.append(holder.type)
+        condition = holder.child_by_field_name("condition") if holder.type == "if_statement" else None
+        if "return_statement" in types and condition is not None and function is not None:
+            numbers = {each.name for each in function.parameters if "Tensor" not in each.text and not each.is_pointer}
+            if not reading.names_in(condition) <= numbers:
+                return False
+    return function in _launching(reading)
+
+
+@lru_cache(maxsize=1)
+def _launching(reading: CudaReading) -> frozenset[Function | None]:
+    """Return the functions that launch a kernel, those that call one of these, and those that one of these calls."""
+    source = reading.source
+    direct = {source.function_at(launch.start) for launch in source.launches}
+    direct |= {reading.function(call.node) for call in reading.calls if _LAUNCHES.fullmatch(call.name)}
+    if any(launch.in_macro for launch in source.launches):
+        return frozenset(source.functions)
+    names = {each.name for each in direct if each is not None}
+    called = {call.name for each in direct if each is not None for call in reading.calls_in(each)}
+    near = (each for each in source.functions if each.name in called or names & _called(reading, each))
+    return frozenset({*direct, *near})
+
+
+def _called(reading: CudaReading, function: Function) -> set[str]:
+    return {call.name for call in reading.calls_in(function)}
 
 
 def _library(call: Call) -> str | None:

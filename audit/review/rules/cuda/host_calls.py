@@ -28,8 +28,15 @@ _WORDS = (
     "cudaLaunchAttributeAccessPolicyWindow",
 )
 _INTRINSIC = re.compile(r"__float\w*2(?:half|bfloat16)\w*|__double2(?:half|bfloat16)|__float_to_tf32|__floats2\w+_rn")
-_NARROW = re.compile(r"\b(?:__half2?|half2?|__nv_bfloat162?|nv_bfloat162?|bfloat16|at::Half|c10::Half|at::BFloat16)\b")
+_NARROW = re.compile(
+    r"\b(?:__half2?|__hip_bfloat162?|half2?|__nv_bfloat162?|nv_bfloat162?|bfloat16|at::Half|c10::Half|at::BFloat16)\b"
+)
 _ASKED_TYPE = re.compile(rf"\bis_same(?:_v)?\s*<[^<>;]{{0,200}}(?:{_NARROW.pattern})")
+_HALF_POINTER = re.compile(
+    rf"\b(?:data_ptr\s*<|const)\s*{_NARROW.pattern}\s*[*>]|[!=]=\s*(?:torch|at|c10)::k(?:Half|BFloat16|Float8\w+)"
+)
+_ALIAS = re.compile(rf"\busing\s+(\w+)\s*=\s*{_NARROW.pattern}|\btypedef\s+{_NARROW.pattern}\s+(\w+)")
+_NONE = "(?!)"
 _DTYPE = re.compile(r"\b(?:k(?:Half|BFloat16|Float16)|(?:Half|BFloat16))\b")
 
 
@@ -85,11 +92,15 @@ def cache_control(reading: CudaReading) -> list[Spot]:
 def cast_down(reading: CudaReading) -> list[Spot]:
     """Are values of a wider type rounded to half, bfloat16 or TF32 on the way?
 
-    Silent where a kernel takes or returns half itself or asks whether a type is half, since it then works in the type
-    of its inputs.
+    Silent where a function takes half or reads it through a pointer, or the file asks whether a type is half, since it
+    then works in the type of its inputs.
     """
-    taken = any(_NARROW.search(each.text) for kernel in reading.kernels for each in kernel.parameters)
-    if taken or _ASKED_TYPE.search(reading.source.masked):
+    source = reading.source.masked
+    aliases = [name for pair in _ALIAS.findall(source) for name in pair if name]
+    narrow = re.compile(rf"(?:{_NARROW.pattern}|\b(?:{'|'.join([_NONE, *aliases])})\b)")
+    taken = any(narrow.search(each.text) for function in reading.source.functions for each in function.parameters)
+    aliased = re.search(rf"\bconst\s+{narrow.pattern}\s*\*", source)
+    if taken or aliased or _ASKED_TYPE.search(source) or _HALF_POINTER.search(source):
         return []
     found = {call.line: result for call in reading.calls if (result := _described(reading, call))}
     for node in reading.nodes("cast_expression"):

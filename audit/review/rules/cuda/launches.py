@@ -37,7 +37,7 @@ def dynamic_shared(reading: CudaReading) -> Iterator[Spot]:
             yield Spot(launch.line, text)
 
 
-@rule("kernels_ran")
+@rule("kernels_ran", standing="advice")
 def unlaunched_kernel(reading: CudaReading) -> Iterator[Spot]:
     """Is there a kernel that nothing names outside its own definition?
 

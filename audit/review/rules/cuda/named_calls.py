@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from audit.review.cuda_reading import Call, CudaReading
-from audit.review.rule import Rule, Spot
+from audit.review.rule import Rule, Spot, Standing
 
 _NONE = "(?!)"
 _LONGEST = 200  # characters of a scope and of a name that are compared
@@ -24,21 +24,25 @@ class _Names:
     unless: str = _NONE
 
 
-def _rule(name: str, doc: str, confirm_with: str, message: str, names: _Names) -> Rule[CudaReading]:
-    """Return a rule that points at such calls and variables."""
+def _rule(
+    name: str, doc: str, confirm_with: str, message: str, names: _Names, standing: Standing = "hint"
+) -> Rule[CudaReading]:
+    """Return a rule that points at such calls and variables, but for those in the `main` of a program."""
 
     def find(reading: CudaReading) -> list[Spot]:
-        named = [(call.line, _full_name(call)) for call in reading.calls]
+        program = reading.source.by_name.get("main", ())
+        called = (call for call in reading.calls if not any(main.holds(call.node) for main in program))
+        named = [(call.line, _full_name(call)) for call in called]
         if any(re.fullmatch(names.unless, full) for _, full in named):
             return []
         types = {each.line: each.type_text for each in reading.variables}
         declared = {line: type_ for line, type_ in types.items() if re.fullmatch(names.types, type_)}
         matches = [(line, match) for line, full in named if (match := re.fullmatch(names.calls, full))]
-        called = [(line, match[match.lastindex or 0]) for line, match in matches]
-        found = [*declared.items(), *((line, what) for line, what in called if line not in declared)]
+        shown = [(line, match[match.lastindex or 0]) for line, match in matches]
+        found = [*declared.items(), *((line, what) for line, what in shown if line not in declared)]
         return [Spot(line, f"{what}{message}") for line, what in found]
 
-    return Rule(name, doc, confirm_with, find)
+    return Rule(name, doc, confirm_with, find, standing)
 
 
 def _full_name(call: Call) -> str:
@@ -54,6 +58,7 @@ graph_replay = _rule(
     _Names(
         r"(?:.*\W)?(cudaGraphLaunch|cudaGraphInstantiate|cudaStreamBeginCapture|capture_begin|replay)",
     ),
+    standing="advice",
 )
 threads = _rule(
     "threads",
@@ -71,7 +76,7 @@ threads = _rule(
 self_timing = _rule(
     "self_timing",
     "Does the candidate measure time itself?\n\n"
-    "Silent on events that only order streams, and on device clocks used for nothing but waiting.",
+    "Silent on events that only order streams, on device clocks used for nothing but waiting, and in `main`.",
     "first_call",
     " measures time inside the candidate",
     _Names(
@@ -85,10 +90,18 @@ process_state = _rule(
     "untouched_process",
     " reaches into the process around the candidate",
     _Names(
-        r"(?:.*\W)?((?:secure_)?getenv|setenv|putenv|dlopen|dlv?sym|ptrace|mprotect|process_vm_(?:read|write)v"
+        r"(?:.*\W)?(setenv|putenv|dlopen|dlv?sym|ptrace|mprotect|process_vm_(?:read|write)v"
         r"|PyRun_(?:Simple)?String|PyImport_ImportModule|PyEval_Get(?:Frame|Builtins)|PyThreadState_Get)"
         r"|(?:py::module_?|pybind11::module_)::(import)|(?:py|pybind11)::(exec|eval|globals|eval_file)",
     ),
+)
+environment_read = _rule(
+    "environment_read",
+    "Does a variable of the environment decide what runs?\n\nSilent on settings read through the library.",
+    "untouched_process",
+    " reads a variable of the environment",
+    _Names(r"(?:.*\W)?((?:secure_)?getenv)"),
+    standing="advice",
 )
 file_access = _rule(
     "file_access",

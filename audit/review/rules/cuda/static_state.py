@@ -17,7 +17,7 @@ _POINTER = re.compile(
 )
 _CONTAINER = re.compile(r"\b(?:map|unordered_map|vector|array|list|set|unordered_set|optional|pair|tuple)\b")
 _NO_CACHE = frozenset({"__shared__", "__constant__", "extern", "constexpr", "__device__"})
-_ALLOCATION = re.compile(r"(?:at|torch)::(?:empty\w*|Tensor)\(|\w+\.new_empty\(|nullptr|NULL|0$|\{\}")
+_ALLOCATION = re.compile(r"(?:at|torch)::(?:empty\w*|zeros|Tensor)\(|\w+\.new_empty\(|nullptr|NULL|0$|\{\}")
 _FILLS = frozenset(["emplace", "insert", "push_back", "try_emplace", "insert_or_assign", "emplace_back"])
 _COPIES = re.compile(r"cudaMemcpy\w*")
 _NUMBER = re.compile(r"\b(?:int|unsigned|long|short|size_t|u?int(?:8|16|32|64)_t|atomic\w*)\b")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from tree_sitter import Node
@@ -21,6 +22,7 @@ _BARRIER = frozenset({"__syncthreads", "__syncthreads_count", "__syncthreads_and
 _EXCHANGE = re.compile(r"__(?:shfl(?:_up|_down|_xor)?|ballot|any|all|reduce_\w+)_sync")
 _FULL = re.compile(r"0x[fF]{8}[uU]?|-1|~0[uU]?|FULL_?MASK|FULL_WARP_MASK", re.IGNORECASE)
 _WARP = re.compile(r"(?:\w*warp_?size\w*|\w*WARP\w*|(?:32|64|96|128|160|192|224|256|384|512)[uU]?)", re.IGNORECASE)
+_BUILTINS = frozenset({"threadIdx", "blockDim", "warpSize"})
 _KEEPS_STEP = frozenset({"__syncwarp", "__syncthreads"})
 
 
@@ -57,30 +59,69 @@ def _of_kernel(reading: CudaReading, kernel: Function, own: frozenset[str]) -> l
 
 @rule("memory_access")
 def divergent_collective(reading: CudaReading) -> list[Spot]:
-    """Does a barrier or a warp exchange stand where not all of its threads arrive?
+    """Does a barrier stand where not all threads of its block arrive, whatever the sizes?
 
-    Silent on conditions that are the same for the block, or may be since a call or a division decides them, on warp
-    exchanges under conditions that hold for whole warps, and on masks other than the full one.
+    Silent on conditions that are the same for the block, or may be since a call or a division decides them, on those
+    that a size decides, which `partial_collective` asks about, and where an `else` has a barrier too.
     """
-    spots = []
-    for function in reading.source.functions:
-        if function.kind == "host":
-            continue
-        calls = reading.calls_in(function)
-        barriers = [call for call in calls if call.name in _BARRIER]
+    return [_spot(call, "its block") for call, sized in _partial_barriers(reading) if not sized]
+
+
+@rule("memory_access", standing="advice")
+def partial_collective(reading: CudaReading) -> list[Spot]:
+    """Does a barrier or a warp exchange stand where not all of its threads arrive, unless the sizes divide evenly?
+
+    Silent on barriers that `divergent_collective` asks about, on warp exchanges under conditions that hold for whole
+    warps, and on masks other than the full one.
+    """
+    spots = [_spot(call, "its block") for call, sized in _partial_barriers(reading) if sized]
+    for function, calls in _device_calls(reading):
         exchanges = [call for call in calls if _EXCHANGE.fullmatch(call.name) and _full(reading, call)]
-        if barriers:
-            block = ThreadValues(reading, function, r"threadIdx\.[xyz]", alike=ALIKE_IN_A_BLOCK)
-            spots += [_spot(call, "its block") for call in barriers if _diverges(reading, call, block, per_warp=False)]
         if exchanges:
             warp = ThreadValues(reading, function, r"threadIdx\.x", alike=ALIKE_IN_A_WARP)
             gone = _first_return(reading, function, warp)
             spots += [
                 _spot(call, "its warp")
                 for call in exchanges
-                if _diverges(reading, call, warp, per_warp=True) or call.node.start_byte > gone
+                if call.node.start_byte > gone
+                or any(not _whole_warps(reading, each) for _, each in _diverging(reading, call, warp))
             ]
     return spots
+
+
+def _device_calls(reading: CudaReading) -> Iterator[tuple[Function, list[Call]]]:
+    return ((each, reading.calls_in(each)) for each in reading.source.functions if each.kind != "host")
+
+
+def _partial_barriers(reading: CudaReading) -> Iterator[tuple[Call, bool]]:
+    """Yield the barriers that not all threads of a block reach, and whether sizes decide each."""
+    for function, calls in _device_calls(reading):
+        barriers = [call for call in calls if call.name in _BARRIER]
+        block = ThreadValues(reading, function, r"threadIdx\.[xyz]", alike=ALIKE_IN_A_BLOCK)
+        grid = ThreadValues(reading, function, r"(?:blockIdx|gridDim)\.[xyz]")
+        starts = [call.node.start_byte for call in barriers]
+        for call in barriers:
+            found = [each for each in _diverging(reading, call, block) if not _both_wait(each[0], starts)]
+            if found:
+                yield call, all(_sized(reading, condition, block, grid) for _, condition in found)
+
+
+def _both_wait(holder: Node, barriers: list[int]) -> bool:
+    """Return whether both ways of an `if` have a barrier; `barriers` are their offsets, in order."""
+    ways = [holder.child_by_field_name(name) for name in ("consequence", "alternative")]
+    counts = [bisect_left(barriers, way.end_byte) - bisect_left(barriers, way.start_byte) for way in ways if way]
+    return len(counts) == 2 and all(counts)
+
+
+def _sized(reading: CudaReading, condition: Node, block: ThreadValues, grid: ThreadValues) -> bool:
+    """Return whether a condition depends on a place in the grid, or on a value that is no constant of the file."""
+    constants = constants_of(reading)
+    return grid.holds(condition) or any(
+        node.type == "identifier"
+        and reading.text(node) not in (*_BUILTINS, *block.names)
+        and constants.value(reading.text(node)) is None
+        for node in walk(condition)
+    )
 
 
 def _spot(call: Call, group: str) -> Spot:
@@ -91,17 +132,16 @@ def _full(reading: CudaReading, call: Call) -> bool:
     return bool(call.arguments) and bool(_FULL.fullmatch(reading.text(call.arguments[0]).strip()))
 
 
-def _diverges(reading: CudaReading, call: Call, values: ThreadValues, *, per_warp: bool) -> bool:
-    """Return whether an `if` or a loop around the call has a condition that the values decide."""
+def _diverging(reading: CudaReading, call: Call, values: ThreadValues) -> Iterator[tuple[Node, Node]]:
+    """Yield each `if` or loop around the call whose condition the values decide, with that condition."""
     for holder in reading.ancestors(call.node, until=("function_definition", "lambda_expression")):
         if holder.type not in ("if_statement", "while_statement", "for_statement"):
             continue
         condition = holder.child_by_field_name("condition")
         if condition is None or condition.start_byte <= call.node.start_byte < condition.end_byte:
             continue
-        if values.holds(condition) and not (per_warp and _whole_warps(reading, condition)):
-            return True
-    return False
+        if values.holds(condition):
+            yield holder, condition
 
 
 def _whole_warps(reading: CudaReading, condition: Node) -> bool:

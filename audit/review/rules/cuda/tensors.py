@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from tree_sitter import Node
@@ -27,6 +28,8 @@ _LAYOUT = frozenset(
     ["contiguous", "is_contiguous", "stride", "strides", "is_non_overlapping_and_dense", "expect_contiguous"]
 )
 _ACCESSOR = re.compile(r"packed_accessor\w*|accessor|TensorIterator\w*")
+_SCRATCH = re.compile(r"scratch|work_?sp|wksp|counter|buffer|partial|tmp|temp")
+_LAYOUT_NAME = re.compile(r"_(?:(?:col|row|column)_major|transposed|t)$")
 _POINTER = frozenset({"data_ptr", "const_data_ptr", "mutable_data_ptr", "data"})
 
 
@@ -34,17 +37,26 @@ _POINTER = frozenset({"data_ptr", "const_data_ptr", "mutable_data_ptr", "data"})
 def unread_input(reading: CudaReading) -> list[Spot]:
     """Is there an input that nothing reads: a kernel's pointer, or a tensor of which only sizes and types are asked?
 
-    Silent on parameters without a name, on tensors handed to any function, and beside syntax errors.
+    Silent on parameters without a name, on tensors handed to any function or named in a macro, on one of two layouts
+    of an input (`b` and `b_col_major`), and beside syntax errors.
     """
     if reading.source.error_count:
         return []
     spots = []
+    macros = {word for each in reading.source.macros for word in _words(reading, each.body_start, each.end)}
     for kernel in reading.kernels:
         names = [each.name for each in kernel.parameters if each.name and each.is_pointer]
-        spots += [_spot(kernel, name) for name in names if not reading.mentioned(name, kernel)]
+        spots += [_spot(kernel, name) for name in names if not reading.mentioned(name, kernel) and name not in macros]
     for entry in reading.entries:
-        spots += [_spot(entry, name) for name in tensor_parameters(entry) if not _is_read(reading, entry, name)]
+        names = tensor_parameters(entry)
+        alike = Counter(_LAYOUT_NAME.sub("", name) for name in names)
+        unread = (name for name in names if not _is_read(reading, entry, name) and name not in macros)
+        spots += [_spot(entry, name) for name in unread if alike[_LAYOUT_NAME.sub("", name)] == 1]
     return spots
+
+
+def _words(reading: CudaReading, first: int, last: int) -> list[str]:
+    return re.findall(r"\w+", reading.source.masked[first:last])
 
 
 def _spot(function: Function, name: str) -> Spot:
@@ -118,8 +130,8 @@ def _untouched(reading: CudaReading, fresh: Variable, launch: Launch) -> bool:
 def writes_input(reading: CudaReading) -> Iterator[Spot]:
     """Is the memory of a tensor that the caller passed in written to?
 
-    Silent where that tensor is returned or nothing is, since the result is then in place by contract, and where the
-    name stands for a copy.
+    Silent where that tensor is returned or nothing is, since the result is then in place by contract, where the name
+    stands for a copy, and where it says that the memory is scratch.
     """
     for entry in reading.entries:
         inputs = _inputs(reading, entry)
@@ -137,7 +149,7 @@ def writes_input(reading: CudaReading) -> Iterator[Spot]:
 
 def _inputs(reading: CudaReading, entry: Function) -> dict[str, str]:
     """Return names that stand for a tensor of the caller, each with that parameter's name."""
-    names = {name: name for name in tensor_parameters(entry)}
+    names = {name: name for name in tensor_parameters(entry) if not _SCRATCH.search(name.lower())}
     head = reading.source.masked[entry.start : entry.body_start].split("(")[0]
     if "void" in head.split():
         return {}

@@ -49,10 +49,10 @@ def _is_number(node: ast.expr) -> bool:
 def value_branch(reading: PythonReading) -> Iterator[Spot]:
     """Do the values of an input decide which code runs?
 
-    Silent on branches that refuse, and on values that are only handed on.
+    Silent on branches that refuse or pass over a step of a loop, and on values that are only handed on.
     """
     for node in reading.branches():
-        refuses = isinstance(node, ast.If) and raises(node.body)
+        refuses = isinstance(node, ast.If) and (raises(node.body) or isinstance(node.body[0], ast.Continue))
         function = reading.function(node)
         read = next(
             (name for each in ast.walk(node.test) if isinstance(each, ast.Call) and (name := _read(reading, each))),

@@ -18,10 +18,11 @@ _MEMO = frozenset({"functools.lru_cache", "functools.cache"})
 def result_cache(reading: PythonReading) -> list[Spot]:
     """Is a result looked up by the address, the identity, the shape or the contents of an input?
 
-    Silent on caches by device or shape that hold no result: what is found must be returned, or the key must be an
-    address.
+    Silent on caches by device, shape or address that hold no result, since what is found must be returned, and in
+    functions that replay what they find, which `cuda_graph` asks about.
     """
-    spots = [spot for function in reading.functions for spot in _of_function(reading, function)]
+    looking = (each for each in reading.functions if "replay" not in reading.attributes(each))
+    spots = [spot for function in looking for spot in _of_function(reading, function)]
     for entry in reading.entries:
         if any(reading.name(mark) in _MEMO for mark in entry.decorator_list):
             spots.append(Spot(entry.lineno, f"{entry.name} keeps results by the identity of its inputs"))
@@ -40,7 +41,7 @@ def _of_function(reading: PythonReading, function: FunctionNode) -> list[Spot]:
     for node in ast.walk(function):
         key = _key(node)
         kind = _kind(key, kinds) if key is not None and reading.function(node) is function else None
-        if kind == "address" or (kind and _returned(reading, node, function)):
+        if kind and _returned(reading, node, function):
             spots.append(Spot(node.lineno, f"a value is looked up by the {kind} of an input"))  # type: ignore[attr-defined]
     return spots
 
@@ -71,7 +72,7 @@ def _kind(key: ast.expr, kinds: dict[str, str]) -> str | None:
 
 
 def _returned(reading: PythonReading, node: ast.AST, function: FunctionNode) -> bool:
-    """Return whether what is found is the function's result, directly or by one variable."""
+    """Return whether what is found is part of the function's result, directly or by one variable."""
     holder = next(reading.ancestors(node), None)
     while isinstance(holder, ast.Attribute) or (isinstance(holder, ast.Call) and holder.func is node):
         node, holder = holder, next(reading.ancestors(holder), None)
@@ -81,14 +82,22 @@ def _returned(reading: PythonReading, node: ast.AST, function: FunctionNode) -> 
         return False
     names = {target.id for target in holder.targets if isinstance(target, ast.Name)}
     returns = (each for each in ast.walk(function) if isinstance(each, ast.Return))
-    return any(isinstance(each.value, ast.Name) and each.value.id in names for each in returns)
+    return any(each.value is not None and names & _given_back(each.value) for each in returns)
+
+
+def _given_back(node: ast.expr) -> set[str]:
+    """Return the names within an expression that are not only handed to a call."""
+    if isinstance(node, ast.Call):
+        return _given_back(node.func.value) if isinstance(node.func, ast.Attribute) else set()
+    inner = (each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr))
+    return {node.id} if isinstance(node, ast.Name) else {name for each in inner for name in _given_back(each)}
 
 
 @rule("fresh_values")
 def last_call(reading: PythonReading) -> Iterator[Spot]:
     """Is the result of the call before returned when the input is recognised?
 
-    Silent on comparisons with None and with things made in the same call.
+    Silent on comparisons with None and with things made in the same call, and where a call stands before the return.
     """
     for entry in reading.functions:
         parameters = set(reading.parameters(entry))
@@ -123,6 +132,8 @@ def _returns_kept(body: list[ast.stmt], entry: ast.AST) -> bool:
     """Return a return of an attribute, or of a name that the function does not make itself."""
     own = {each.id for each in ast.walk(entry) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
     for each in body:
+        if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call):
+            return False
         value = each.value if isinstance(each, ast.Return) else None
         if isinstance(value, ast.Attribute) or (isinstance(value, ast.Name) and value.id not in own):
             return True

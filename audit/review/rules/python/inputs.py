@@ -139,12 +139,13 @@ def _changed(reading: PythonReading, nodes: list[ast.AST], inputs: set[str]) -> 
 def loose_weights(reading: PythonReading) -> list[Spot]:
     """May parameters of the model be left out without a word?
 
-    Silent on strict loading, which is the default.
+    Silent on strict loading, which is the default, and on methods that hand on to that of the class above.
     """
     spots = [
         Spot(function.lineno, f"{function.name} is replaced, so missing parameters need not show")
         for function in reading.functions
         if function.name in ("load_state_dict", "_load_from_state_dict")
+        and not any(isinstance(each, ast.Name) and each.id == "super" for each in ast.walk(function))
     ]
     for call, name in reading.calls():
         strict = next((each.value for each in call.keywords if each.arg == "strict"), None)

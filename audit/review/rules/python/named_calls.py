@@ -10,23 +10,28 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from audit.review.operators import DRAWS
 from audit.review.python_reading import PythonReading, names_in
-from audit.review.rule import Rule, Spot
+from audit.review.rule import Rule, Spot, Standing
 
 _FETCHES = r"urllib\.request\.url(?:open|retrieve)|requests\.get|pip\.main"
-_DRAWS = re.compile(r"torch\.(?:randn?|randint|rand(?:n)?_like|randperm|normal)")
-_SOURCES = (".cu", ".cuh", ".cpp", ".cc", ".h", ".hpp")
+_SOURCES = (".cu", ".cuh", ".cpp", ".cc", ".h", ".hpp", ".so", ".cubin", ".ptx")
+_TOOLS = ("PATH", "LD_LIBRARY_PATH", "CUDA_", "CXX", "CC", "MAX_JOBS", "NVCC", "TORCH_", "TRITON_", "HOME", "TMPDIR")
+_LONGEST_PATH = 200
 _JOINS = frozenset({"wait_stream", "wait_event", "synchronize", "wait"})
+_CHOOSES = frozenset({"min", "sorted", "sort", "argmin", "inf", "median"})
+_STREAMS = frozenset({"torch.cuda.Stream", "torch.Stream"})
 _WAITS = frozenset({"join", "result", "communicate"})
 
 
-def _rule(
+def _rule(  # noqa: PLR0913, PLR0917  # a row of the table
     name: str,
     doc: str,
     confirm_with: str,
     message: str,
     calls: str,
     unless: Callable[[PythonReading, ast.Call], bool] = lambda reading, call: False,  # noqa: ARG005
+    standing: Standing = "hint",
 ) -> Rule[PythonReading]:
     """Return a rule that points at calls of such names, but for those that `unless` lets pass."""
     pattern = re.compile(calls)
@@ -35,7 +40,7 @@ def _rule(
         named = ((call, name) for call, name in reading.calls() if pattern.fullmatch(name))
         return [Spot(call.lineno, f"{name}{message}") for call, name in named if not unless(reading, call)]
 
-    return Rule(name, doc, confirm_with, find)
+    return Rule(name, doc, confirm_with, find, standing)
 
 
 def _runs_a_literal(reading: PythonReading, call: ast.Call) -> bool:
@@ -43,10 +48,12 @@ def _runs_a_literal(reading: PythonReading, call: ast.Call) -> bool:
 
 
 def _untimed_event(reading: PythonReading, call: ast.Call) -> bool:
-    """Return whether an event is made that takes no time: `torch.cuda.Event()` without `enable_timing=True`."""
+    """Return whether an event is made that takes no time, or the function takes the least of several times."""
     given = [each.value for each in call.keywords if each.arg == "enable_timing"] + call.args[:1]
     timed = any(isinstance(each, ast.Constant) and each.value is True for each in given)
-    return reading.name(call) == "torch.cuda.Event" and not timed
+    function = reading.function(call)
+    chooses = function is not None and bool(_CHOOSES & {*names_in(function), *reading.attributes(function)})
+    return chooses or (reading.name(call) == "torch.cuda.Event" and not timed)
 
 
 def _waited_for(reading: PythonReading, call: ast.Call) -> bool:
@@ -55,8 +62,13 @@ def _waited_for(reading: PythonReading, call: ast.Call) -> bool:
 
 
 def _stream_joined(reading: PythonReading, call: ast.Call) -> bool:
-    """Return whether the function that enters a stream waits for one."""
-    return bool(reading.attributes(reading.function(call) or reading.tree) & _JOINS)
+    """Return whether the function that enters a stream waits for one, or the file makes none."""
+    return not _makes_streams(reading) or bool(reading.attributes(reading.function(call) or reading.tree) & _JOINS)
+
+
+@lru_cache(maxsize=1)
+def _makes_streams(reading: PythonReading) -> bool:
+    return any(name in _STREAMS for _, name in reading.calls())
 
 
 def _without_a_draw(reading: PythonReading, call: ast.Call) -> bool:
@@ -68,16 +80,27 @@ def _without_a_draw(reading: PythonReading, call: ast.Call) -> bool:
     return not _draws(reading, function or reading.tree)
 
 
-def _of_a_source(reading: PythonReading, call: ast.Call) -> bool:  # noqa: ARG001
-    """Return whether the path of the file ends like that of a source for a compiler."""
-    texts = [each.value for one in call.args[:1] for each in ast.walk(one) if isinstance(each, ast.Constant)]
-    return any(isinstance(text, str) and text.endswith(_SOURCES) for text in texts)
+def _names_a_tool(reading: PythonReading, call: ast.Call) -> bool:  # noqa: ARG001
+    """Return whether the variable is one that compilers and loaders look at."""
+    name = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+    return isinstance(name, str) and name.startswith(_TOOLS)
+
+
+def _of_a_source(reading: PythonReading, call: ast.Call) -> bool:
+    """Return whether a path in the function that opens the file, or in the call, ends like that of a build."""
+    return any(text.endswith(_SOURCES) for text in _texts(reading.function(call) or call))
+
+
+@lru_cache(maxsize=64)
+def _texts(node: ast.AST) -> tuple[str, ...]:
+    found = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant))
+    return tuple(text for text in found if isinstance(text, str) and len(text) <= _LONGEST_PATH)
 
 
 @lru_cache(maxsize=64)
 def _draws(reading: PythonReading, node: ast.AST) -> bool:
     """Return whether something within a node draws random numbers."""
-    return any(isinstance(each, ast.Call) and _DRAWS.fullmatch(reading.name(each)) for each in ast.walk(node))
+    return any(isinstance(each, ast.Call) and DRAWS.fullmatch(reading.name(each)) for each in ast.walk(node))
 
 
 cuda_graph = _rule(
@@ -86,11 +109,22 @@ cuda_graph = _rule(
     "fresh_values",
     ": a replayed graph reads the addresses it was recorded with",
     r"torch\.cuda\.(?:CUDAGraph|graph|make_graphed_callables)|.*\.replay",
+    standing="advice",
+)
+environment_variable = _rule(
+    "environment_variable",
+    "Does a variable of the environment decide what runs?\n\n"
+    "Silent on setting one, and on reading those of compilers and of Triton.",
+    "agreement",
+    " reads a variable of the environment",
+    r"os\.getenv|os\.environ\.get",
+    unless=_names_a_tool,
+    standing="advice",
 )
 file_cache = _rule(
     "file_cache",
     "Does the candidate read or write files?\n\n"
-    "Silent on files named like C++ or CUDA sources, which a builder takes, and on paths alone.",
+    "Silent in functions that name a C++ or CUDA source or what is built from one, and on paths alone.",
     "fresh_values",
     " opens a file, which can hold a result from call to call",
     r"(?:(?:builtins|io|os|shelve)\.)?open|(?:torch|numpy)\.(?:save|load)|(?:pickle|joblib)\.(?:dump|load)"
@@ -110,7 +144,7 @@ seed_replay = _rule(
 torch_stream = _rule(
     "torch_stream",
     "Is work sent to a stream of its own that nothing in the function waits for?\n\n"
-    "Silent where the function waits for a stream or an event, or synchronises.",
+    "Silent where the function waits for a stream or an event, or synchronises, and on streams that the file is given.",
     "current_stream",
     " sends work to a stream that nothing here waits for",
     r"torch\.cuda\.(?:stream|set_stream|StreamContext)",
@@ -130,7 +164,8 @@ child_process = _rule(
 own_timing = _rule(
     "own_timing",
     "Does the candidate measure time itself?\n\n"
-    'Silent under `if __name__ == "__main__"`, in functions that test or benchmark, and on `triton.autotune`.',
+    'Silent under `if __name__ == "__main__"`, in functions that test or benchmark, on `triton.autotune`, '
+    "and where a function takes the least of several times.",
     "first_call",
     " measures time inside the candidate",
     r"time\.(?:time|perf_counter(?:_ns)?|monotonic|process_time)|timeit\.(?:timeit|Timer)|torch\.cuda\.Event"

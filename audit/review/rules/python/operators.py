@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from audit.review.operators import operator_name
+from audit.review.operators import DRAWS, operator_name
 from audit.review.python_reading import FunctionNode, PythonReading, raises
 from audit.review.rule import Spot, rule
 
@@ -35,14 +35,32 @@ _AUTOCAST = frozenset({"torch.autocast", "torch.cuda.amp.autocast", "torch.amp.a
 
 @rule("kernels_ran")
 def library_operator(reading: PythonReading) -> list[Spot]:
-    """Does an operator or a layer of the library compute part of the result?
+    """Does an operator or a layer of the library compute a result that no kernel of the file has part in?
 
-    Silent outside `forward` and the functions it is built from, on allocation, copies and views, and on functions of
-    an extension that the file builds.
+    Silent outside `forward` and the functions it is built from, on allocation, copies and views, on functions of an
+    extension that the file builds, and where such a kernel is reached, which `library_part` asks about.
     """
-    layers = _held(reading, _LAYERS)
-    own = _held(reading, (_BUILDER,))
-    return [spot for function in reading.functions for spot in _of_function(reading, function, layers, own)]
+    return [] if _reaches_a_kernel(reading) else _library_operators(reading)
+
+
+@rule("kernels_ran", standing="advice")
+def library_part(reading: PythonReading) -> list[Spot]:
+    """Does an operator or a layer of the library compute part of the result, beside kernels of the file?
+
+    Silent where `library_operator` is.
+    """
+    return _library_operators(reading) if _reaches_a_kernel(reading) else []
+
+
+def _reaches_a_kernel(reading: PythonReading) -> bool:
+    """Return whether what models and entries call, or without these any function, names a kernel of the file."""
+    models = [node for node in reading.nodes(ast.ClassDef) if node.name in ("Model", "ModelNew")]
+    return bool(reading.own_kernels & reading.reached([*models, *reading.entries] or reading.functions))
+
+
+def _library_operators(reading: PythonReading) -> list[Spot]:
+    layers, built = _held(reading, _LAYERS), _held(reading, (_BUILDER,))
+    return [spot for function in reading.functions for spot in _of_function(reading, function, layers, built)]
 
 
 def _of_function(reading: PythonReading, function: FunctionNode, layers: set[str], own: set[str]) -> list[Spot]:
@@ -73,7 +91,7 @@ def _held(reading: PythonReading, makers: tuple[str, ...]) -> set[str]:
     }
 
 
-@rule("kernels_ran")
+@rule("kernels_ran", standing="advice")
 def fallback(reading: PythonReading) -> Iterator[Spot]:
     """Does an `except` let the library do what the kernel could not?
 
@@ -119,12 +137,17 @@ def _returns(body: list[ast.stmt]) -> bool:
 def narrow_dtype(reading: PythonReading) -> list[Spot]:
     """Are values rounded to half, bfloat16 or TF32 on the way?
 
-    Silent on comparisons of types, on allocation, and on `tl.dot` without a word about precision.
+    Silent on comparisons of types, on allocation, on values just drawn, on `tl.dot` without a word about precision, and
+    in a file that asks for or allocates such a type, or widens what it loads: it works in the type of its inputs.
     """
+    if _works_in_narrow(reading):
+        return []
     found: dict[int, str] = {}
     for call, name in reading.calls():
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         given = [*call.args, *(each.value for each in call.keywords)]
+        if any(isinstance(each, ast.Call) and DRAWS.fullmatch(reading.name(each)) for each in ast.walk(call.func)):
+            continue
         if method in _METHODS and not given and name != f"torch.{method}":
             found[call.lineno] = f".{method}()"
         elif method in ("to", "type", "astype", "cast") and (
@@ -136,6 +159,21 @@ def narrow_dtype(reading: PythonReading) -> list[Spot]:
         elif name == "triton.language.dot" and any(_allows_tf32(each) for each in call.keywords):
             found[call.lineno] = "a dot product in TF32"
     return [Spot(line, f"{result} rounds values to fewer bits than they came with") for line, result in found.items()]
+
+
+def _works_in_narrow(reading: PythonReading) -> bool:
+    """Return whether a type of few bits is what the file compares with or gives to what it makes."""
+    compared = (side for node in reading.nodes(ast.Compare) for side in (node.left, *node.comparators))
+    made = (each.value for node in reading.nodes(ast.Call) for each in node.keywords if each.arg == "dtype")
+    named = any(reading.name(each) in _NARROW for each in (*compared, *made))
+    return named or any(_is_widened_load(reading, call) for call in reading.nodes(ast.Call))
+
+
+def _is_widened_load(reading: PythonReading, call: ast.Call) -> bool:
+    """Return whether that is `tl.load(...).to(tl.float32)`, of values that came in fewer bits."""
+    widened = isinstance(call.func, ast.Attribute) and call.func.attr == "to" and len(call.args) == 1
+    loaded = isinstance(call.func, ast.Attribute) and reading.name(call.func.value) == "triton.language.load"
+    return widened and loaded and reading.name(call.args[0]) == "triton.language.float32"
 
 
 def _allows_tf32(keyword: ast.keyword) -> bool:

@@ -35,11 +35,10 @@ _HOOKS = frozenset({"__torch_function__", "__torch_dispatch__"})
 _MODES = ("TorchDispatchMode", "TorchFunctionMode")
 _SNIFFING = names("""
     inspect.stack inspect.currentframe inspect.getouterframes inspect.trace sys._getframe sys._current_frames
-    traceback.extract_stack traceback.walk_stack sys.settrace sys.setprofile threading.settrace os.getenv
-    os.environ.get psutil.Process os.getppid
+    traceback.extract_stack traceback.walk_stack sys.settrace sys.setprofile threading.settrace psutil.Process
+    os.getppid
 """)
-_TOOLS = ("PATH", "LD_LIBRARY_PATH", "CUDA_", "CXX", "CC", "MAX_JOBS", "NVCC", "TORCH_", "TRITON_", "HOME", "TMPDIR")
-_NAMES = frozenset({"sys.modules", "sys.argv", "os.environ"})
+_NAMES = frozenset({"sys.modules", "sys.argv"})
 
 
 @rule("backend_flags")
@@ -90,7 +89,8 @@ def patched_names(reading: PythonReading) -> list[Spot]:
 
 def _targets(reading: PythonReading) -> list[ast.expr]:
     several = [target for node in reading.nodes(ast.Assign) for target in node.targets]
-    return [*several, *(node.target for node in reading.nodes(ast.AugAssign))]
+    every = [*several, *(node.target for node in reading.nodes(ast.AugAssign))]
+    return [target for target in every if isinstance(target, ast.Attribute)]  # a plain name only hides an import
 
 
 def _foreign(reading: PythonReading, node: ast.expr, name: str) -> bool:
@@ -126,24 +126,14 @@ def tensor_subclass(reading: PythonReading) -> list[Spot]:
 def harness_sniffing(reading: PythonReading) -> list[Spot]:
     """Does the candidate look at who calls it?
 
-    Silent on setting environment variables, on reading those of compilers and of Triton, and on paths of modules.
+    Silent on variables of the environment, which `environment_variable` asks about, and on paths of modules.
     """
-    asked = [(call, name) for call, name in reading.calls() if name in _SNIFFING and not _of_tools(call.args)]
-    found = {call.lineno: name for call, name in asked}
+    found = {call.lineno: name for call, name in reading.calls() if name in _SNIFFING}
     for node in reading.nodes(ast.Attribute):
         name, above = reading.name(node), next(reading.ancestors(node), None)
         stored = isinstance(above, ast.Subscript) and isinstance(above.ctx, ast.Store | ast.Del)
-        method = above.attr if isinstance(above, ast.Attribute) else ""
-        tools = isinstance(above, ast.Subscript) and _of_tools([above.slice])
-        if name in _NAMES and not stored and not tools and method not in ("setdefault", "update", "get"):
+        if name in _NAMES and not stored:
             found.setdefault(node.lineno, name)
         elif name.endswith((".f_back", ".f_globals", ".f_locals", ".gi_frame")):
             found.setdefault(node.lineno, name.rpartition(".")[2])
     return [Spot(line, f"{name} tells the candidate who calls it") for line, name in found.items()]
-
-
-def _of_tools(arguments: list[ast.expr]) -> bool:
-    """Return whether the first argument is the name of a variable that compilers and loaders look at."""
-    first = arguments[0] if arguments else None
-    text = first.value if isinstance(first, ast.Constant) else None
-    return isinstance(text, str) and text.startswith(_TOOLS)
