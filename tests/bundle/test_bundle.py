@@ -128,7 +128,7 @@ def with_samples_too(files: Files) -> bytes:
         (edited(lambda data: data["ladder"][-1].update(median_ms=0.01)), "ladder"),
         (edited(lambda data: data["findings"].pop()), "does not follow"),
         (edited(lambda data: data["findings"][0].update(outcome="perhaps")), "not a record"),
-        (edited(lambda data: data["measurements"][0]["samples_ms"].__setitem__(0, 9.0)), "samples.csv does|times.png does"),
+        (edited(lambda data: data["measurements"][0]["samples_ms"].__setitem__(0, 9.0)), "samples.csv|times.png"),
         (edited(lambda data: data["claim"]["statement"].update(title="Faster")), "statistics.json|claim.toml does"),
         (edited(lambda data: data["claim"]["sources"].pop()), "do not hold the same sources"),
         (with_samples_too, "statistics.json does not follow"),
