@@ -131,7 +131,7 @@ def with_samples_too(files: Files) -> bytes:
         (edited(lambda data: data["measurements"][0]["samples_ms"].__setitem__(0, 9.0)), "samples.csv|times.png"),
         (edited(lambda data: data["claim"]["statement"].update(title="Faster")), "statistics.json|claim.toml does"),
         (edited(lambda data: data["claim"]["sources"].pop()), "do not hold the same sources"),
-        (with_samples_too, "statistics.json does not follow"),
+        (with_samples_too, "statistics.json does not follow|waterfall.png does not show"),
         (lambda files: rehashed(files, **{"sources/claimed.cu": b"// other"}), "not the file that was audited"),
         (lambda files: rehashed(files, **{"test-result.json": b"{}"}), "test-result.json does not follow"),
         (lambda files: rehashed(files, **{"ro-crate-metadata.json": b"no"}), "does not follow"),

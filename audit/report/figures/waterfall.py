@@ -25,7 +25,9 @@ def draw(record: Record) -> Figure | None:
         return None
     values = [value for step in steps for value in (step.value, step.limit) if value is not None]
     scale = Scale(min(0.8, *values), max(2.0, *values) * 1.1, 4, WIDE - 4, unit="x")
-    parts, top, before = [*_legend(steps)], float(HEAD), steps[0].value
+    claimed = record.claim.statement.claimed
+    fp32 = claimed is not None and claimed.precision == "fp32"
+    parts, top, before = [*_legend(steps, fp32=fp32)], float(HEAD), steps[0].value
     for step in steps:
         parts += _row(step, before, top, scale)
         top, before = top + (TALL if step.value else WITHOUT), step.value or before
@@ -36,12 +38,12 @@ def draw(record: Record) -> Figure | None:
     return Figure(name=NAME, alt=alt, caption=caption, png=raster.png(drawing), drawing=drawing)
 
 
-def _legend(steps: tuple[Step, ...]) -> Iterator[Part]:
+def _legend(steps: tuple[Step, ...], *, fp32: bool) -> Iterator[Part]:
     yield Box(0, 4, 20, 12, "pale", "warm", dashed=True)
     yield Words(28, 10, message("waterfall.lost_key"), size=SMALL)
     if any(step.limit for step in steps):
         yield Stroke((10, 21), (10, 35), "text", 1.5, dashed=True)
-        yield Words(28, 28, message("waterfall.limit_key"), size=SMALL)
+        yield Words(28, 28, message("waterfall.limit_fp32_key" if fp32 else "waterfall.limit_any_key"), size=SMALL)
 
 
 def _row(step: Step, before: float | None, top: float, scale: Scale) -> Iterator[Part]:
