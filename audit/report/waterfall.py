@@ -164,4 +164,4 @@ def _times(record: Record, name: str, baseline: str, protocol: str) -> str:
     own = [one for one in record.measurements if one.session == session]
     times = {f"{which}_ms": milliseconds(median_ms(own, one, protocol))
              for which, one in (("variant", name), ("baseline", baseline))}  # fmt: skip
-    return message("waterfall.rests", variant=name, baseline=baseline, **times)
+    return message("waterfall.rests", baseline=baseline, **times)
