@@ -48,7 +48,7 @@ VERDICT = """(() => { const found = [...document.querySelectorAll('.jp-RenderedM
   .filter(one => one.textContent.startsWith('Verdict')); found[0]?.scrollIntoView({block: 'center'});
   return found[0]?.textContent ?? ''; })()"""
 SHOW = """(() => { const notebook = panel.content;
-  const at = notebook.widgets.findIndex(one => one.model.id === 'card');
+  const at = notebook.widgets.findIndex(one => one.model.id === 'run');
   notebook.activeCellIndex = at < 0 ? notebook.widgets.length - 1 : at;
   notebook.scrollToItem(notebook.activeCellIndex, 'center'); return true; })()"""
 

@@ -31,7 +31,7 @@ def build(record: Record, figures: Iterable[Figure]) -> Report:
             provenance.reproduce(record),
             checked.section(record),
             cause.section(record, left.get("ablation", ())),
-            times.section(record, left.get("waterfall", ())),
+            times.section(record, (*left.get("waterfall", ()), *left.get("times", ()))),
             assessment.strengths(record),
             assessment.weaknesses(record),
             assessment.questions(record),

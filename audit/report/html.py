@@ -1,4 +1,4 @@
-"""View → one self-contained HTML file: inline style, inline PNGs, no script, no network."""
+"""View → one self-contained HTML file: inline style, inline figures, no script, no network."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from audit.model import sanitizer
 from audit.report.messages import of_templates
+from audit.report.svg import svg
 from audit.report.templating import environment
 from audit.report.view import Block, Code, Link, Quoted, Report
 
@@ -45,4 +46,4 @@ def picture(png: bytes) -> Markup:
 
 
 _ENVIRONMENT = environment(autoescape=True, finalize=value)
-_ENVIRONMENT.filters["picture"] = picture
+_ENVIRONMENT.filters |= {"picture": picture, "svg": svg}

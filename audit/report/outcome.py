@@ -46,9 +46,11 @@ def pieces(record: Record) -> tuple[str, ...]:
     about = evidence.of_claim(record)
     failed = [one for one in about if one.grade in ("proved", "undefined") and evidence.against_claim(record, one)]
     passed = [one for one in about if one.outcome == "pass" and one.probe in LEADING]
-    answer = record.verdict.ratio if record.verdict.name in OF_THE_RATIO else None
-    ratios = [message("form.sentence", sentence=Recorded(text)) for text in (answer.reasons if answer else ())[:1]]
     chosen = sorted({one.probe: one for one in failed or passed}.values(), key=_leading)
+    answer = record.verdict.ratio if record.verdict.name in OF_THE_RATIO else None
+    told = tuple(f"{one.probe}: " for one in chosen)  # a reason that quotes a finding stands there with its place
+    reasons = [text for text in (answer.reasons if answer else ()) if not text.startswith(told)]
+    ratios = [message("form.sentence", sentence=Recorded(text)) for text in reasons[:1]]
     return (*ratios, *(_piece(record, one) for one in chosen))[:MOST_PIECES]
 
 

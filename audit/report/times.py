@@ -10,8 +10,7 @@ from audit.measure.ceilings import least_ms
 from audit.measure.comparison import AGAIN, PREFIX, Comparison, control, precision_of
 from audit.measure.samples import LEAST_MS, found, median_ms, series
 from audit.measure.statistics import interval
-from audit.model import Finding, Measurement, Record
-from audit.model.gpus import names_in
+from audit.model import Measurement, Record
 from audit.report import do_bench, evidence, quantities, waterfall
 from audit.report.messages import Recorded, headings, joined, message
 from audit.report.quantities import NONE, NOT_MEASURED, UNKNOWN, milliseconds, number, ratio
@@ -20,9 +19,7 @@ from audit.report.view import Code, Figure, Section, Table
 
 def section(record: Record, figures: tuple[Figure, ...]) -> Section:
     """Return every variant that passed and every baseline, the fastest first."""
-    names = dict.fromkeys(one.variant for one in record.measurements if _counts(record, one))
-    by_time = sorted(names, key=lambda name: median_ms(record.measurements, name) or math.inf)
-    rows = tuple(_row(record, name) for name in by_time)
+    rows = tuple(_row(record, name) for name in by_time(record))
     columns = headings("what", "precision", "median", "interval", "against_eager", "against_strongest", "strongest",
                        "conclusion", "of_fp32_floor", "of_ceiling")  # fmt: skip
     numeric = frozenset({2, 3, 4, 5, 8, 9})
@@ -35,6 +32,12 @@ def section(record: Record, figures: tuple[Figure, ...]) -> Section:
     known = do_bench.table(record)
     tables = (*([table] if rows else []), *([known] if known else []))
     return Section(message("times.title"), "measured", paragraphs=text, tables=tables, figures=figures)
+
+
+def by_time(record: Record) -> list[str]:
+    """Return the baselines and the variants that passed, the fastest first."""
+    names = dict.fromkeys(one.variant for one in record.measurements if _counts(record, one))
+    return sorted(names, key=lambda name: median_ms(record.measurements, name) or math.inf)
 
 
 def honest(record: Record) -> str:
@@ -54,12 +57,6 @@ def honest(record: Record) -> str:
     return message("speed.another", variant=name, technique=technique, **about)
 
 
-def floors_ms(record: Record) -> tuple[float | None, float | None]:
-    """Return the floors of the record's own GPU, CUDA cores and matrix units; None for an unknown one."""
-    floor = _floor_here(record)
-    return evidence.real(floor, "floor_ms"), evidence.real(floor, "matrix_unit_floor_ms")
-
-
 def _row(record: Record, name: str) -> tuple[str, ...]:
     precision = _precision(record, name)
     middle = median_ms(record.measurements, name) or 0.0
@@ -69,7 +66,7 @@ def _row(record: Record, name: str) -> tuple[str, ...]:
     best = strongest(record.measurements, precision, wrong=wrong)
     rival = None if best in (None, name) else compared(record.measurements, name, best or "")
     eager = None if name == BASELINE or BASELINE in wrong else compared(record.measurements, name, BASELINE)
-    fp32_floor, _ = floors_ms(record)
+    fp32_floor, _ = waterfall.floors_ms(record)
     return (
         *(Code(name), precision, milliseconds(middle)),
         NONE if bounds is None else quantities.interval(*bounds, form="form.interval_ms"),
@@ -124,18 +121,11 @@ def _precision(record: Record, name: str) -> str:
 
 
 def _ceiling_ms(record: Record, precision: str) -> float | None:
-    floor = _floor_here(record)
+    floor = waterfall.floor_here(record)
     flops, moved = evidence.real(floor, "flops"), evidence.real(floor, "bytes")
     if flops is None or moved is None:
         return None
     return least_ms(record.measurements, {"flops": flops, "bytes": moved}, precision)
-
-
-def _floor_here(record: Record) -> Finding | None:
-    """Return the floor of the GPU that timed; in older records that of the claim's GPU of the same name."""
-    own = next((one for one in record.findings if one.probe == "floor_here"), None)
-    here = names_in(record.device.name)
-    return own or next((one for one in record.findings if one.probe == "floor" and one.target in here), None)
 
 
 def _share(least: float | None, middle: float) -> str:

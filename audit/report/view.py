@@ -6,8 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Literal, TypeVar
 
+from audit.report.drawing import Drawing
+
 Tone = Literal["holds", "fails", "open"]
-MARKS = frozenset({("Card", "tone"), ("Section", "slug"), ("Figure", "name"), ("Report", "language")})
+MARKS = frozenset(
+    {
+        *(("Card", "tone"), ("Section", "slug"), ("Figure", "name"), ("Report", "language")),
+        *(("Box", "fill"), ("Box", "edge"), ("Stroke", "paint"), ("Dot", "fill"), ("Dot", "edge")),
+        *(("Words", "paint"), ("Words", "anchor")),
+    }
+)
 """Fields that programs read and that are not shown."""
 Viewed = TypeVar("Viewed")
 
@@ -48,13 +56,23 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A PNG; `name` is its file stem, `alt` describes it in words, `dark` is the same for a dark page."""
+    """A figure of a report.
+
+    Attributes:
+        name: its file stem.
+        alt: what it shows, in words.
+        caption: under it.
+        png: for Markdown, and for HTML where there is no drawing.
+        dark: the same for a dark page without a drawing.
+        drawing: for HTML, in the language and the colours of the page.
+    """
 
     name: str
     alt: str
     caption: str
     png: bytes
     dark: bytes = b""
+    drawing: Drawing | None = None
 
 
 @dataclass(frozen=True)

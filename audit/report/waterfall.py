@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from audit.judge import BASELINE
-from audit.measure import DO_BENCH, compared, median_ms, speedup, strongest, wrong_baselines
+from audit.measure import DO_BENCH, OURS, compared, median_ms, speedup, strongest, wrong_baselines
 from audit.measure.comparison import Comparison
-from audit.model import Record
+from audit.measure.samples import ratio_to
+from audit.model import Finding, Record
 from audit.model.gpus import names_in
+from audit.report import evidence
 from audit.report.messages import Recorded, message
-from audit.report.quantities import NONE, interval, ratio
+from audit.report.quantities import NONE, interval, milliseconds, ratio
 from audit.report.tables import state
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step: what is compared, the ratio with its interval, or why there is none."""
+    """One step: what is compared, the ratio with its interval, or why there is none.
+
+    Attributes:
+        label: of the step.
+        value: the ratio; None where there is none.
+        low: the lower end of its interval.
+        high: the upper end.
+        note: why the ratio is in doubt or absent.
+        about: whether it was published as a round number.
+        rival: the baseline.
+        rests: the times that the step rests on, in words.
+        limit: the most that the floors allow over the same baseline.
+        kind: whether others published it, the hardware sets it, or it was measured.
+    """
 
     label: str
     value: float | None
@@ -25,6 +41,9 @@ class Step:
     note: str = ""
     about: bool = False
     rival: str = ""
+    rests: str = ""
+    limit: float | None = None
+    kind: Literal["published", "limit", "measured"] = "measured"
 
     def words(self) -> str:
         """Return the ratio with its interval and its doubt, or why there is none."""
@@ -44,22 +63,32 @@ class Step:
 
 
 def steps(record: Record) -> tuple[Step, ...]:
-    """Return the steps; none where the claim publishes no ratio for this GPU or nothing was timed on it."""
+    """Return the steps; none where the claim publishes no ratio for this GPU or nothing was timed on it.
+
+    A limit is a step of its own where the published ratio lies above it.
+    """
     claim, here = record.claim.statement, names_in(record.device.name)
     published = next((one for one in claim.speedup if one.gpu in here), None)
     if published is None or claim.claimed is None or median_ms(record.measurements, BASELINE) is None:
         return ()
-    first = Step(message("waterfall.published", gpu=published.gpu), published.ratio, about=published.about)
-    rungs = {rung.variant: rung for rung in record.ladder}
-    name, precision = claim.claimed.name, claim.claimed.precision
-    right = defended(record)
-    if right == name:
-        again = speedup(record.measurements, name, BASELINE, DO_BENCH)
-        ran = (Step(message("waterfall.claimed_as_published"), again),) if again else ()
-        return (first, *ran, *ratios(record, name, precision))
-    stand = state(rungs[name]) if name in rungs else message("state.not_judged")
-    stopped = Step(message("waterfall.claimed"), None, note=message("waterfall.no_speedup", state=stand))
-    return (first, stopped, *(ratios(record, right, precision) if right else ()))
+    label, rests = message("waterfall.published", gpu=published.gpu), message("waterfall.not_measured")
+    over = limits(record, claim.claimed.precision)
+    first = Step(label, published.ratio, about=published.about, rests=rests, kind="published",
+                 limit=over[-1].value if over else None)  # fmt: skip
+    above = tuple(one for one in over if one.value is not None and one.value < published.ratio)
+    return (first, *above, *_measured(record, claim.claimed.name, claim.claimed.precision))
+
+
+def limits(record: Record, precision: str) -> tuple[Step, ...]:
+    """Return the most that the floors of this GPU allow over eager: on any unit, and less where fp32 is claimed."""
+    eager = median_ms(record.measurements, BASELINE)
+    if eager is None or BASELINE in wrong_baselines(record.findings):
+        return ()
+    fp32, any_unit = floors_ms(record)
+    known = {"waterfall.limit_any": any_unit} | ({"waterfall.limit_fp32": fp32} if precision == "fp32" else {})
+    if fp32 == any_unit:
+        known.pop("waterfall.limit_fp32", None)
+    return tuple(_limit(key, eager, floor) for key, floor in known.items() if floor)
 
 
 def defended(record: Record) -> str | None:
@@ -80,11 +109,59 @@ def ratios(record: Record, name: str, precision: str) -> tuple[Step, ...]:
     best = strongest(record.measurements, precision, wrong=wrong)
     rivals = dict.fromkeys([BASELINE, *([best] if best else [])])
     found = [compared(record.measurements, name, rival) for rival in rivals if rival not in wrong]
-    return tuple(_step(name, one) for one in found if one is not None)
+    return tuple(_step(record, name, one, precision) for one in found if one is not None)
 
 
-def _step(name: str, one: Comparison) -> Step:
+def floors_ms(record: Record) -> tuple[float | None, float | None]:
+    """Return the floors of the record's own GPU, in fp32 arithmetic and on any unit; None for an unknown one."""
+    floor = floor_here(record)
+    return evidence.real(floor, "floor_ms"), evidence.real(floor, "matrix_unit_floor_ms")
+
+
+def floor_here(record: Record) -> Finding | None:
+    """Return the floor of the GPU that timed; in older records that of the claim's GPU of the same name."""
+    own = next((one for one in record.findings if one.probe == "floor_here"), None)
+    here = names_in(record.device.name)
+    return own or next((one for one in record.findings if one.probe == "floor" and one.target in here), None)
+
+
+def _measured(record: Record, name: str, precision: str) -> tuple[Step, ...]:
+    """Return the steps that were timed here: the claimed kernel, or that it has no ratio and what can be had."""
+    right = defended(record)
+    if right == name:
+        again = speedup(record.measurements, name, BASELINE, DO_BENCH)
+        rests = _times(record, name, BASELINE, DO_BENCH)
+        ran = (Step(message("waterfall.claimed_as_published"), again, rests=rests),) if again else ()
+        return (*ran, *ratios(record, name, precision))
+    rungs = {rung.variant: rung for rung in record.ladder}
+    stand = state(rungs[name]) if name in rungs else message("state.not_judged")
+    taken = median_ms(record.measurements, name, DO_BENCH)
+    rests = message("waterfall.time_alone", time=milliseconds(taken)) if taken is not None else ""
+    stopped = Step(message("waterfall.claimed"), None, note=message("waterfall.no_speedup", state=stand), rests=rests)
+    return (stopped, *(ratios(record, right, precision) if right else ()))
+
+
+def _limit(key: str, eager: float, floor: float) -> Step:
+    rests = message("waterfall.rests_floor", baseline=BASELINE, time=milliseconds(eager), floor=milliseconds(floor))
+    return Step(message(key, baseline=BASELINE), eager / floor, rests=rests, limit=eager / floor, kind="limit")
+
+
+def _step(record: Record, name: str, one: Comparison, precision: str) -> Step:
     against = "waterfall.against" if one.baseline == BASELINE else "waterfall.against_strongest"
     note = message("waterfall.inconclusive", doubt=Recorded(one.doubt)) if one.doubt else ""
     label = message(against, variant=name, baseline=one.baseline)
-    return Step(label, one.ratio.value, one.ratio.low, one.ratio.high, note, rival=one.baseline)
+    fp32, any_unit = floors_ms(record)
+    floor, rival_ms = fp32 if precision == "fp32" else any_unit, median_ms(record.measurements, one.baseline)
+    return Step(label, one.ratio.value, one.ratio.low, one.ratio.high, note, rival=one.baseline,
+                rests=_times(record, name, one.baseline, OURS),
+                limit=rival_ms / floor if floor and rival_ms else None)  # fmt: skip
+
+
+def _times(record: Record, name: str, baseline: str, protocol: str) -> str:
+    """Return both medians of the last session that has both."""
+    both = ratio_to(record.measurements, name, baseline, protocol)
+    session = None if both is None else both[1]
+    own = [one for one in record.measurements if one.session == session]
+    times = {f"{which}_ms": milliseconds(median_ms(own, one, protocol))
+             for which, one in (("variant", name), ("baseline", baseline))}  # fmt: skip
+    return message("waterfall.rests", baseline=baseline, **times)

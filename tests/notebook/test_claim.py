@@ -53,8 +53,9 @@ def test_what_each_variant_of_ours_changes() -> None:
 
 def test_the_card_and_the_ladder(h100: Record, tmp_path: Path) -> None:
     card = notebook.card(h100)
-    assert "**Verdict: wrong**" in card
-    assert "*Speaks for*: the kernel as audited, at the shapes, on the devices" in card
+    assert "**Verdict: wrong.** The kernel audited does not compute the stated result." in card
+    assert "- Write coverage: 1 of 4,096 rows written" in card
+    assert "- **Honest speed**: none for the claimed kernel, which did not pass." in card
     ladder = notebook.ladder(h100, tmp_path)
     assert "| claimed |" in ladder
     (split,) = [rung for rung in h100.ladder if rung.variant == "wmma_split"]
@@ -64,8 +65,15 @@ def test_the_card_and_the_ladder(h100: Record, tmp_path: Path) -> None:
 
 
 def test_words_of_others_are_shown_and_not_rendered(record: Record) -> None:
-    verdict = record.verdict.model_copy(update={"reasons": ("<b>*bold*</b> | [x](https://x.y)",)})
+    verdict = record.verdict.model_copy(update={"root_cause": "<b>*bold*</b> | [x](https://x.y)"})
     card = notebook.card(record.model_copy(update={"verdict": verdict}))
-    assert "<b>" not in card
+    assert "bold" in card and "<b>" not in card
     assert "://" not in card
     assert table(("A",), [("a | b",)]).splitlines()[-1] == "| a \\| b |"
+
+
+def test_the_card_and_the_figures_are_in_the_language_of_the_form(h100: Record) -> None:
+    card = notebook.card(h100, "ja")
+    assert card.startswith("### 監査報告: ") and "誤り" in card
+    alts = [repr(one) for one in notebook.figures(h100, "ja")]
+    assert len(alts) == 5 and any("高速化率を対数軸で示した棒グラフです" in one for one in alts)

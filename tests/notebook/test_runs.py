@@ -50,6 +50,13 @@ def shown(executed: Any) -> str:
     return json.dumps([cell.get("outputs", []) for cell in executed.cells], ensure_ascii=False)
 
 
+def first_outputs(executed: Any) -> list[str]:
+    """What the cell of the audit shows, in its order; of a picture its kind."""
+    (cell,) = [cell for cell in executed.cells if cell.get("id") == "run"]
+    assert {one.output_type for one in cell.outputs} == {"display_data"}, "no line of the log stands open"
+    return [one.data.get("text/markdown", "image/png") for one in cell.outputs]
+
+
 @pytest.fixture(scope="module")
 def batch(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     """The batch notebook over one claim, so that `audit_claim.ipynb` is run by it and need not be run again."""
@@ -78,11 +85,12 @@ def test_an_audit_ends_in_a_report_a_bundle_and_texts_to_share(batch: tuple[Path
     assert bundle.verify(out / "b" / "library_call.zip").manifest.verdict == "overstated"
     (notebook,) = folder.glob("*.ipynb")
     text = shown(nbformat.read(notebook, as_version=4))
-    for words in ("**Verdict: overstated**", "NOT MEASURED", "SHA-256", "openreview.md", "✓", "⚠"):
+    for words in ("**Verdict: overstated.**", "NOT MEASURED", "SHA-256", "openreview.md", "✓", "⚠"):
         assert words in text, words
     values = again(folder)
     assert (values["claim"], values["network_off"]) == (str(ROOT / "kernels" / "library_call"), True)
     assert "papermill -f " in text
+    assert first_outputs(nbformat.read(notebook, as_version=4))[0].startswith("### Audit: ")
     assert "stages: prepare, lint, review, build" in text
     assert "text/html" not in text, "nobody watches, so no bar is drawn"
     assert len((folder / "comment.md").read_text(encoding="utf-8")) <= COMMENT_CHARACTERS
@@ -93,13 +101,17 @@ def test_your_kernel_as_it_stands(tmp_path: Path) -> None:
     values = {"device": "emulated", "out": str(tmp_path / "k"), "claimed_ratio": 12.0, "claimed_gpu": "T4", **HEADLESS}
     written = [ROOT / "notebooks" / name for name in ("your_kernel.cu", "your_reference.py")]
     try:
-        text = shown(execute("your_kernel", tmp_path, **values))
+        executed = execute("your_kernel", tmp_path, **values)
     finally:
         for path in written:
             path.unlink(missing_ok=True)
-    assert "chosen: shapes.emulated" in text
-    assert "image/png" in text
-    assert "**Verdict: wrong**" in text
+    text = shown(executed)
+    card, picture, times, files, log = first_outputs(executed)
+    assert card.startswith("### Audit: ") and picture == "image/png"
+    assert times == "NOT MEASURED: emulated device (CPU) recorded no time that counts."
+    assert all(f"[{name}](<" in files for name in ("k.zip", "report.html", "openreview.md"))
+    assert log.startswith("<details><summary>Log of the audit</summary>") and "chosen: shapes.emulated" in log
+    assert "**Verdict: wrong.**" in text
     record = store.read(tmp_path / "k" / "record.json")
     assert [(one.gpu, one.ratio) for one in record.claim.statement.speedup] == [("T4", 12.0)]
     assert bundle.verify(tmp_path / "k.zip").record == record
@@ -126,6 +138,17 @@ def test_the_ladder(tmp_path: Path) -> None:
     text = shown(execute("ladder", tmp_path))
     assert "register_blocked" in text
     assert "image/png" in text
+
+
+def test_an_audit_that_cannot_start_says_so_in_one_sentence(tmp_path: Path) -> None:
+    values = {"kernel": "missing.cu", "reference": "missing.py", "device": "emulated", "out": str(tmp_path / "k")}
+    try:
+        with pytest.raises(PapermillExecutionError) as caught:
+            execute("your_kernel", tmp_path, **values, **HEADLESS)
+    finally:
+        for name in ("your_kernel.cu", "your_reference.py"):
+            (ROOT / "notebooks" / name).unlink(missing_ok=True)
+    assert "missing.cu" in str(caught.value) and "Traceback" not in str(caught.value)
 
 
 def test_an_unknown_parameter_stops_it_in_one_sentence(tmp_path: Path) -> None:

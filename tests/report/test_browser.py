@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audit import report
-from audit.report import browser
+from audit.report import browser, figures
 from audit.report.formats import Form
 from tests.report.devtools import Page
 from tests.report.test_times import raced
@@ -41,6 +41,38 @@ OUTSIDE = """
   const box = node.getBoundingClientRect();
   return box.width && box.right > document.documentElement.clientWidth + 1 && !node.closest('.scroll');
 }).map(node => node.tagName + ' ' + node.textContent.slice(0, 60))
+"""
+
+
+WORDS = """
+(() => {
+  const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
+  const light = colour => {
+    const [r, g, b] = numbers(colour).slice(0, 3).map(v => v / 255).map(
+      v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const inside = (point, box) =>
+    point.x >= box.left && point.x <= box.right && point.y >= box.top && point.y <= box.bottom;
+  const page = getComputedStyle(document.body).backgroundColor;
+  return [...document.querySelectorAll('svg')].flatMap((svg, figure) => {
+    const frame = svg.getBoundingClientRect();
+    const texts = [...svg.querySelectorAll('text')].map(node => [node, node.getBoundingClientRect()]);
+    return texts.map(([node, box], place) => {
+      const middle = {x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2};
+      const under = [...svg.querySelectorAll('rect')].filter(rect => getComputedStyle(rect).fill !== 'none'
+        && inside(middle, rect.getBoundingClientRect())).at(-1);
+      const pair = [light(getComputedStyle(node).fill), light(under ? getComputedStyle(under).fill : page)];
+      const meets = other => box.left + 1 < other.right && other.left + 1 < box.right
+        && box.top + box.height / 4 < other.bottom && other.top + box.height / 4 < box.bottom;
+      const over = texts.slice(place + 1).filter(([, other]) => meets(other)).map(([other]) => other.textContent);
+      const size = node.getAttribute('font-size') * frame.width / svg.viewBox.baseVal.width;
+      return {figure, text: node.textContent, over: over.join(), size,
+        outside: box.left < frame.left - 1 || box.right > frame.right + 1,
+        contrast: (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05)};
+    });
+  });
+})()
 """
 
 
@@ -106,9 +138,28 @@ def test_nothing_is_logged_and_nothing_fetched(opened: Page) -> None:
     assert len([url for url in asked if url.startswith("file:")]) == 1
 
 
-def test_pictures_are_there_and_the_page_has_its_landmarks(opened: Page) -> None:
-    assert opened.value("[...document.images].length") >= 3
-    assert opened.value("[...document.images].every(one => one.complete && one.naturalWidth > 200 && one.alt)")
+@pytest.mark.parametrize(("width", "scheme"), VIEWS)
+def test_figures_can_be_read_and_their_words_do_not_overlap(opened: Page, width: int, scheme: str) -> None:
+    opened.show(width=width, scheme=scheme)
+    opened.value("document.querySelectorAll('details').forEach(one => one.open = true)")
+    found = opened.value(WORDS)
+    assert {one["figure"] for one in found} == set(range(len(figures.NAMES) - 1)), "of all figures but the sizes"
+    assert not [one["text"] for one in found if one["outside"]]
+    assert not [(one["text"], one["over"]) for one in found if one["over"]]
+    assert min(one["size"] for one in found) >= 9
+    assert min(one["contrast"] for one in found) >= 4.5
+
+
+def test_words_of_a_figure_can_be_selected(opened: Page) -> None:
+    opened.value("getSelection().selectAllChildren(document.querySelector('#verdict svg'))")
+    assert "fixed_grid2d" in opened.value("getSelection().toString()")
+
+
+def test_figures_are_there_and_the_page_has_its_landmarks(opened: Page) -> None:
+    assert opened.value("[...document.querySelectorAll('svg')].length") == len(figures.NAMES) - 1
+    named = "[...document.querySelectorAll('svg')].every(one => one.role === 'img' && one.ariaLabel.length > 40)"
+    assert opened.value(named)
+    assert not opened.value("document.querySelectorAll('svg [id], svg script, svg [href], img').length")
     for landmark in ("body > header", "body > nav[aria-label]", "body > main", "body > footer"):
         assert opened.value(f"document.querySelectorAll('{landmark}').length") == 1, landmark
     targets = "[...document.querySelectorAll('nav a')].every(one => document.getElementById(one.hash.slice(1)))"

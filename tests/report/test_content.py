@@ -1,9 +1,11 @@
 """What the report says of each verdict, and that its tables hold no number that the record does not."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+from audit import judge
 from audit.lint import floors
 from audit.model import Finding, Record, Verdict
 from audit.report import content, outcome
@@ -258,3 +260,10 @@ def test_every_number_in_a_table_is_in_the_record(record: Record) -> None:
     for number in shown:
         value = float(number.replace(",", ""))
         assert any(abs(value - other) <= 5e-4 * abs(other) for other in known | derived), number
+
+
+def test_a_reason_of_the_verdict_that_quotes_a_finding_is_no_second_piece_of_evidence() -> None:
+    record = judge.opened(Path(__file__).resolve().parents[2] / "reports/library_call/emulated/record.json")
+    assert record.verdict.ratio is not None
+    assert record.verdict.ratio.reasons[0].startswith("kernels_ran: ")
+    assert sum("the source has no kernel of its own" in text for text in outcome.pieces(record)) == 1

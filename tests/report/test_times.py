@@ -116,19 +116,69 @@ def test_page_one_gives_the_speed_that_can_be_defended() -> None:
 def test_the_way_down_of_a_wrong_kernel_gives_it_no_ratio() -> None:
     found = [(step.label, step.shown(), step.note) for step in waterfall.steps(raced())]
     assert found[0] == ("published for H100", "about 150x", "")
-    assert found[1] == ("claimed kernel here", "none", "failed: no speedup of it is reported")
-    assert found[2][:2] == ("register_blocked against baseline:eager", "9.067x")
-    assert found[3][:2] == ("register_blocked against baseline:blocked, the strongest", "6x")
-    assert len(found) == 4
+    assert found[3] == ("claimed kernel here", "none", "failed: no speedup of it is reported")
+    assert found[4][:2] == ("register_blocked against baseline:eager", "9.067x")
+    assert found[5][:2] == ("register_blocked against the strongest baseline", "6x")
+    assert len(found) == 6
+
+
+def test_each_step_down_names_the_times_that_it_rests_on() -> None:
+    found = [(step.shown(), step.rests, step.limit) for step in waterfall.steps(raced())]
+    eager, blocked = 2.72 * 1.001, 1.8 * 1.001
+    assert found == [
+        ("about 150x", "as published; not measured here", pytest.approx(eager / 0.342)),
+        ("68.07x", "baseline:eager 2.723 ms measured, floor 0.04 ms", pytest.approx(eager / 0.04)),
+        ("7.961x", "baseline:eager 2.723 ms measured, floor 0.342 ms", pytest.approx(eager / 0.342)),
+        ("none", "by do_bench a call takes 0.02002 ms; no ratio counts without a right result", None),
+        ("9.067x", "baseline:eager 2.723 ms, kernel 0.3003 ms", pytest.approx(eager / 0.342)),
+        ("6x", "baseline:blocked 1.802 ms, kernel 0.3003 ms", pytest.approx(blocked / 0.342)),
+    ]
+
+
+def published(record: Record, ratio: float) -> Record:
+    """The record of a claim that publishes another ratio for this GPU."""
+    stated = record.claim.statement
+    speedup = tuple(one.model_copy(update={"ratio": ratio, "about": False}) for one in stated.speedup)
+    statement = stated.model_copy(update={"speedup": speedup})
+    claim = record.claim.model_copy(update={"statement": statement})
+    return record.model_copy(update={"claim": claim})
+
+
+def test_a_limit_over_the_published_ratio_takes_nothing_from_it() -> None:
+    assert [step.kind for step in waterfall.steps(published(raced(), 20.0))][:3] == ["published", "limit", "measured"]
+    found = waterfall.steps(published(raced(), 5.0))
+    assert [step.kind for step in found][:2] == ["published", "measured"]
+    assert found[0].limit == pytest.approx(2.72 * 1.001 / 0.342), "it is drawn all the same"
+
+
+def test_without_a_floor_or_with_a_wrong_baseline_no_limit_is_given() -> None:
+    record = raced()
+    bare = tuple(one for one in record.findings if one.probe not in ("floor", "floor_here"))
+    assert {step.limit for step in waterfall.steps(record.model_copy(update={"findings": bare}))} == {None}
+    fields = {"probe": "timed_outputs", "target": judge.BASELINE, "outcome": "fail", "grade": "proved", "summary": "w"}
+    wrong = record.model_copy(update={"findings": (*record.findings, Finding.model_validate(fields))})
+    assert [step.kind for step in waterfall.steps(wrong)][:2] == ["published", "measured"]
+    assert waterfall.steps(wrong)[0].limit is None
+
+
+def test_the_figure_of_times_names_every_time_of_the_table() -> None:
+    drawn = {figure.name: figure for figure in figures.draw(raced())}
+    assert drawn["times"].alt.startswith(
+        "Times on a log axis, the fastest first. register_blocked: 0.3003 ms; wmma_f16"
+    )
+    assert drawn["times"].alt.count(" ms") == len(rows(raced()))
+    assert "times" not in {figure.name for figure in figures.draw(triangular())}
 
 
 def test_the_way_down_of_a_right_kernel_goes_by_the_published_protocol() -> None:
     found = [(step.label, step.shown()) for step in waterfall.steps(raced(right=True))]
     assert found == [
         ("published for H100", "about 150x"),
+        ("work limit on any unit, over baseline:eager", "68.07x"),
+        ("work limit in fp32, over baseline:eager", "7.961x"),
         ("claimed kernel here, published protocol", "3x"),
         ("claimed against baseline:eager", "3.022x"),
-        ("claimed against baseline:blocked, the strongest", "2x"),
+        ("claimed against the strongest baseline", "2x"),
     ]
 
 

@@ -47,15 +47,10 @@ def coverage(record: Record, choice: Choice) -> Figure:
         return absent(map_of.NAME, f"Coverage of {choice.variant}: {_why(finding)}.")
     all_of, written = evidence.real(finding, "elements") or 0, evidence.real(finding, "elements_written") or 0
     words = f"{number(int(written))} of {number(int(all_of))}"
-    with canvas.style():
-        sheet = canvas.sheet(4.6, 3.4)
-        axis = sheet.subplots()
-        map_of.bar(sheet, map_of.panel(axis, finding, words), [axis])
-        png = canvas.png(sheet)
     sizes = evidence.size(finding)
     where = f" at {shape(sizes)}" if sizes else ""
     text = f"Write coverage of {choice.variant}{where}, {choice.device}: {words} elements written."
-    return Figure(name=map_of.NAME, alt=text, caption=text, png=png)
+    return map_of.drawn([(finding, words)], alt=text, caption=text)
 
 
 def errors(record: Record, choice: Choice) -> Figure:

@@ -14,8 +14,8 @@ from audit.measure.comparison import PREFIX, precision_of
 from audit.model import Measurement, Record
 from audit.report.figures import canvas
 from audit.report.quantities import NOT_MEASURED, milliseconds
-from audit.report.times import floors_ms
 from audit.report.view import Figure
+from audit.report.waterfall import floors_ms
 
 NAME = "times"
 LANES = 7

@@ -1,10 +1,11 @@
 """The functions that the notebooks call, one a cell, so that a notebook holds no code worth testing."""
 
 from audit.apps.notebook.batch import BatchForm, batch, summary
-from audit.apps.notebook.claim import ClaimForm, KernelForm, finish, report, start, start_kernel
+from audit.apps.notebook.claim import ClaimForm, KernelForm, start, start_kernel
 from audit.apps.notebook.preflight import preflight
 from audit.apps.notebook.records import CompareForm, ExploreForm, compare, offer_page, panel, record, stills
-from audit.apps.notebook.results import card, changes, figures, ladder, share, source
+from audit.apps.notebook.results import card, changes, figures, ladder, source
+from audit.apps.notebook.running import run
 
 __all__ = [
     "BatchForm",
@@ -17,14 +18,12 @@ __all__ = [
     "changes",
     "compare",
     "figures",
-    "finish",
     "ladder",
     "offer_page",
     "panel",
     "preflight",
     "record",
-    "report",
-    "share",
+    "run",
     "source",
     "start",
     "start_kernel",

@@ -1,4 +1,4 @@
-"""The stages of an audit and how much of it is done, drawn where a person watches, beside the plain lines."""
+"""The stages of an audit and how much of it is done, drawn in one place while a person watches."""
 
 from __future__ import annotations
 
@@ -15,22 +15,18 @@ class Bar:
     """Draws a `Progress` in the cell that runs; colours are the notebook's own, light or dark."""
 
     def __init__(self) -> None:
-        self._stage = ""
         self._handle: Any = None
         self._drawn = ""
 
     def __call__(self, progress: Progress) -> None:
-        """A new line as a stage begins; the last one is brought up to date until the stage has ended."""
+        """Draw the bar as the first stage begins, and bring that one up to date from then on."""
         shown: Any = import_module("IPython.display")  # its functions have no types
         html = drawn(progress)
-        if progress.running and progress.running != self._stage:
-            self._stage = progress.running
+        if self._handle is None:
             self._handle = shown.display(shown.HTML(html), display_id=True)
-        elif self._handle is not None and html != self._drawn:
+        elif html != self._drawn:
             self._handle.update(shown.HTML(html))
         self._drawn = html
-        if not progress.running:
-            self._stage, self._handle = "", None
 
 
 def bar(*, wanted: bool) -> Bar | None:

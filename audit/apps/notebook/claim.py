@@ -12,9 +12,9 @@ from audit.apps import bundle
 from audit.apps.batch import parameters
 from audit.apps.notebook import form as forms
 from audit.apps.notebook.bar import bar
-from audit.apps.notebook.form import AuditForm, OneAuditForm
-from audit.apps.notebook.offered import fetched, offer, uploaded
-from audit.audit import STAGES, Audit
+from audit.apps.notebook.form import OneAuditForm
+from audit.apps.notebook.offered import fetched, uploaded
+from audit.audit import Audit
 from audit.build.devices import beside, choose
 from audit.claims import ClaimFolder, importers
 from audit.claims.importers import writer
@@ -22,7 +22,6 @@ from audit.claims.importers.imported import Figure, Imported
 from audit.claims.importers.missing import NO_FIGURES
 from audit.model.errors import BadInput
 from audit.report import terminal
-from audit.report.formats import Form
 from audit.report.progress import Progress
 from audit.sandbox import filters
 
@@ -63,7 +62,6 @@ def opened(form: OneAuditForm, loaded: ClaimFolder, out: Path, **used: str | boo
     progress = Progress(watch=bar(wanted=form.interactive))
     seed, others = form.seed or None, beside(device)
     audit = Audit(loaded, device, out, beside=others, entropy=seed, rounds=form.rounds, progress=progress)
-    progress.plan(STAGES)
     file = out / parameters.FILE
     known = {"device": device.describe().kind, "seed": audit.seed, "out": "", "copy_to": "", "interactive": False}
     try:
@@ -74,16 +72,11 @@ def opened(form: OneAuditForm, loaded: ClaimFolder, out: Path, **used: str | boo
     return audit
 
 
-def report(audit: Audit, form: AuditForm) -> None:
-    """Writes the report in every format that needs no browser, in the language of the form."""
-    audit.report(Form(form.language, FORMATS))
-
-
-def finish(audit: Audit, form: OneAuditForm) -> None:
-    """Ends the workers, writes the evidence as one zip and offers it; prints where it lies."""
+def finish(audit: Audit, form: OneAuditForm) -> Path:
+    """Ends the workers, writes the evidence as one zip, and returns it; says how to do the same again."""
     audit.close()
     terminal.say(f"the same again: papermill -f {audit.out / parameters.FILE} {form.NOTEBOOK}.ipynb executed.ipynb")
-    offer(bundle.make(audit.out, claim=audit.folder.path), form)
+    return bundle.make(audit.out, claim=audit.folder.path)
 
 
 def cut_network() -> None:

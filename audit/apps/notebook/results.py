@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
+from audit.apps.bundle import pictures
 from audit.apps.notebook.claim import FORMATS
-from audit.apps.notebook.form import AuditForm
+from audit.apps.notebook.form import OneAuditForm
+from audit.apps.notebook.offered import offer
 from audit.apps.notebook.shown import Markdown, Picture, table, written
 from audit.audit import Audit
 from audit.claims import ClaimFolder
 from audit.model import Record, sanitizer
-from audit.report import compare, markdown, outcome
-from audit.report import figures as drawn
+from audit.report import compare, content, markdown
 from audit.report.formats import COMMENT_CHARACTERS, OPENREVIEW_CHARACTERS
 from audit.report.formats import FORMATS as KNOWN
 from audit.report.quantities import milliseconds, number
+from audit.report.translation import translated
+from audit.report.view import Report
 
-LADDER = "ladder.csv"
+LADDER, TIMES = "ladder.csv", "do_bench.csv"
 COLUMNS = ("Variant", "Role", "Technique", "Precision", "State", "Median", "Against eager fp32", "Why")
 PLACES = {
     "md": ("a file beside its figures", None),
@@ -36,18 +41,39 @@ UNMODIFIED = {
 OURS = ("ablation", "repair")
 
 
-def card(record: Record) -> Markdown:
-    """The verdict with its three answers and its reasons."""
-    verdict, safe = record.verdict, markdown.escape
+def results(audit: Audit, form: OneAuditForm, zipped: Path) -> Iterator[Markdown | Picture]:
+    """Give what was found, the most important first: the verdict, its figure, times by do_bench, what can be taken."""
+    page = _page(audit.record, form.language)
+    yield card(audit.record, form.language)
+    yield from map(Picture, page.sections[0].figures)
+    yield times(page, audit.out)
+    offer(zipped, form)
+    yield share(audit, form, zipped)
+
+
+def card(record: Record, language: str = "en") -> Markdown:
+    """The first page of the report: the verdict with its evidence, its cause, its three answers, the honest speed."""
+    page, safe = _page(record, language), markdown.escape
+    shown = page.sections[0].card
+    assert shown is not None  # the first section of a report has one
     lines = [
-        f"## {safe(record.claim.statement.title)}",
-        f"**Verdict: {verdict.name}**",
-        safe(verdict.root_cause or ""),
+        f"### {safe(page.title)}",
+        f"**{safe(page.sections[0].title)}: {safe(shown.name)}.** {safe(shown.headline)}",
     ]
-    lines += [f"- **{safe(question)}**: {safe(answer or '')}" for question, answer in outcome.answers(verdict)]
-    lines += [f"- {safe(reason)}" for reason in (*verdict.reasons, *verdict.missing)]
-    lines.append(f"*Speaks for*: {safe(verdict.scope)}" if verdict.scope else "")
+    lines.append("\n".join(f"- {safe(text)}" for text in shown.evidence))
+    lines.append("\n".join(f"- **{safe(name)}**: {safe(text)}" for name, text in shown.facts))
+    lines.append("\n".join(f"- {safe(reason)}" for reason in shown.missing))
     return written("\n\n".join(line for line in lines if line))
+
+
+def times(page: Report, out: Path) -> Markdown:
+    """The table of do_bench; without times what is said in their place."""
+    section = next(one for one in page.sections if one.slug == "measured")
+    if not section.tables:
+        return written(markdown.escape(section.paragraphs[0]))
+    known = section.tables[-1]
+    shown = table(known.columns, known.rows, numeric=known.numeric, file=out / TIMES)
+    return Markdown(f"{written(markdown.escape(known.caption))}\n\n{shown}")
 
 
 def ladder(record: Record, out: Path) -> Markdown:
@@ -62,20 +88,32 @@ def ladder(record: Record, out: Path) -> Markdown:
     return table(COLUMNS, rows, numeric=(5, 6), file=out / LADDER)
 
 
-def figures(record: Record) -> list[Picture]:
-    """Every figure the record has evidence for."""
-    return [Picture(figure) for figure in drawn.draw(record)]
+def figures(record: Record, language: str = "en") -> list[Picture]:
+    """Every figure that the record has evidence for, but for the first, which stands under the verdict."""
+    return [Picture(figure) for section in _page(record, language).sections[1:] for figure in section.figures]
 
 
-def share(audit: Audit, form: AuditForm) -> Markdown:
-    """The texts that were written, each with its length and where it can be pasted or attached."""
-    rows = []
+def share(audit: Audit, form: OneAuditForm, zipped: Path) -> Markdown:
+    """The files to take away, each with its length and where it can be pasted or attached."""
+    rows = [(zipped, "", "no limit", "everything in one file")]
     for name in FORMATS:
         place, most = PLACES[name]
         path = audit.out / KNOWN[name].file(form.language)
         length = len(path.read_text(encoding="utf-8"))
-        rows.append((str(path), f"{length:,}", "no limit" if most is None else f"{most:,}", place))
-    return table(("File", "Characters", "At most", "For"), rows, numeric=(1, 2))
+        rows.append((path, f"{length:,}", "no limit" if most is None else f"{most:,}", place))
+    linked = (
+        (markdown.Safe(f"[{markdown.escape(path.name)}](<{quote(path.as_posix())}>)"), *more) for path, *more in rows
+    )
+    return table(("Take it with you", "Characters", "At most", "For"), linked, numeric=(1, 2))
+
+
+def _link(file: Path) -> markdown.Safe:
+    return markdown.Safe(f"[{markdown.escape(file.name)}](<{quote(file.as_posix())}>)")
+
+
+def _page(record: Record, language: str) -> Report:
+    """The report in that language, its figures drawn once for a record."""
+    return translated(content.build(record, pictures.draw(record)), language)
 
 
 def source(folder: ClaimFolder) -> Markdown:
@@ -86,7 +124,7 @@ def source(folder: ClaimFolder) -> Markdown:
     digest = next(one.sha256 for one in folder.audited.sources if one.file == claimed.file)
     language = "python" if claimed.file.endswith(".py") else "cuda"
     head = f"`{claimed.file}`: {UNMODIFIED[claim.source.fidelity]}. SHA-256 `{digest}`"
-    return Markdown(f"{head}\n\n{_fenced(_text(folder.source_of(claimed)), language)}")
+    return Markdown(f"{head}\n\n{fenced(_text(folder.source_of(claimed)), language)}")
 
 
 def changes(folder: ClaimFolder) -> Markdown:
@@ -100,7 +138,7 @@ def changes(folder: ClaimFolder) -> Markdown:
         counts = [number(sum(line[0] == sign for line in lines)) for sign in "-+"]
         rows.append((variant.file, " and ".join(variant.changes) or variant.technique, *counts))
         summary = markdown.tag(f"{variant.file} against {claimed.file}")
-        shown = _fenced("\n".join(lines), "diff")
+        shown = fenced("\n".join(lines), "diff")
         folded.append(f"<details><summary>{summary}</summary>\n\n{shown}\n\n</details>")
     columns = ("File", "Changes against the claimed source", "Lines removed", "Lines added")
     return Markdown("\n\n".join([table(columns, rows, numeric=(2, 3)), *folded]))
@@ -111,7 +149,7 @@ def _difference(before: str, after: str) -> list[str]:
     return list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2))[2:]
 
 
-def _fenced(text: str, language: str) -> str:
+def fenced(text: str, language: str) -> str:
     """A fenced block no text can end; a very long one ends with how much is left."""
     left = len(text) - MOST_SHOWN
     shown = text if left <= 0 else f"{text[:MOST_SHOWN]}\n… and {left:,} more characters in the file"

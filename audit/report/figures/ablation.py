@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from textwrap import fill
-
-from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
 
 from audit.judge import AblationRow, ablation_table
 from audit.judge.evidence import deciding
 from audit.model import Finding, Record
 from audit.report import evidence
-from audit.report.figures import canvas
+from audit.report.drawing import SMALL, WIDE, Box, Drawing, Paint, Part, Words
+from audit.report.figures import canvas, raster
 from audit.report.messages import Recorded, headings, joined, message
 from audit.report.tables import with_difference
 from audit.report.view import Figure
@@ -22,10 +19,14 @@ MOST_QUESTIONS = 3
 INHERITED = message("ablation.inherited")
 """Right with the very bits that another computation left in memory."""
 PASSED, FAILED, NONE = message("outcome.pass"), message("outcome.proved"), message("answer.none")
-FACES = {"right": canvas.BLUE, PASSED: canvas.BLUE, "wrong": canvas.ORANGE, FAILED: canvas.ORANGE, INHERITED: "#F6E3BF"}
-INKS = {"right": "white", PASSED: "white"}
-NO_ANSWER = "#E4E4E4"
-COLUMN_LETTERS, ANSWER_LETTERS = 17, 20
+RIGHT, WRONG = message("order.right"), message("order.wrong")
+FACES: dict[str, tuple[Paint, Paint]] = {
+    **dict.fromkeys((RIGHT, PASSED), ("cool", "on-cool")),
+    **dict.fromkeys((WRONG, FAILED), ("warm", "on-warm")),
+    INHERITED: ("pale", "text"),
+}
+OTHER: tuple[Paint, Paint] = ("quiet", "text")
+HEAD, LEFT, ROW = 46, 120, 58
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,11 @@ def draw(record: Record) -> Figure | None:
     grid = _of_orders(record, rows) if orders else _of_questions(record, rows)
     if len(rows) < 2 or not grid.columns:
         return None
-    with canvas.style():
-        sheet = canvas.sheet(2.3 + 1.8 * len(grid.columns), 1.0 + 0.62 * len(rows))
-        _drawn(sheet.subplots(), grid)
-        png = canvas.png(sheet)
+    drawing = _drawn(grid)
     result = joined("semicolon", (_in_words(grid, *row) for row in grid.rows))
     caption = message("ablation.orders" if orders else "ablation.questions")
-    return Figure(name=NAME, alt=message("ablation.alt", rows=result), caption=caption, png=png)
+    alt = message("ablation.alt", rows=result)
+    return Figure(name=NAME, alt=alt, caption=caption, png=raster.png(drawing), drawing=drawing)
 
 
 def _of_orders(record: Record, rows: list[AblationRow]) -> Grid:
@@ -76,24 +75,23 @@ def _answer(findings: list[Finding], probe: str) -> str:
     return FAILED if "fail" in outcomes else PASSED if "pass" in outcomes else NONE
 
 
-def _drawn(axis: Axes, grid: Grid) -> None:
-    for height, (_, answers) in enumerate(grid.rows):
+def _drawn(grid: Grid) -> Drawing:
+    """Return the grid with a heading over each column and what changed left of each row."""
+    wide = (WIDE - LEFT) / len(grid.columns)
+    parts: list[Part] = [
+        Words(LEFT + (place + 0.5) * wide, HEAD / 2, name, anchor="middle", wide=wide - 8, most=3, bold=True)
+        for place, name in enumerate(grid.columns)
+    ]
+    for line, (changed, answers) in enumerate(grid.rows):
+        top = HEAD + line * ROW
+        parts.append(Words(0, top + ROW / 2, changed, wide=LEFT - 8, most=3))
         for place, words in enumerate(answers):
-            corner, face = (place + 0.02, height + 0.06), FACES.get(words, NO_ANSWER)
-            hatch = "//" if words == INHERITED else None
-            axis.add_patch(Rectangle(corner, 0.96, 0.88, facecolor=face, edgecolor=canvas.ORANGE, hatch=hatch, lw=0))
-            axis.text(place + 0.5, height + 0.5, fill(words, ANSWER_LETTERS), ha="center", va="center",
-                      color=INKS.get(words, canvas.INK), weight="bold", fontsize=10)  # fmt: skip
-    axis.set_xlim(0, len(grid.columns))
-    axis.set_ylim(len(grid.rows), 0)
-    names = [fill(canvas.label(name), COLUMN_LETTERS) for name in grid.columns]
-    axis.set_xticks([place + 0.5 for place in range(len(names))], names)
-    changed = [fill(canvas.label(row[0]), COLUMN_LETTERS) for row in grid.rows]
-    axis.set_yticks([height + 0.5 for height in range(len(changed))], changed)
-    axis.xaxis.tick_top()
-    axis.tick_params(length=0, labelsize=10.5)
-    for spine in axis.spines.values():
-        spine.set_visible(False)
+            left, (face, ink) = LEFT + place * wide, FACES.get(words, OTHER)
+            dashed = words == INHERITED
+            parts.append(Box(left + 2, top + 3, wide - 4, ROW - 6, face, "warm" if dashed else "none", dashed))
+            place_of = {"x": left + wide / 2, "y": top + ROW / 2, "wide": wide - 12}
+            parts.append(Words(text=words, paint=ink, size=SMALL, anchor="middle", most=3, bold=True, **place_of))
+    return Drawing(HEAD + len(grid.rows) * ROW, tuple(parts))
 
 
 def _changed(row: AblationRow) -> str:

@@ -86,7 +86,8 @@ def log_axis(axis: Axes, low: float, high: float, label: str, *, unit: str = "")
 def png(figure: Figure) -> bytes:
     """Return the figure as PNG without software name or time, so that equal figures are equal bytes."""
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", facecolor=figure.get_facecolor(), metadata={"Software": None})
+    figure.savefig(buffer, format="png", facecolor=figure.get_facecolor(), metadata={"Software": None},
+                   pil_kwargs={"optimize": True})  # fmt: skip
     return buffer.getvalue()
 
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, PowerNorm
-from matplotlib.figure import Figure as Sheet
 
 from audit.model import Finding, Record
 from audit.report import evidence
-from audit.report.figures import canvas
+from audit.report.drawing import SMALL, WIDE, Box, Drawing, Paint, Part, Words
+from audit.report.figures import raster
 from audit.report.messages import joined, message
-from audit.report.quantities import shape
+from audit.report.quantities import number, shape
 from audit.report.tables import coverage as in_words
 from audit.report.view import Figure
 
 NAME = "coverage"
-COLOURS = LinearSegmentedColormap.from_list("written", ["#F6E3BF", "#56A0CC", "#004C7F"])
+SIDE, GAP = 208, 24
+HEAD, FOOT = 56, 34
+KEYS: tuple[tuple[Paint, str], ...] = (
+    ("pale", "coverage.none_key"), ("mid", "coverage.some_key"), ("cool", "coverage.whole_key")
+)  # fmt: skip
+MOST_BOXES = 500
+"""Of a drawing; a map of more pieces is smaller as a PNG."""
 
 
 def draw(record: Record) -> Figure | None:
@@ -25,14 +30,7 @@ def draw(record: Record) -> Figure | None:
     panels = _panels(record)
     if not panels:
         return None
-    with canvas.style():
-        sheet = canvas.sheet(2.9 * len(panels) + 0.9, 3.3)
-        axes = sheet.subplots(1, len(panels), squeeze=False)[0]
-        for axis, finding in zip(axes, panels, strict=True):
-            image = panel(axis, finding, in_words(record, finding.target))
-        bar(sheet, image, list(axes))
-        png = canvas.png(sheet)
-    written = ((one.target, in_words(record, one.target)) for one in panels)
+    written = [(one.target, in_words(record, one.target)) for one in panels]
     sizes = evidence.size(panels[0])
     about = {
         "shape": shape(sizes) if sizes else message("coverage.one_shape"),
@@ -40,8 +38,28 @@ def draw(record: Record) -> Figure | None:
             "semicolon", (message("coverage.written", variant=name, coverage=text) for name, text in written)
         ),
     }
-    alt, caption = message("coverage.alt", **about), message("coverage.caption", **about)
-    return Figure(name=NAME, alt=alt, caption=caption, png=png)
+    return drawn(list(zip(panels, [text for _, text in written], strict=True)),
+                 alt=message("coverage.alt", **about), caption=message("coverage.caption", **about))  # fmt: skip
+
+
+def drawn(panels: Sequence[tuple[Finding, str]], *, alt: str, caption: str) -> Figure:
+    """Return the maps of findings side by side, each under the words for how much is written."""
+    parts = [*_keys()]
+    for place, (finding, words) in enumerate(panels):
+        parts += _panel(finding, words, place * (SIDE + GAP), 24.0)
+    drawing = Drawing(24 + HEAD + SIDE + FOOT, tuple(parts))
+    fits = len(parts) <= MOST_BOXES
+    return Figure(name=NAME, alt=alt, caption=caption, png=raster.png(drawing), drawing=drawing if fits else None)
+
+
+def grid(finding: Finding) -> list[list[float]] | None:
+    """Return the map of a finding; None where it is absent or no rectangle of shares from 0 to 1."""
+    rows: Any = finding.evidence.get("map")
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, list) and row for row in rows):
+        return None
+    if len({len(row) for row in rows}) != 1 or not all(_is_share(cell) for row in rows for cell in row):
+        return None
+    return rows
 
 
 def _panels(record: Record) -> list[Finding]:
@@ -55,38 +73,45 @@ def _panels(record: Record) -> list[Finding]:
     return [claimed, *same[:1]]
 
 
-def grid(finding: Finding) -> list[list[float]] | None:
-    """Return the map of a finding; None where it is absent or no rectangle of shares from 0 to 1."""
-    rows: Any = finding.evidence.get("map")
-    if not isinstance(rows, list) or not rows or not all(isinstance(row, list) and row for row in rows):
-        return None
-    if len({len(row) for row in rows}) != 1 or not all(_is_share(cell) for row in rows for cell in row):
-        return None
-    return rows
-
-
 def _is_share(cell: object) -> bool:
     return isinstance(cell, int | float) and not isinstance(cell, bool) and 0 <= cell <= 1
 
 
-def panel(axis: Axes, finding: Finding, words: str) -> Any:
-    """Draw the map of one finding into an axis; return the image for the colour bar."""
-    rows, columns = evidence.real(finding, "rows"), evidence.real(finding, "elements")
-    height = rows or 1
-    width = (columns or height) / height
-    # The root brings out a cell in which one row of several is written.
-    image = axis.imshow(grid(finding) or [[0.0]], cmap=COLOURS, norm=PowerNorm(0.5, 0, 1), interpolation="nearest",
-                        extent=(0, width, height, 0), aspect="auto")  # fmt: skip
-    axis.set_title(f"{canvas.label(finding.target, limit=30)}\n{words} written", fontsize=10.5)
-    axis.set_xlabel("column (element)")
-    axis.set_ylabel("row of the output (element)")
-    for spine in axis.spines.values():
-        spine.set_visible(True)
-    return image
+def _keys() -> Iterator[Part]:
+    """Give the meaning of the three colours in one line."""
+    for place, (paint, key) in enumerate(KEYS):
+        left = place * WIDE / len(KEYS)
+        yield Box(left, 3, 16, 12, paint, "soft")
+        yield Words(left + 22, 9, message(key), size=SMALL, wide=WIDE / len(KEYS) - 24)
 
 
-def bar(sheet: Sheet, image: Any, axes: list[Axes]) -> None:
-    """Add the colour bar of maps that `panel` drew."""
-    scale = sheet.colorbar(image, ax=axes, ticks=[0, 0.1, 0.25, 0.5, 1], shrink=0.95, pad=0.02)
-    scale.set_ticklabels(["0 %", "10 %", "25 %", "50 %", "100 %"])
-    scale.set_label("share of elements written")
+def _panel(finding: Finding, words: str, left: float, top: float) -> Iterator[Part]:
+    """Give the name, how much is written, the map, and how many rows and columns it stands for."""
+    yield Words(left, top + 14, finding.target, wide=SIDE, bold=True)
+    yield Words(left, top + 37, message("coverage.only_written", coverage=words), size=SMALL, wide=SIDE, most=2)
+    yield from _map(grid(finding) or [[0.0]], left, top + HEAD)
+    rows, elements = evidence.real(finding, "rows"), evidence.real(finding, "elements")
+    if rows and elements:
+        sides = {"rows": number(int(rows)), "columns": number(int(elements // rows))}
+        yield Words(left, top + HEAD + SIDE + 14, message("coverage.sides", **sides), "soft", SMALL, wide=SIDE)
+
+
+def _map(rows: list[list[float]], left: float, top: float) -> Iterator[Part]:
+    """Give the cells, alike neighbours as one box, on a ground where none is written."""
+    yield Box(left, top, SIDE, SIDE, "pale")
+    wide, tall = SIDE / len(rows[0]), SIDE / len(rows)
+    painted = ([_paint(cell) for cell in row] for row in rows)
+    down = 0
+    for cells, alike in groupby(painted):
+        count, across = len(list(alike)), 0
+        for paint, run in groupby(cells):
+            length = len(list(run))
+            if paint != "pale":
+                yield Box(left + across * wide, top + down * tall, length * wide, count * tall, paint)
+            across += length
+        down += count
+    yield Box(left, top, SIDE, SIDE, "none", "soft")
+
+
+def _paint(share: float) -> Paint:
+    return "pale" if share == 0 else "cool" if share == 1 else "mid"

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from matplotlib.axes import Axes
-from matplotlib.patches import Patch, Rectangle
+from collections.abc import Iterator
+from math import ceil
 
 from audit.model import Record
 from audit.report import sizes
-from audit.report.figures import canvas
+from audit.report.drawing import LATIN, SMALL, WIDE, Box, Drawing, Paint, Part, Words, legend
+from audit.report.figures import canvas, raster
 from audit.report.messages import joined, message
 from audit.report.quantities import shape
 from audit.report.view import Figure
 
 NAME = "sizes"
-RIGHT, WRONG, OPEN = canvas.GREEN, "#C44E00", canvas.GREY
-FACES = {"right": RIGHT, "wrong": WRONG, "launch_refused": WRONG}
-LEGEND = ((RIGHT, "right"), (WRONG, "wrong, or the launch is refused"), (OPEN, "refused by an exception, or no answer"))
-WIDEST = 14
+FACES: dict[str, tuple[Paint, Paint]] = {
+    "right": ("cool", "on-cool"), "wrong": ("warm", "on-warm"), "launch_refused": ("warm", "on-warm")
+}  # fmt: skip
+OPEN: tuple[Paint, Paint] = ("quiet", "text")
+KEYS: tuple[tuple[Paint, str], ...] = (
+    ("cool", "sizes.right_key"), ("warm", "sizes.wrong_key"), ("quiet", "sizes.open_key")
+)  # fmt: skip
+LEFT, CELL, ROW = 80, 40, 34
+WIDEST = (WIDE - LEFT) // CELL
 """Cells of a line; a longer strip continues in a further one."""
-LETTERS = (7, 22)
-"""The most letters of a value in a cell, and in one twice as wide."""
+LETTERS = 44
+Cell = tuple[str, str]
 
 
 def draw(record: Record) -> Figure | None:
@@ -30,46 +36,42 @@ def draw(record: Record) -> Figure | None:
     ):
         return None
     lines = [line for one in strips for line in _lines(one)]
-    with canvas.style():
-        sheet = canvas.sheet(9.2, 0.9 + 0.42 * len(lines))
-        axis = sheet.subplots()
-        for height, (name, cells) in enumerate(lines):
-            _strip(axis, height, cells)
-            axis.text(-0.15, height + 0.5, canvas.label(name, limit=16), ha="right", va="center", fontsize=10)
-        axis.set(xlim=(0, WIDEST), ylim=(len(lines), 0))
-        axis.axis("off")
-        handles = [Patch(color=colour, label=text) for colour, text in LEGEND]
-        sheet.legend(handles=handles, loc="outside upper center", ncols=3, frameon=False, fontsize=9.5)
-        png = canvas.png(sheet)
+    there = {FACES.get(result, OPEN)[0] for _, cells in lines for _, result in cells}
+    keys = tuple((paint, message(key), False) for paint, key in KEYS if paint in there)
+    parts, head = [*legend(keys, 0)], 18 * len(keys) + 8
+    for place, (name, cells) in enumerate(lines):
+        parts += _strip(name, cells, head + ROW * place)
+    drawing = Drawing(head + ROW * len(lines), tuple(parts))
     failed = ((one.name or message("sizes.all_at_once"), one.at("wrong")) for one in strips if one.at("wrong"))
     wrong = joined("semicolon", (message("sizes.wrong_at", size=name, values=values) for name, values in failed))
     alt = message("sizes.alt", shape=shape(base), wrong=wrong)
-    return Figure(name=NAME, alt=alt, caption=message("sizes.caption", shape=shape(base)), png=png)
+    caption = message("sizes.caption", shape=shape(base))
+    return Figure(name=NAME, alt=alt, caption=caption, png=raster.png(drawing), drawing=drawing)
 
 
-def _lines(strip: sizes.Strip) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return the cells of a strip in lines; the first line has its name."""
-    cells = [(canvas.label(value, limit=LETTERS[1]), result) for _, value, result in strip.results
-             if result in sizes.RESULTS]  # fmt: skip
-    lines: list[list[tuple[str, str]]] = [[]]
+def _lines(strip: sizes.Strip) -> Iterator[tuple[str, list[Cell]]]:
+    """Give the cells of a strip in lines; the first line has its name."""
+    name, line = strip.name or message("sizes.all_at_once"), list[Cell]()
+    for _, value, result in strip.results:
+        if result in sizes.RESULTS:
+            cell = canvas.label(value, limit=LETTERS), result
+            if sum(map(_cells, (*line, cell))) > WIDEST:
+                yield name, line
+                name, line = "", []
+            line.append(cell)
+    yield name, line
+
+
+def _cells(cell: Cell) -> int:
+    """Return how many cells wide a value is."""
+    return min(WIDEST, ceil((len(cell[0]) * SMALL * LATIN + 8) / CELL))
+
+
+def _strip(name: str, cells: list[Cell], top: float) -> Iterator[Part]:
+    middle, left = top + ROW / 2, float(LEFT)
+    yield Words(LEFT - 8, middle, name, anchor="end", wide=LEFT - 8, most=2)
     for cell in cells:
-        if sum(map(_width, (*lines[-1], cell))) > WIDEST:
-            lines.append([])
-        lines[-1].append(cell)
-    return [("" if place else strip.name or "all at once", line) for place, line in enumerate(lines)]
-
-
-def _width(cell: tuple[str, str]) -> int:
-    return 1 if len(cell[0]) <= LETTERS[0] else 2
-
-
-def _strip(axis: Axes, height: int, cells: list[tuple[str, str]]) -> None:
-    left = 0
-    for cell in cells:
-        (text, result), width = cell, _width(cell)
-        box = Rectangle((left + 0.03, height + 0.08), width - 0.06, 0.84, facecolor=FACES.get(result, OPEN))
-        axis.add_patch(box)
-        size = 9 if width == 1 else 7
-        axis.text(left + width / 2, height + 0.5, text, ha="center", va="center", color="white", weight="bold",
-                  fontsize=size)  # fmt: skip
-        left += width
+        wide, (face, ink) = _cells(cell) * CELL, FACES.get(cell[1], OPEN)
+        yield Box(left + 1.5, top + 2, wide - 3, ROW - 4, face)
+        yield Words(left + wide / 2, middle, cell[0], ink, SMALL, "middle", wide=wide - 4)
+        left += wide

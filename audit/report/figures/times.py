@@ -1,0 +1,70 @@
+"""Measured times with their intervals against the floors of the stated work, on a log axis of milliseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from audit.measure.comparison import PREFIX
+from audit.measure.samples import found, median_ms, series
+from audit.measure.statistics import interval
+from audit.model import Record
+from audit.report import times, waterfall
+from audit.report.drawing import SMALL, WIDE, Dot, Drawing, Part, Scale, Stroke, Words
+from audit.report.figures import canvas, raster
+from audit.report.messages import joined, message
+from audit.report.quantities import milliseconds
+from audit.report.view import Figure
+
+NAME = "times"
+HEAD, ROW, LEFT, RIGHT = 50, 20, 158, 66
+
+
+def draw(record: Record) -> Figure | None:
+    """Return a line for each baseline and each variant that passed; None where nothing was timed."""
+    names = times.by_time(record)[: canvas.MOST_LINES]
+    known = {name: ms for name in names if (ms := median_ms(record.measurements, name))}
+    if not known:
+        return None
+    fp32, any_unit = waterfall.floors_ms(record)
+    floors = [(key, ms) for key, ms in (("times.any_floor", any_unit), ("times.fp32_floor", fp32)) if ms]
+    values = [*known.values(), *(ms for _, ms in floors)]
+    scale = Scale(min(values) / 1.3, max(values) * 1.3, LEFT, WIDE - RIGHT)
+    bottom = HEAD + ROW * len(known)
+    parts = [*_legend(), *_floors(floors, scale, bottom)]
+    for place, (name, ms) in enumerate(known.items()):
+        parts += _row(record, name, ms, HEAD + ROW * (place + 0.5), scale)
+    parts += scale.axis(bottom, message("times.axis"))
+    drawing = Drawing(bottom + 40, tuple(parts))
+    told = (message("form.step_ratio", step=name, ratio=milliseconds(ms)) for name, ms in known.items())
+    alt = message("times.figure_alt", times=joined("semicolon", told))
+    caption = message("times.figure_caption", device=record.device.name)
+    return Figure(name=NAME, alt=alt, caption=caption, png=raster.png(drawing), drawing=drawing)
+
+
+def _legend() -> Iterator[Part]:
+    yield Dot(10, 10, 5, "cool", "cool")
+    yield Words(22, 10, message("times.variant_key"), size=SMALL, wide=LEFT - 22)
+    yield Dot(10, 28, 5, "page", "text")
+    yield Words(22, 28, message("times.baseline_key"), size=SMALL, wide=LEFT - 22)
+
+
+def _floors(floors: list[tuple[str, float]], scale: Scale, bottom: float) -> Iterator[Part]:
+    """Give a dashed line for each floor, with its time above on the side where there is room."""
+    for place, (key, ms) in enumerate(floors):
+        x, y = scale.at(ms), 10.0 + 18 * place
+        late = x > (scale.left + scale.right) / 2
+        yield Stroke((x, y + 8), (x, bottom), "text", 1.2, dashed=True)
+        wide = x if late else WIDE - x
+        text = message(key, time=milliseconds(ms))
+        yield Words(x, y, text, size=SMALL, anchor="end" if late else "start", wide=wide)
+
+
+def _row(record: Record, name: str, ms: float, middle: float, scale: Scale) -> Iterator[Part]:
+    rival = name.startswith(PREFIX)
+    yield Words(LEFT - 12, middle, name.removeprefix(PREFIX), size=SMALL, anchor="end", wide=LEFT - 12)
+    yield Stroke((scale.left, middle), (scale.right, middle), "line")
+    bounds = interval(series(found(record.measurements, name)[-1]))
+    if bounds is not None:
+        yield Stroke((scale.at(bounds[0]), middle), (scale.at(bounds[1]), middle), "text", 2.5)
+    yield Dot(scale.at(ms), middle, 5, "page" if rival else "cool", "text" if rival else "cool")
+    yield Words(WIDE, middle, milliseconds(ms), size=SMALL, anchor="end", wide=RIGHT - 4)
