@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from audit.measure.comparison import control
-from audit.measure.protocols import ALONE, ALONE_HOT, DO_BENCH, SEEN
+from audit.measure.protocols import ALONE, ALONE_HOT, DO_BENCH, READ, SEEN
 from audit.measure.samples import clocks_disagree, found, median_ms, profile_disagrees, series
 from audit.measure.state import TIMING
 from audit.measure.statistics import order_effect
@@ -20,7 +20,6 @@ FLUSH = "l2_flush"
 ORDER = "order_effect"
 FLOOR_HERE = "floor_here"
 KEPT_BY_CONTENT = "kept_by_content"
-READ = "control:l2 read"
 CONTRAST = 1.1
 """A part of the L2 cache must take this factor longer to read after a flush than before one."""
 SEEN_SHARE, SEEN_MS = 0.6, 0.01
