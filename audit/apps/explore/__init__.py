@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from audit.apps.explore import times
 from audit.apps.explore.choice import Choice
-from audit.apps.explore.maps import coverage, errors, waterfall
+from audit.apps.explore.maps import coverage, errors, times, waterfall
 from audit.model import Record
 from audit.report.view import Figure
 
@@ -13,4 +12,4 @@ __all__ = ["Choice", "figures"]
 
 def figures(record: Record, choice: Choice) -> tuple[Figure, ...]:
     """Coverage map, error map, distributions of times and waterfall; where there is no evidence the figure says so."""
-    return tuple(draw(record, choice) for draw in (coverage, errors, times.draw, waterfall))
+    return tuple(draw(record, choice) for draw in (coverage, errors, times, waterfall))
