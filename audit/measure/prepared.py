@@ -20,7 +20,7 @@ from audit.build.cuda import gpu
 from audit.build.emulated.cache import cache_folder, fingerprint, is_whole, made
 from audit.build.names import FOLDERS
 from audit.build.settings import CudaPythonSettings, DeviceSettings
-from audit.measure.state import not_timed
+from audit.measure.checks import not_timed
 from audit.model import Finding, Shape
 from audit.model.errors import BadInput
 from audit.probes.called import Case

@@ -10,11 +10,11 @@ from pathlib import Path
 from audit.build.cuda import gpu
 from audit.build.device import BuiltVariant
 from audit.measure import checks, independent_clock, prepared, protocols
+from audit.measure.checks import Watched, clocks, not_timed, watched_blocks
 from audit.measure.comparison import PREFIX, RANKS, strongest
 from audit.measure.outputs import every_call, tolerances, verified
 from audit.measure.prepared import second_case
 from audit.measure.samples import measurements_of
-from audit.measure.state import Watched, clocks, not_timed, watched_blocks
 from audit.model import Claim, Finding, Measurement
 from audit.probes import channel
 from audit.probes.called import Case
