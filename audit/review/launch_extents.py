@@ -9,9 +9,8 @@ from typing import TypeAlias
 
 from tree_sitter import Node
 
-from audit.review.arithmetic import whole_number
 from audit.review.cuda_source import CudaSource, Function, Launch
-from audit.review.token_scan import split_commas
+from audit.review.token_scan import split_commas, whole_number
 
 # Along x, y and z: the number where the source gives it, None where it does not.
 Extents: TypeAlias = tuple[int | None, int | None, int | None]

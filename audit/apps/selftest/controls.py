@@ -1,4 +1,4 @@
-"""Runs the controls through the stages of an ordinary audit, folder by folder, on one device."""
+"""The controls, every claim folder with a variant of role `known_bad` or `known_good`, each through an audit."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import secrets
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from audit import claims, judge
-from audit.apps.selftest import controls
 from audit.apps.selftest.record import Check, SelfTest
 from audit.apps.selftest.score import row
 from audit.audit import Audit
@@ -23,9 +23,15 @@ from audit.run import environment
 from audit.run.pool import Workers
 from audit.scheduler import jobs, places
 
+ROLES = ("known_bad", "known_good")
+BLIND = "controls_blind"
+"""Holds the controls of writers who had read the documentation alone: neither probes nor rules nor other controls."""
+CLAIM = "triangular_mm"
+WRONG, RIGHT = "claimed", "fixed_grid2d"
+"""The two variants of the first claim whose answers are beyond doubt on any device."""
 CORES_A_FOLDER = 4
 """Folders are audited side by side, one for so many cores, and two on few: on two cores each keeps 1.2 of them busy."""
-EXPECTED = {controls.WRONG: "failed", controls.RIGHT: "passed"}
+EXPECTED = {WRONG: "failed", RIGHT: "passed"}
 
 
 def run(
@@ -52,17 +58,17 @@ def run(
     """
     started = time.monotonic()
     seed = secrets.randbits(62) if entropy is None else entropy
-    known = controls.folders(root, blind=blind)
-    certain = controls.certain(root)
+    known = folders(root, blind=blind)
+    beyond_doubt = certain(root)
     at_once = max(min(2, jobs()), jobs() // CORES_A_FOLDER)
     with ExitStack() as opened:
         pool = workers or opened.enter_context(Workers(places(at_once)))
         threads = opened.enter_context(ThreadPoolExecutor(at_once))
         ask = partial(_audited, device=device, entropy=seed, workers=pool, progress=progress)
-        first = ask(certain)
-        states = {rung.variant: rung.state for rung in judge.ladder(certain.claim, first.findings)}
+        first = ask(beyond_doubt)
+        states = {rung.variant: rung.state for rung in judge.ladder(beyond_doubt.claim, first.findings)}
         checks = tuple(
-            Check(control=f"{certain.claim.name}/{name}", expected=expected, found=states.get(name, "not asked"))
+            Check(control=f"{beyond_doubt.claim.name}/{name}", expected=expected, found=states.get(name, "not asked"))
             for name, expected in EXPECTED.items()
         )
         asked = known if all(check.passed for check in checks) else []
@@ -72,7 +78,7 @@ def run(
         row(folder.path.relative_to(root.resolve()).as_posix(), folder, one, findings=records[folder.path].findings)
         for folder in asked
         for one in folder.claim.variant
-        if one.role in controls.ROLES
+        if one.role in ROLES
     ]
     return SelfTest(
         device=first.device,
@@ -95,3 +101,22 @@ def _audited(folder: ClaimFolder, *, device: str, entropy: int, workers: Workers
             for stage in (audit.prepare, audit.review, audit.build, audit.verify, audit.confirm):
                 stage()
         return audit.record
+
+
+def folders(root: Path = claims.KERNELS, *, blind: bool = False) -> list[ClaimFolder]:
+    """The claim folders at any depth below `root` that hold controls, sorted by path: all blind ones, or all others."""
+    paths = [path.parent for path in sorted(root.rglob("claim.toml")) if (BLIND in path.parts) is blind]
+    found = (claims.load(str(path)) for path in paths)
+    return [folder for folder in found if any(variant.role in ROLES for variant in folder.claim.variant)]
+
+
+def certain(root: Path = claims.KERNELS) -> ClaimFolder:
+    """The first claim with nothing but its claimed kernel, which is wrong, and one repair, which is right."""
+    return only(claims.load(str(root / CLAIM)), (WRONG, RIGHT))
+
+
+def only(folder: ClaimFolder, names: tuple[str, ...]) -> ClaimFolder:
+    """The folder as if it had no other variants than those named."""
+    kept = tuple(variant for variant in folder.claim.variant if variant.name in names)
+    statement = folder.claim.model_copy(update={"variant": kept})
+    return replace(folder, audited=folder.audited.model_copy(update={"statement": statement}))
