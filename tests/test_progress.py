@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from audit.apps.notebook import bar
+from audit.apps.notebook import claim
 from audit.report import progress as lines
 from audit.report.progress import Progress
 
@@ -136,7 +136,7 @@ def test_whoever_watches_is_asked_as_a_stage_begins_and_ends() -> None:
 
 def test_the_bar_names_every_stage_and_what_is_left(half: Progress) -> None:
     with half.stage("verify"):
-        drawn = bar.drawn(half)
+        drawn = claim.drawn(half)
     found: list[tuple[str, dict[str, str | None]]] = []
     parser = HTMLParser()
     parser.handle_starttag = lambda tag, attributes: found.append((tag, dict(attributes)))  # type: ignore[method-assign]
@@ -149,5 +149,5 @@ def test_the_bar_names_every_stage_and_what_is_left(half: Progress) -> None:
 
 
 def test_no_bar_outside_a_notebook_or_where_nobody_watches() -> None:
-    assert bar.bar(wanted=True) is None
-    assert bar.bar(wanted=False) is None
+    assert claim.bar(wanted=True) is None
+    assert claim.bar(wanted=False) is None

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import sys
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from audit import claims
 from audit.apps import bundle
 from audit.apps.batch import parameters
 from audit.apps.notebook import form as forms
-from audit.apps.notebook.bar import bar
 from audit.apps.notebook.form import AuditForm, OneAuditForm
-from audit.apps.notebook.offered import fetched, offer, uploaded
+from audit.apps.notebook.shown import fetched, offer, uploaded
 from audit.audit import STAGES, Audit
 from audit.build.devices import beside, choose
 from audit.claims import ClaimFolder, importers
@@ -161,3 +163,51 @@ def _folder(imported: Imported, out: Path) -> ClaimFolder:
     if not place.exists():
         writer.write(replace(imported, title="Your kernel"), place)
     return claims.load(str(place))
+
+
+DONE, NOW = "✓", "▶"
+
+
+class Bar:
+    """Draws a `Progress` in the cell that runs; colours are the notebook's own, light or dark."""
+
+    def __init__(self) -> None:
+        self._stage = ""
+        self._handle: Any = None
+        self._drawn = ""
+
+    def __call__(self, progress: Progress) -> None:
+        """A new line as a stage begins; the last one is brought up to date until the stage has ended."""
+        shown: Any = import_module("IPython.display")  # its functions have no types
+        html = drawn(progress)
+        if progress.running and progress.running != self._stage:
+            self._stage = progress.running
+            self._handle = shown.display(shown.HTML(html), display_id=True)
+        elif self._handle is not None and html != self._drawn:
+            self._handle.update(shown.HTML(html))
+        self._drawn = html
+        if not progress.running:
+            self._stage, self._handle = "", None
+
+
+def bar(*, wanted: bool) -> Bar | None:
+    """A bar if it is wanted and this is the kernel of a notebook."""
+    ipython = sys.modules.get("IPython")
+    return Bar() if wanted and ipython is not None and ipython.get_ipython() is not None else None
+
+
+def drawn(progress: Progress) -> str:
+    """HTML: every stage with its seconds, the one that runs, how much is done and what may be left."""
+    spent = dict(progress.stages)
+    known = [*progress.planned, *(name for name in (*spent, progress.running) if name not in progress.planned)]
+    stages = " · ".join(_stage(name, spent, progress.running) for name in known if name)
+    left = progress.left()
+    percent = round(100 * progress.share)
+    bar = f'<progress max="100" value="{percent}" aria-label="{left}"></progress> {left}' if left else ""
+    return f"<div>{bar}<br><small>{stages}</small></div>"
+
+
+def _stage(name: str, spent: dict[str, float], running: str) -> str:
+    if name == running:
+        return f"<b>{NOW} {name}</b>"
+    return f"{DONE} {name} {spent[name]:.1f} s" if name in spent else name

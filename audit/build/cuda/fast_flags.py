@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from audit.build.cuda.fast_refusal import NotFast
+from audit.build.cuda.fast_toolchain import NotFast
 
 # What torch's extension builder adds to every nvcc call; -default-device is NVRTC's form of the relaxed constexpr.
 _TORCH = (
