@@ -45,7 +45,7 @@ def spanned(reading: CudaReading, proved: Sequence[Finding]) -> list[Change]:
 
 def _spanned(reading: CudaReading, kernel: Function, launch: Launch, axis: Axis) -> list[Change]:
     source, place = reading.source, "xyz".index(axis)
-    grid, block = grid_and_block(source, launch)
+    grid, block = grid_and_block(reading, launch)
     threads, extent = block[place], _extent(reading, kernel, launch, axis)
     if grid[place] != 1 or threads is None or extent is None:
         return []
