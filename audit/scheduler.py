@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import TypeVar
 
+from audit.build.cuda import gpu
 from audit.build.device import BuiltVariant
 from audit.build.notes import build_finding
 from audit.build.second_compiler import Refusal
@@ -16,7 +17,6 @@ from audit.model import BuildNote, Finding, Variant
 from audit.probes import PROBES
 from audit.record_writer import RecordWriter
 from audit.report.progress import Progress
-from audit.run import gpu_lock
 from audit.sandbox import machine
 
 Result = TypeVar("Result")
@@ -201,7 +201,7 @@ class Scheduler:
         """Everything that uses a device waits for its cases, and so for the audit's turn on it; builds do not."""
         if self.device_run.kind == "cuda":
             with self._progress.doing("waiting for the GPU that another audit uses"):
-                gpu_lock.take()
+                gpu.take_turn()
         return self.device_run.make_cases(entropy=entropy)
 
     def _vary(self) -> None:

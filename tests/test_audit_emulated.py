@@ -13,7 +13,7 @@ import pytest
 
 from audit import claims, judge
 from audit.apps import cli
-from audit.apps.bundle import observations
+from audit.apps.bundle.verify import unlike
 from audit.model import Finding, Record, store
 from audit.probes import CONCLUSIONS
 
@@ -46,7 +46,7 @@ def test_verdict_is_wrong_with_high_confidence(record: Record) -> None:
 def test_every_finding_follows_from_its_observations(record: Record) -> None:
     observed = [one for one in record.findings if one.evidence and one.probe in CONCLUSIONS]
     assert len(observed) > 10 * len(DEFECTIVE)
-    assert observations.unlike(record) == []
+    assert unlike(record) == []
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_every_finding_follows_from_its_observations(record: Record) -> None:
 def test_a_finding_that_does_not_follow_is_named(record: Record, change: dict[str, Any], why: str) -> None:
     changed = about(record, "claimed")["coverage"].model_copy(update=change)
     others = [one for one in record.findings if one != about(record, "claimed")["coverage"]]
-    (result,) = observations.unlike(record.model_copy(update={"findings": (*others, changed)}))
+    (result,) = unlike(record.model_copy(update={"findings": (*others, changed)}))
     assert result.startswith("coverage of claimed: ")
     assert why in result
 

@@ -9,7 +9,7 @@ import pytest
 from audit import claims, judge
 from audit.apps import bundle, cli
 from audit.apps.bundle import archive
-from audit.apps.bundle.manifest import encoded
+from audit.apps.bundle.archive import encoded
 from audit.model import Record, store
 from tests.bundle.forging import rehashed, told
 from tests.importers import published

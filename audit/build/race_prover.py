@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from audit.build.cuda import fast_toolchain
-from audit.build.cuda.fast_device import device_text
 from audit.build.cuda.fast_nvrtc import NAMES
+from audit.build.device_part import device_text
 from audit.model import untrusted
 from audit.model.errors import first_error
 from audit.model.run_directory import Scratch

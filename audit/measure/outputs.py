@@ -1,8 +1,8 @@
-"""Were the outputs right while the clock ran? Compares randomly chosen timed calls with the oracle."""
+"""Were the outputs right while the clock ran? Kept outputs against the oracle, the others as the session saw them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -135,3 +135,30 @@ def _of_kept(calls: list[Seen]) -> Answer:
     why = wrong[0].get("why") or sentence(wrong[0])
     text = f"wrong in {len(wrong)} of {len(calls)} timed calls chosen at random"
     return failed(f"{text}; in block {wrong[0]['block']}: {why}")
+
+
+EAGER = f"{PREFIX}eager"
+"""Computes what the others are held against. Where it is not right itself, from call to call, nothing follows."""
+
+
+def every_call(events: Iterable[dict[str, Any]], kept: Sequence[Finding]) -> list[Finding]:
+    """The findings about kept outputs, each with what the session saw of all other calls of its callable.
+
+    Args:
+        events: of a timing session; see `audit.run.answers`.
+        kept: findings about the outputs that were held against the oracle, one a callable.
+    """
+    found = list(events)
+    contents = next((one["contents"] for one in found if isinstance(one.get("contents"), dict)), None)
+    answers = {one["answered"]: one for one in found if "answered" in one}
+    if contents is None or not answers or answers.get(EAGER, {}).get("wrong"):
+        return list(kept)
+    about = {one.target: one for one in kept if one.probe == TIMED_OUTPUTS}
+    beside = [one for one in kept if one.target not in answers or one.probe != TIMED_OUTPUTS]
+    return [*(_of_every_call(name, one, contents, about.get(name)) for name, one in answers.items()), *beside]
+
+
+def _of_every_call(name: str, answers: dict[str, Any], contents: dict[str, Any], kept: Finding | None) -> Finding:
+    numbers = {key: answers[key] for key in ("calls", "wrong", "drawn", "drawn_wrong", "first")}
+    seen = {**(kept.evidence if kept else {}), "every_call": numbers, "contents": contents}
+    return finding(TIMED_OUTPUTS, name, seen, conclude)

@@ -23,6 +23,8 @@ ALONE = "CUDA events, L2 cold, alone"
 ALONE_HOT = "CUDA events, L2 hot, alone"
 BEFORE_BLOCKS = "do_bench, L2 flushed"
 """What stood for `OURS` in records of schema 1, whose callables were timed one after another."""
+READ = "control:l2 read"
+"""The callable that reads a part of the L2 cache, hot and cold."""
 CONTRADICTED = "contradicted by the clock of another process: "
 """What the name of a protocol begins with whose times count no more, see `independent_clock`."""
 

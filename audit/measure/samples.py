@@ -1,13 +1,26 @@
-"""What samples say, derived whenever it is needed, never stored."""
+"""The samples of timing sessions as measurements, and what they say: derived whenever it is needed, never stored."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from math import prod
 from statistics import median
+from typing import Any
 
-from audit.measure.protocols import BEFORE_BLOCKS, BUSY, HOST_CLOCK, OURS, SPAN
+from audit.measure.protocols import (
+    ALONE,
+    ALONE_HOT,
+    BEFORE_BLOCKS,
+    BUSY,
+    BY_HOW,
+    HOST_CLOCK,
+    OURS,
+    PUBLISHED,
+    READ,
+    SPAN,
+)
 from audit.measure.statistics import Ratio, Series, ratio
-from audit.model import Measurement
+from audit.model import Measurement, Shape
 
 LEAST_MS = 1e-6
 """A nanosecond: events tell half a microsecond. A time of zero is a time below this."""
@@ -73,3 +86,72 @@ def profile_disagrees(measurements: Iterable[Measurement], variant: str) -> tupl
         return None
     low, high = busy * (1 - OUTSIDE_PROFILE) - PROFILE_SLACK_MS, span * (1 + OUTSIDE_PROFILE) + PROFILE_SLACK_MS
     return None if low <= events <= high else (events, busy, span)
+
+
+def measurements_of(events: Iterable[dict[str, Any]], *, session: str, shape: Shape) -> list[Measurement]:
+    """The samples of one process; ceilings have shapes of their own.
+
+    What is timed as published was timed there one after another, in any process: it belongs to no session.
+    """
+    return [one for event in events for one in _of(event, session, shape)]
+
+
+def _of(event: dict[str, Any], session: str, shape: Shape) -> Iterator[Measurement]:
+    if "contrast" in event:
+        size = dict(event["contrast"])
+        yield _measurement(READ, size, ALONE, event["cold_ms"], session)
+        yield _measurement(READ, size, ALONE_HOT, event["hot_ms"], session)
+    elif "profiled" in event:
+        yield _measurement(event["profiled"], shape, BUSY, event["busy_ms"], session)
+        yield _measurement(event["profiled"], shape, SPAN, event["span_ms"], session)
+    elif "how" in event:
+        yield _measurement(event["variant"], shape, BY_HOW[event["how"]], event["samples_ms"], session).model_copy(
+            update={"blocks": tuple(event["blocks"]), "positions": tuple(event["positions"])}
+        )
+    elif "samples_ms" in event:
+        protocol = event.get("protocol", ALONE)
+        own = "" if protocol.startswith(PUBLISHED) else session
+        yield _measurement(event["variant"], event.get("shape", shape), protocol, event["samples_ms"], own)
+
+
+def _measurement(variant: str, shape: Shape, protocol: str, samples: list[float], session: str) -> Measurement:
+    return Measurement(
+        variant=variant,
+        shape=dict(shape),
+        protocol=protocol,
+        samples_ms=tuple(float(sample) for sample in samples),
+        session=session,
+    )
+
+
+CEILING = "ceiling:"
+COPY = f"{CEILING}copy"
+PRODUCTS = {"fp32": "matmul_fp32", "tf32": "matmul_tf32", "fp16": "matmul_fp16", "bf16": "matmul_fp16"}
+SPLIT_PRODUCTS = 3
+"""Products of fp16 parts that one product of split numbers takes."""
+
+
+def rate(measurements: Iterable[Measurement], name: str) -> float | None:
+    """Bytes moved or operations done in a millisecond; None where it was not measured."""
+    known = tuple(measurements)
+    timings, ms = found(known, name, ALONE), median_ms(known, name, ALONE)
+    if not timings or not ms:
+        return None
+    sizes = timings[-1].shape
+    return (sizes["bytes"] if name == COPY else 2.0 * prod(sizes.values())) / ms
+
+
+def least_ms(measurements: Iterable[Measurement], cost: Mapping[str, float], precision: str) -> float | None:
+    """The time of that work at the rates reached by products of that precision and by a copy; None where unknown.
+
+    Args:
+        measurements: all timings.
+        cost: `flops` and `bytes` of the work.
+        precision: of the products; `split_fp16` takes three of fp16.
+    """
+    known = tuple(measurements)
+    each, times = ("fp16", SPLIT_PRODUCTS) if precision == "split_fp16" else (precision, 1)
+    copied, computed = rate(known, COPY), rate(known, f"{CEILING}{PRODUCTS[each]}")
+    if copied is None or computed is None:
+        return None
+    return max(times * cost["flops"] / computed, cost["bytes"] / copied)

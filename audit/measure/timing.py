@@ -9,13 +9,12 @@ from pathlib import Path
 
 from audit.build.cuda import gpu
 from audit.build.device import BuiltVariant
-from audit.measure import checks, compiled, compiler_caches, independent_clock, protocols
-from audit.measure.answers import every_call
+from audit.measure import checks, independent_clock, prepared, protocols
+from audit.measure.checks import Watched, clocks, not_timed, watched_blocks
 from audit.measure.comparison import PREFIX, RANKS, strongest
-from audit.measure.measurements import measurements_of
-from audit.measure.outputs import tolerances, verified
-from audit.measure.rotation import second_case
-from audit.measure.state import Watched, clocks, not_timed, watched_blocks
+from audit.measure.outputs import every_call, tolerances, verified
+from audit.measure.prepared import second_case
+from audit.measure.samples import measurements_of
 from audit.model import Claim, Finding, Measurement
 from audit.probes import channel
 from audit.probes.called import Case
@@ -61,7 +60,7 @@ class Session:
     others: tuple[Case, ...] = ()
     seed: int = 0
     rounds: int | None = None
-    ready: compiled.Ready | None = None
+    ready: prepared.Ready | None = None
     process: SharedProcess | None = None
     known: tuple[Measurement, ...] = ()
     _measurements: list[Measurement] = field(default_factory=list)
@@ -75,7 +74,7 @@ class Session:
         """
         self.rotate()
         if self.ready is None:
-            self.ready = compiled.ahead(
+            self.ready = prepared.ahead(
                 self.process or self.workers, reference=self.reference, shape=self.case.shape, inputs=self.case.inputs
             )
             self._findings += self.ready.findings
@@ -103,7 +102,7 @@ class Session:
 
     def unverified(self, name: str, built: BuiltVariant) -> None:
         """A kernel under the published protocol alone, in a process of its own."""
-        with compiler_caches.place(self.workers, scratch=self.case.inputs.parent) as (results, caches):
+        with prepared.place(self.workers, scratch=self.case.inputs.parent) as (results, caches):
             request = timing_requests.Published(
                 reference=self.reference,
                 entry=self.claim.entry,
@@ -130,11 +129,11 @@ class Session:
         self, name: str, built: Mapping[str, BuiltVariant], baselines: Collection[str] | None
     ) -> str | None:
         """Returns the callable whose first call ended the process, if one did."""
-        every = self.ready.names if self.ready else compiled.AHEAD
+        every = self.ready.names if self.ready else prepared.AHEAD
         ready = [one for one in every if baselines is None or one in baselines]
         # The profiler, which a session ends with, stays in its process: no second session is held there.
         process = self.process if name == LADDER and self.process else self.workers
-        with compiler_caches.place(process, scratch=self.case.inputs.parent) as (folder, caches):
+        with prepared.place(process, scratch=self.case.inputs.parent) as (folder, caches):
             store, held = self.ready.store if self.ready else None, tolerances(self.claim)
             cases = [self.case, *self.others]
             request = timing_requests.Interleaved(
@@ -155,7 +154,7 @@ class Session:
                 kept_calls=KEPT_CALLS,
                 folder=folder,
                 caches=caches,
-                inductor=compiler_caches.brought(store, caches),
+                inductor=prepared.brought(store, caches),
                 shape=self.case.shape,
                 profile=PROFILED_CALLS,
                 published=protocols.published(timed_mean=baselines is None and self.claim.protocol.timed_mean),
@@ -235,4 +234,4 @@ def _rivals(session: Session, sound: Collection[str]) -> tuple[str, ...]:
 
 def _loadable(name: str, built: BuiltVariant, caches: Path, *, relative: float | None = None) -> timing_requests.Timed:
     settings = built.settings(memory="plain", order=built.orders[0], check=False)
-    return timing_requests.Timed(name=name, device=compiler_caches.private(name, settings, caches), relative=relative)
+    return timing_requests.Timed(name=name, device=prepared.private(name, settings, caches), relative=relative)

@@ -6,9 +6,8 @@ import math
 
 from audit.judge import BASELINE
 from audit.measure import OURS, compared, strongest, wrong_baselines
-from audit.measure.ceilings import least_ms
 from audit.measure.comparison import AGAIN, PREFIX, Comparison, control, precision_of
-from audit.measure.samples import LEAST_MS, found, median_ms, series
+from audit.measure.samples import LEAST_MS, found, least_ms, median_ms, series
 from audit.measure.statistics import interval
 from audit.model import Measurement, Record
 from audit.report import do_bench, evidence, quantities, waterfall

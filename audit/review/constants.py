@@ -7,8 +7,9 @@ import operator as arithmetic
 import re
 from functools import cached_property, lru_cache
 
-from audit.review.arithmetic import Operations, computed, whole_number
 from audit.review.cuda_reading import CudaReading
+from audit.review.python_constants import Operations, computed
+from audit.review.token_scan import whole_number
 
 _LITERAL = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)[uUlL]*")
 _PLAIN = re.compile(r"[\w\s()+*/-]{1,80}")

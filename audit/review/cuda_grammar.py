@@ -1,4 +1,4 @@
-"""The part of a CUDA source that tree-sitter-cuda sees: function definitions and launches outside macros."""
+"""The part of a CUDA source that tree-sitter-cuda sees: function definitions outside macros."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LEVELS = 300
 _LEAST_WORK, _CHARACTERS_OF_WORK = 2000, 4
 """Steps of the parser, as it counts them: ordinary sources need one for about 60 characters."""
 _READ_AT_ONCE = 1 << 16
-_KINDS = frozenset({"function_definition", "kernel_call_syntax", "ERROR"})
+_KINDS = frozenset({"function_definition", "ERROR"})
 # The grammar does not know these everywhere, and no rule here needs them.
 _ATTRIBUTE = re.compile(r"\b(?:__align__|alignas|__attribute__|__maxnreg__|__cluster_dims__)\s*\(")
 _LABEL = re.compile(r"\b__grid_constant__\b")
@@ -74,14 +74,10 @@ class Function:
 
 @dataclass(frozen=True)
 class Grammar:
-    """Everything that the grammar found; `launch_nodes` are call expressions without an error inside.
-
-    `parsed` is whether it read the text at all.
-    """
+    """Everything that the grammar found; `parsed` is whether it read the text at all."""
 
     tree: Tree
     functions: tuple[Function, ...]
-    launch_nodes: tuple[Node, ...]
     error_count: int
     parsed: bool
 
@@ -92,11 +88,9 @@ def read(views: Masked, macros: tuple[Macro, ...]) -> Grammar:
     nodes = nodes_of(tree, _KINDS)
     kinds = _annotations(views.masked, macros)
     functions = [_function(node, above, views, kinds) for node, above in nodes["function_definition"]]
-    calls = [above[-1] for _, above in nodes["kernel_call_syntax"]]
     return Grammar(
         tree=tree,
         functions=tuple(sorted((each for each in functions if each), key=lambda function: function.start)),
-        launch_nodes=tuple(node for node in calls if node.type == "call_expression" and not node.has_error),
         error_count=len(nodes["ERROR"]),
         parsed=parsed,
     )

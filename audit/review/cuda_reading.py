@@ -48,6 +48,7 @@ class Variable:
         name: its plain name.
         type_text: its type without storage class, qualifiers and stars, on one line.
         declared: the whole declaration up to the name, on one line, e.g. "static const float *".
+        tail: what follows the name, e.g. "= 256" or "(1, 2)"; mostly empty without a value.
         value: the initial value, or None.
         node: the declaration.
         line: where the name stands.
@@ -56,6 +57,7 @@ class Variable:
     name: str
     type_text: str
     declared: str
+    tail: str
     value: Node | None
     node: Node
     line: int
@@ -238,7 +240,8 @@ class CudaReading(CudaTree):
                 pieces = ((node.start_byte, first.start_byte), (declarator.start_byte, name.start_byte))
                 before = " ".join("".join(self.source.masked[slice(*each)] for each in pieces).split())
                 type_text = " ".join(self.text(kind).split())
-                yield Variable(self.text(name), type_text, before, value, node, self.line(name))
+                tail = self.source.code[name.end_byte : declarator.end_byte].strip()
+                yield Variable(self.text(name), type_text, before, tail, value, node, self.line(name))
 
 
 def _held(found: Sequence[Held], starts: Sequence[int], function: Function) -> list[Held]:

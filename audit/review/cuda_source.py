@@ -137,7 +137,7 @@ def parse(text: str) -> CudaSource:
         code=views.code,
         masked=views.masked,
         functions=grammar.functions,
-        launches=launches.find(views, macros, grammar.launch_nodes),
+        launches=launches.find(views, macros),
         shared=shared_memory.find(views, macros),
         includes=_includes(views.code),
         macros=macros,

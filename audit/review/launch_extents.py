@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 from tree_sitter import Node
 
-from audit.review.arithmetic import whole_number
+from audit.review.cuda_reading import CudaReading, Variable
 from audit.review.cuda_source import CudaSource, Function, Launch
-from audit.review.token_scan import split_commas
+from audit.review.token_scan import split_commas, whole_number
 
 # Along x, y and z: the number where the source gives it, None where it does not.
 Extents: TypeAlias = tuple[int | None, int | None, int | None]
@@ -26,39 +26,40 @@ _NUMBER_CALL = re.compile(
 )
 _CAST = re.compile(r"^(?:static_cast\s*<[\w:\s]+>|\(\s*(?:unsigned\s+)?\w+\s*\))\s*(?=[(\w])")
 _NUMBER_TYPE = re.compile(r"\b(?:int|unsigned|long|short|char|size_t|u?int(?:8|16|32|64)_t)\b")
-_WORD = re.compile(r"\b[A-Za-z_]\w*")
 _WRITTEN = re.compile(r"\s*\.\s*([xyz])\s*([-+*/]?=)(?!=)\s*([^;]{0,200})")
 _ASSIGNED, _STEPPED = re.compile(r"\s*(?:[-+*/%]|<<|>>)?=(?!=)"), re.compile(r"\s*(?:\+\+|--)")
 _FIXED = re.compile(r"\bconst(?:expr)?\s+[\w:\s]{0,120}\b(?P<name>\w+)\s*[={]\s*(?P<value>[^;}]{0,200})")
+_ENDS = frozenset({"declaration", "call_expression", "compound_statement"})
+"""Of what stands around a name, the innermost of these says whether a declaration only names it."""
 _DEPTH, _LONGEST, _BLANKS = 6, 1000, 40  # of names that stand for names, and of characters
 
 
-def grid_and_block(source: CudaSource, launch: Launch) -> tuple[Extents, Extents]:
+def grid_and_block(reading: CudaReading, launch: Launch) -> tuple[Extents, Extents]:
     """Extents of the grid and of the block of a launch outside macros."""
-    host = source.function_at(launch.start)
+    host = reading.source.function_at(launch.start)
     if host is None or launch.in_macro:
         return UNKNOWN, UNKNOWN
-    scope = _scope(source, host)
+    scope = _scope(reading, host)
     return scope.extents(launch.configuration[0]), scope.extents(launch.configuration[1])
 
 
 @lru_cache(maxsize=8)
-def _scope(source: CudaSource, host: Function) -> _Scope:
+def _scope(reading: CudaReading, host: Function) -> _Scope:
     """Read once a function: one with thousands of launches would be read thousands of times."""
-    return _Scope(source, host)
+    return _Scope(reading, host)
 
 
 class _Scope:
     """The names that a host function sees."""
 
-    def __init__(self, source: CudaSource, host: Function) -> None:
-        self._source = source
+    def __init__(self, reading: CudaReading, host: Function) -> None:
+        self._reading = reading
+        self._source = reading.source
         self._host = host
-        self._local, self._declaring = _declarations(source, host)
-        self._launches = source.launches_in(host)
-        self._mentions: dict[str, list[int]] = {}
-        for match in _WORD.finditer(source.masked, host.body_start, host.end):
-            self._mentions.setdefault(match.group(), []).append(match.start())
+        self._local: dict[str, list[Variable]] = {}
+        for variable in reading.variables_in(host):
+            self._local.setdefault(variable.name, []).append(variable)
+        self._launches = reading.source.launches_in(host)
         self._known: dict[tuple[str, int], Extents] = {}
         self._counted: dict[str, int] = {}
 
@@ -92,7 +93,7 @@ class _Scope:
     def _named(self, name: str, depth: int) -> Extents:
         declared = self._local.get(name, [])
         if len(declared) == 1:
-            kind, tail = declared[0]
+            kind, tail = declared[0].type_text, declared[0].tail
             if _NUMBER_TYPE.search(kind):
                 return (self._number(name, depth), 1, 1)
             if "dim3" not in kind and "auto" not in kind:
@@ -111,25 +112,24 @@ class _Scope:
         """Return the extents after `name.y = ...`; unknown where the function hands the name to anything else."""
         source, host = self._source, self._host
         values: dict[str, int | None] = dict(zip("xyz", initial, strict=True))
-        for at in self._mentions.get(name, ()):
-            past = at + len(name)
-            if source.masked[at - 1] == "." or source.masked[at - 2 : at] == "->":
-                continue
+        for node in self._reading.mentioned(name, host):
+            past = node.end_byte
             if written := _WRITTEN.match(source.masked, past, host.end):
                 new = self._number(written[3], depth + 1) if written[2] == "=" else None
                 values[written[1]] = new if new == values[written[1]] else None
-            elif not self._harmless(at, past):
+            elif not self._harmless(node):
                 return UNKNOWN
         return values["x"], values["y"], values["z"]
 
-    def _harmless(self, at: int, past: int) -> bool:
+    def _harmless(self, node: Node) -> bool:
         """Return whether a mention is a `dim3` declaration, a launch, or the reading of one axis."""
-        if re.match(r"\s*\.\s*[xyz]\b", self._source.masked[past : past + 40]):
+        if re.match(r"\s*\.\s*[xyz]\b", self._source.masked[node.end_byte : node.end_byte + 40]):
             return True
-        last = bisect_right(self._launches, at, key=lambda each: each.configuration_start) - 1
-        if last >= 0 and at < self._launches[last].end:
+        last = bisect_right(self._launches, node.start_byte, key=lambda each: each.configuration_start) - 1
+        if last >= 0 and node.start_byte < self._launches[last].end:
             return True
-        return at in self._declaring
+        around = (each.type for each in self._reading.ancestors(node))
+        return next((kind for kind in around if kind in _ENDS), "") == "declaration"
 
     def _number(self, expression: str, depth: int) -> int | None:
         text = _unwrapped(_CAST.sub("", _unwrapped(expression)))
@@ -139,8 +139,9 @@ class _Scope:
             return None
         declared = self._local.get(text, [])
         if declared:
-            stable = len(declared) == 1 and self._changes(text) <= ("=" in declared[0][1])
-            return self._number(declared[0][1].lstrip("= "), depth + 1) if stable else None
+            tail = declared[0].tail
+            stable = len(declared) == 1 and self._changes(text) <= ("=" in tail)
+            return self._number(tail.lstrip("= "), depth + 1) if stable else None
         if any(parameter.name == text for parameter in self._host.parameters):
             return None
         constant = self._constant(text)
@@ -149,12 +150,12 @@ class _Scope:
     def _changes(self, name: str) -> int:
         """Count assignments to a name, steps of it and uses of its address, its declaration included."""
         if name not in self._counted:
-            masked = self._source.masked
+            masked, mentions = self._source.masked, self._reading.mentioned(name, self._host)
             self._counted[name] = sum(
-                (masked[at - 1] != "." and bool(_ASSIGNED.match(masked, at + len(name))))
-                or bool(_STEPPED.match(masked, at + len(name)))
-                or masked[max(0, at - _BLANKS) : at].rstrip().endswith(("++", "--", "&"))
-                for at in self._mentions.get(name, ())
+                bool(_ASSIGNED.match(masked, node.end_byte))
+                or bool(_STEPPED.match(masked, node.end_byte))
+                or masked[max(0, node.start_byte - _BLANKS) : node.start_byte].rstrip().endswith(("++", "--", "&"))
+                for node in mentions
             )
         return self._counted[name]
 
@@ -187,29 +188,3 @@ def _unwrapped(expression: str) -> str:
             break
         text = text[1:-1].strip()
     return text
-
-
-def _declarations(source: CudaSource, host: Function) -> tuple[dict[str, list[tuple[str, str]]], set[int]]:
-    """For each name declared in the function: its type, and what follows the name ("(1, 2)", "= 256", "").
-
-    Besides the offsets of all names that stand in a declaration and in no call there.
-    """
-    found: dict[str, list[tuple[str, str]]] = {}
-    declaring: set[int] = set()
-    stack = [(host.body, False)]
-    while stack:
-        node, inside = stack.pop()
-        if inside and not node.named_child_count:
-            declaring.add(node.start_byte)
-        inside = node.type == "declaration" or (inside and node.type not in ("call_expression", "compound_statement"))
-        stack.extend((child, inside) for child in node.named_children)
-        kind = node.child_by_field_name("type") if node.type == "declaration" else None
-        for declarator in node.children_by_field_name("declarator") if kind else ():
-            name: Node | None = declarator
-            while name is not None and name.type != "identifier":
-                name = name.child_by_field_name("declarator")
-            if kind and name:
-                tail = source.code[name.end_byte : declarator.end_byte].strip()
-                label = source.masked[name.start_byte : name.end_byte]
-                found.setdefault(label, []).append((source.masked[kind.start_byte : kind.end_byte], tail))
-    return found, declaring

@@ -1,11 +1,9 @@
-"""Kernel launches: from the grammar where it sees them, from a token scan inside macros and beside syntax errors."""
+"""Kernel launches, by one token scan: the grammar does not see those in macros and beside syntax errors."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-
-from tree_sitter import Node
 
 from audit.review.token_scan import LONGEST, Macro, Masked, line_of, macro_at, matching, matching_back, split_commas
 
@@ -44,13 +42,10 @@ class Launch:
     in_macro: bool
 
 
-def find(views: Masked, macros: tuple[Macro, ...], nodes: tuple[Node, ...]) -> tuple[Launch, ...]:
+def find(views: Masked, macros: tuple[Macro, ...]) -> tuple[Launch, ...]:
     """Return every launch in order. A `<<<` that opens no complete launch is left out."""
-    found = {launch.configuration_start: launch for node in nodes if (launch := _of_node(node, views))}
-    for match in re.finditer("<<<", views.masked):
-        if match.end() not in found and (launch := _of_tokens(match.start(), views, macros)):
-            found[match.end()] = launch
-    return tuple(sorted(found.values(), key=lambda launch: launch.start))
+    found = [_read(match.start(), views, macros) for match in re.finditer("<<<", views.masked)]
+    return tuple(sorted(filter(None, found), key=lambda launch: launch.start))
 
 
 def one_line(code: str) -> str:
@@ -58,22 +53,7 @@ def one_line(code: str) -> str:
     return " ".join(re.sub(r"\\\r?\n", " ", code).split())
 
 
-def _of_node(node: Node, views: Masked) -> Launch | None:
-    kernel, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-    syntax = next((child for child in node.children if child.type == "kernel_call_syntax"), None)
-    if kernel is None or arguments is None or syntax is None or arguments.type != "argument_list":
-        return None
-    inner = syntax.children[1:-1]
-    if syntax.start_byte - kernel.start_byte > LONGEST:
-        return None
-    commas = [child.start_byte for child in inner if child.type == ","]
-    edges = [syntax.start_byte + 3, *commas, syntax.end_byte - 3]
-    configuration = [(edges[i] + (i > 0), edges[i + 1]) for i in range(len(edges) - 1)]
-    inside = (arguments.start_byte + 1, arguments.end_byte - 1)
-    return _launch(views, kernel.start_byte, configuration, inside=inside, in_macro=False)
-
-
-def _of_tokens(opening: int, views: Masked, macros: tuple[Macro, ...]) -> Launch | None:
+def _read(opening: int, views: Masked, macros: tuple[Macro, ...]) -> Launch | None:
     masked = views.masked
     macro = macro_at(macros, opening)
     limit = macro.end if macro else len(masked)
@@ -90,27 +70,20 @@ def _of_tokens(opening: int, views: Masked, macros: tuple[Macro, ...]) -> Launch
     if not 0 <= end < limit:
         return None
     configuration = split_commas(masked, opening + 3, closing)
-    return _launch(views, start, configuration, inside=(bracket + 1, end), in_macro=macro is not None)
-
-
-def _launch(
-    views: Masked, start: int, configuration: list[tuple[int, int]], *, inside: tuple[int, int], in_macro: bool
-) -> Launch | None:
     if not 2 <= len(configuration) <= 4:
         return None
-    opening = configuration[0][0]
-    kernel_text = one_line(views.code[start : opening - 3])
+    kernel_text = one_line(views.code[start:opening])
     return Launch(
         kernel_text=kernel_text,
         kernel_name=_plain_name(kernel_text),
         configuration=tuple(one_line(views.code[first:last]) for first, last in configuration),
         start=start,
-        configuration_start=opening,
-        configuration_end=configuration[-1][1],
-        arguments_start=inside[0],
-        end=inside[1] + 1,
-        line=line_of(views.masked, start),
-        in_macro=in_macro,
+        configuration_start=opening + 3,
+        configuration_end=closing,
+        arguments_start=bracket + 1,
+        end=end + 1,
+        line=line_of(masked, start),
+        in_macro=macro is not None,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 MOST_CHARACTERS = 1 << 22
@@ -222,3 +222,25 @@ def _name(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
         return f"self.{node.attr}"
     return node.id if isinstance(node, ast.Name) else ""
+
+
+Operations = Mapping[type[ast.operator], Callable[[int, int], int | None]]
+
+
+def computed(node: ast.expr, names: Mapping[str, int], operations: Operations, *, largest: int) -> int | None:
+    """Return the integer that an expression of integers, names and operations is worth.
+
+    None where it holds anything else, or an operand larger than `largest`.
+    """
+    if isinstance(node, ast.Constant):
+        return node.value if type(node.value) is int else None
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    apply = operations.get(type(node.op)) if isinstance(node, ast.BinOp) else None
+    if apply is None or not isinstance(node, ast.BinOp):
+        return None
+    left = computed(node.left, names, operations, largest=largest)
+    right = computed(node.right, names, operations, largest=largest)
+    if left is None or right is None or max(abs(left), abs(right)) > largest:
+        return None
+    return apply(left, right)

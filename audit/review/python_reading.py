@@ -70,7 +70,8 @@ class PythonReading:
         ]
 
     @cached_property
-    def _parents(self) -> dict[ast.AST, ast.AST]:
+    def above(self) -> dict[ast.AST, ast.AST]:
+        """The node around each node."""
         return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
 
     @cached_property
@@ -103,7 +104,7 @@ class PythonReading:
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """Yield the nodes around a node, from the inside out."""
-        while (above := self._parents.get(node)) is not None:
+        while (above := self.above.get(node)) is not None:
             node = above
             yield node
 

@@ -83,7 +83,7 @@ class _Source(Tree):
     """A parsed source that is asked node by node."""
 
     def found(self) -> Iterator[Reach]:
-        for node in self.nodes:
+        for node in self.every:
             for construct in self._constructs(node):
                 yield Reach(getattr(node, "lineno", 1), construct[:MOST_CHARACTERS])
 
@@ -187,7 +187,7 @@ class _Source(Tree):
     def _ends_late(self, node: ast.Yield) -> bool:
         """Return whether a generator acts when it is thrown away; one under `contextmanager` ends where it is used."""
         inside = False
-        for one in self.around(node):
+        for one in self.ancestors(node):
             if isinstance(one, FunctionNode):
                 return inside and not any(self.dotted(mark) == CONTEXT for mark in one.decorator_list)
             inside = inside or isinstance(one, ast.Try | ast.With)
@@ -195,7 +195,7 @@ class _Source(Tree):
 
     def _is_given(self, node: ast.Attribute) -> bool:
         """Return whether a class is an argument, an element or a result, so that a name may stand for it unseen."""
-        for one in self.around(node):
+        for one in self.ancestors(node):
             if isinstance(one, ast.Call):
                 name = one.func.attr if isinstance(one.func, ast.Attribute) else getattr(one.func, "id", "")
                 return node is not one.func and name not in allowed.TAKES_CLASSES

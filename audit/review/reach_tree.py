@@ -1,50 +1,34 @@
-"""A Python source for `reach`: its nodes, what stands around each, and what its names stand for."""
+"""A Python source for `reach`: every node of it, and what its names stand for."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from functools import cached_property
 
-from audit.review.python_reading import FunctionNode, parse
+from audit.review.python_reading import FunctionNode, PythonReading
 
 
-class Tree:
-    """A parsed source without the body of `if __name__ == "__main__"`, since a variant has another name.
-
-    Args:
-        text: the source.
-
-    Raises:
-        SyntaxError: the text is not Python.
-    """
+class Tree(PythonReading):
+    """A parsed source without the body of `if __name__ == "__main__"`, since a variant has another name."""
 
     def __init__(self, text: str) -> None:
-        self.above: dict[ast.AST, ast.AST] = {}
+        super().__init__(text)
         self._locals: dict[ast.AST, set[str]] = {}
-        self.nodes: list[ast.AST] = [parse(text)]
-        for node in self.nodes:  # grows while it is walked
-            for child in node.orelse if isinstance(node, ast.If) and _is_main(node) else ast.iter_child_nodes(node):
-                self.above[child] = node
-                self.nodes.append(child)
-
-    def around(self, node: ast.AST) -> Iterator[ast.AST]:
-        """Yield the nodes around a node, from the inside out."""
-        while (above := self.above.get(node)) is not None:
-            node = above
-            yield node
+        self.every: list[ast.AST] = [self.tree]
+        for node in self.every:  # grows while it is walked
+            self.every += node.orelse if isinstance(node, ast.If) and _is_main(node) else ast.iter_child_nodes(node)
 
     @cached_property
     def bound(self) -> dict[str, str]:
         """The dotted names that plain names stand for: imports anywhere in the file, and what is bound to those."""
         found: dict[str, str] = {}
-        for node in self.nodes:
+        for node in self.every:
             if isinstance(node, ast.Import):
                 pairs = ((one.asname or one.name.split(".")[0], one.asname and one.name) for one in node.names)
                 found |= {name: full or name for name, full in pairs}
             elif isinstance(node, ast.ImportFrom):
                 found |= {one.asname or one.name: imported(node, one) for one in node.names}
-        for node in self.nodes:
+        for node in self.every:
             if isinstance(node, ast.Assign) and (full := _resolved(node.value, found)):
                 found |= {one.id: full for one in node.targets if isinstance(one, ast.Name)}
         return found
@@ -63,20 +47,20 @@ class Tree:
     @cached_property
     def own_names(self) -> frozenset[str]:
         """Attributes and names that the source itself stores or defines."""
-        stored = {one.attr for one in self.nodes if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)}
-        defined = {one.name for one in self.nodes if isinstance(one, FunctionNode | ast.ClassDef)}
-        return frozenset(stored | defined | _stores(self.nodes))
+        stored = {one.attr for one in self.every if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)}
+        defined = {one.name for one in self.every if isinstance(one, FunctionNode | ast.ClassDef)}
+        return frozenset(stored | defined | _stores(self.every))
 
     @cached_property
     def own_attributes(self) -> frozenset[str]:
         """Attributes that methods of the source use of their own objects."""
-        used = (one for one in self.nodes if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name))
+        used = (one for one in self.every if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name))
         return frozenset(one.attr for one in used if self.is_own(one.value))
 
     @cached_property
     def _own_classes(self) -> frozenset[str]:
-        defined = {one.name for one in self.nodes if isinstance(one, ast.ClassDef)}
-        return frozenset(defined - _stores(self.nodes) - set(self.bound))
+        defined = {one.name for one in self.every if isinstance(one, ast.ClassDef)}
+        return frozenset(defined - _stores(self.every) - set(self.bound))
 
     def is_own(self, node: ast.AST) -> bool:
         """Return whether an expression begins at a class of the file or the first parameter of the method around it."""
@@ -86,7 +70,7 @@ class Tree:
             return False
         if node.id in self._own_classes:
             return True
-        for one in self.around(node):
+        for one in self.ancestors(node):
             if isinstance(one, FunctionNode) and isinstance(self.above[one], ast.ClassDef):
                 given = [*one.args.posonlyargs, *one.args.args]
                 return bool(given) and given[0].arg == node.id
@@ -94,7 +78,7 @@ class Tree:
 
     def is_local(self, node: ast.Name) -> bool:
         """Return whether a function around binds the name, so that it cannot be Python's own."""
-        functions = (one for one in self.around(node) if isinstance(one, FunctionNode | ast.Lambda))
+        functions = (one for one in self.ancestors(node) if isinstance(one, FunctionNode | ast.Lambda))
         return any(node.id in self._locals_of(one) for one in functions)
 
     def _locals_of(self, function: ast.AST) -> set[str]:

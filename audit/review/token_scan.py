@@ -25,6 +25,7 @@ _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<word>\w+)(?P<rest>(?:\\\r?\n|[^\n])*
 _DEFINED = re.compile(r"[ \t]+(?P<name>\w+)(?P<parameters>\([^()]*\))?")
 _LONGEST_TEMPLATE = 500  # characters of template arguments
 LONGEST = 1000  # characters of a kernel expression, and of a launch configuration
+_MOST_DIGITS = 64
 _BRACKET = re.compile(r"[()\[\]{}]")
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
@@ -224,3 +225,17 @@ def _past_template(masked: str, opening: int, end: int) -> int:
                 follows = masked[offset + 1 : min(end, offset + _LONGEST_TEMPLATE)].lstrip()[:1]
                 return offset + 1 if follows and (follows in "({:*&," or follows.isidentifier()) else opening + 1
     return opening + 1
+
+
+def whole_number(literal: str) -> int | None:
+    """Return the value of a C++ literal without its suffix: 0x is hexadecimal, a leading 0 octal.
+
+    None for `089`, and for more digits than any type of C++ holds.
+    """
+    if len(literal) > _MOST_DIGITS:
+        return None
+    if literal[:2] in ("0x", "0X"):
+        return int(literal, 16)
+    if not literal.startswith("0"):
+        return int(literal)
+    return int(literal, 8) if not set(literal) & {"8", "9"} else None

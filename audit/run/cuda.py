@@ -21,7 +21,7 @@ from audit.build.sealed import sealed
 from audit.build.settings import Configuration, CudaLibrary, CudaPython, CudaPythonSettings, CudaSettings
 from audit.model import Harness
 from audit.run import raw_memory
-from audit.run.checksums import Checksums
+from audit.run.raw_memory import Checksums
 
 POISONED_BLOCKS = 4
 """Freed blocks of the output's size that are filled: the claim may take scratch memory before its output."""

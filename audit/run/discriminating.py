@@ -7,13 +7,13 @@ every trivial candidate is wrong. Nothing but values changes: shapes, types, int
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 import torch
 
-from audit.run import correctness, ties, trivial_candidates
+from audit.run import correctness, ties
 from audit.run.containers import leaves, rebuilt
 from audit.run.problem import Problem
 from audit.run.transforms import is_real
@@ -85,11 +85,11 @@ class Discriminator:
     def _copies(self) -> set[str]:
         """The inputs that the result holds number for number at the case's own inputs and at those drawn here."""
         there = self.drawn(OWN)
-        return self._copied_here & trivial_candidates.copies(self.problem.oracle(there), there)
+        return self._copied_here & copies(self.problem.oracle(there), there)
 
     @cached_property
     def _copied_here(self) -> set[str]:
-        return trivial_candidates.copies(self.problem.want, self.problem.values)
+        return copies(self.problem.want, self.problem.values)
 
     @cached_property
     def _way(self) -> Way | None:
@@ -110,14 +110,14 @@ class Discriminator:
             return False
         if need is None or need > self.relative / 2 or not _alike(want, self.problem.want):
             return False
-        if trivial_candidates.one_number(want, self.relative):
+        if one_number(want, self.relative):
             return False
-        copied = copied & trivial_candidates.copies(want, one)
+        copied = copied & copies(want, one)
         counted = self._counted(one, [self.problem.want, elsewhere])
         return all(wrong for name, wrong in counted.items() if name not in copied)
 
     def _counted(self, values: Values, others: list[torch.Tensor], *, least_scale: float = 0.0) -> dict[str, int]:
-        return trivial_candidates.wrong_elements(
+        return wrong_elements(
             self.problem.oracle(values), others=others, inputs=values, relative=self.relative, least_scale=least_scale
         )
 
@@ -191,3 +191,59 @@ WAYS: dict[str, Way] = {
     "rows apart": _rows_apart,
 }
 """Ways to change a float64 tensor, those that leave a benchmark's range least first."""
+
+
+def wrong_elements(
+    want: torch.Tensor,
+    *,
+    others: Sequence[torch.Tensor],
+    inputs: Sequence[Any],
+    relative: float,
+    least_scale: float = 0.0,
+) -> dict[str, int]:
+    """How many elements of each candidate are wrong, by its name.
+
+    Args:
+        want: what is right, float64.
+        others: what is right for other inputs, float64; of several the one nearest to `want` counts.
+        inputs: the arguments `want` is right for.
+        relative: the tolerance that counts.
+        least_scale: stands for the size of `want` where that is smaller.
+    """
+    scale, counts = max(least_scale, correctness.rms(want)), dict[str, int]()
+    for name, one in _candidates(want, others, inputs):
+        wrong = int((~correctness.right(one, want, relative=relative, scale=scale)).sum())
+        counts[name] = min(wrong, counts.get(name, wrong))
+    return counts
+
+
+def copies(want: torch.Tensor, inputs: Sequence[Any]) -> set[str]:
+    """The names of the inputs that `want` holds number for number."""
+    return {name for name, one in _inputs(want, inputs) if bool(correctness.same(one, want).all())}
+
+
+def one_number(want: torch.Tensor, relative: float) -> bool:
+    """Whether several elements are all right as one and the same number."""
+    finite = want[want.isfinite()]
+    middle = float(finite.mean()) if len(finite) else 0.0
+    scale = correctness.rms(want)
+    return want.numel() > 1 and bool(correctness.right(middle, want, relative=relative, scale=scale).all())
+
+
+def _candidates(
+    want: torch.Tensor, others: Sequence[torch.Tensor], inputs: Sequence[Any]
+) -> Iterator[tuple[str, torch.Tensor | float]]:
+    yield "zeros", 0.0
+    for other in others:
+        finite = other[other.isfinite()]
+        if len(finite):
+            yield "constant", float(finite.mean())
+        if other.shape == want.shape:
+            yield "previous_output", other
+    yield from _inputs(want, inputs)
+
+
+def _inputs(want: torch.Tensor, inputs: Sequence[Any]) -> Iterator[tuple[str, torch.Tensor]]:
+    for index, x in enumerate(inputs):
+        if isinstance(x, torch.Tensor) and x.shape == want.shape and not x.is_complex():
+            yield f"input_{index}", x.to(want.device, torch.float64)

@@ -1,19 +1,25 @@
-"""Runs in a child: device memory past torch: bytes written through an address, values kept without tensor objects.
+"""Runs in a child: device memory past torch: bytes written through an address, arenas without tensors, checksums.
 
 torch counts the writes it makes itself into a tensor's version, and functions of torch can be watched. Other writers of
 a GPU's memory, a kernel that a caller launches for instance, do neither. A result that is kept for an address and a
 version is therefore wrong after such a write. Claimed code can also list every tensor object of its process: right
 results that lay there as tensors would be found by their shape; in an arena it finds one vector of bytes.
+
+Checksums are taken on the GPU, so that nothing has to be copied to see that nothing changed. What they need lies in a
+memory pool of its own. The allocator hands none of it to claimed code, so that taking one leaves what a call finds in
+fresh memory as it was.
 """
 
 from __future__ import annotations
 
 import ctypes
+import secrets
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -142,3 +148,49 @@ class Arena:
         start = row * self._row + sum(one.bytes for one in self._kinds[:column])
         flat = _viewed(_narrow(self._memory, 0, start, kind.elements * kind.dtype.itemsize), kind.dtype)
         return _as_strided(flat, kind.shape, kind.strides)
+
+
+WORD_BYTES = 8
+CHUNK = 1 << 22
+"""Words at a time: 32 MiB, and as much again for their products."""
+MODULUS = 1 << 64
+FACTOR = 0x9E3779B97F4A7C15
+"""Odd, so that every chunk counts: the golden ratio's share of 2**64."""
+
+
+class Checksums:
+    """Sums of 8-byte words, each times an odd number of its own, modulo 2**64: one changed word always shows.
+
+    The numbers are drawn once a process.
+    """
+
+    def __init__(self) -> None:
+        self._pool: Any = None
+        self._factors = torch.empty(0)
+
+    def of(self, tensor: torch.Tensor) -> int | None:
+        """The checksum of a tensor in one piece of GPU memory, row major; None for any other tensor."""
+        if not tensor.is_cuda or not tensor.is_contiguous() or type(tensor) is not torch.Tensor:
+            return None
+        if self._pool is None:
+            self._pool = torch.cuda.MemPool()
+        with torch.no_grad(), torch.cuda.use_mem_pool(self._pool):
+            return self._sum(tensor.reshape(-1).view(torch.uint8))
+
+    def _sum(self, data: torch.Tensor) -> int:
+        if not self._factors.numel():
+            generator = torch.Generator(data.device).manual_seed(secrets.randbits(62))
+            drawn = torch.randint(-(1 << 62), 1 << 62, (CHUNK,), device=data.device, generator=generator)
+            self._factors = drawn | 1
+        whole = data.numel() // WORD_BYTES * WORD_BYTES
+        words = self._aligned(data[:whole])
+        sums = [(one * self._factors[: one.numel()]).sum() for one in torch.split(words, CHUNK)] if whole else []
+        total = 0
+        for part in [*torch.stack(sums).tolist(), *data[whole:].tolist()] if sums else data[whole:].tolist():
+            total = (total * FACTOR + part) % MODULUS
+        return total
+
+    @staticmethod
+    def _aligned(data: torch.Tensor) -> torch.Tensor:
+        """As 8-byte words; a view that does not begin at one is copied."""
+        return (data if data.data_ptr() % WORD_BYTES == 0 else data.clone()).view(torch.int64)

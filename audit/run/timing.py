@@ -19,8 +19,8 @@ from audit.run.callables import PREFIX, Indexed
 from audit.run.cuda import require_cuda
 from audit.run.event_writer import EventWriter
 from audit.run.harness import stated
-from audit.run.nvml import watch
 from audit.run.oracle import load_reference
+from audit.run.other_clocks import watch
 from audit.run.outputs import KeptOutputs
 from audit.run.stopwatch import Stopwatch, Timed, ceilings
 from audit.run.timing_requests import Protocol

@@ -68,7 +68,7 @@ class Warmed(Event):
 
 
 class State(Event):
-    """See `nvml`."""
+    """See `other_clocks.watch`."""
 
     block: Count
     sm_mhz: Real | None = None

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from audit.apps.batch import state as states
-from audit.apps.batch.classify import classify
 from audit.apps.batch.items import Item
+from audit.apps.batch.notebooks import classify
 from audit.apps.batch.state import Attempt, End
 from audit.model import Record, Verdict, store
 

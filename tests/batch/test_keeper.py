@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.run import gpu_lock
+from audit.build.cuda import gpu
 
 CODE = """
 import os, subprocess, sys, tempfile, time
@@ -66,8 +66,8 @@ def test_everything_it_started_ends_with_it(
 
 
 def test_one_audit_at_a_time_has_its_turn_on_a_gpu(tmp_path: Path) -> None:
-    code = "from audit.run import gpu_lock; gpu_lock.take(); gpu_lock.take(); print('mine', flush=True); input()"
-    env = {**os.environ, gpu_lock.VARIABLE: str(tmp_path / "gpu.lock")}
+    code = "from audit.build.cuda import gpu; gpu.take_turn(); gpu.take_turn(); print('mine', flush=True); input()"
+    env = {**os.environ, gpu.TURN: str(tmp_path / "gpu.lock")}
     started = []
     try:
         for _ in range(2):

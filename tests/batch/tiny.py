@@ -22,7 +22,7 @@ import json, os, sys, time
 MARK = "TINY_MARK"
 from pathlib import Path
 from audit import claims, judge
-from audit.run import gpu_lock
+from audit.build.cuda import gpu
 from audit.model.errors import BadInput
 from audit.model import Device, Environment, Record, store
 
@@ -45,7 +45,7 @@ if kind == "hangs": time.sleep(60)
 time.sleep(seconds)
 mark = Path(os.environ.get(MARK, ""))
 if kind == "turns":
-    gpu_lock.take()
+    gpu.take_turn()
     seen = [os.environ["CUDA_VISIBLE_DEVICES"], time.monotonic()]
     time.sleep(0.3)
     (mark / folder.path.name).write_text(json.dumps([*seen, time.monotonic()]))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.build.defined_kernels import defined, plain_name
+from audit.build.cuda.fast_symbols import defined, plain_name
 
 SOURCE = """
 namespace ns { template <class T> __attribute__((noinline)) void scale(T* x) { *x *= 2; } }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit.build.cuda.fast_device import device_text
+from audit.build.device_part import device_text
 from audit.review.cuda_source import parse
 
 SOURCE = """#include <torch/extension.h>

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from audit.build.cuda.fast_flags import translated
-from audit.build.cuda.fast_refusal import NotFast
+from audit.build.cuda.fast_toolchain import NotFast
 
 
 def device(*flags: str) -> tuple[str, ...]:

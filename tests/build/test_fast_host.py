@@ -10,7 +10,7 @@ import pytest
 
 from audit.build.cuda import fast_toolchain
 from audit.build.cuda.fast_host import host_part, operator_includes
-from audit.build.cuda.fast_refusal import NotFast
+from audit.build.cuda.fast_toolchain import NotFast
 from audit.build.emulated import toolchain
 from audit.review.cuda_source import parse
 

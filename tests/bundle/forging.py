@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from audit.apps import bundle
-from audit.apps.bundle import archive, manifest
+from audit.apps.bundle import archive
 
 Files = dict[str, bytes]
 
@@ -32,16 +32,16 @@ def packed(files: Iterable[tuple[str, bytes]], *, mode: int = archive.PLAIN_FILE
 
 def rehashed(files: Files, **changed: bytes) -> bytes:
     """An archive whose manifest lists what was changed."""
-    rest = {**{name: data for name, data in files.items() if name != manifest.NAME}, **changed}
-    listed = json.loads(files[manifest.NAME])
+    rest = {**{name: data for name, data in files.items() if name != archive.MANIFEST}, **changed}
+    listed = json.loads(files[archive.MANIFEST])
     listed["files"] = [
-        {"file": name, "sha256": manifest.sha256(data), "size_bytes": len(data)} for name, data in sorted(rest.items())
+        {"file": name, "sha256": archive.sha256(data), "size_bytes": len(data)} for name, data in sorted(rest.items())
     ]
-    return packed(sorted({**rest, manifest.NAME: rest.get(manifest.NAME, manifest.encoded(listed))}.items()))
+    return packed(sorted({**rest, archive.MANIFEST: rest.get(archive.MANIFEST, archive.encoded(listed))}.items()))
 
 
 def as_json(data: Any) -> bytes:
-    return manifest.encoded(data)
+    return archive.encoded(data)
 
 
 def told(path: Path, data: bytes) -> str:

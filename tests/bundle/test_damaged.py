@@ -18,7 +18,7 @@ from PIL import Image
 
 from audit import claims, judge, report
 from audit.apps import bundle
-from audit.apps.bundle import archive, manifest, pictures
+from audit.apps.bundle import archive, pictures
 from audit.apps.bundle.make import KEPT
 from audit.model import SCHEMA, store
 from audit.report import figures, formats
@@ -138,7 +138,7 @@ def changed_statement(extra: bytes) -> Callable[[Files], bytes]:
     def forge(files: Files) -> bytes:
         text, document = files["sources/claim.toml"] + extra, json.loads(files["record.json"])
         (own,) = (one for one in document["claim"]["sources"] if one["file"] == "claim.toml")
-        own |= {"sha256": manifest.sha256(text), "size_bytes": len(text)}
+        own |= {"sha256": archive.sha256(text), "size_bytes": len(text)}
         return rehashed(files, **{"sources/claim.toml": text, "record.json": as_json(document)})
 
     return forge

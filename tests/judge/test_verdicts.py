@@ -12,7 +12,7 @@ from typing import cast
 import pytest
 
 from audit import judge
-from audit.apps.pages import verdicts as pages
+from audit.apps.pages import described as pages
 from audit.judge import answers, evidence
 from audit.model import Finding, Record
 from audit.probes import PROBES, answer

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from audit.measure import checks, outputs
-from audit.measure.answers import every_call
+from audit.measure.outputs import every_call
 from audit.measure.protocols import OURS, SEEN
 from audit.model import Finding, Measurement
 from audit.probes.answer import finding

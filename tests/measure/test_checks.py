@@ -10,10 +10,10 @@ import pytest
 
 from audit import claims
 from audit.measure import checks, compared
-from audit.measure.measurements import measurements_of
+from audit.measure.checks import clocks, watched_blocks
 from audit.measure.outputs import tolerances, verified
 from audit.measure.protocols import ALONE, ALONE_HOT, BUSY, DO_BENCH, HOST_CLOCK, OURS, SPAN
-from audit.measure.state import clocks, watched_blocks
+from audit.measure.samples import measurements_of
 from audit.model import Measurement
 from audit.run.results import digest_of
 from tests.measure.stand_in import EXPECTED, GPU, case, samples, state

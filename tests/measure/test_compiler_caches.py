@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from audit.build.settings import CudaPythonSettings, CudaSettings
-from audit.measure import compiler_caches
+from audit.measure import prepared
 from audit.run.pool import Workers
 
 
@@ -19,10 +19,10 @@ def test_only_files_and_folders_are_copied(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("token")
     (source / "link").symlink_to(tmp_path / "secret")
     (source / "folder").symlink_to(tmp_path)
-    compiler_caches.copy_files(source, tmp_path / "target")
+    prepared.copy_files(source, tmp_path / "target")
     copied = sorted(path.relative_to(tmp_path / "target").as_posix() for path in (tmp_path / "target").rglob("*"))
     assert copied == ["inner", "inner/code"]
-    compiler_caches.copy_files(tmp_path / "absent", tmp_path / "nothing")
+    prepared.copy_files(tmp_path / "absent", tmp_path / "nothing")
     assert not (tmp_path / "nothing").exists()
 
 
@@ -30,12 +30,12 @@ def test_a_session_gets_what_is_stored_and_cannot_change_it(tmp_path: Path) -> N
     first, second, store = tmp_path / "first", tmp_path / "second", tmp_path / "store"
     first.mkdir()
     second.mkdir()
-    (compiler_caches.brought(store, first) / "code").write_text("made")
-    compiler_caches.keep(first, store)
-    own = compiler_caches.brought(store, second) / "code"
+    (prepared.brought(store, first) / "code").write_text("made")
+    prepared.keep(first, store)
+    own = prepared.brought(store, second) / "code"
     assert own.read_text() == "made"
     own.write_text("spoiled")
-    assert (store / compiler_caches.INDUCTOR / "code").read_text() == "made"
+    assert (store / prepared.INDUCTOR / "code").read_text() == "made"
 
 
 def test_a_variants_own_caches_are_replaced_by_copies(tmp_path: Path) -> None:
@@ -52,17 +52,17 @@ def test_a_variants_own_caches_are_replaced_by_copies(tmp_path: Path) -> None:
         memory="plain",
         digests={},
     )
-    own = compiler_caches.private("claimed", settings, tmp_path / "caches")
+    own = prepared.private("claimed", settings, tmp_path / "caches")
     assert isinstance(own, CudaPythonSettings)
     result = own.environment
     assert result["PATH"] == "/usr/bin" and result["TRITON_CACHE_DIR"] != str(kept)
     assert (Path(result["TRITON_CACHE_DIR"]) / "kernel").read_text() == "made"
     compiled = CudaSettings(library=tmp_path, module="m", memory="plain", digests={})
-    assert compiler_caches.private("a", compiled, tmp_path) is compiled
+    assert prepared.private("a", compiled, tmp_path) is compiled
 
 
 def test_a_fresh_process_gets_folders_that_go_with_its_session(tmp_path: Path) -> None:
-    with compiler_caches.place(cast(Workers, None), scratch=tmp_path) as (results, caches):
+    with prepared.place(cast(Workers, None), scratch=tmp_path) as (results, caches):
         assert results.is_dir() and caches.is_dir() and results != caches
     with pytest.raises(StopIteration):
         next(tmp_path.iterdir())

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from audit.measure import independent_clock
-from audit.measure.measurements import measurements_of
 from audit.measure.protocols import CONTRADICTED, OURS
+from audit.measure.samples import measurements_of
 from audit.run.other_clocks import FEWEST, MOST, between_messages
 from audit.run.pool import Reply
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from audit.measure import checks, independent_clock, samples, state, statistics, timing
+from audit.measure import checks, independent_clock, samples, statistics, timing
 from audit.run import blocks, other_clocks, stopwatch
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,4 +52,4 @@ def test_the_rules_are_those_of_the_code() -> None:
         f"over {100 * checks.ORDER_BOUND:g} % apart",
     ):
         assert result in TEXT, result
-    assert (stopwatch.FLUSH_OF_L2, timing.KEPT_CALLS, statistics.FENCE, state.DRIFT) == (3, 2, 3.0, 0.05)
+    assert (stopwatch.FLUSH_OF_L2, timing.KEPT_CALLS, statistics.FENCE, checks.DRIFT) == (3, 2, 3.0, 0.05)

@@ -6,9 +6,8 @@ import pytest
 from pydantic import ValidationError
 
 from audit.measure import DO_BENCH, OURS, comparison, median_ms, speedup, strongest
-from audit.measure.ceilings import least_ms
 from audit.measure.protocols import ALONE, BEFORE_BLOCKS
-from audit.measure.samples import clocks_disagree, profile_disagrees
+from audit.measure.samples import clocks_disagree, least_ms, profile_disagrees
 from audit.model import Measurement
 from tests.conftest import finding
 

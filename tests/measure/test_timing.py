@@ -9,7 +9,7 @@ import pytest
 
 from audit import claims, measure
 from audit.build.settings import CudaSettings
-from audit.measure import compiled, timing
+from audit.measure import prepared, timing
 from audit.measure.protocols import BUSY, DO_BENCH, DO_BENCH_OF_MEAN, OURS
 from audit.run.pool import Reply, Workers
 from audit.run.timing_requests import Compiled, Interleaved, Published
@@ -44,7 +44,7 @@ def unverified_timing(request: Published) -> list[dict[str, Any]]:
 
 
 def opened(workers: StandIn, folder: Path) -> measure.Session:
-    ready = compiled.Ready(("compile",))
+    ready = prepared.Ready(("compile",))
     say: list[str] = []
     return measure.Session(
         FOLDER.claim, FOLDER.reference, case(folder), cast(Workers, workers), say.append, ready=ready
@@ -144,9 +144,9 @@ def test_a_baseline_that_fails_is_an_error_of_its_own(tmp_path: Path) -> None:
 
 def test_compiling_ahead_tells_what_could_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
-    good = [{"trying": name} for name in compiled.AHEAD] + [{"loaded": compiled.AHEAD[0], "seconds": 3.0}]
+    good = [{"trying": name} for name in prepared.AHEAD] + [{"loaded": prepared.AHEAD[0], "seconds": 3.0}]
     workers = StandIn(compiled=lambda _: Reply("timed out", tuple(good), "did not finish within 180 s"))
-    result = compiled.ahead(cast(Workers, workers), reference=FOLDER.reference, shape={"N": 4}, inputs=tmp_path / "i")
+    result = prepared.ahead(cast(Workers, workers), reference=FOLDER.reference, shape={"N": 4}, inputs=tmp_path / "i")
     assert result.names == ("compile",)
     assert [one.target for one in result.findings] == ["baseline:compile_max_autotune"]
     assert "did not finish within 180 s" in result.findings[0].summary
@@ -158,14 +158,14 @@ def test_what_was_compiled_before_is_loaded_by_one_process(tmp_path: Path, monke
     def compiles(request: Compiled) -> list[dict[str, Any]]:
         there = [file.name for file in request.inductor.iterdir()]
         (request.inductor / f"code{len(there)}").write_text("made")
-        return [{"loaded": name, "seconds": 1.0} for name in compiled.AHEAD]
+        return [{"loaded": name, "seconds": 1.0} for name in prepared.AHEAD]
 
     workers = StandIn(compiled=compiles)
     for _ in range(2):
-        result = compiled.ahead(
+        result = prepared.ahead(
             cast(Workers, workers), reference=FOLDER.reference, shape={"N": 4}, inputs=tmp_path / "i"
         )
-        assert (result.names, result.findings) == (compiled.AHEAD, ())
+        assert (result.names, result.findings) == (prepared.AHEAD, ())
     assert workers.requests[1].compile_workers == 1
 
 

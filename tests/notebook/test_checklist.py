@@ -25,8 +25,7 @@ from audit.apps import bundle
 from audit.apps.batch import parameters
 from audit.apps.notebook.claim import ClaimForm, cut_network
 from audit.apps.notebook.form import LEAST_ROUNDS, MOST_ROUNDS
-from audit.apps.notebook.offered import MOST_BYTES, fetched, offer
-from audit.apps.notebook.shown import MOST_ROWS, table
+from audit.apps.notebook.shown import MOST_BYTES, MOST_ROWS, fetched, offer, table
 from audit.apps.pages import notebooks
 from audit.audit import Audit
 from audit.build.emulated.device import EmulatedDevice

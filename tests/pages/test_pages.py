@@ -10,8 +10,7 @@ import pytest
 
 from audit.apps import pages, selftest
 from audit.apps.pages import between, notebooks
-from audit.apps.pages.probes import controls_of, question
-from audit.apps.pages.texts import ProbeText, read
+from audit.apps.pages.described import ProbeText, controls_of, question, read
 from audit.model import VerdictName
 from audit.model.errors import BadInput
 from audit.probes import OF_THE_CLAIM, PROBES

@@ -2,11 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from audit.review import launches
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Launch, parse
 from audit.review.rules.cuda.grids import launch_geometry
-from audit.review.token_scan import Masked
 from audit.review.unsupported import unsupported
 from tests.conftest import some
 from tests.review.sample import SAMPLE, spoiled
@@ -61,11 +59,6 @@ def test_launch_configuration_is_split_at_its_own_commas() -> None:
     assert found[37].configuration == ("(n + (1 << 3)) >> 3", "b", "0", "stream")
     assert found[38].configuration == ("n >> 3", "dim3(1, 2)")
     assert source.code[found[36].arguments_start : found[36].end] == "a.data_ptr<float>(), 0)"
-
-
-def test_grammar_and_token_scan_agree() -> None:
-    source = parse(SAMPLE)
-    assert launches.find(Masked(source.code, source.masked), source.macros, ()) == source.launches
 
 
 @pytest.mark.parametrize(

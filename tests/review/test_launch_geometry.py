@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from audit.review.arithmetic import whole_number
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import parse
 from audit.review.rule import Spot
 from audit.review.rules.cuda.grids import launch_geometry
+from audit.review.token_scan import whole_number
 
 _ROW = "int row = blockIdx.y * blockDim.y + threadIdx.y;"
 _STORE = "if (row < n && col < n) out[row * n + col] = 1.f;"

@@ -8,9 +8,9 @@ from contextlib import suppress
 
 import pytest
 
-from audit.build.cuda.fast_device import device_text
 from audit.build.cuda.fast_host import host_part
-from audit.build.cuda.fast_refusal import NotFast
+from audit.build.cuda.fast_toolchain import NotFast
+from audit.build.device_part import device_text
 from audit.build.emulated.rewrite import rewrite
 from audit.review import hints
 from audit.review.cuda_source import CudaSource, parse

@@ -3,7 +3,7 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
-from audit.measure.state import TIMING
+from audit.measure.checks import TIMING
 from audit.probes import PROBES
 from audit.review import rules
 from audit.review.rule import Rule

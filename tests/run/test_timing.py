@@ -11,7 +11,7 @@ import torch
 from audit import claims
 from audit.build.settings import CudaLibrary, CudaSettings
 from audit.model import Harness
-from audit.run import callables, cuda, nvml, timing
+from audit.run import callables, cuda, other_clocks, timing
 from audit.run.device import open_device
 from audit.run.pool import Workers
 from audit.run.timing import makers
@@ -62,7 +62,7 @@ def test_the_baselines_are_timed_side_by_side(workers: Workers, tmp_path: Path) 
 
 @pytest.mark.skipif(not NO_GPU, reason="this machine has a GPU")
 def test_without_a_driver_nothing_is_watched() -> None:
-    assert nvml.watch("00000000-0000-0000-0000-000000000000") is None
+    assert other_clocks.watch("00000000-0000-0000-0000-000000000000") is None
 
 
 def test_baselines_are_those_of_the_claim_and_their_graphs() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audit import claims
-from audit.apps.selftest import controls
+from audit.apps.selftest import controls, score
 
 FOLDERS = controls.folders()
 KNOWN_GOOD = [folder for folder in FOLDERS if folder.path.parent.name == "controls_good"]
@@ -41,4 +41,4 @@ def test_every_kernel_says_what_looks_suspicious_and_why_it_is_fine(kernel: Path
 def test_a_mechanism_is_the_first_line_after_the_name() -> None:
     folder = claims.load("controls")
     (variant,) = (variant for variant in folder.claim.variant if variant.name == "order_bad")
-    assert controls.mechanism(folder, variant) == "right only after somebody else has computed the same result."
+    assert score.mechanism(folder, variant) == "right only after somebody else has computed the same result."

@@ -17,8 +17,8 @@ from audit.apps import explore
 from audit.apps.batch import figures, summary
 from audit.apps.batch.state import SCREENING, RunState
 from audit.apps.bundle import derived
+from audit.apps.explore import _escaped
 from audit.apps.explore import choice as choices
-from audit.apps.explore.panel import _escaped
 from audit.apps.notebook import results
 from audit.apps.notebook.shown import table
 from audit.apps.pages import self_test

@@ -18,8 +18,8 @@ from audit.apps.batch.items import Item
 from audit.apps.batch.keeper import Job
 from audit.apps.batch.state import End
 from audit.build.cuda import toolchain
+from audit.build.cuda.gpu import TURN as VARIABLE
 from audit.model.errors import AuditError, BadInput
-from audit.run.gpu_lock import VARIABLE
 from audit.sandbox import machine
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ is their subreaper (prctl(2), PR_SET_CHILD_SUBREAPER): a process that loses its 
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import sys
@@ -14,19 +13,16 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from types import FrameType
 
-import psutil
 from pydantic import Field
 
 from audit.apps.batch.state import End
 from audit.model.base import Frozen
 from audit.model.run_directory import Scratch
+from audit.sandbox import native, processes
 
-SET_PDEATHSIG, SET_CHILD_SUBREAPER = 1, 36
 LOOK_S = 0.02
-PATIENCE_S = 10.0
 
 
 class Job(Frozen):
@@ -66,7 +62,7 @@ class Keeper:
             pid = forked(lambda: self._in_group(writes))
             os.close(writes)
             status = self._watch(pid, deadline=began + self._job.limit_s)
-            end_descendants()
+            processes.end_all(first=False)
             with os.fdopen(reads, encoding="utf-8") as pipe:
                 word = pipe.read()
         code = None if status is None else os.waitstatus_to_exitcode(status)
@@ -83,10 +79,9 @@ class Keeper:
         """A session, a log for its output, the children of its children, and an end with the launcher's."""
         parent = os.getppid()
         os.setsid()
-        libc = ctypes.CDLL(None)
-        libc.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        native.adopt_orphans()
         signal.signal(signal.SIGTERM, self._stop)
-        libc.prctl(SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+        native.die_with_parent(signal.SIGTERM)
         self._stopped = os.getppid() != parent  # it ended before the signal was asked for
         log = os.open(self._job.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -111,21 +106,6 @@ class Keeper:
                 return None
             if not ended:
                 time.sleep(LOOK_S)
-
-
-def end_descendants() -> None:
-    """Kills every descendant of this process and waits for them; those that come meanwhile too."""
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        for process in psutil.Process().children(recursive=True):
-            with suppress(psutil.Error):
-                process.kill()
-        try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        except ChildProcessError:
-            return  # no child is left, and a process that a child leaves becomes a child
-        time.sleep(LOOK_S)
 
 
 def forked(body: Callable[[], int]) -> int:

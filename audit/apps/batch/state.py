@@ -70,6 +70,8 @@ STAGES: dict[StageName, tuple[str, str]] = {
 }
 """Title and question of each stage."""
 SCREENING: tuple[StageName, ...] = ("lint", "review", "emulated", "gpu")
+EXECUTED, LOG = "executed.ipynb", "log.txt"
+"""Names of two files that an attempt leaves in the folder of its item."""
 FULL = f"[Errno {errno.ENOSPC}]"
 
 

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from audit.apps.batch import state
-from audit.apps.batch.classify import EXECUTED, LOG
-from audit.apps.batch.state import MEANINGS, SEVERITY, STAGES, ItemState, RunState, StageName, State
+from audit.apps.batch.state import EXECUTED, LOG, MEANINGS, SEVERITY, STAGES, ItemState, RunState, StageName, State
 from audit.model import atomic, sanitizer
 from audit.report import formats, html, markdown, safe_csv
 from audit.report.view import Figure, Report, Section, Table

@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 
 from audit import judge
-from audit.apps.bundle.manifest import encoded, sha256
+from audit.apps.bundle.archive import encoded, sha256
 from audit.measure import compared, strongest, wrong_baselines
 from audit.measure.samples import series
 from audit.measure.statistics import interval, order_effect, outliers

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from audit import claims, judge, report
-from audit.apps.bundle import derived, manifest, pictures
-from audit.apps.bundle.archive import MOST_BYTES, fits, pack
-from audit.apps.bundle.manifest import sha256
+from audit.apps.bundle import archive, derived, pictures
+from audit.apps.bundle.archive import MOST_BYTES, fits, pack, sha256
 from audit.apps.bundle.pictures import name_of
 from audit.model import Record, atomic, untrusted
 from audit.model.errors import BadInput
@@ -84,8 +83,8 @@ def about(record: Record, files: Mapping[str, bytes], **made: str) -> dict[str, 
     """Return the three files that describe the others: statement, crate, manifest; `made` is as `manifest.stated`."""
     more = {**files, derived.STATEMENT: derived.statement(record, files)}
     more[derived.CRATE] = derived.crate(record, more)
-    more[manifest.NAME] = manifest.stated(record, more, **made)
-    return {name: more[name] for name in (derived.STATEMENT, derived.CRATE, manifest.NAME)}
+    more[archive.MANIFEST] = archive.stated(record, more, **made)
+    return {name: more[name] for name in (derived.STATEMENT, derived.CRATE, archive.MANIFEST)}
 
 
 def sources(record: Record, folder: Path | None) -> dict[str, bytes]:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
 from audit import __version__, claims, judge, report
-from audit.apps.bundle import derived, manifest, observations, pictures, signature
-from audit.apps.bundle.archive import MOST_BYTES, Unsound, unpack
+from audit.apps.bundle import archive, derived, pictures, signature
+from audit.apps.bundle.archive import MOST_BYTES, Manifest, Unsound, checked, encoded, sha256, unpack
 from audit.apps.bundle.make import KEPT, SOURCES, about, generated
-from audit.apps.bundle.manifest import Manifest, checked, encoded, sha256
 from audit.claims import STATEMENT
-from audit.model import SCHEMA, Record, sanitizer, store, untrusted
+from audit.measure import outputs
+from audit.measure.comparison import TIMED_OUTPUTS
+from audit.model import SCHEMA, Finding, Record, sanitizer, store, untrusted
 from audit.model.errors import BadInput
 from audit.model.store import RECORD
+from audit.probes import CONCLUSIONS
+from audit.probes.answer import Answer, Seen, finding
 from audit.report import formats
 
 YAML_KEY = re.compile(r"^([^\s:#][^:\n]*):", re.MULTILINE)
@@ -68,8 +71,8 @@ def verify(bundle: Path, *, key: Path | None = None) -> Verified:
         raise Unsound(str(error)) from error
     _check_sources(record, files)
     try:
-        if unlike := observations.unlike(record):
-            raise Unsound(f"{RECORD} has a finding that does not follow from its observations: {unlike[0]}")
+        if odd := unlike(record):
+            raise Unsound(f"{RECORD} has a finding that does not follow from its observations: {odd[0]}")
         _check_judgement(listed, record)
         not_derived = _check_files(listed, record, files)
     except Unsound as error:
@@ -113,7 +116,7 @@ def _check_judgement(listed: Manifest, record: Record) -> None:
     if found := derived.difference(here, stated):
         raise Unsound(f"{RECORD} does not follow from its findings and samples: {found}")
     if (listed.claim, listed.verdict) != (record.claim.statement.name, record.verdict.name):
-        raise Unsound(f"{manifest.NAME} says {listed.claim}: {listed.verdict}, its record {record.verdict.name}")
+        raise Unsound(f"{archive.MANIFEST} says {listed.claim}: {listed.verdict}, its record {record.verdict.name}")
 
 
 def _check_files(listed: Manifest, record: Record, files: Mapping[str, bytes]) -> dict[str, str]:
@@ -132,7 +135,7 @@ def _check_files(listed: Manifest, record: Record, files: Mapping[str, bytes]) -
     again = {derived.SAMPLES: derived.samples(record), derived.STATISTICS: derived.statistics(record)}
     again |= report.pages(record, drawn, pages) | made
     given = {name for name in files if name == RECORD or name in KEPT or name.startswith(f"{SOURCES}/")}
-    known = {*again, *given, *map(pictures.name_of, drawn), derived.STATEMENT, derived.CRATE, manifest.NAME}
+    known = {*again, *given, *map(pictures.name_of, drawn), derived.STATEMENT, derived.CRATE, archive.MANIFEST}
     if odd := sorted(set(files) ^ known):
         raise Unsound(f"{odd[0]} is no file of a bundle" if odd[0] in files else f"it has no {odd[0]}")
     for name, data in again.items():
@@ -194,3 +197,36 @@ def _json(data: bytes, name: str) -> object:
         return untrusted.json_document(data, name)
     except BadInput as error:
         raise Unsound(str(error)) from error
+
+
+_CONCLUSIONS: dict[str, Callable[[Seen], Answer]] = {**CONCLUSIONS, TIMED_OUTPUTS: outputs.conclude}
+_NOT_OBSERVED = ("seconds", "device", "reproduce_with", "confirmed")
+"""What a finding says beside its observations: how long it took, where, and whether a second build showed the same."""
+
+
+def unlike(record: Record) -> list[str]:
+    """One sentence for each finding of a record that does not follow from its own observations.
+
+    A finding without observations is no failure and no pass: it says why there are none. Records of older schemas hold
+    too little to derive findings from, and findings of the source review, of builds and of floors have no observations.
+    """
+    if record.schema_ != SCHEMA:
+        return []
+    return [why for found in record.findings if (why := _unlike(found)) is not None]
+
+
+def _unlike(found: Finding) -> str | None:
+    conclude = _CONCLUSIONS.get(found.probe)
+    if conclude is None:
+        return None
+    named = f"{found.probe} of {found.target}"
+    if not found.evidence:
+        return None if found.outcome in ("skip", "error") else f"{named}: {found.outcome} without observations"
+    try:
+        again = finding(found.probe, found.target, dict(found.evidence), conclude)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        return f"{named}: its observations are not those of this question ({type(error).__name__}: {error})"
+    kept = {name: getattr(found, name) for name in _NOT_OBSERVED}
+    if again.model_copy(update=kept) == found:
+        return None
+    return f"{named}: its observations give {again.outcome}: {again.summary}"

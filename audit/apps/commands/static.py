@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 from audit.apps.commands.declare import Arg
+from audit.model import untrusted
+from audit.model.errors import BadInput
 from audit.report import terminal
-from audit.review import command as reviews
+from audit.review import hints
+from audit.review.hints import Hint
 
 
 def review(
@@ -16,11 +21,11 @@ def review(
     json: Annotated[bool, Arg("print JSON instead of lines")] = False,
 ) -> int:
     """Prints a line a hint, or the same as JSON."""
-    found = reviews.reviewed(list(files))
+    found = reviewed(list(files))
     if json:
-        print(reviews.as_json(found))
+        print(as_json(found))
     else:
-        terminal.say(*reviews.lines(found))
+        terminal.say(*lines(found))
     return 0
 
 
@@ -49,3 +54,59 @@ def lint(  # noqa: PLR0913  # one argument an option
         written = page.write(asked, page.build(data, answers, drawn), answers, list(drawn.values()))
         terminal.say("", f"wrote {', '.join(str(file) for file in written)}")
     return 0
+
+
+SCHEMA = 1
+_CUDA = (".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".hpp", ".hxx", ".h")
+_READERS: dict[str, Callable[[str], list[Hint]]] = {**dict.fromkeys(_CUDA, hints.of_cuda), ".py": hints.of_python}
+
+
+def reviewed(paths: Sequence[Path]) -> dict[Path, list[Hint]]:
+    """Return the hints of each file, in the order of lines.
+
+    Raises:
+        BadInput: a file is missing, no file, too large, not UTF-8, of an unknown kind or not valid Python.
+    """
+    return {path: _of_file(path) for path in paths}
+
+
+def lines(found: dict[Path, list[Hint]]) -> list[str]:
+    """Return one line a hint: place, rule, message and the probe that can confirm it; one for a file without hints."""
+    entries = []
+    for path, several in found.items():
+        entries += [_line(path, each) for each in several] or [f"{path}: no rule points at a line"]
+    return entries
+
+
+def as_json(found: dict[Path, list[Hint]]) -> str:
+    """Return the same as a JSON document of `SCHEMA` 1."""
+    files = [{"file": str(path), "hints": [_fields(each) for each in several]} for path, several in found.items()]
+    return json.dumps({"schema": SCHEMA, "files": files}, indent=1)
+
+
+def _line(path: Path, hint: Hint) -> str:
+    rule, spot = hint.rule, hint.spot
+    return f"{path}:{spot.line}: {rule.standing}: {rule.name}: {spot.message} (probe: {rule.confirm_with})"
+
+
+def _fields(hint: Hint) -> dict[str, str | int]:
+    rule, spot = hint.rule, hint.spot
+    return {
+        "line": spot.line,
+        "rule": rule.name,
+        "standing": rule.standing,
+        "message": spot.message,
+        "confirm_with": rule.confirm_with,
+    }
+
+
+def _of_file(path: Path) -> list[Hint]:
+    reader = _READERS.get(path.suffix)
+    if reader is None and not path.is_dir():
+        raise BadInput(f"{path}: neither CUDA C++ nor Python by its name; known endings: {', '.join(_READERS)}")
+    text = untrusted.text(path, empty=True)
+    try:
+        return reader(text) if reader else []
+    except SyntaxError as error:
+        where = f" (line {error.lineno})" if error.lineno else ""
+        raise BadInput(f"{path}: not valid Python{where}: {error.msg}") from error

@@ -1,16 +1,83 @@
-"""The explore stage: pure functions from a record and a choice to figures, and the widgets that let a person choose."""
+"""The explore stage: pure functions from a record and a choice to figures, and the widgets that let a person choose.
+
+Core widgets only, the same in ipywidgets 7.7 and 8.
+"""
 
 from __future__ import annotations
 
-from audit.apps.explore import times
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from audit import judge
+from audit.apps.explore import choice as choices
 from audit.apps.explore.choice import Choice
-from audit.apps.explore.maps import coverage, errors, waterfall
+from audit.apps.explore.maps import coverage, errors, times, waterfall
 from audit.model import Record
 from audit.report.view import Figure
-
-__all__ = ["Choice", "figures"]
 
 
 def figures(record: Record, choice: Choice) -> tuple[Figure, ...]:
     """Coverage map, error map, distributions of times and waterfall; where there is no evidence the figure says so."""
-    return tuple(draw(record, choice) for draw in (coverage, errors, times.draw, waterfall))
+    return tuple(draw(record, choice) for draw in (coverage, errors, times, waterfall))
+
+
+NAMES = ("coverage", "errors", "times", "waterfall")
+PICKS = ("variant", "device", "shape")
+
+
+class Panel:
+    """Four pickers over four figures. Show `box` in a cell.
+
+    Args:
+        records: where the records lie, by the name to pick them under.
+        start: that name of the first one.
+    """
+
+    def __init__(self, records: Mapping[str, Path], start: str) -> None:
+        import ipywidgets as widgets
+
+        self._paths = dict(records)
+        self._record = judge.opened(self._paths[start])
+        self._busy = False
+        self.record = widgets.Dropdown(options=list(self._paths), value=start, description="record")
+        self.picks = {name: widgets.Dropdown(description=name) for name in PICKS}
+        self.images = {name: widgets.Image(format="png") for name in NAMES}
+        self.captions = {name: widgets.HTML() for name in NAMES}
+        self.record.observe(self._new_record, names="value")
+        for pick in self.picks.values():
+            pick.observe(self._picked, names="value")
+        shown = [part for name in NAMES for part in (self.images[name], self.captions[name])]
+        self.box = widgets.VBox([widgets.HBox([self.record, *self.picks.values()]), *shown])
+        self._show(choices.first(self._record))
+
+    def _new_record(self, _: Any) -> None:
+        self._record = judge.opened(self._paths[self.record.value])
+        self._show(choices.first(self._record))
+
+    def _picked(self, _: Any) -> None:
+        if not self._busy:
+            self._show(choices.nearest(self._record, Choice(*(self.picks[name].value for name in PICKS))))
+
+    def _show(self, choice: Choice) -> None:
+        """Offers what fits the choice, and draws it."""
+        self._busy = True  # options that change move values, which would draw again
+        try:
+            options = {
+                "variant": choices.variants(self._record),
+                "device": choices.devices(self._record, choice.variant) or [choice.device],
+                "shape": choices.shapes(self._record, choice.variant, choice.device) or [choice.shape],
+            }
+            for name, pick in self.picks.items():
+                pick.options, pick.value = options[name], getattr(choice, name)
+        finally:
+            self._busy = False
+        for figure in figures(self._record, choice):
+            self.images[figure.name].value = figure.png
+            self.captions[figure.name].value = _escaped(figure.caption)
+
+
+def _escaped(text: str) -> str:
+    from markupsafe import escape
+
+    return str(escape(text))

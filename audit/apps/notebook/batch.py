@@ -12,8 +12,7 @@ from audit.apps.batch import command
 from audit.apps.batch import summary as pages
 from audit.apps.notebook import form as forms
 from audit.apps.notebook.form import AuditForm
-from audit.apps.notebook.offered import offer_folder
-from audit.apps.notebook.shown import Markdown, table
+from audit.apps.notebook.shown import Markdown, offer_folder, table
 from audit.model.errors import BadInput
 from audit.report import terminal
 

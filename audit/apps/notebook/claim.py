@@ -13,7 +13,7 @@ from audit.apps.batch import parameters
 from audit.apps.notebook import form as forms
 from audit.apps.notebook.bar import bar
 from audit.apps.notebook.form import OneAuditForm
-from audit.apps.notebook.offered import fetched, uploaded
+from audit.apps.notebook.shown import fetched, uploaded
 from audit.audit import Audit
 from audit.build.devices import beside, choose
 from audit.claims import ClaimFolder, importers

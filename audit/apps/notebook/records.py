@@ -11,8 +11,7 @@ from audit.apps import bundle, explore
 from audit.apps.explore import choice as choices
 from audit.apps.notebook import form as forms
 from audit.apps.notebook.form import Form, WritingForm
-from audit.apps.notebook.offered import offer_folder, uploaded
-from audit.apps.notebook.shown import Markdown, Picture, table
+from audit.apps.notebook.shown import Markdown, Picture, offer_folder, table, uploaded
 from audit.model import Record
 from audit.model.errors import BadInput
 from audit.report import compare as several
@@ -95,7 +94,7 @@ def panel(form: ExploreForm) -> Any:
     if find_spec("ipywidgets") is None:
         terminal.warn("ipywidgets is not installed, so there is nothing to pick here; pip install ipywidgets")
         return None
-    from audit.apps.explore.panel import Panel
+    from audit.apps.explore import Panel
 
     return Panel(_paths(form), _start(form)).box
 

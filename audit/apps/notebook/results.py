@@ -11,8 +11,7 @@ from urllib.parse import quote
 from audit.apps.bundle import pictures
 from audit.apps.notebook.claim import FORMATS
 from audit.apps.notebook.form import OneAuditForm
-from audit.apps.notebook.offered import offer
-from audit.apps.notebook.shown import Markdown, Picture, table, written
+from audit.apps.notebook.shown import Markdown, Picture, offer, table, written
 from audit.audit import Audit
 from audit.claims import ClaimFolder
 from audit.model import Record, sanitizer

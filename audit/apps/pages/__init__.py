@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from audit import claims
-from audit.apps.pages import first_audit, notebooks, probes, self_test, tables, verdicts
+from audit.apps.pages import described, notebooks, self_test, tables
 from audit.model.errors import BadInput
 
 ROOT = claims.ROOT
 WHOLE: Mapping[str, Callable[[], str]] = {
-    "docs/probes.md": probes.page,
+    "docs/probes.md": described.probes,
     "docs/review_rules.md": tables.review_rules,
     "docs/self_test.md": lambda: self_test.page(ROOT / "reports/self_test"),
 }
@@ -27,10 +27,10 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     },
     "docs/batch.md": {"states": tables.states},
     "docs/gallery.md": {"reports": lambda: tables.audits(ROOT / "reports")},
-    "docs/index.md": {"first audit": lambda: first_audit.part(ROOT / "reports/triangular_mm/h100")},
+    "docs/index.md": {"first audit": lambda: tables.first_audit(ROOT / "reports/triangular_mm/h100")},
     "docs/importers.md": {"formats": tables.formats},
     "docs/notebooks.md": {"notebooks": lambda: notebooks.table(_notebooks())},
-    "docs/verdicts.md": {"verdicts": lambda: verdicts.part(ROOT / "reports")},
+    "docs/verdicts.md": {"verdicts": lambda: described.verdicts(ROOT / "reports")},
 }
 """Files with parts between two comments that name them."""
 

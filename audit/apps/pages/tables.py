@@ -1,18 +1,18 @@
-"""Made tables: published audits, formats of importers, states of a batch, rules of source review."""
+"""Made parts of pages: the first audit, published audits, importers, states of a batch, rules of source review."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from audit import judge
 from audit.apps.batch.state import EXIT_CODES, MEANINGS, SEVERITY
 from audit.claims.importers import IMPORTERS
-from audit.model import Record
+from audit.model import Finding, Record, store
 from audit.model.sanitizer import line
-from audit.report import markdown
+from audit.report import claimed, evidence, markdown, outcome, provenance, times
 from audit.report.quantities import number
 from audit.report.view import Code, Table
 from audit.review import rules
@@ -49,11 +49,11 @@ def audits(root: Path) -> str:
         places = {path.name: f"../{root.name}/{path.relative_to(root).as_posix()}/report.md" for path in own}
         links = markdown.Safe(", ".join(f"[{device}]({place})" for device, place in places.items()))
         title, verdict = record.claim.statement.title, record.verdict.name
-        rows.append((Code(name), title, claimed(record), verdict, cause(record), links))
+        rows.append((Code(name), title, ratios_claimed(record), verdict, cause(record), links))
     return f"{markdown.table(Table('', COLUMNS, tuple(rows)))}\n"
 
 
-def claimed(record: Record) -> str:
+def ratios_claimed(record: Record) -> str:
     """The published ratios, from the least to the most."""
     ratios = sorted(one.ratio for one in record.claim.statement.speedup)
     if not ratios:
@@ -94,3 +94,35 @@ def _rules(title: str, listed: Iterable[Rule[Any]]) -> list[str]:
     ]
     head = ["| rule | asks | keeps quiet | standing | probe |", "|---|---|---|---|---|"]
     return [f"## {title}", "", *head, *(row.replace("||", "\\|\\|") for row in rows), ""]
+
+
+def first_audit(folder: Path) -> str:
+    """Return the steps of the audit in that folder of `reports/`, for a page of `docs/`."""
+    record = judge.opened(folder / store.RECORD)
+    where = f"../reports/{folder.parent.name}/{folder.name}"
+    return "\n".join(_lines(record, where)) + "\n"
+
+
+def _lines(record: Record, where: str) -> Iterator[str]:
+    verdict = record.verdict
+    yield from ("## 1. The claim", "", markdown.escape(claimed.lead(record)), "")
+    yield from ("## 2. Its numbers against the hardware", "", *_bullets(record, "floor"))
+    yield from ("## 3. Its source", "", *_bullets(record, "launch_geometry"))
+    yield from ("## 4. Its result", "", *(f"- {markdown.escape(one)}" for one in outcome.pieces(record)), "")
+    yield from (f"![Which elements are written]({where}/figures/coverage.png)", "")
+    yield from ("## 5. The cause", "", markdown.escape(verdict.root_cause or ""), "")
+    yield from ("## 6. The honest speed", "", markdown.escape(times.honest(record)), "")
+    yield from (f"![From the published ratio to the defensible one]({where}/figures/waterfall.png)", "")
+    yield from ("## 7. The review", "", f"- Verdict: [{verdict.name}](verdicts.md#{verdict.name.replace(' ', '-')})")
+    yield f"- Support for the claim: {markdown.escape(outcome.support(record))}"
+    yield from (f"- The whole review: [report.md]({where}/report.md), from [record.json]({where}/record.json)", "")
+    yield from ("## 8. The same again", "", *(f"    {one}" for one in provenance.reproduce(record).commands), "")
+
+
+def _bullets(record: Record, probe: str) -> list[str]:
+    found = [one for one in evidence.of_claim(record) if (one.probe, one.outcome) == (probe, "fail")]
+    return [*(f"- {_placed(one)}{markdown.escape(one.summary)}" for one in found), ""]
+
+
+def _placed(finding: Finding) -> str:
+    return f"Line {finding.line}: " if finding.line else ""

@@ -12,7 +12,7 @@ from audit.apps.commands.declare import Arg, Device
 from audit.apps.commands.published import Sizes, Tolerance, sizes
 from audit.apps.commands.records import Json, Seed, verdicts
 from audit.apps.commands.run import FAILED, progress
-from audit.apps.pr import claim, junit, sarif, sources
+from audit.apps.pr import claim, documents
 from audit.apps.pr.against import SLOWER, Against, against
 from audit.claims.importers.material import Given
 from audit.model import Record
@@ -43,7 +43,7 @@ def pr(  # noqa: PLR0913  # one argument an option
     failing, place = verdicts(fail_on, SLOWER), out or Path("out/pr")
     given = Given(tolerance=tolerance, shape=sizes(shape))
     with tempfile.TemporaryDirectory(prefix="audit-pr-") as scratch:
-        read = sources.of(base, head, files, Path(scratch))
+        read = claim.of(base, head, files, Path(scratch))
         pair = claim.written(read, given, place)
     results = place / RESULTS
     record, _ = of_folder(
@@ -53,8 +53,8 @@ def pr(  # noqa: PLR0913  # one argument an option
     versus = against(record)
     written = {
         COMMENT: commented(versus, (results / COMMENT).read_text(encoding="utf-8")),
-        SARIF: sarif.text(record, versus, file=pair.kernel, lines=pair.lines),
-        JUNIT: junit.text(record, versus),
+        SARIF: documents.sarif(record, versus, file=pair.kernel, lines=pair.lines),
+        JUNIT: documents.junit(record, versus),
     }
     for name, text in written.items():
         (place / name).write_text(text, encoding="utf-8")

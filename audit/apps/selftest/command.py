@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Annotated
 
 from audit.apps.commands.declare import Arg, Device
+from audit.apps.selftest.controls import run
 from audit.apps.selftest.record import Row, SelfTest, read, to_json, write
-from audit.apps.selftest.run import run
 from audit.apps.selftest.score import differences, rates, shortfalls
 from audit.judge import evidence
 from audit.model import sanitizer

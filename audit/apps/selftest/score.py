@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
 
 from audit import judge
-from audit.apps.selftest.controls import mechanism
 from audit.apps.selftest.record import Answer, Result, Row, SelfTest
 from audit.claims import ClaimFolder
 from audit.judge import evidence
@@ -18,6 +18,7 @@ from audit.review import reach
 _ONE_IN_TWENTY, _RESOLUTION = 0.05, 1e-6
 AIMS = {"emulated": 0.90, "cuda": 0.95}
 """The least share of the known-bad controls that exist on a device which the probe made for them must catch."""
+_COMMENT = re.compile(r"""^[\s/#*"']+""")
 OPEN = "skipped"
 """A result of machines that cannot answer, for want of Triton for example; it is no difference."""
 
@@ -209,3 +210,11 @@ def _named(findings: list[Finding], probe: str) -> Finding | None:
 
 def _text(finding: Finding) -> str:
     return f"{finding.probe}: {finding.summary}"
+
+
+def mechanism(folder: ClaimFolder, variant: Variant) -> str:
+    """The mechanism of a control, as the first line of its file says after its name."""
+    lines = folder.source_of(variant).read_text(encoding="utf-8").splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    text = _COMMENT.sub("", first).rstrip(" \"'")
+    return text.removeprefix(f"{variant.name}:").strip()

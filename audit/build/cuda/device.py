@@ -14,8 +14,8 @@ from audit.build.cuda import extension, fast, gpu, toolchain
 from audit.build.cuda.compile import RUNG, checked_flags
 from audit.build.cuda.extension import CudaBuild
 from audit.build.cuda.fast import FastBuild, NotFast
-from audit.build.cuda.sanitizer import working_sanitizer
-from audit.build.defined_kernels import defined, plain_name
+from audit.build.cuda.fast_symbols import defined, plain_name
+from audit.build.cuda.toolchain import working_sanitizer
 from audit.build.device import Levels
 from audit.build.emulated.cache import cache_folder, digests
 from audit.build.emulated.patterns import POISON_NAN, POISON_NUMBER

@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from audit.build.cuda import fast_toolchain
-from audit.build.cuda.fast_device import device_text
 from audit.build.cuda.fast_flags import Flags, translated
 from audit.build.cuda.fast_host import KEY, host_part, operator_includes
 from audit.build.cuda.fast_nvrtc import NAMES
-from audit.build.cuda.fast_refusal import NotFast
 from audit.build.cuda.fast_symbols import Symbol, device_variables, offset_of, symbols
-from audit.build.cuda.fast_toolchain import FastToolchain
+from audit.build.cuda.fast_toolchain import FastToolchain, NotFast
 from audit.build.dependencies import listed, own_files
+from audit.build.device_part import device_text
 from audit.build.emulated import cache, toolchain
 from audit.build.emulated.cache import fingerprint, made
 from audit.build.names import FAST_MANIFEST, IMAGE, OPENER

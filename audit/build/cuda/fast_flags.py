@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from audit.build.cuda.fast_refusal import NotFast
+from audit.build.cuda.fast_toolchain import NotFast
 from audit.build.names import TORCH_MACROS
 
 _TORCH = (*TORCH_MACROS, "-default-device")  # NVRTC's form of the relaxed constexpr

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from audit.build.cuda.fast_refusal import NotFast
+from audit.build.cuda.fast_toolchain import NotFast
 from audit.build.emulated.edits import Edit, apply
 from audit.build.emulated.rewrite import operator_headers
 from audit.review.cuda_source import CudaSource, Function, Include, Launch

@@ -8,10 +8,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audit.build.cuda import toolchain as cuda_toolchain
-from audit.build.cuda.fast_refusal import NotFast
 from audit.build.emulated import toolchain
 from audit.build.emulated.cache import fingerprint, is_whole, made
+from audit.model.errors import AuditError, Unsupported
 from audit.sandbox import command
+
+
+class NotFast(Unsupported):
+    """The fast build cannot take the source; that says nothing about the kernel.
+
+    Args:
+        construct: what it cannot take, or the compiler's words.
+        line: where it stands, 0 where no line is known.
+    """
+
+    def __init__(self, construct: str, *, line: int = 0) -> None:
+        place = f" (line {line})" if line else ""
+        AuditError.__init__(self, f"the fast build does not take {construct}{place}; use the published build")
+        self.construct = construct
+        self.line = line
+
 
 PRELUDE = "prelude.h"
 _PRELUDE_TEXT = '#include "cufast/prelude.h"\n'

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
 import subprocess
+import threading
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO
 
 from audit.model.errors import BadInput
 
@@ -131,3 +135,22 @@ def _first_row(text: str) -> list[str]:
 
 def _number(field: str) -> float | None:
     return float(field) if re.fullmatch(r"\d+(\.\d+)?", field) else None
+
+
+TURN = "AUDIT_TURN"
+"""Names the lock file of the GPU; not set where an audit has its GPU for itself."""
+_turn_lock = threading.Lock()
+_turn_taken: list[IO[bytes]] = []
+
+
+def take_turn() -> None:
+    """Returns when this process may use the GPU, which is then its own until it ends.
+
+    Of several audits that share a GPU one uses it, and the next one builds meanwhile on the processor.
+    """
+    path = os.environ.get(TURN)
+    with _turn_lock:
+        if path and not _turn_taken:
+            file = Path(path).open("ab")  # noqa: SIM115  # open, and so locked, as long as the process lives
+            fcntl.flock(file, fcntl.LOCK_EX)
+            _turn_taken.append(file)

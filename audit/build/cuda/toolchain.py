@@ -1,4 +1,7 @@
-"""What a build for a GPU needs, found and checked before anything is compiled: nvcc, torch for CUDA, ninja."""
+"""What a build for a GPU needs, found and checked before anything is compiled: nvcc, torch for CUDA, ninja.
+
+compute-sanitizer is tried as well: many rented machines do not let it attach to a process.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+import tempfile
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -14,6 +19,7 @@ from pathlib import Path
 from audit.build.cuda import gpu as gpus
 from audit.build.cuda.gpu import Gpu
 from audit.model.errors import BadInput
+from audit.sandbox import command
 
 DEFAULT_CUDA_HOME = Path("/usr/local/cuda")
 Release = tuple[int, int]
@@ -32,9 +38,7 @@ class Toolchain:
     @property
     def cuobjdump(self) -> Path | None:
         """The tool that lists what a library was compiled for; None where the toolkit came without it."""
-        beside = self.cuda_home / "bin" / "cuobjdump"
-        elsewhere = shutil.which("cuobjdump")
-        return beside if beside.exists() else Path(elsewhere) if elsewhere else None
+        return _tool(self, "cuobjdump")
 
 
 def find(gpu: Gpu) -> Toolchain:
@@ -118,3 +122,30 @@ def _output(command: list[str]) -> str:
 
 def _dotted(release: Release) -> str:
     return f"{release[0]}.{release[1]}"
+
+
+TRIAL = "import torch; torch.zeros(1, device='cuda'); torch.cuda.synchronize()"
+TRIAL_OPTIONS = ("--show-backtrace", "no", "--print-limit", "1", "--report-api-errors", "no")
+"""Those the worker gives too: a checker too old to know them counts as absent."""
+TRIAL_LIMIT_S = 60.0
+
+
+def working_sanitizer(toolchain: Toolchain) -> Path | None:
+    """The program, after one trial of some 5 s on a GPU; None where it is absent or gives no answer."""
+    program = sanitizer(toolchain)
+    if program is None:
+        return None
+    words = [str(program), "--tool", "memcheck", *TRIAL_OPTIONS, sys.executable, "-c", TRIAL]
+    with tempfile.TemporaryDirectory(prefix="audit-") as folder:  # inside the sandbox, as it is used
+        trial = command.run(words, folder=Path(folder), limit_s=TRIAL_LIMIT_S, network=True)
+    return program if trial.code == 0 and "ERROR SUMMARY: 0 errors" in trial.out else None
+
+
+def sanitizer(toolchain: Toolchain) -> Path | None:
+    """The program of the toolkit, else of PATH; None where there is none."""
+    return _tool(toolchain, "compute-sanitizer")
+
+
+def _tool(toolchain: Toolchain, name: str) -> Path | None:
+    beside, elsewhere = toolchain.cuda_home / "bin" / name, shutil.which(name)
+    return beside if beside.exists() else Path(elsewhere) if elsewhere else None

@@ -16,8 +16,7 @@ from audit.build.cuda.toolchain import Toolchain
 from audit.build.emulated.cache import digests, fingerprint, made
 from audit.build.names import FOLDERS
 from audit.build.python.child import MANIFEST
-from audit.build.python.files import init_inputs, kept_alone
-from audit.build.python.source import RUNG, PythonSource
+from audit.build.python.source import RUNG, PythonSource, init_inputs, kept_alone
 from audit.build.settings import CudaPython
 from audit.model import BuildNote, Claim, SourceFile, Variant
 from audit.model.errors import CompileError, Unsupported

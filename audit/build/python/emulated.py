@@ -15,9 +15,8 @@ from audit.build.emulated.device import MORE_ORDERS, ORDERS, in_order
 from audit.build.emulated.patterns import FILLS, FRESH_SHARED, POISON_NAN, POISON_NUMBER
 from audit.build.emulated.prepared import runtime
 from audit.build.emulated.symbols import located
-from audit.build.python.files import init_inputs, kept_alone
 from audit.build.python.inline import InlineCuda
-from audit.build.python.source import COMPILES_FILES, RUNG, PythonSource
+from audit.build.python.source import COMPILES_FILES, RUNG, PythonSource, init_inputs, kept_alone
 from audit.build.settings import Configuration, EmulatedPythonSettings, TensorDevice
 from audit.model import BuildNote, SourceFile, Variant
 from audit.model.errors import Unsupported

@@ -14,7 +14,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator
 
-from audit.review.arithmetic import Operations, computed
+from audit.review.python_constants import Operations, computed
 
 LARGEST = 1 << 16
 """No tile, block or vector is larger; beyond stand masks, seeds and limits of a grid."""

@@ -16,7 +16,7 @@ from math import prod
 import numpy as np
 import pandas as pd
 
-from audit.review.arithmetic import Operations, computed
+from audit.review.python_constants import Operations, computed
 from audit.review.rule import names
 
 Shape = tuple[int, ...]

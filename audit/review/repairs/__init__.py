@@ -13,9 +13,9 @@ from audit.model.generated import MOST_REPAIRS, Change
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import parse
 from audit.review.python_reading import PythonReading
-from audit.review.repairs import barrier, grid, guard, zeros
+from audit.review.repairs import device_code, host_code
 
-KINDS = (grid.spanned, grid.rounded, barrier.propose, guard.propose, zeros.propose)
+KINDS = (host_code.spanned, host_code.rounded, device_code.barrier, device_code.guard, host_code.zeros)
 """In the order in which they are tried."""
 
 

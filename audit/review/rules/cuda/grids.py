@@ -34,7 +34,7 @@ def launch_geometry(reading: CudaReading) -> list[Spot]:
         alone = len(source.by_name[kernel.name]) == 1
         launches = source.launches_of.get(kernel.name, []) if alone else []
         uses = index_uses(source, kernel, known) if launches else []
-        shapes = [grid_and_block(source, launch) for launch in launches] if uses else []
+        shapes = [grid_and_block(reading, launch) for launch in launches] if uses else []
         for use in uses:
             spots = [_spot(launch, use, *shape) for launch, shape in zip(launches, shapes, strict=True)]
             if all(spots):  # else some launch fits
@@ -110,7 +110,7 @@ def _is_block(reading: CudaReading, launch: Launch, node: Node) -> bool:
     """Return whether the divisor is how many threads the block has."""
     if reading.text(node) == launch.configuration[1]:
         return True
-    _, block = grid_and_block(reading.source, launch)
+    _, block = grid_and_block(reading, launch)
     return block[0] is not None and reading.text(node) == str(block[0])
 
 
@@ -130,7 +130,7 @@ def _sized(reading: CudaReading, kernel: Function) -> bool:
     """Return whether some launch rounds its number of blocks up, so that threads past the end exist."""
     for launch in reading.source.launches_of.get(kernel.name, ()):
         if not launch.in_macro:
-            grid, block = grid_and_block(reading.source, launch)
+            grid, block = grid_and_block(reading, launch)
             text = launch.configuration[0]
             rounded = _adds_and_divides(text) or bool(_rounded_up(reading) & set(re.findall(r"\w+", text)))
             if grid[0] is None and block[0] != 1 and rounded:

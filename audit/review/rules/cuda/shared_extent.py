@@ -91,7 +91,7 @@ def _asked(reading: CudaReading, kernel: Function) -> Counter[str]:
 def _threads(reading: CudaReading, kernel: Function, axis: str) -> int | None:
     """Return the largest index along an axis of the smallest launch, where every launch shows it."""
     launches = reading.source.launches_of.get(kernel.name, [])
-    extents = [grid_and_block(reading.source, launch)[1]["xyz".index(axis)] for launch in launches]
+    extents = [grid_and_block(reading, launch)[1]["xyz".index(axis)] for launch in launches]
     known = [extent for extent in extents if extent is not None]
     return min(known) - 1 if known and len(known) == len(extents) else None
 

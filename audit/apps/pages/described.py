@@ -1,14 +1,61 @@
-"""The page of all probes: the question of each, how it asks on each device, what a failure says, and its controls."""
+"""Pages that join texts written by hand, `probes.toml` and `verdicts.toml`, with the code: probes and verdicts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Literal, TypeVar, get_args
 
 from audit import claims
-from audit.apps.pages.texts import ProbeText, read
+from audit.judge import RULES, opened
 from audit.judge.evidence import CORRECTNESS, ESCAPES, KERNELS, OPTIONAL, PRECISION, REPLACED
+from audit.model import VerdictName
+from audit.model.base import Frozen
+from audit.model.errors import BadInput
 from audit.probes import OF_THE_CLAIM, PROBES
 from audit.probes.answer import Probe
+from audit.report import markdown
+from audit.report.view import Table
+
+Text = TypeVar("Text", bound=Frozen)
+
+
+class ProbeText(Frozen):
+    """A probe on each device, the proof of its failure, its open questions, and advice to an author."""
+
+    worst: Literal["proved", "hint"]
+    gpu: str
+    emulated: str
+    proves: str
+    open: str
+    author: str
+
+
+class VerdictText(Frozen):
+    """The meaning of a verdict, its limits, and advice to an author and a reader."""
+
+    says: str
+    silent: str
+    author: str
+    reader: str
+
+
+def read(name: str, kind: type[Text], known: Iterable[str]) -> Mapping[str, Text]:
+    """The texts of one file, in the order of `known`.
+
+    Raises:
+        BadInput: a name has no text, or a text no name.
+    """
+    table = tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
+    names = list(known)
+    if odd := sorted(set(names) ^ set(table)):
+        raise BadInput(
+            f"audit/apps/pages/{name}.toml: {', '.join(odd)}: every one needs a text, and nothing else has one"
+        )
+    return {one: kind.model_validate_json(json.dumps(table[one])) for one in names}
+
 
 CONTROLS = ("controls", "controls_python", "controls_caches")
 HEAD = """# Probes
@@ -20,7 +67,7 @@ GPU, run `audit run CLAIM --device emulated` and read the finding's evidence in 
 [FAQ for authors](faq_for_authors.md) says how to reply and how to have an audit corrected. This page is printed by
 `python -m audit.apps.pages`.
 """
-_SECTION = """## `{name}`
+_PROBE = """## `{name}`
 {question}
 
 {rest}
@@ -52,7 +99,7 @@ ELSEWHERE: dict[str, str] = {
 """Mechanisms that no probe needs to show, and the reason."""
 
 
-def page() -> str:
+def probes() -> str:
     """All of `docs/probes.md`."""
     texts = read("probes", ProbeText, PROBES)
     index = _table("probe", "question", {f"[`{name}`](#{name})": question(name) for name in (*PROBES, *OF_THE_CLAIM)})
@@ -79,7 +126,7 @@ def controls_of(probe: str, role: str) -> list[str]:
 
 def _section(name: str, text: ProbeText) -> str:
     bad, good = (", ".join(f"`{one}`" for one in controls_of(name, role)) for role in ("known_bad", "known_good"))
-    return _SECTION.format(
+    return _PROBE.format(
         name=name,
         question=question(name),
         rest=_rest(name),
@@ -115,3 +162,37 @@ def _module(name: str) -> Probe:
 
 def _table(name: str, value: str, rows: Mapping[str, str]) -> str:
     return "\n".join([f"| {name} | {value} |", "|---|---|", *(f"| {one} | {rows[one]} |" for one in rows), ""])
+
+
+_VERDICT = """### `{name}`
+{says}
+
+It does not say: {silent}
+
+- **Given by:** {rules}
+- **If it is about your kernel.** {author}
+- **If you have read such a report.** {reader}
+- **Published records:** {records}
+"""
+
+
+def verdicts(reports: Path) -> str:
+    """The rules and the verdicts, with the records below `reports` that have each."""
+    known = {path.parent: opened(path) for path in sorted(reports.glob("*/*/record.json"))}
+    found: dict[str, list[str]] = {}
+    for folder, record in known.items():
+        place = folder.relative_to(reports.parent).as_posix()
+        line = f"[{record.claim.statement.name} on {record.device.name}](../{place}/report.md)"
+        found.setdefault(record.verdict.name, []).append(line)
+    sections = []
+    for name, text in read("verdicts", VerdictText, get_args(VerdictName)).items():
+        given = ", ".join(f"*{rule.name}*" for rule in RULES if name == rule.verdict) or "no rule"
+        records = ", ".join(found.get(name, ["none yet"]))
+        sections.append(_VERDICT.format(name=name, rules=given, records=records, **text.model_dump()))
+    return f"{rules()}\n" + "\n".join(sections)
+
+
+def rules() -> str:
+    """The table of the judge's rules, in the order they are tried."""
+    rows = tuple((rule.name, rule.verdict, rule.when) for rule in RULES)
+    return f"{markdown.table(Table('', ('Rule', 'Verdict', 'When'), rows))}\n"

@@ -1,8 +1,9 @@
-"""Elements that no thread computes, where coverage proved some unwritten.
+"""Repairs of host code, where coverage proved elements unwritten: a grid that spans them, memory filled with zeros.
 
 Rows or planes: a grid that spans the axis from which the kernel takes an index, where it compares that index with a
 parameter; the launch says what it hands over there, and that is the extent. A rest: a number of blocks that is rounded
-up, where the source rule `floor_grid` finds the quotient.
+up, where the source rule `floor_grid` finds the quotient. An output that keeps what its memory held: the same
+allocation, filled with zeros, where the source has one allocation that does not fill.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from audit.review.cuda_source import Function, Launch
 from audit.review.cuda_tree import operator
 from audit.review.index_use import Axis, index_uses
 from audit.review.launch_extents import grid_and_block
-from audit.review.repairs.lines import failed, replaced
+from audit.review.repairs.lines import failed, replaced, reports
 from audit.review.rules.cuda.grids import quotients
 from audit.review.thread_values import ThreadValues
 from audit.review.token_scan import split_commas
@@ -44,7 +45,7 @@ def spanned(reading: CudaReading, proved: Sequence[Finding]) -> list[Change]:
 
 def _spanned(reading: CudaReading, kernel: Function, launch: Launch, axis: Axis) -> list[Change]:
     source, place = reading.source, "xyz".index(axis)
-    grid, block = grid_and_block(source, launch)
+    grid, block = grid_and_block(reading, launch)
     threads, extent = block[place], _extent(reading, kernel, launch, axis)
     if grid[place] != 1 or threads is None or extent is None:
         return []
@@ -108,3 +109,21 @@ def rounded(reading: CudaReading, proved: Sequence[Finding]) -> list[Change]:
             what = f"grid rounded up on line {reading.line(node)}"
             found += replaced(reading.source, node.start_byte, node.end_byte, new, what=what)
     return found
+
+
+FILLED = {"empty": "zeros", "empty_like": "zeros_like", "new_empty": "new_zeros"}
+PROBES = ("coverage", "inherited")
+
+
+def zeros(reading: CudaReading, proved: Sequence[Finding]) -> list[Change]:
+    """Return the change of the one allocation."""
+    if not failed(proved, *PROBES) and not any(reports(proved, ["uninitialised-read"])):
+        return []
+    calls = [call for call in reading.calls if call.name in FILLED and (call.scope in ("torch", "at") or call.receiver)]
+    if len(calls) != 1:
+        return []
+    node, name = calls[0].node, calls[0].name
+    called = re.compile(rf"\b{name}\b").search(reading.source.masked, node.start_byte, node.end_byte)
+    if called is None:
+        return []
+    return replaced(reading.source, *called.span(), FILLED[name], what="zero-initialised output")
