@@ -176,6 +176,25 @@ Tensor float_stride(Tensor in, bool bad) {
   tile_kernel<wmma::precision::tf32, 8><<<1, 32>>>(in.data_ptr<float>(), out.data_ptr<float>(), 12, bad ? 18 : 20);
   return out;
 }
+__global__ void local_kernel(const float* in, float* out, bool bad) {
+  const float own = in[threadIdx.x];
+  out[threadIdx.x] = __ldg(bad ? &own : in + threadIdx.x);
+}
+__global__ void held_kernel(const float* in, float* out, bool bad) {
+  __shared__ float held[32];
+  held[threadIdx.x] = in[threadIdx.x];
+  out[threadIdx.x] = __ldg(bad ? held + threadIdx.x : in + threadIdx.x);
+}
+Tensor read_only_local(Tensor in, bool bad) {
+  auto out = torch::zeros_like(in);
+  local_kernel<<<1, 32>>>(in.data_ptr<float>(), out.data_ptr<float>(), bad);
+  return out;
+}
+Tensor read_only_shared(Tensor in, bool bad) {
+  auto out = torch::zeros_like(in);
+  held_kernel<<<1, 32>>>(in.data_ptr<float>(), out.data_ptr<float>(), bad);
+  return out;
+}
 int peek() { return cudaGetLastError(); }
 
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
@@ -208,5 +227,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("copies", &copies);
   m.def("half_stride", &half_stride);
   m.def("float_stride", &float_stride);
+  m.def("read_only_local", &read_only_local);
+  m.def("read_only_shared", &read_only_shared);
   m.def("peek", &peek);
 }

@@ -29,6 +29,8 @@ PAIRS = {
     "named_bounds": ("launch-refused", "named_kernel<<<1, bad ? 256", 1),
     "half_stride": ("tile-stride", "wmma::load_matrix_sync(a", 0),
     "float_stride": ("tile-stride", "wmma::store_matrix_sync(out", 0),
+    "read_only_local": ("not-global-memory", "__ldg(bad ? &own", 0),
+    "read_only_shared": ("not-global-memory", "__ldg(bad ? held", 0),
 }
 RIGHT = ("loose", "constants")
 

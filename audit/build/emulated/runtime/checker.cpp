@@ -1,5 +1,7 @@
 #include "checker.h"
 #include "async_copies.h"
+#include "block.h"
+#include "fiber.h"
 #include "memory.h"
 #include "part.h"
 #include "pending.h"
@@ -88,6 +90,15 @@ void check_alignment(const void* address, std::size_t alignment, const void* pro
   report_at("misaligned-access", "accesses " + std::to_string(alignment) + " bytes at an address that is no multiple of " +
             std::to_string(alignment) + ": a GPU stops the kernel here", static_cast<const char*>(program_counter) - 1);
   end_launch(kMisalignedAddress);
+}
+
+CUEMU_EXPORT void cuemu_global_only(const void* address, int line) {
+  if (!device.in_kernel) return;
+  auto* place = static_cast<const char*>(address);
+  bool local = block.fiber && place >= block.fiber->stack && place < block.fiber->stack + kStackBytes;
+  if (local || cuemu_is_shared(address))
+    report("not-global-memory", local ? "__ldg reads a local variable as if it were in global memory: undefined behaviour"
+                                      : "__ldg reads shared memory as if it were global memory: undefined behaviour", line);
 }
 
 bool checking_wanted() { return device.settings.checker != 0; }

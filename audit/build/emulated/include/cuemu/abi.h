@@ -109,6 +109,7 @@ void cuemu_spin();  // an atomic that changed nothing: let the other threads of 
 void cuemu_fence();
 void cuemu_exceeded_bounds(unsigned most);  // ends the launch: its blocks have more threads than its kernel is compiled for
 void cuemu_tile_stride(unsigned stride, unsigned step, int line);  // of a tile in memory, which is no multiple of `step`
+void cuemu_global_only(const void* address, int line);  // of a load that nvcc makes one of global memory
 [[noreturn]] void cuemu_trap(const char* why, int line);
 bool cuemu_in_kernel();
 

@@ -13,7 +13,11 @@
   CUEMU_INLINED void NAME(T* address, T value) {     \
     *address = value;                                \
   }
-CUEMU_LOAD(__ldg)
+template <class T>
+CUEMU_INLINED T __ldg(const T* address, int line = __builtin_LINE()) {
+  cuemu_global_only(address, line);
+  return *address;
+}
 CUEMU_LOAD(__ldca)
 CUEMU_LOAD(__ldcg)
 CUEMU_LOAD(__ldcs)
