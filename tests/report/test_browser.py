@@ -105,6 +105,16 @@ def test_nothing_runs_out_of_the_window(opened: Page, width: int, scheme: str) -
     assert opened.value(OUTSIDE) == []
 
 
+def test_on_a_phone_every_cell_of_a_short_table_is_in_sight_under_its_heading(opened: Page) -> None:
+    opened.show(width=390, scheme="light")
+    cells = "[...document.querySelectorAll('#checked td')].filter(one => one.textContent)"
+    assert opened.value(f"{cells}.length") > 10
+    assert opened.value(f"{cells}.every(one => one.getBoundingClientRect().right <= 390)")
+    heads = "[...document.querySelectorAll('#checked thead th')].slice(1).map(one => one.textContent)"
+    names = "[...document.querySelectorAll('#checked tbody tr')].at(0).querySelectorAll('td')"
+    assert opened.value(f"[...{names}].map(one => one.dataset.name)") == opened.value(heads)
+
+
 @pytest.mark.parametrize(("width", "scheme"), VIEWS)
 def test_colours_follow_the_reader_and_keep_their_contrast(opened: Page, width: int, scheme: str) -> None:
     opened.show(width=width, scheme=scheme)

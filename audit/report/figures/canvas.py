@@ -17,7 +17,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from audit.model import sanitizer
 
-BLUE, ORANGE, GREEN, GREY, INK = "#0072B2", "#E69F00", "#009E73", "#8A8A8A", "#1B1F24"
+BLUE, ORANGE, GREY, INK = "#0072B2", "#E69F00", "#8A8A8A", "#1B1F24"
 DOTS_PER_INCH = 110
 LABEL_CHARACTERS = 38
 MOST_LINES = 60
