@@ -325,6 +325,7 @@ KNOWN_GOOD: dict[str, list[str]] = {
         "using bf16 = __nv_bfloat16;\n__global__ void k(const bf16* x, bf16* y) { y[0] = __float2bfloat16(2); }",
         "typedef __half h;\n__global__ void k(void* x) { const h* p = (const h*)x; q[0] = __float2half(1.0f); }",
         host("run(x.data_ptr<at::Half>()); auto z = y.to(torch::kHalf);"),
+        host("run(reinterpret_cast<half*>(x.data_ptr())); auto z = y.to(torch::kHalf);"),
         "template <typename T>\n__global__ void k(const T* x, T* y) {\n"
         "  if constexpr (std::is_same_v<T, nv_bfloat16>) y[0] = __float2bfloat16_rn(x[0]);\n}",
     ],
