@@ -79,7 +79,8 @@ KNOWN_BAD: dict[str, list[str]] = {
         "__device__ void reduce(volatile float* t, int i) {\n  t[i] += t[i + 32];  // HERE\n  t[i] += t[i + 16];\n}"
     ],
     "unread_input": [
-        "__global__ void k(const float* x, const float* w, float* y) { y[0] = x[0]; }  // HERE",
+        "__global__ void k(const float* x, const float* w, float* y) { y[0] = x[0]; }  // HERE\n"
+        "void f(float* x) { k<<<1, 1>>>(x, x, x); }",
         "torch::Tensor forward(torch::Tensor x, torch::Tensor bias) {  // HERE\n  TORCH_CHECK(bias.is_cuda());\n"
         "  auto y = torch::empty({bias.size(0)}, x.options());\n  fill(x.data_ptr<float>(), y);\n  return y;\n}",
     ],
@@ -245,7 +246,8 @@ KNOWN_GOOD: dict[str, list[str]] = {
         "#define POINTERS x.data_ptr(), w.data_ptr()\n"
         "torch::Tensor forward(torch::Tensor x, torch::Tensor w) { return run(POINTERS); }",
         "torch::Tensor forward(torch::Tensor x, torch::Tensor b) { return add(x, b.contiguous()); }",
-        "__global__ void k(const float* x, const float*, float* y) { y[0] = x[0]; }",
+        "__global__ void k(const float* x, const float*, float* y) { y[0] = x[0]; }\nvoid f() { k<<<1, 1>>>(a); }",
+        "__global__ void k(const float* x, const float* w, float* y) { y[0] = x[0]; }",
         "torch::Tensor forward(torch::Tensor x, c10::optional<torch::Tensor> b) { return b ? add(x, *b) : x; }",
     ],
     "unwritten_output": [
@@ -303,6 +305,8 @@ KNOWN_GOOD: dict[str, list[str]] = {
     ],
     "library_call": [
         host("y = torch::matmul(x, x);"),
+        "int main() { cublasSgemm(h, a, b, n); }",
+        "void f() { cublasLtMatmulDescCreate(&d, t, s); }",
         host("if (n == 0) return x.mul(2.0).add(1.0);"),
         host("auto z = torch::zeros_like(x); z = x.contiguous().clone().view({-1}).t(); cublasCreate(&h);"),
         host("cublasLtMatmulDescSetAttribute(d, a, &b, n); cudnnFindConvolutionForwardAlgorithm(h, x, w);"),
@@ -321,6 +325,7 @@ KNOWN_GOOD: dict[str, list[str]] = {
         "using bf16 = __nv_bfloat16;\n__global__ void k(const bf16* x, bf16* y) { y[0] = __float2bfloat16(2); }",
         "typedef __half h;\n__global__ void k(void* x) { const h* p = (const h*)x; q[0] = __float2half(1.0f); }",
         host("run(x.data_ptr<at::Half>()); auto z = y.to(torch::kHalf);"),
+        host("run(reinterpret_cast<half*>(x.data_ptr())); auto z = y.to(torch::kHalf);"),
         "template <typename T>\n__global__ void k(const T* x, T* y) {\n"
         "  if constexpr (std::is_same_v<T, nv_bfloat16>) y[0] = __float2bfloat16_rn(x[0]);\n}",
     ],

@@ -221,6 +221,7 @@ KNOWN_GOOD: dict[str, list[str]] = {
         "scratch = {}\n" + forward("s = scratch[x.shape]\n    return run(x, s)"),
         forward("return x[x.shape[0] // 2:]"),
         "graphs = {}\n" + forward("g = graphs[x.data_ptr()]\n    g.replay()\n    return g.y"),
+        "graphs = {}\n" + forward("return graphs.get(x.data_ptr())"),
         "plans = {}\n" + forward("plan = plans[x.data_ptr()]\n    return run(x, plan)"),
     ],
     "last_call": [

@@ -24,7 +24,7 @@ _TENSOR_SCOPES = frozenset(
     ["at", "torch", "at::native", "at::_ops", "torch::nn::functional", "torch::nn", "torch::linalg"]
 )
 _VENDOR = re.compile(
-    r"(?!\w*(?:Attribute|Algorithm|Workspace|Descriptor|Heuristic|Preference))"
+    r"(?!\w*(?:Attribute|Algorithm|Workspace|Desc(?:riptor|Create|Init|Destroy)|Heuristic|Preference))"
     r"(?:cublas(?:Lt)?\w*(?:gemm|Gemm|gemv|ger|symm|syrk|trmm|trsm|trsv|dot|axpy|nrm2|scal|asum|Matmul)\w*"
     r"|cudnn\w*(?:Forward|Inference|Execute|execute|OpTensor|AddTensor|ReduceTensor)\w*"
     r"|cusparse\w*(?:SpMM|SpMV|SDDMM|SpGEMM|mm|mv)\w*|cufftExec\w*|cusolver\w+)"
@@ -144,7 +144,7 @@ def library_call(reading: CudaReading) -> Iterator[Spot]:
     """Does an operator of a library compute where no kernel of the file runs?
 
     Silent on allocation, copies, views and random numbers, on calls that only an empty tensor reaches, on device code,
-    and on steps in a function that launches a kernel, which `library_step` asks about.
+    in the `main` of a program, and on steps in a function that launches a kernel, which `library_step` asks about.
     """
     return _library_calls(reading, beside=False)
 
@@ -162,7 +162,8 @@ def _library_calls(reading: CudaReading, *, beside: bool) -> Iterator[Spot]:
     for call in reading.calls:
         name = _library(call)
         counts = name and reading.in_host(call.node) and not _for_empty_tensors(reading, call.node)
-        if counts and _is_step(reading, call) is beside:
+        function = reading.function(call.node)
+        if counts and function is not None and function.name != "main" and _is_step(reading, call) is beside:
             yield Spot(call.line, f"{name} computes part of the result in a library")
 
 

@@ -33,7 +33,7 @@ _NARROW = re.compile(
 )
 _ASKED_TYPE = re.compile(rf"\bis_same(?:_v)?\s*<[^<>;]{{0,200}}(?:{_NARROW.pattern})")
 _HALF_POINTER = re.compile(
-    rf"\b(?:data_ptr\s*<|const)\s*{_NARROW.pattern}\s*[*>]|[!=]=\s*(?:torch|at|c10)::k(?:Half|BFloat16|Float8\w+)"
+    rf"\b(?:data_ptr\s*<|const)\s*{_NARROW.pattern}\s*[*>]|{_NARROW.pattern}\s*\*\s*>\s*\(\w+\.data_ptr|[!=]=\s*(?:torch|at|c10)::k(?:Half|BFloat16|Float8\w+)"
 )
 _ALIAS = re.compile(rf"\busing\s+(\w+)\s*=\s*{_NARROW.pattern}|\btypedef\s+{_NARROW.pattern}\s+(\w+)")
 _NONE = "(?!)"

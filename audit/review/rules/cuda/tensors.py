@@ -37,14 +37,17 @@ _POINTER = frozenset({"data_ptr", "const_data_ptr", "mutable_data_ptr", "data"})
 def unread_input(reading: CudaReading) -> list[Spot]:
     """Is there an input that nothing reads: a kernel's pointer, or a tensor of which only sizes and types are asked?
 
-    Silent on parameters without a name, on tensors handed to any function or named in a macro, on one of two layouts
-    of an input (`b` and `b_col_major`), and beside syntax errors.
+    Silent on kernels that only other files launch, on parameters without a name, on tensors handed to any function or
+    named in a macro, on one of two layouts of an input (`b` and `b_col_major`), and beside syntax errors.
     """
     if reading.source.error_count:
         return []
     spots = []
     macros = {word for each in reading.source.macros for word in _words(reading, each.body_start, each.end)}
+    launched = macros | {launch.kernel_name for launch in reading.source.launches}
     for kernel in reading.kernels:
+        if kernel.name not in launched and not _named_outside(reading, kernel):
+            continue
         names = [each.name for each in kernel.parameters if each.name and each.is_pointer]
         spots += [_spot(kernel, name) for name in names if not reading.mentioned(name, kernel) and name not in macros]
     for entry in reading.entries:
@@ -53,6 +56,11 @@ def unread_input(reading: CudaReading) -> list[Spot]:
         unread = (name for name in names if not _is_read(reading, entry, name) and name not in macros)
         spots += [_spot(entry, name) for name in unread if alike[_LAYOUT_NAME.sub("", name)] == 1]
     return spots
+
+
+def _named_outside(reading: CudaReading, kernel: Function) -> bool:
+    mentions = reading.mentions.get(kernel.name, ())
+    return any(not kernel.start <= node.start_byte < kernel.end for node in mentions)
 
 
 def _words(reading: CudaReading, first: int, last: int) -> list[str]:

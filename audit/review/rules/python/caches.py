@@ -18,8 +18,8 @@ _MEMO = frozenset({"functools.lru_cache", "functools.cache"})
 def result_cache(reading: PythonReading) -> list[Spot]:
     """Is a result looked up by the address, the identity, the shape or the contents of an input?
 
-    Silent on caches by device, shape or address that hold no result, since what is found must be returned, and in
-    functions that replay what they find, which `cuda_graph` asks about.
+    Silent on caches by device, shape or address that hold no result, since what is found must be returned, and on
+    graphs that are kept or replayed, which `cuda_graph` asks about.
     """
     looking = (each for each in reading.functions if "replay" not in reading.attributes(each))
     spots = [spot for function in looking for spot in _of_function(reading, function)]
@@ -40,7 +40,8 @@ def _of_function(reading: PythonReading, function: FunctionNode) -> list[Spot]:
     spots = []
     for node in ast.walk(function):
         key = _key(node)
-        kind = _kind(key, kinds) if key is not None and reading.function(node) is function else None
+        graphs = "graph" in reading.name(node.value if isinstance(node, ast.Subscript) else node).lower()
+        kind = _kind(key, kinds) if key is not None and not graphs and reading.function(node) is function else None
         if kind and _returned(reading, node, function):
             spots.append(Spot(node.lineno, f"a value is looked up by the {kind} of an input"))  # type: ignore[attr-defined]
     return spots
