@@ -183,7 +183,7 @@ def _papermill(job: Job, writes: int) -> int:
     offered = offer()
     from papermill.cli import papermill
 
-    options = ["--no-progress-bar", "--log-output", "--autosave-cell-every", "0", "--cwd", job.folder]
+    options = ["--report-mode", "--no-progress-bar", "--log-output", "--autosave-cell-every", "0", "--cwd", job.folder]
     arguments = [*options, "-f", job.parameters, job.notebook, job.executed]
     code = exit_code(lambda: papermill.main(args=arguments, prog_name="papermill") or 0)
     died = offered.poll()
