@@ -84,10 +84,12 @@ def unsupported(source: CudaSource, *, whole_libraries: bool = False) -> list[Un
     """
     found: dict[str, int] = {} if source.parsed else {"a source that the parser reads this slowly": 1}
     words = Counter(re.findall(r"\w+", source.masked)) if source.macros else Counter[str]()
+    own = {each.name for each in source.macros} | source.by_name.keys()
     for match in _CONSTRUCT.finditer(source.masked):
         name = _NAMES[int((match.lastgroup or "n0")[1:])]
-        done = not whole_libraries and name in _MODELLED and _done(source, name, match)
-        if name not in found and not done and _counts(source, match, words):
+        if name in found or not _counts(source, match, words):
+            continue
+        if whole_libraries or not (_is_modelled(source, name, match) or match.group() in own):
             found[name] = source.line_of(match.start())
     device = (launch for launch in source.launches if _on_device(source, launch.start))
     if first := next(device, None):
@@ -95,11 +97,9 @@ def unsupported(source: CudaSource, *, whole_libraries: bool = False) -> list[Un
     return [Unsupported(name, line) for line, name in sorted((line, name) for name, line in found.items())]
 
 
-def _done(source: CudaSource, library: str, match: re.Match[str]) -> bool:
-    """Whether the emulated device does it, or the source gives the name to something of its own."""
-    if re.match(rf"(?:{_MODELLED[library]})\b", source.masked[match.start() : match.start() + _LONGEST]):
-        return True
-    return match.group() in source.by_name or any(each.name == match.group() for each in source.macros)
+def _is_modelled(source: CudaSource, library: str, match: re.Match[str]) -> bool:
+    text = source.masked[match.start() : match.start() + _LONGEST]
+    return library in _MODELLED and re.match(rf"(?:{_MODELLED[library]})\b", text) is not None
 
 
 def _counts(source: CudaSource, match: re.Match[str], words: Counter[str]) -> bool:

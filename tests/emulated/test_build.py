@@ -102,7 +102,7 @@ def test_headers_beside_the_source_hold_kernels_launches_and_inline_ptx(tmp_path
     answers = run(built, "answer = [functions['forward'](torch.ones(9)).tolist(), runtime.launches()]")
     assert answers[0] == [2.0] * 9
     assert [each["kernel"] for each in answers[1]] == ["scale", "doubled"]
-    (tmp_path / "parts/sizes.h").write_text("constexpr int THREADS = 64;\ninline int f() { return cublasCreate(0); }\n")
+    (tmp_path / "parts/sizes.h").write_text("constexpr int THREADS = 64;\ninline int f() { return cublasLtInit(); }\n")
     with pytest.raises(Unsupported, match="cuBLAS"):
         build(path)
 

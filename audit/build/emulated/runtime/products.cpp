@@ -98,6 +98,7 @@ void look_over(const Product& product, const char* call_site) {
 }  // namespace
 
 CUEMU_EXPORT bool cuemu_product(const Product* product) {
+  if (device.in_kernel) return false;  // host code alone can ask
   if (is_empty(product->c)) return true;
   const char* call_site = static_cast<const char*>(__builtin_return_address(0));
   LaunchRequest named = {};  // what a report names, and whose library its line is looked for in
