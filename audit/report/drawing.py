@@ -114,7 +114,8 @@ class Scale:
 
     def at(self, value: float) -> float:
         """Return the place of a value; one outside stands at the end."""
-        share = math.log(min(max(value, self.low), self.high) / self.low) / math.log(self.high / self.low)
+        low, high = math.log(self.low), math.log(self.high)  # the quotient of the two may be infinite
+        share = (math.log(min(max(value, self.low), self.high)) - low) / (high - low)
         return self.left + share * (self.right - self.left)
 
     def axis(self, top: float, label: str) -> Iterator[Part]:

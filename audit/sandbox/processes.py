@@ -111,25 +111,24 @@ class Deadline:
     """
 
     def __init__(self, limit_s: float) -> None:
-        self._start, self._limit_s, self._waited_s = time.monotonic(), limit_s, _waited_s()
+        self._start, self._limit_s, self._before = time.monotonic(), limit_s, _waited_ns()
 
     def over(self) -> bool:
         """Whether the limit is over."""
         passed_s = time.monotonic() - self._start
         if passed_s <= self._limit_s:
             return False
-        return passed_s > MOST_PATIENCE * self._limit_s or passed_s - (_waited_s() - self._waited_s) > self._limit_s
+        waited_ns = max((now - self._before.get(one, 0) for one, now in _waited_ns().items()), default=0)
+        return passed_s > MOST_PATIENCE * self._limit_s or passed_s - waited_ns / 1e9 > self._limit_s
 
 
-def _waited_s() -> float:
-    """Seconds for which the descendant that waited longest was ready to run and had no processor."""
-    return max((_waited_ns(process) for process in descendants()), default=0) / 1e9
-
-
-def _waited_ns(process: int) -> int:
-    with suppress(OSError, IndexError, ValueError):
-        return int((_PROC / str(process) / "schedstat").read_text(encoding="ascii").split()[1])
-    return 0
+def _waited_ns() -> dict[int, int]:
+    """The nanoseconds for which each descendant was ready to run and had no processor."""
+    found = {}
+    for process in descendants():
+        with suppress(OSError, IndexError, ValueError):
+            found[process] = int((_PROC / str(process) / "schedstat").read_text(encoding="ascii").split()[1])
+    return found
 
 
 class Usage:

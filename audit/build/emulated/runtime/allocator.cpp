@@ -10,7 +10,6 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "cuemu/torch_text.h"  // first: torch's own declaration would hide the symbol
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 

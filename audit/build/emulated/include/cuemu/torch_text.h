@@ -1,5 +1,6 @@
 // The text of an assertion that torch's tensors make in every source. Its code is compiled once, in runtime/torch_text.cpp.
 #pragma once
+#ifndef __ASSEMBLER__
 #include <c10/util/StringUtil.h>
 
 namespace c10::detail {
@@ -10,3 +11,4 @@ struct _str_wrapper<const char*, const int&> final {
 };
 
 }  // namespace c10::detail
+#endif
