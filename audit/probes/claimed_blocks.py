@@ -76,10 +76,8 @@ def conclude(seen: Seen) -> Answer:
         text += f": expected a tensor of shape {seen['due']}, got one of shape {seen['returned']}"
         return failed(text, "hint" if seen["reads_back"] else "proved")
     if "follows_fresh_shared" in seen:
-        text += (
-            ": elements of the result that follow what shared memory held before the kernel wrote it, or a lane that "
-        )
-        text += f"takes no part: {seen['follows_fresh_shared']:,}"
+        text += ": elements of the result that follow what shared memory held before the kernel wrote it, "
+        text += f"or a lane that takes no part: {seen['follows_fresh_shared']:,}"
         return failed(text, "undefined", line=seen["line"])
     if "blocks" not in seen:
         return (passed if seen["right"] else failed)(f"{text}: {sentence(seen)}")

@@ -41,10 +41,8 @@ def runtime(progress: Callable[[str], None], *, folder: Path | None = None) -> P
         progress("compiling the emulated device's runtime (once)")
         texts = sorted(each for each in named.runtime.iterdir() if each.suffix in (".cpp", ".S"))
         headers = [f"-I{named.include}", f"-isystem{tools.torch / 'include'}"]
-        headers += [
-            "-include",
-            f"{named.prefix}/torch_text.h",
-        ]  # before torch's own declaration, which hides the symbol
+        # First in every file: torch's own declaration would hide the symbol.
+        headers += ["-include", f"{named.prefix}/torch_text.h"]
         arguments = [*_RUNTIME_FLAGS, *headers, *map(str, texts), "-o", f"lib{named.prefix}.so"]
         succeeded, log = toolchain.compile_file(arguments, folder=unfinished, reads=[named.folder])
         if not succeeded:
