@@ -41,6 +41,10 @@ class ClaimFolder:
         """Return the variant's file."""
         return self.path / variant.file
 
+    def digest_of(self, variant: Variant) -> str:
+        """Return the SHA-256 of the variant's file."""
+        return next(source.sha256 for source in self.audited.sources if source.file == variant.file)
+
 
 def shown(path: Path) -> str:
     """Return a path as it can be typed again: a claim's name, a path within the working folder, or a name alone."""

@@ -12,6 +12,7 @@ import pytest
 from audit import claims
 from audit.apps import cli
 from audit.apps.selftest import SelfTest, command, controls, read, run, write
+from audit.apps.selftest.score import shortfalls
 from audit.model.errors import BadInput
 from audit.run.pool import Workers
 
@@ -19,7 +20,12 @@ PAIR = ("coverage_bad", "coverage_good")
 
 
 def execute(
-    root: Path, workers: Workers, *, json: bool = False, out: Path | None = None, seed: int | None = None
+    root: Path,
+    workers: Workers,
+    *,
+    json: bool = False,
+    out: Path | None = None,
+    seed: int | None = None,
 ) -> int:
     """`audit self-test --device emulated` with the controls of that folder."""
     with pytest.MonkeyPatch.context() as patch:
@@ -117,6 +123,28 @@ def test_a_machine_where_a_certain_answer_is_wrong_is_not_blessed(
     left = read(tmp_path / "self_test.json")
     assert not left.blessed
     assert left.rows == ()
+
+
+def test_a_self_test_that_was_cut_goes_on_where_it_ended(
+    root: Path, record: SelfTest, workers: Workers, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both, out = tmp_path / "kernels", tmp_path / "self_test.json"
+    copy(claims.KERNELS / "controls", Path(shutil.copytree(root, both)) / "controls", ("order_bad", "order_good"))
+    cut = record.model_copy(update={"unasked": ("controls",)})
+    assert shortfalls(cut) == ["cut before it asked controls: the same command goes on"]
+    write(cut, out)
+    assert execute(both, workers, out=out) == 0
+    whole = read(out)
+    assert [one.control for one in whole.rows] == ["order_bad", "order_good", "coverage_bad", "coverage_good"]
+    assert whole.rows[2:] == record.rows
+    assert whole.environment == record.environment
+    assert whole.seconds > record.seconds
+    assert whole.unasked == ()
+    said = capsys.readouterr().out
+    assert [line.split("controls ")[1] for line in said.splitlines() if line.endswith("2 kernels")] == [
+        "triangular_mm: 2 kernels",
+        "controls: 2 kernels",
+    ]
 
 
 def test_bad_files_are_one_sentence(record: SelfTest, tmp_path: Path) -> None:

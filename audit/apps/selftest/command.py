@@ -9,7 +9,7 @@ from typing import Annotated
 
 from audit.apps.commands.declare import Arg, Device
 from audit.apps.selftest.controls import run
-from audit.apps.selftest.record import Row, SelfTest, read, to_json, write
+from audit.apps.selftest.record import Row, SelfTest, read, to_json
 from audit.apps.selftest.score import differences, rates, shortfalls
 from audit.judge import evidence
 from audit.model import sanitizer
@@ -25,7 +25,9 @@ def self_test(
     *,
     device: Device = "auto",
     json: Annotated[bool, Arg("print the record instead of the matrix, and the progress on stderr")] = False,
-    out: Annotated[Path | None, Arg("also write the record there", "FILE")] = None,
+    out: Annotated[
+        Path | None, Arg("also write the record there, growing; goes on with one that was cut", "FILE")
+    ] = None,
     seed: Annotated[int | None, Arg("the seed a record names, to reproduce its answers", "N")] = None,
     against: Annotated[Path | None, Arg("an earlier record: exit 1 where an answer differs from it", "FILE")] = None,
     blind: Annotated[bool, Arg("the controls whose writers had read the documentation alone")] = False,
@@ -40,9 +42,7 @@ def self_test(
     before = None if against is None else read(against)
     progress = Progress(sys.stderr if json else None)
     seed = before.environment.seeds[0] if before is not None and seed is None else seed
-    record = run(device, blind=blind, entropy=seed, progress=progress)
-    if out is not None:
-        write(record, out)
+    record = run(device, blind=blind, entropy=seed, out=out, progress=progress)
     if json:
         print(to_json(record), end="")
     else:

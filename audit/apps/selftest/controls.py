@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import secrets
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from audit import claims, judge
-from audit.apps.selftest.record import Check, SelfTest
+from audit.apps.selftest.record import Check, Row, SelfTest, read, write
 from audit.apps.selftest.score import row
 from audit.audit import Audit
 from audit.build.devices import choose
 from audit.claims import ClaimFolder
-from audit.model import Record
+from audit.model import Record, Variant
+from audit.model.errors import BadInput
 from audit.model.run_directory import Scratch
 from audit.report.progress import Progress
 from audit.run import environment
@@ -29,17 +31,18 @@ BLIND = "controls_blind"
 CLAIM = "triangular_mm"
 WRONG, RIGHT = "claimed", "fixed_grid2d"
 """The two variants of the first claim whose answers are beyond doubt on any device."""
-CORES_A_FOLDER = 4
+CORES_A_FOLDER = 2
 """Folders are audited side by side, one for so many cores, and two on few: on two cores each keeps 1.2 of them busy."""
 EXPECTED = {WRONG: "failed", RIGHT: "passed"}
 
 
-def run(
+def run(  # noqa: PLR0913  # one argument an option of the command
     device: str,
     *,
     root: Path = claims.KERNELS,
     blind: bool = False,
     entropy: int | None = None,
+    out: Path | None = None,
     workers: Workers | None = None,
     progress: Progress,
 ) -> SelfTest:
@@ -50,43 +53,83 @@ def run(
         root: the folder that holds the claim folders.
         blind: ask the blind controls instead of all others.
         entropy: the seed of all inputs; None draws one.
+        out: the file of the record, which grows folder by folder; one that was cut there goes on.
         workers: enough processes for the folders at work at once, which are not ended; None starts them.
         progress: shows the work.
 
     Raises:
-        BadInput: the device cannot be used here, or a folder of controls is broken.
+        BadInput: the device cannot be used here, a folder of controls is broken, or `out` cannot be read or written.
     """
     started = time.monotonic()
-    seed = secrets.randbits(62) if entropy is None else entropy
+    earlier = _cut(out, entropy)
+    seed = earlier.environment.seeds[0] if earlier else secrets.randbits(62) if entropy is None else entropy
     known = folders(root, blind=blind)
-    beyond_doubt = certain(root)
     at_once = max(min(2, jobs()), jobs() // CORES_A_FOLDER)
     with ExitStack() as opened:
         pool = workers or opened.enter_context(Workers(places(at_once)))
         threads = opened.enter_context(ThreadPoolExecutor(at_once))
         ask = partial(_audited, device=device, entropy=seed, workers=pool, progress=progress)
-        first = ask(beyond_doubt)
-        states = {rung.variant: rung.state for rung in judge.ladder(beyond_doubt.claim, first.findings)}
-        checks = tuple(
-            Check(control=f"{beyond_doubt.claim.name}/{name}", expected=expected, found=states.get(name, "not asked"))
-            for name, expected in EXPECTED.items()
-        )
+        first, checks = _beyond_doubt(certain(root), ask)
+        if earlier and earlier.device != first.device:
+            raise BadInput(f"{out}: a self-test of {earlier.device.name} that was cut; choose another file")
         asked = known if all(check.passed for check in checks) else []
-        longest_first = sorted(asked, key=lambda folder: -len(folder.claim.variant))
-        records = dict(zip((one.path for one in longest_first), threads.map(ask, longest_first), strict=True))
-    rows = [
-        row(folder.path.relative_to(root.resolve()).as_posix(), folder, one, findings=records[folder.path].findings)
-        for folder in asked
-        for one in folder.claim.variant
-        if one.role in ROLES
-    ]
-    return SelfTest(
-        device=first.device,
-        environment=environment.describe(seeds=(seed,)).model_copy(update={"sandbox": first.environment.sandbox}),
-        seconds=round(time.monotonic() - started, 1),
-        checks=checks,
-        rows=tuple(rows),
+        rows = {folder.path: _answered(earlier, folder, root) for folder in asked}
+        about = earlier.environment if earlier else environment.describe(seeds=(seed,))
+        about = about.model_copy(update={"sandbox": first.environment.sandbox})
+
+        def kept() -> SelfTest:
+            record = SelfTest(
+                device=first.device,
+                environment=about,
+                seconds=round(time.monotonic() - started + (earlier.seconds if earlier else 0), 1),
+                checks=checks,
+                rows=tuple(one for folder in asked for one in rows[folder.path]),
+                unasked=tuple(_place(folder, root) for folder in asked if not rows[folder.path]),
+            )
+            if out is not None:
+                write(record, out)
+            return record
+
+        left = [folder for folder in asked if not rows[folder.path]]
+        longest_first = sorted(left, key=lambda folder: -len(folder.claim.variant))
+        at_work = {threads.submit(ask, folder): folder for folder in longest_first}
+        for answer in as_completed(at_work):
+            folder, findings = at_work[answer], answer.result().findings
+            place = _place(folder, root)
+            rows[folder.path] = [row(place, folder, one, findings=findings) for one in _controls(folder)]
+            kept()
+        return kept()
+
+
+def _cut(out: Path | None, entropy: int | None) -> SelfTest | None:
+    """Return the record in `out` of a self-test with that seed (None: any) which was cut, if there is one."""
+    earlier = read(out) if out is not None and out.exists() else None
+    return earlier if earlier and earlier.unasked and entropy in (None, *earlier.environment.seeds) else None
+
+
+def _beyond_doubt(folder: ClaimFolder, ask: Callable[[ClaimFolder], Record]) -> tuple[Record, tuple[Check, ...]]:
+    first = ask(folder)
+    states = {rung.variant: rung.state for rung in judge.ladder(folder.claim, first.findings)}
+    checks = (
+        Check(control=f"{folder.claim.name}/{name}", expected=expected, found=states.get(name, "not asked"))
+        for name, expected in EXPECTED.items()
     )
+    return first, tuple(checks)
+
+
+def _answered(earlier: SelfTest | None, folder: ClaimFolder, root: Path) -> list[Row]:
+    """Return the rows of an earlier self-test about this folder; none where one of its controls is another file now."""
+    rows = [one for one in earlier.rows if one.folder == _place(folder, root)] if earlier else []
+    now = {one.name: folder.digest_of(one) for one in _controls(folder)}
+    return rows if {one.control: one.sha256 for one in rows} == now else []
+
+
+def _controls(folder: ClaimFolder) -> list[Variant]:
+    return [one for one in folder.claim.variant if one.role in ROLES]
+
+
+def _place(folder: ClaimFolder, root: Path) -> str:
+    return folder.path.relative_to(root.resolve()).as_posix()
 
 
 def _audited(folder: ClaimFolder, *, device: str, entropy: int, workers: Workers, progress: Progress) -> Record:
@@ -107,7 +150,7 @@ def folders(root: Path = claims.KERNELS, *, blind: bool = False) -> list[ClaimFo
     """The claim folders at any depth below `root` that hold controls, sorted by path: all blind ones, or all others."""
     paths = [path.parent for path in sorted(root.rglob("claim.toml")) if (BLIND in path.parts) is blind]
     found = (claims.load(str(path)) for path in paths)
-    return [folder for folder in found if any(variant.role in ROLES for variant in folder.claim.variant)]
+    return [folder for folder in found if _controls(folder)]
 
 
 def certain(root: Path = claims.KERNELS) -> ClaimFolder:

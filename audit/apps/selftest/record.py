@@ -63,7 +63,10 @@ class Check(Frozen):
 
 
 class SelfTest(Frozen):
-    """One self-test of one device; without rows where the checks did not pass and nothing else was asked."""
+    """One self-test of one device; without rows where the checks did not pass and nothing else was asked.
+
+    `unasked` are the folders of controls that one which was cut had still to ask.
+    """
 
     schema_: Literal[1, 2] = Field(default=SCHEMA, alias="schema")
     device: Device
@@ -71,6 +74,7 @@ class SelfTest(Frozen):
     seconds: float
     checks: tuple[Check, ...]
     rows: tuple[Row, ...] = ()
+    unasked: tuple[str, ...] = ()
 
     @property
     def blessed(self) -> bool:

@@ -67,7 +67,7 @@ def row(place: str, folder: ClaimFolder, variant: Variant, *, findings: Iterable
     return Row(
         folder=place,
         control=variant.name,
-        sha256=next(source.sha256 for source in folder.audited.sources if source.file == variant.file),
+        sha256=folder.digest_of(variant),
         role="known_bad" if bad else "known_good",
         mechanism=mechanism(folder, variant),
         probe=variant.probe,
@@ -115,6 +115,8 @@ def shortfalls(record: SelfTest) -> list[str]:
         failed = [check for check in record.checks if not check.passed]
         what = "; ".join(f"{check.control} must come out {check.expected}, not {check.found}" for check in failed)
         return [f"this machine must not audit anything: {what}"]
+    if record.unasked:
+        return [f"cut before it asked {', '.join(record.unasked)}: the same command goes on"]
     known, aim = rates(record.rows), AIMS[record.device.kind]
     unclear = known.known_good - known.passed - known.falsely_failed - known.not_concluded
     reasons = []
