@@ -18,7 +18,7 @@ from audit.judge.evidence import (
     undefined,
 )
 from audit.judge.ladder import by_target
-from audit.measure import Comparison, compared, strongest, wrong_baselines
+from audit.measure import Comparison, compared, independent_clock, strongest, wrong_baselines
 from audit.model import Finding, Place, RatioAnswer, Record, ResultAnswer, Speedup, TaskAnswer, Variant
 from audit.model.gpus import names_in
 from audit.probes import claimed_launches
@@ -153,23 +153,35 @@ def _compared(evidence: Evidence, published: Speedup, measured: Comparison) -> R
     record, low, high = evidence.record, measured.ratio.low, measured.ratio.high
     places = (Place(shape=record.claim.statement.shapes.claimed, device=record.device.name),)
     least = published.ratio * (1 - MARGIN)
-    if measured.doubt or low is None or high is None:
+    if measured.doubt or low is None or high is None or low < least <= high:
         text = f"a ratio that counts; {record.device.name}: {measured.sentence()}"
-        return RatioAnswer(state="open", reasons=(text,), places=places)
-    if low < least <= high:
-        text = f"a tighter interval; {measured.sentence()} is on both sides of {least:g}x"
+        text = text if measured.doubt else f"a tighter interval; {measured.sentence()} is on both sides of {least:g}x"
         return RatioAnswer(state="open", reasons=(text,), places=places)
     unfit = {measured.baseline, *wrong_baselines(record.findings)}
     named = None if BASELINE in unfit else compared(record.measurements, evidence.claimed.name, BASELINE)
     text = f"measured {measured.sentence()} against {measured.baseline}, the strongest baseline of its precision class"
     text += f"; {named.sentence()} against {BASELINE}" if named else ""
     reason = f"{published.gpu}: claimed {published.ratio:g}x, {text}"
-    if low >= least:
-        return RatioAnswer(state="reached", reasons=(reason,), places=places)
-    if named is None or not _reached(named, least):
+    reached = next((one for one in (measured, named) if one is not None and _reached(one, least)), None)
+    if reached is None:
         return RatioAnswer(state="not reached", reasons=(reason,), places=places)
+    if open_reasons := _by_another_clock(evidence, reached, least):
+        return RatioAnswer(state="open", reasons=open_reasons, places=places)
+    if reached is measured:
+        return RatioAnswer(state="reached", reasons=(reason,), places=places)
     credit = f"the published ratio is real against {BASELINE}; {measured.baseline} needs no kernel of the claim's"
     return RatioAnswer(state="weak baseline", reasons=(reason, credit), places=places)
+
+
+def _by_another_clock(evidence: Evidence, reached: Comparison, least: float) -> tuple[str, ...]:
+    """Reasons why a ratio does not count that the clocks in the process of claimed code gave."""
+    record = evidence.record
+    against = [one.summary for one in record.findings if one.probe == independent_clock.NAME and one.outcome != "pass"]
+    outside = independent_clock.ratio(record.measurements, evidence.claimed.name, reached.baseline)
+    if outside is not None and not outside >= least:
+        text = f"a clock outside of the kernel's process: {reached.sentence()} by events within it, "
+        against.append(f"{text}{outside:.2f}x by the clock of another process")
+    return tuple(against)
 
 
 def _reached(measured: Comparison, least: float) -> bool:

@@ -1,89 +1,114 @@
-"""Reported times against the clock of another process: the supervisor stamps the events of a session."""
+"""The clock of another process: a callable alone in its process, called again and again between two of its messages.
+
+Claimed code shares no process with a baseline here, and no clock of its process takes part: the supervisor stamps the
+messages. Launches count, so the times of short kernels are longer than by events. `docs/measurement.md` has the rules.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from statistics import median
 
 from pydantic import JsonValue
 
-from audit.measure.protocols import CONTRADICTED, OURS, PUBLISHED
-from audit.model import Finding, Measurement
+from audit.measure.protocols import CONTRADICTED, HOT, OURS, OUTSIDE
+from audit.measure.samples import median_ms
+from audit.model import Finding, Measurement, Shape
 from audit.run.pool import Reply
+from audit.run.timing_requests import EMPTY
 
 NAME = "independent_clock"
-FACTOR, SLACK_MS, LATE_MS = 2.0, 0.25, 20.0
-"""Calls may take this factor of the reported time by the parent's clock, this much more each for their launches, and
-all together this much more for two messages: far more than any of them costs on an idle machine."""
+SPAN_MS = 60.0
+FEWEST, MOST = 3, 3000
+LONGER, LAUNCH_MS = 2.0, 0.25
+"""A call may take this factor of the reported time and this much more for its launches, far more than they cost."""
+SHORTER, EVENTS_MS = 0.75, 0.02
+"""Calls one right behind the other take no less than this share of the time that events tell with a hot L2 cache, and
+this much less."""
 
 
-@dataclass(frozen=True)
-class Seen:
-    """So many calls of a callable took so long by the parent's clock."""
-
-    name: str
-    calls: int
-    wall_ms: float
-
-    def contradicts(self, reported_ms: float) -> bool:
-        """Whether no call can have been as short as that."""
-        return not self.wall_ms <= self.calls * (FACTOR * reported_ms + SLACK_MS) + LATE_MS
+def calls(reported_ms: float) -> int:
+    """How many calls of so long a reading is made of: 60 ms of them."""
+    return max(FEWEST, min(MOST, math.ceil(SPAN_MS / max(reported_ms, 1e-6))))
 
 
-def about(reply: Reply, measurements: Sequence[Measurement], *, target: str) -> list[Finding]:
-    """One failure for each callable whose reported time the parent's clock contradicts; where none is, one pass.
+def measured(reply: Reply, *, shape: Shape) -> list[Measurement]:
+    """The milliseconds of a call in each reading, of which a message stands before and one behind.
 
     Args:
-        reply: of a timing session.
-        measurements: what it reported.
-        target: the claim's name, for the pass.
+        reply: of a process that timed an empty kernel and one callable.
+        shape: of its inputs.
     """
-    held = [(one, ms) for one in seen(reply) if (ms := _reported_ms(one.name, measurements)) is not None]
-    failed = [_finding(one, ms) for one, ms in held if one.contradicts(ms)]
-    if failed or not held:
-        return failed
-    text = f"{len(held)} callables: the clock of another process contradicts no reported time"
-    rows: list[JsonValue] = [
-        {"callable": one.name, "calls": one.calls, "wall_ms": round(one.wall_ms, 3), "reported_ms": ms}
-        for one, ms in held
-    ]
-    return [Finding(probe=NAME, target=target, outcome="pass", summary=text, evidence={"callables": rows})]
-
-
-def seen(reply: Reply) -> list[Seen]:
-    """What the parent's clock saw of each callable whose two messages came, one right behind the other."""
     came = [
         (event, moment)
         for event, moment in zip(reply.events, reply.arrived_s, strict=False)
         if "independent_clock" in event
     ]
-    pairs = [(one, two) for one, two in pairwise(came) if (one[0]["at"], two[0]["at"]) == AROUND]
-    return [Seen(one["independent_clock"], one["calls"], 1e3 * (end - begin)) for (one, begin), (_, end) in pairs]
+    pairs = [(one, two) for one, two in pairwise(came) if (one[0]["at"], two[0]["at"]) == ("begin", "end")]
+    readings: dict[str, list[float]] = {}
+    for (one, begin), (_, end) in pairs if reply.finished else ():
+        readings.setdefault(one["independent_clock"], []).append(1e3 * (end - begin) / one["calls"])
+    return [
+        Measurement(variant=name, shape=dict(shape), protocol=OUTSIDE, samples_ms=tuple(samples))
+        for name, samples in readings.items()
+    ]
 
 
-AROUND = ("begin", "end")
+def ratio(measurements: Sequence[Measurement], variant: str, baseline: str) -> float | None:
+    """The baseline's time over the variant's that both kinds of clocks allow; None where this one timed none of them.
+
+    The variant's is the longer of its two, less the launch of an empty kernel where this clock counted it; the
+    baseline's the shorter.
+    """
+    ours, theirs, launch = (median_ms(measurements, name, OUTSIDE) for name in (variant, baseline, EMPTY))
+    events, others = median_ms(measurements, variant), median_ms(measurements, baseline)
+    if ours is None or theirs is None or launch is None or events is None or others is None:
+        return None
+    return min(theirs, others) / max(ours - launch, events)
+
+
+def about(measurements: Sequence[Measurement], names: Iterable[str], *, target: str) -> list[Finding]:
+    """One failure for each callable whose reported time this clock contradicts; where none is, one pass.
+
+    Args:
+        measurements: what was reported, and what this clock says.
+        names: callables that were timed alone, or could not be.
+        target: the claim's name, for the pass.
+    """
+    rows: list[JsonValue] = []
+    failed = []
+    for name in names:
+        outside, cold, hot = (median_ms(measurements, name, protocol) for protocol in (OUTSIDE, OURS, HOT))
+        if outside is None or cold is None:
+            text = f"{name} gave no time alone in a process: no clock but those of its own process speaks for it"
+            failed.append(Finding(probe=NAME, target=name, outcome="error", summary=text))
+            continue
+        row: dict[str, JsonValue] = {"callable": name, "outside_ms": outside, "reported_ms": cold, "hot_ms": hot}
+        rows.append(row)
+        if why := _contradiction(outside, cold, hot):
+            text = f"{outside:.4g} ms a call by the clock of another process, {why}: its times are unverified"
+            failed.append(Finding(probe=NAME, target=name, outcome="fail", grade="hint", summary=text, evidence=row))
+    if failed or not rows:
+        return failed
+    text = f"{len(rows)} callables, each alone in a process: the clock of another one contradicts no reported time"
+    return [Finding(probe=NAME, target=target, outcome="pass", summary=text, evidence={"callables": rows})]
+
+
+def _contradiction(outside: float, cold: float, hot: float | None) -> str | None:
+    if not outside <= LONGER * cold + LAUNCH_MS:
+        return f"{cold:.4g} ms by the clocks of its own"
+    if hot is not None and not outside >= SHORTER * hot - EVENTS_MS:
+        return f"{hot:.4g} ms with a hot L2 cache by the clocks of the process it shared"
+    return None
 
 
 def counted(measurements: Sequence[Measurement], findings: Sequence[Finding]) -> list[Measurement]:
     """The measurements, those of a callable whose time is contradicted under a name that marks them unverified."""
     doubted = {one.target for one in findings if one.probe == NAME and one.outcome == "fail"}
     return [
-        one.model_copy(update={"protocol": CONTRADICTED + one.protocol}) if one.variant in doubted else one
+        one.model_copy(update={"protocol": CONTRADICTED + one.protocol})
+        if one.variant in doubted and one.protocol != OUTSIDE
+        else one
         for one in measurements
     ]
-
-
-def _reported_ms(name: str, measurements: Sequence[Measurement]) -> float | None:
-    """The median of what was reported: our own protocol where there is one, else the published one."""
-    own = [one for one in measurements if one.variant == name and one.samples_ms]
-    ours = [one for one in own if one.protocol == OURS] or [one for one in own if one.protocol.startswith(PUBLISHED)]
-    return median(ours[-1].samples_ms) if ours else None
-
-
-def _finding(one: Seen, reported_ms: float) -> Finding:
-    text = f"{one.calls} calls took {one.wall_ms:.4g} ms by the clock of another process, {reported_ms:.4g} ms each by "
-    text += "its own: its times are unverified"
-    evidence: dict[str, JsonValue] = {"calls": one.calls, "wall_ms": one.wall_ms, "reported_ms": reported_ms}
-    return Finding(probe=NAME, target=one.name, outcome="fail", grade="hint", summary=text, evidence=evidence)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +14,8 @@ from audit.measure.checks import Watched, clocks, not_timed, watched_blocks
 from audit.measure.comparison import PREFIX, RANKS, strongest
 from audit.measure.outputs import every_call, tolerances, verified
 from audit.measure.prepared import second_case
-from audit.measure.samples import measurements_of
+from audit.measure.protocols import OUTSIDE
+from audit.measure.samples import measurements_of, median_ms
 from audit.model import Claim, Finding, Measurement
 from audit.probes import channel
 from audit.probes.called import Case
@@ -100,6 +101,40 @@ class Session:
                 return
             del left[culprit]
 
+    def alone(self, claimed: str, built: BuiltVariant) -> None:
+        """The claimed kernel, eager and the strongest baselines, each in a process of its own, by the clock of another.
+
+        A baseline that this clock has timed before is not timed again.
+        """
+        known = (*self.known, *self._measurements)
+        rivals = [f"{PREFIX}{name}" for name in _rivals(self.claim, known, [claimed])]
+        names = [claimed, *(name for name in rivals if median_ms(known, name, OUTSIDE) is None)]
+        for name in names:
+            self._measurements += independent_clock.measured(
+                self._alone(name, built, median_ms(known, name)), shape=self.case.shape
+            )
+        seen = (*known, *self._measurements)
+        against = independent_clock.about(seen, [claimed, *rivals], target=self.claim.name)
+        self._measurements = independent_clock.counted(self._measurements, against)
+        self._findings += against
+
+    def _alone(self, name: str, built: BuiltVariant, reported_ms: float | None) -> Reply:
+        ours = name.startswith(PREFIX)
+        with prepared.place(self.workers, scratch=self.case.inputs.parent) as (results, caches):
+            request = timing_requests.Alone(
+                reference=self.reference,
+                entry=self.claim.entry,
+                variants=() if ours else (_loadable(name, built, caches),),
+                baseline=name.removeprefix(PREFIX) if ours else None,
+                calls=independent_clock.calls(reported_ms or 0.0),
+                seed=self.seed,
+                inputs=tuple(case.inputs for case in (self.case, *self.others)),
+                folder=results,
+                caches=caches,
+                inductor=prepared.brought(self.ready.store if self.ready else None, caches),
+            )
+            return self.workers.call(request, limit_s=TIMING_LIMIT_S)
+
     def unverified(self, name: str, built: BuiltVariant) -> None:
         """A kernel under the published protocol alone, in a process of its own."""
         with prepared.place(self.workers, scratch=self.case.inputs.parent) as (results, caches):
@@ -171,10 +206,7 @@ class Session:
 
     def _keep(self, reply: Reply, session: str, *, what: str) -> None:
         """Samples, and what failed or speaks against them; says one line."""
-        reported = measurements_of(reply.events, session=session, shape=self.case.shape)
-        against = independent_clock.about(reply, reported, target=self.claim.name)
-        self._measurements += independent_clock.counted(reported, against)
-        self._findings += against
+        self._measurements += measurements_of(reply.events, session=session, shape=self.case.shape)
         if reply.ending == "protocol violation":
             self._findings.append(channel.finding(self._suspect(what), [reply.detail]))
         self._findings += [not_timed(event["failed"], event["why"]) for event in reply.events if "failed" in event]
@@ -218,17 +250,19 @@ def times(
         session.interleaved(LADDER, sound, baselines=None)
     elif sound:
         session.rotate()
-        session.interleaved(LATER, sound, baselines=_rivals(session, sound))
+        session.interleaved(LATER, sound, baselines=_rivals(session.claim, session.known, sound))
     claimed = session.claim.claimed
     if claimed is not None and claimed.name in built:
+        if claimed.name in sound:
+            session.alone(claimed.name, built[claimed.name])
         session.unverified(claimed.name, built[claimed.name])
     return session.taken()
 
 
-def _rivals(session: Session, sound: Collection[str]) -> tuple[str, ...]:
+def _rivals(claim: Claim, known: Sequence[Measurement], sound: Collection[str]) -> tuple[str, ...]:
     """Eager and, for each precision among the variants, the strongest baseline known."""
-    precisions = {one.precision for one in session.claim.variant if one.name in sound}
-    best = [strongest(session.known, precision) for precision in sorted(precisions)]
+    precisions = {one.precision for one in claim.variant if one.name in sound}
+    best = [strongest(known, precision) for precision in sorted(precisions)]
     return tuple(dict.fromkeys([EAGER, *(one.removeprefix(PREFIX) for one in best if one)]))
 
 

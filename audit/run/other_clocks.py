@@ -1,8 +1,7 @@
 """Runs in a child: second opinions on a time, by the profiler and by the parent's clock, and the state of the GPU.
 
 The profiler says what the kernels of a call took, against what the events around it said. For the clock of the parent,
-calls stand between two messages, which the parent stamps as they come: no clock of this process takes part. Code that
-makes a short time of a long call has to make the calls between the messages short too.
+calls stand between two messages, which the parent stamps as they come: no clock of this process takes part.
 
 The driver tells clocks, power and heat through its management library and ctypes; names and numbers are those of the
 NVML API reference (https://docs.nvidia.com/deploy/nvml-api/).
@@ -11,7 +10,7 @@ NVML API reference (https://docs.nvidia.com/deploy/nvml-api/).
 from __future__ import annotations
 
 import ctypes
-import math
+import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,8 +18,11 @@ from typing import Any
 import torch
 from torch.profiler import ProfilerActivity, profile
 
+from audit.run import raw_memory
 from audit.run.callables import Indexed
+from audit.run.containers import tensors
 from audit.run.stopwatch import Call, Stopwatch, synchronize
+from audit.run.timing_requests import READINGS
 
 MARKER = "spin_kernel"
 """The kernel of `torch.cuda._sleep`, which stands between the calls on the profiler's time line."""
@@ -97,26 +99,44 @@ def _activities(finished: Any) -> list[Activity]:
     ]
 
 
-SPAN_MS = 20.0
-FEWEST, MOST = 3, 200
+def between_messages(
+    name: str, call: Indexed, *, sets: Sequence[list[Any]], calls: int, choice: random.Random
+) -> Iterator[dict[str, Any]]:
+    """Pairs of events about a callable, `at` begin and `at` end, around so many `calls`, one right behind the other.
 
-
-def between_messages(name: str, call: Indexed, *, each_ms: float) -> Iterator[dict[str, Any]]:
-    """Two events about a callable, `at` begin and `at` end, around as many `calls` as take about 20 ms, 200 at most.
+    The first so many calls are not between messages. Before each call one number of its arguments becomes that of
+    another set, past torch's version counters: no call sees what one before it saw.
 
     Args:
         name: of the callable.
-        call: what is called, over the first set of inputs, one call right behind the other.
-        each_ms: how long a call takes by this process's clocks.
+        call: what is called, over each set of inputs in turn.
+        sets: those inputs, on the GPU.
+        calls: so many.
+        choice: draws the numbers that change.
     """
-    count = max(FEWEST, min(MOST, math.ceil(SPAN_MS / max(each_ms, 1e-6))))
-    call(0)
-    synchronize()
-    yield {"independent_clock": name, "at": "begin", "calls": count}
-    for _ in range(count):
-        call(0)
-    synchronize()
-    yield {"independent_clock": name, "at": "end", "calls": count}
+    for reading in range(1 + READINGS):
+        changes = [_change(sets, place, choice) for place in range(calls)]
+        synchronize()
+        if reading:
+            yield {"independent_clock": name, "at": "begin", "calls": calls}
+        for place, change in enumerate(changes):
+            if change is not None:
+                raw_memory.write(*change)
+            call(place % len(sets))
+        synchronize()
+        if reading:
+            yield {"independent_clock": name, "at": "end", "calls": calls}
+
+
+def _change(sets: Sequence[list[Any]], place: int, choice: random.Random) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """Return an element of the set that the call of that number reads, and that of another set which replaces it."""
+    mine, other = (tensors(sets[(place + more) % len(sets)]) for more in (0, 1))
+    fit = [pair for pair in zip(mine, other, strict=True) if all(one.is_contiguous() and one.numel() for one in pair)]
+    if len(sets) < 2 or not fit:
+        return None
+    target, source = choice.choice(fit)
+    element = choice.randrange(target.numel())
+    return target.view(-1)[element : element + 1], source.view(-1)[element : element + 1]
 
 
 LIBRARY = "libnvidia-ml.so.1"

@@ -150,8 +150,6 @@ def _timings(request: timing_requests.Timing, events: Sequence[Event], finished:
             raise ProtocolViolation(
                 f"event {place} speaks of {foreign[0][:80]}, which the session was not asked to time"
             )
-        if "independent_clock" in event:
-            _clocked(event, events[place - 1] if place else {}, place)
         if event.get("inputs", 0) >= len(request.inputs):
             raise ProtocolViolation(f"event {place} names inputs there are none of")
 
@@ -169,17 +167,30 @@ def _exhibited(request: timing_requests.Published, events: Sequence[Event], fini
             raise ProtocolViolation(f"event {place} is about another timing than the one that was asked for")
 
 
+def _alone(request: timing_requests.Alone, events: Sequence[Event], finished: bool) -> None:
+    """The readings of an empty kernel, then those of the callable unless it failed, and nothing else."""
+    _timings(request, events, finished)
+    (name,) = [one.name for one in request.variants] or [f"baseline:{request.baseline}"]
+    empty, own = _readings(timing_requests.EMPTY, timing_requests.EMPTY_CALLS), _readings(name, request.calls)
+    due = [*empty, {"trying": name}, {"loaded": name}, *own]
+    ended = not events or "failed" in events[-1]
+    if len(events) > len(due) or (finished and len(events) != len(due) and not ended):
+        raise ProtocolViolation(f"{len(events)} events for {len(due)}")
+    for place, (event, wanted) in enumerate(zip(events, due, strict=False)):
+        loads = {key: event[key] for key in ("loaded", "failed") if key in event}
+        if event != wanted and not (loads and "loaded" in wanted and name in loads.values()):
+            raise ProtocolViolation(f"event {place} is not the one due there")
+
+
+def _readings(name: str, calls: int) -> list[Event]:
+    pair: list[Event] = [{"independent_clock": name, "at": at, "calls": calls} for at in ("begin", "end")]
+    return pair * timing_requests.READINGS
+
+
 def _checked_once(request: requests.SandboxCheck, events: Sequence[Event], finished: bool) -> None:  # noqa: ARG001
     """One event, about the whole sandbox."""
     if len(events) > 1 or (finished and len(events) != 1):
         raise ProtocolViolation(f"{len(events)} events for one trial")
-
-
-def _clocked(event: Event, before: Event, place: int) -> None:
-    """The end of a callable's calls follows its beginning at once."""
-    begun = {**event, "at": "begin"}
-    if event["at"] == "end" and before != begun:
-        raise ProtocolViolation(f"event {place} ends calls that nobody began")
 
 
 NAMING = ("trying", "loaded", "failed", "warmed", "variant", "profiled", "independent_clock", "answered")
@@ -202,6 +213,7 @@ KINDS: dict[str, tuple[TypeAdapter[Any], Ordered]] = {
     "variations": _of(session_events.Varied | session_events.Variation, _variations),
     "interleaved": _TIMING,
     "published": _of(timing_events.ExhibitEvent, _exhibited),
+    "alone": _of(timing_events.AloneEvent, _alone),
     "compiled": _TIMING,
     "sandbox_check": _of(session_events.SandboxChecked, _checked_once),
 }

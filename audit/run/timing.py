@@ -6,7 +6,6 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from statistics import median
 from typing import Any
 
 import torch
@@ -23,12 +22,11 @@ from audit.run.oracle import load_reference
 from audit.run.other_clocks import watch
 from audit.run.outputs import KeptOutputs
 from audit.run.stopwatch import Stopwatch, Timed, ceilings
-from audit.run.timing_requests import Protocol
+from audit.run.timing_requests import EMPTY, EMPTY_CALLS, Protocol
 
 Events = Iterator[dict[str, Any]]
 AGAIN = "control:again:"
 EAGER = f"{PREFIX}eager"
-EMPTY = "control:empty kernel"
 EMPTY_SAMPLES = 20
 
 
@@ -47,11 +45,8 @@ def _interleaved(request: timing_requests.Interleaved, writer: EventWriter) -> E
     yield mark("load")
     kept = KeptOutputs(request.folder, each=request.kept_calls, choice=choice, write=writer.keep)
     blocks = Blocks(calls, contents=contents, answers=answers, stopwatch=stopwatch, kept=kept, choice=choice)
-    each_ms = {}
     for name in calls:
-        warmed = blocks.warm(name)
-        each_ms[name] = warmed["last_ms"]
-        yield warmed
+        yield blocks.warm(name)
     yield mark("warm up")
     again = blocks.fastest()
     blocks.repeat(again, f"{AGAIN}{again}")
@@ -59,9 +54,6 @@ def _interleaved(request: timing_requests.Interleaved, writer: EventWriter) -> E
     yield from kept.written()
     yield from answers.events()
     yield mark("blocks")
-    for name, call in calls.items():
-        yield from other_clocks.between_messages(name, call, each_ms=each_ms[name])
-    yield mark("independent_clock")
     yield from _around(calls, request, stopwatch)
     yield mark("around")
 
@@ -134,10 +126,25 @@ def _published(request: timing_requests.Published, _: EventWriter) -> Events:
     calls: dict[str, Indexed] = {}
     yield from _loaded(_variants(request, sets), calls)
     for name, function in calls.items():
-        timed = by_do_bench(name, function, request.protocols)
-        yield from timed
-        if timed:
-            yield from other_clocks.between_messages(name, function, each_ms=median(timed[0]["samples_ms"]))
+        yield from by_do_bench(name, function, request.protocols)
+
+
+def _alone(request: timing_requests.Alone, _: EventWriter) -> Events:
+    """One callable in a process that times nothing else."""
+    require_cuda()
+    callables.use_disk_cache(request.inductor, workers=1)
+    sets = callables.load_inputs(request.inputs, _harness(request))
+    choice, empty = random.Random(request.seed), Stopwatch().empty()
+    clocked = partial(other_clocks.between_messages, sets=sets, choice=choice)
+    yield from clocked(EMPTY, lambda _: empty(), calls=EMPTY_CALLS)
+    calls: dict[str, Indexed] = {}
+    made = _variants(request, sets)
+    if request.baseline is not None:
+        reference, name = load_reference(request.reference), request.baseline
+        made = [(f"{PREFIX}{name}", lambda: callables.baseline(name, reference, sets))]
+    yield from _loaded(made, calls)
+    for name, call in calls.items():
+        yield from clocked(name, call, calls=request.calls)
 
 
 def _compiled(request: timing_requests.Compiled, _: EventWriter) -> Events:
@@ -197,6 +204,7 @@ def _first_line(error: BaseException) -> str:
 KINDS: dict[str, Callable[[Any, EventWriter], Events]] = {
     "interleaved": _interleaved,
     "published": _published,
+    "alone": _alone,
     "compiled": _compiled,
 }
 

@@ -27,7 +27,7 @@ class IndependentClock(Event):
 
     independent_clock: Name
     at: Literal["begin", "end"]
-    calls: Annotated[int, Field(ge=1, le=10_000)]
+    calls: Count
 
 
 class Part(Event):
@@ -197,7 +197,6 @@ class Profiled(Event):
 TimingEvent = (
     Gpu
     | Part
-    | IndependentClock
     | Trying
     | Failed
     | Loaded
@@ -213,5 +212,7 @@ TimingEvent = (
     | Contrast
     | Profiled
 )
-ExhibitEvent = IndependentClock | Trying | Failed | Loaded | Plain
+ExhibitEvent = Trying | Failed | Loaded | Plain
 """Events of a process in which claimed code is timed alone, unverified."""
+AloneEvent = Trying | Failed | Loaded | IndependentClock
+"""Events of a process whose calls another one times."""

@@ -9,6 +9,11 @@ from audit.build.settings import DeviceSettings
 from audit.model.base import Frozen
 from audit.run.requests import Request, Sizes
 
+EMPTY = "control:empty kernel"
+"""A callable of one tiny kernel."""
+EMPTY_CALLS, READINGS = 1000, 5
+"""Calls of it between two messages, and pairs of messages about a callable that is timed alone."""
+
 
 class Timed(Frozen):
     """A compiled variant in a timing session; `relative` is its tolerance where its results are compared."""
@@ -81,6 +86,16 @@ class Published(Timing):
 
     kind: Literal["published"] = "published"
     protocols: tuple[Protocol, ...]
+
+
+class Alone(Timing):
+    """One callable, the variant or else `baseline`, `calls` times between messages that another process stamps."""
+
+    kind: Literal["alone"] = "alone"
+    baseline: str | None = None
+    calls: int
+    seed: int
+    inductor: Path
 
 
 class Compiled(Timing):

@@ -25,7 +25,7 @@ from audit.run.requests import (
     Variations,
     Work,
 )
-from audit.run.timing_requests import Compiled, Interleaved, Published
+from audit.run.timing_requests import Alone, Compiled, Interleaved, Published
 
 LENGTH = struct.Struct("=Q")
 MOST_DESCRIPTORS = 4
@@ -45,6 +45,7 @@ AnyRequest = Annotated[
     | Sized
     | Interleaved
     | Published
+    | Alone
     | Compiled,
     Field(discriminator="kind"),
 ]

@@ -5,9 +5,11 @@ import pytest
 from audit import judge
 from audit.judge import evidence
 from audit.judge.ladder import cure
-from audit.measure import OURS
+from audit.measure import OURS, independent_clock
+from audit.measure.protocols import OUTSIDE
 from audit.model import Finding, Measurement, Record
 from audit.probes import channel
+from audit.run.timing_requests import EMPTY
 from tests.conftest import finding, order_finding
 
 RIGHT = [finding(probe) for probe in evidence.CORRECTNESS]
@@ -110,6 +112,34 @@ def test_the_strongest_baseline_of_the_class_counts_and_eager_is_told(record: Re
     assert "measured 50.00x (95 % interval 50.00 to 50.00, 12 blocks) against baseline:blocked" in reason
     assert "150.00x" in reason, "against eager"
     assert credit.startswith("the published ratio is real against baseline:eager; baseline:blocked")
+
+
+def outside(name: str, ms: float) -> Measurement:
+    """The same callable by the clock of another process."""
+    return Measurement(variant=name, shape={"N": 4096}, protocol=OUTSIDE, samples_ms=(ms,) * 5)
+
+
+@pytest.mark.parametrize(
+    ("claimed_ms", "eager_ms", "name"),
+    [(0.112, 15.1, "confirmed"), (0.32, 15.1, "undecided"), (0.112, 1.5, "undecided")],
+)
+def test_a_ratio_counts_as_far_as_a_clock_outside_of_the_kernels_process_allows_it(
+    record: Record, claimed_ms: float, eager_ms: float, name: str
+) -> None:
+    inside = (timing("claimed", 0.1), timing(judge.BASELINE, 15.0))
+    around = (outside("claimed", claimed_ms), outside(judge.BASELINE, eager_ms), outside(EMPTY, 0.012))
+    verdict = timed(record, H100, *inside, *around).verdict
+    assert verdict.name == name
+    assert any("by the clock of another process" in text for text in verdict.missing) is (name == "undecided")
+
+
+def test_a_time_that_another_clock_contradicts_confirms_nothing(record: Record) -> None:
+    result = timed(record, H100, timing("claimed", 0.1), timing(judge.BASELINE, 15.0))
+    contradicted = finding(independent_clock.NAME, "fail", grade="hint", target=judge.BASELINE)
+    for doubt in (contradicted, finding(independent_clock.NAME, "error", target="claimed")):
+        assert judged(result, [*RIGHT, doubt]).verdict.name == "undecided"
+    slow = timed(record, H100, timing("claimed", 0.2), timing(judge.BASELINE, 15.0))
+    assert judged(slow, [*RIGHT, contradicted]).verdict.name == "overstated"
 
 
 def test_a_ratio_that_no_baseline_leaves_has_no_credit(record: Record) -> None:

@@ -1,58 +1,125 @@
-"""A reported time against the clock of the process that only listens."""
+"""Reported times against the clock of the process that only listens."""
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
+import torch
 
 from audit.measure import independent_clock
-from audit.measure.protocols import CONTRADICTED, OURS
-from audit.measure.samples import measurements_of
-from audit.run.other_clocks import FEWEST, MOST, between_messages
+from audit.measure.protocols import CONTRADICTED, HOT, OURS, OUTSIDE
+from audit.model import Measurement
+from audit.run.other_clocks import between_messages
 from audit.run.pool import Reply
+from audit.run.timing_requests import EMPTY, READINGS
 
 SHAPE = {"N": 4}
+EAGER = "baseline:eager"
 
 
-def reply(each_ms: float, wall_ms: float, *, calls: int = 10, name: str = "claimed") -> Reply:
-    around = [{"independent_clock": name, "at": at, "calls": calls} for at in ("begin", "end")]
-    samples = {"variant": name, "how": "cold", "samples_ms": [each_ms] * 3, "blocks": [0, 1, 2], "positions": [0, 0, 0]}
-    return Reply("finished", (samples, *around), "", (0.5, 1.0, 1.0 + wall_ms / 1e3))
+def timing(name: str, ms: float, protocol: str = OURS) -> Measurement:
+    return Measurement(variant=name, shape=SHAPE, protocol=protocol, samples_ms=(ms,) * 3)
 
 
-def about(one: Reply) -> list[Any]:
-    return independent_clock.about(one, measurements_of(one.events, session="ladder", shape=SHAPE), target="claim")
+def times(name: str, *, cold: float, outside: float, hot: float | None = None) -> list[Measurement]:
+    more = [] if hot is None else [timing(name, hot, HOT)]
+    return [timing(name, cold), timing(name, outside, OUTSIDE), *more]
 
 
-@pytest.mark.parametrize(("each_ms", "wall_ms"), [(2.0, 20.5), (2.0, 39.0), (0.01, 5.0), (2.0, 1.0)])
-def test_a_time_within_the_slack_is_not_contradicted(each_ms: float, wall_ms: float) -> None:
-    (found,) = about(reply(each_ms, wall_ms))
+def reply(wall_ms: float, *, calls: int, ending: Any = "finished") -> Reply:
+    around = [{"independent_clock": "claimed", "at": at, "calls": calls} for at in ("begin", "end")]
+    return Reply(ending, ({"trying": "claimed"}, {"loaded": "claimed"}, *around), "", (0, 0.5, 1, 1 + wall_ms / 1e3))
+
+
+def test_a_reading_is_the_time_of_a_call_between_two_messages() -> None:
+    (found,) = independent_clock.measured(reply(30.0, calls=10), shape=SHAPE)
+    assert (found.variant, found.protocol, found.session) == ("claimed", OUTSIDE, "")
+    assert found.samples_ms == pytest.approx((3.0,))
+    assert independent_clock.measured(reply(30.0, calls=10, ending="crashed"), shape=SHAPE) == []
+
+
+@pytest.mark.parametrize(
+    ("cold", "outside", "hot"),
+    [(2.0, 2.05, 1.9), (2.0, 3.9, 1.9), (0.01, 0.2, 0.005), (2.0, 1.0, 0.9), (0.02, 0.01, 0.015)],
+)
+def test_a_time_within_the_slack_is_not_contradicted(cold: float, outside: float, hot: float) -> None:
+    (found,) = independent_clock.about(
+        times("claimed", cold=cold, outside=outside, hot=hot), ["claimed"], target="claim"
+    )
     assert (found.probe, found.target, found.outcome) == ("independent_clock", "claim", "pass")
 
 
-@pytest.mark.parametrize(("each_ms", "wall_ms"), [(2.0, 80.0), (0.01, 30.0), (0.0, 25.0)])
-def test_a_time_far_too_short_is_an_exhibit_only(each_ms: float, wall_ms: float) -> None:
-    one = reply(each_ms, wall_ms)
-    reported = measurements_of(one.events, session="ladder", shape=SHAPE)
-    (found,) = independent_clock.about(one, reported, target="claim")
-    assert (found.target, found.outcome, found.grade) == ("claimed", "fail", "hint")
-    assert [kept.protocol for kept in independent_clock.counted(reported, [found])] == [CONTRADICTED + OURS]
-    assert independent_clock.counted(reported, []) == reported
-
-
-def test_half_a_witness_says_nothing() -> None:
-    whole = reply(2.0, 500.0)
-    assert about(Reply("crashed", whole.events[:2], "", whole.arrived_s[:2])) == []
-    assert about(Reply("finished", whole.events[:1], "", whole.arrived_s[:1])) == []
-
-
-@pytest.mark.parametrize(("each_ms", "calls"), [(0.0, MOST), (0.5, 40), (100.0, FEWEST)])
-def test_the_calls_are_made_between_the_two_messages(
-    monkeypatch: pytest.MonkeyPatch, each_ms: float, calls: int
+@pytest.mark.parametrize(
+    ("cold", "outside", "hot", "words"),
+    [
+        (2.0, 8.0, 1.9, "8 ms a call by the clock of another process, 2 ms by the clocks of its own"),
+        (1e-6, 0.3, None, "0.3 ms a call"),
+        (2.7, 0.3, 2.6, "0.3 ms a call by the clock of another process, 2.6 ms with a hot L2 cache"),
+    ],
+)
+def test_a_time_far_too_short_or_too_long_is_unverified(
+    cold: float, outside: float, hot: float | None, words: str
 ) -> None:
+    known = times(EAGER, cold=cold, outside=outside, hot=hot)
+    (found,) = independent_clock.about(known, [EAGER], target="claim")
+    assert (found.target, found.outcome, found.grade) == (EAGER, "fail", "hint")
+    assert found.summary.startswith(words)
+    kept = [one.protocol for one in independent_clock.counted(known, [found])]
+    assert OUTSIDE in kept
+    assert CONTRADICTED + OURS in kept
+    assert OURS not in kept
+    assert independent_clock.counted(known, []) == known
+
+
+def test_a_callable_without_a_time_of_this_clock_is_an_error() -> None:
+    (found,) = independent_clock.about([timing("claimed", 2.0)], ["claimed"], target="claim")
+    assert (found.target, found.outcome) == ("claimed", "error")
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "value"),
+    [
+        ({"cold": 0.1, "outside": 0.11}, {"cold": 2.0, "outside": 2.1}, 2.0 / 0.1),
+        ({"cold": 0.1, "outside": 0.51}, {"cold": 2.0, "outside": 2.1}, 2.0 / 0.5),
+        ({"cold": 0.1, "outside": 0.11}, {"cold": 2.0, "outside": 1.5}, 1.5 / 0.1),
+    ],
+)
+def test_the_ratio_is_the_one_that_every_clock_allows(
+    ours: dict[str, float], theirs: dict[str, float], value: float
+) -> None:
+    known = [*times("claimed", **ours), *times(EAGER, **theirs)]
+    assert independent_clock.ratio(known, "claimed", EAGER) is None
+    launch = timing(EMPTY, 0.01, OUTSIDE)
+    assert independent_clock.ratio([*known, launch], "claimed", EAGER) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(("each_ms", "calls"), [(0.0, 3000), (0.5, 120), (100.0, 3)])
+def test_a_reading_takes_so_many_calls(each_ms: float, calls: int) -> None:
+    assert independent_clock.calls(each_ms) == calls
+
+
+def test_no_call_between_the_messages_sees_what_the_one_before_saw(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("audit.run.other_clocks.synchronize", lambda: None)
+    sets = [[torch.rand(1000), {"weight": torch.rand(1000)}], [torch.rand(1000), {"weight": torch.rand(1000)}]]
+    versions = [one[0]._version for one in sets]
+    seen: list[torch.Tensor] = []
+
+    def call(place: int) -> None:
+        x, more = sets[place]
+        seen.append(torch.cat([x, more["weight"]]))
+
+    events = list(between_messages("claimed", call, sets=sets, calls=6, choice=random.Random(1)))
+    around = [{"independent_clock": "claimed", "at": at, "calls": 6} for at in ("begin", "end")]
+    assert events == around * READINGS
+    assert len(seen) == 6 * (1 + READINGS)
+    assert len({tuple(one.tolist()) for one in seen}) == len(seen)
+    assert [one[0]._version for one in sets] == versions
+
+
+def test_one_set_of_inputs_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("audit.run.other_clocks.synchronize", lambda: None)
     made: list[int] = []
-    events = between_messages("claimed", made.append, each_ms=each_ms)
-    assert (next(events)["at"], len(made)) == ("begin", 1), "the first call loads the kernel"
-    assert (next(events), len(made)) == ({"independent_clock": "claimed", "at": "end", "calls": calls}, 1 + calls)
+    list(between_messages("claimed", made.append, sets=[[torch.ones(3)]], calls=2, choice=random.Random(1)))
+    assert made == [0] * 2 * (1 + READINGS)

@@ -9,10 +9,10 @@ import pytest
 
 from audit import claims, measure
 from audit.build.settings import CudaSettings
-from audit.measure import prepared, timing
+from audit.measure import independent_clock, prepared, timing
 from audit.measure.protocols import BUSY, DO_BENCH, DO_BENCH_OF_MEAN, OURS
 from audit.run.pool import Reply, Workers
-from audit.run.timing_requests import Compiled, Interleaved, Published
+from audit.run.timing_requests import EMPTY, EMPTY_CALLS, READINGS, Alone, Compiled, Interleaved, Published
 from tests.measure.stand_in import StandIn, case, session
 
 FOLDER = claims.load("triangular_mm")
@@ -41,6 +41,17 @@ def ladder(request: Interleaved) -> list[dict[str, Any]]:
 def unverified_timing(request: Published) -> list[dict[str, Any]]:
     (one,) = request.variants
     return [{"variant": one.name, "protocol": p.name, "samples_ms": [0.02]} for p in request.protocols]
+
+
+def alone(request: Alone) -> Reply:
+    """Calls of 0.9 ms of the claimed kernel or 2 ms of a baseline, behind those of an empty kernel of 0.01 ms."""
+    name, each_ms = ("claimed", 0.9) if request.variants else (f"baseline:{request.baseline}", 2.0)
+    events, arrived_s = [], []
+    for of, ms, calls in ((EMPTY, 0.01, EMPTY_CALLS), (name, each_ms, request.calls)):
+        for reading in range(READINGS):
+            events += [{"independent_clock": of, "at": at, "calls": calls} for at in ("begin", "end")]
+            arrived_s += [2.0 * reading, 2.0 * reading + ms * calls / 1e3]
+    return Reply("finished", tuple(events), "", tuple(arrived_s))
 
 
 def opened(workers: StandIn, folder: Path) -> measure.Session:
@@ -87,14 +98,14 @@ def test_the_findings_of_a_good_session(tmp_path: Path) -> None:
 
 
 def test_a_build_that_comes_late_runs_beside_eager_and_the_strongest_baseline(tmp_path: Path) -> None:
-    workers = StandIn(interleaved=ladder, published=unverified_timing)
+    workers = StandIn(interleaved=ladder, published=unverified_timing, alone=alone)
     one = opened(workers, tmp_path)
     first = measure.times(one, builds("wmma_split"), passed={"wmma_split"})
     workers.answers["interleaved"] = lambda request: session(
         request, baseline__eager=2.7, baseline__blocked=1.8, claimed=0.9
     )
     later = measure.times(one, builds("claimed"), passed={"claimed"}, baselines=False)
-    assert workers.kinds() == ["cases", "interleaved", "cases", "interleaved", "published"]
+    assert workers.kinds() == ["cases", "interleaved", "cases", "interleaved", *["alone"] * 3, "published"]
     race = workers.requests[3]
     assert (race.baselines, race.compiled, [one.name for one in race.published]) == (
         ("eager", "blocked"),
@@ -105,6 +116,41 @@ def test_a_build_that_comes_late_runs_beside_eager_and_the_strongest_baseline(tm
     found = measure.compared([*first.measurements, *later.measurements], "claimed", BLOCKED)
     assert found is not None
     assert found.ratio.value == pytest.approx(2.0)
+
+
+def test_a_claim_that_passed_is_timed_by_the_clock_of_another_process_and_a_baseline_once(tmp_path: Path) -> None:
+    def both(request: Interleaved) -> list[dict[str, Any]]:
+        return session(request, baseline__eager=2.7, baseline__blocked=1.8, claimed=0.9)
+
+    workers = StandIn(interleaved=both, published=unverified_timing, alone=alone)
+    one = opened(workers, tmp_path)
+    first = measure.times(one, builds("claimed"), passed={"claimed"})
+    asked = [request for request in workers.requests if request.kind == "alone"]
+    assert [(len(each.variants), each.baseline, each.calls) for each in asked] == [
+        (1, None, 67),
+        (0, "eager", 23),
+        (0, "blocked", 34),
+    ]
+    assert [request.kind for request in workers.requests[-4:]] == ["alone", "alone", "alone", "published"]
+    ratio = independent_clock.ratio(first.measurements, "claimed", EAGER)
+    assert ratio == pytest.approx(2.0 / 0.9, rel=0.01)
+    (clock,) = [found for found in first.findings if found.probe == independent_clock.NAME]
+    assert clock.outcome == "pass"
+    measure.times(one, builds("claimed"), passed={"claimed"}, baselines=False)
+    assert [request.kind for request in workers.requests].count("alone") == 4, "the published build alone"
+
+
+def test_a_claim_that_gives_no_time_alone_is_an_error(tmp_path: Path) -> None:
+    def ends(request: Alone) -> Reply:
+        return Reply("crashed", (), "died of SIGSEGV") if request.variants else alone(request)
+
+    def both(request: Interleaved) -> list[dict[str, Any]]:
+        return session(request, baseline__eager=2.0, baseline__blocked=2.0, claimed=0.9)
+
+    workers = StandIn(interleaved=both, published=unverified_timing, alone=ends)
+    result = measure.times(opened(workers, tmp_path), builds("claimed"), passed={"claimed"})
+    (clock,) = [found for found in result.findings if found.probe == independent_clock.NAME]
+    assert (clock.target, clock.outcome) == ("claimed", "error")
 
 
 def test_a_callable_that_ends_the_process_is_left_out_and_the_others_go_on(tmp_path: Path) -> None:

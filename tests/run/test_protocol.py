@@ -33,6 +33,7 @@ TIMING = timing_requests.Interleaved(
 )  # fmt: skip
 PROTOCOL = timing_requests.Protocol(name="published: do_bench", of_mean=False, warmup_ms=25, rep_ms=100)
 EXHIBIT = timing_requests.Published(**FILES, variants=(TIMED,), inputs=INPUTS, protocols=(PROTOCOL,))
+ALONE = timing_requests.Alone(**FILES, variants=(TIMED,), inputs=INPUTS, calls=7, seed=1, inductor=Path("/x/i"))
 FINE = {"shape": [3], "dtype": "float32", "digest": "0" * 32, "seconds": 0.5, "launches": [], "reports": []}
 COST: dict[str, Any] = {"cost": {"flops": 1.0, "bytes": 2.0}}
 CASE = {"case": 0, "shape": {"N": 3}, "expected_shape": [3], "expected_dtype": "float32", "expected_at": 0}
@@ -130,8 +131,7 @@ def test_a_timing_session_speaks_of_what_it_was_asked_to_time() -> None:
 
 def test_an_exhibit_speaks_of_itself_alone_and_under_the_protocols_that_were_asked_for() -> None:
     samples = {"variant": "claimed", "samples_ms": [0.5], "protocol": "published: do_bench"}
-    clock = {"independent_clock": "claimed", "at": "begin", "calls": 3}
-    assert check(EXHIBIT, {"trying": "claimed"}, samples, clock, {**clock, "at": "end"}) == 4
+    assert check(EXHIBIT, {"trying": "claimed"}, samples) == 2
     for name in ("baseline:eager", "control:empty kernel", "ceiling:copy"):
         assert "is about another timing" in refusal(EXHIBIT, {**samples, "variant": name})
     assert "is about another timing" in refusal(
@@ -142,3 +142,32 @@ def test_an_exhibit_speaks_of_itself_alone_and_under_the_protocols_that_were_ask
     assert "is none that a session tells" in refusal(EXHIBIT, block)
     contrast = {"contrast": {"l2_bytes": 1}, "cold_ms": [2.0], "hot_ms": [1.0]}
     assert "is none that a session tells" in refusal(EXHIBIT, contrast)
+
+
+@pytest.mark.parametrize(
+    ("request_", "name"),
+    [(ALONE, "claimed"), (ALONE.model_copy(update={"variants": (), "baseline": "eager"}), "baseline:eager")],
+)
+def test_readings_of_one_callable_come_in_pairs_behind_those_of_an_empty_kernel(
+    request_: timing_requests.Alone, name: str
+) -> None:
+    def pairs(of: str, calls: int) -> list[dict[str, Any]]:
+        both = [{"independent_clock": of, "at": at, "calls": calls} for at in ("begin", "end")]
+        return both * timing_requests.READINGS
+
+    empty = pairs(timing_requests.EMPTY, timing_requests.EMPTY_CALLS)
+    loads, own = [{"trying": name}, {"loaded": name, "seconds": 0.5}], pairs(name, 7)
+    assert check(request_, *empty, *loads, *own) == 22
+    assert check(request_, *empty, {"trying": name}, {"failed": name, "why": "x"}) == 12
+    assert check(request_, *empty, finished=False) == 10
+    for events in (
+        [*loads, *own],
+        [*empty, *loads, *empty],
+        [*empty, *loads, *own[1:], own[0]],
+        [*empty, *own, *loads],
+    ):
+        assert "is not the one due there" in refusal(request_, *events, finished=False)
+    assert "is not the one due there" in refusal(request_, *empty, *loads, *pairs(name, 8))
+    assert "20 events for 22" in refusal(request_, *empty, *loads, *own[:8])
+    assert "24 events for 22" in refusal(request_, *empty, *loads, *own, *own[:2])
+    assert "is none that a session tells" in refusal(request_, *empty, {"variant": name, "samples_ms": [0.5]})
