@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from audit import claims
 from audit.build.cuda import extension, fast, fast_load, gpu
 from audit.build.cuda import toolchain as cuda_toolchain
-from audit.build.cuda.device import flags_of, known
+from audit.build.cuda.device import fast_digests, flags_of
 from audit.build.emulated.cache import digests
 from audit.build.settings import CudaLibrary
 from audit.model import Harness
@@ -110,7 +110,7 @@ def compared(quick: fast.FastBuild, slow: Any, entry: str) -> dict[str, Any]:
     import torch
     from triton.testing import do_bench
 
-    quick_functions = fast_load.load(quick.library, binding=quick.binding, digests=known(quick))
+    quick_functions = fast_load.load(quick.library, binding=quick.binding, digests=fast_digests(quick))
     settings = CudaLibrary(library=slow.library, module=slow.module, digests=digests(slow.library))
     ways = [quick_functions[entry], entry_of(settings, entry, Harness())]
     torch.use_deterministic_algorithms(True, warn_only=True)

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from audit import claims
 from audit.build.cuda import fast, fast_load, gpu
-from audit.build.cuda.device import flags_of, known
+from audit.build.cuda.device import fast_digests, flags_of
 from audit.run.oracle import baselines_of, load_reference
 
 CLAIM = Path(__file__).resolve().parents[1] / "kernels/triangular_mm"
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def _baselines() -> dict[str, Way]:
-    known = baselines_of(load_reference(str(CLAIM / "reference.py")))
+    known = baselines_of(load_reference(CLAIM / "reference.py"))
     return {name: known[name] for name in BASELINES} | {"float16": _float16}
 
 
@@ -78,7 +78,7 @@ def _variants(cache: Path) -> dict[str, Way]:
         builds = list(pool.map(built, repairs))
     entry = loaded.claim.entry
     return {
-        each.name: fast_load.load(build.library, binding=build.binding, digests=known(build))[entry]
+        each.name: fast_load.load(build.library, binding=build.binding, digests=fast_digests(build))[entry]
         for each, build in zip(repairs, builds, strict=True)
     }
 
