@@ -46,6 +46,7 @@ class Audit:
         timed: False measures no times, and compiles nothing for them; a device that gives none is never timed.
         rounds: the least number of blocks of a timing session; None leaves it to the session.
         workers: processes that several audits share, and that are not ended with this one.
+        at_once: variants at work at once on each device; None leaves it to the cores.
         command: words that start this audit, without device and seed; None: `audit run` and the claim.
         progress: where it tells what it does.
     """
@@ -61,12 +62,13 @@ class Audit:
         timed: bool = True,
         rounds: int | None = None,
         workers: Workers | None = None,
+        at_once: int | None = None,
         command: Sequence[str] | None = None,
         progress: Progress,
     ) -> None:
         self.folder = folder
         self.out = out
-        self._progress, self._rounds = progress, rounds
+        self._progress, self._rounds, self._jobs = progress, rounds, at_once or jobs()
         self.seed = secrets.randbits(62) if entropy is None else entropy
         with ExitStack() as opened:  # what was opened is given back where something behind it cannot be
             opened.callback(taken(out).close)
@@ -105,6 +107,14 @@ class Audit:
         for scheduler in (self._main, *self._beside):
             scheduler.close()
         self._opened.close()
+
+    def interrupt(self) -> None:
+        """Ends every session and compiler at once; nothing that waits is begun."""
+        self._writer.close()
+        self._workers.interrupt()
+        for scheduler in (self._main, *self._beside):
+            scheduler.cancel()
+        sandboxed.end_all()
 
     def prepare(self) -> None:
         """Starts all that can start, and returns when inputs and float64 results are there."""
@@ -245,9 +255,7 @@ class Audit:
                     yield
             except BaseException as error:
                 if isinstance(error, KeyboardInterrupt):
-                    self._writer.close()
-                    self._workers.interrupt()
-                    sandboxed.end_all()
+                    self.interrupt()
                 if name != "report":
                     self._report_what_is_known()
                 raise
@@ -264,7 +272,7 @@ class Audit:
             scratch = Path(tempfile.mkdtemp(dir=self._scratch))
         device_run = DeviceRun(self.folder, device, workers=self._workers, scratch=scratch, keep=self._writer.add_build)
         order = sorted(self.folder.claim.variant, key=lambda variant: variant.role != "claimed")
-        return Scheduler(device_run, order, writer=self._writer, progress=self._progress, jobs=jobs())
+        return Scheduler(device_run, order, writer=self._writer, progress=self._progress, jobs=self._jobs)
 
     def _prepare_timing(self) -> Session:
         """The one timing session: its other inputs, and compiled baselines in the process that is timed later."""

@@ -89,6 +89,11 @@ class Scheduler:
         self._long.shutdown(cancel_futures=True)
         self.device_run.rest()
 
+    def cancel(self) -> None:
+        """Starts nothing more, and waits for nothing."""
+        for threads in (self._threads, self._long):
+            threads.shutdown(wait=False, cancel_futures=True)
+
     def start(self, *, entropy: int) -> None:
         """Starts everything: cases, what builds share, builds, and answers as soon as there is something to ask."""
         self._prepared = self._long.submit(self.device_run.device.prepare)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import re
 import signal
 import sys
 import tempfile
@@ -28,6 +29,8 @@ from audit.run.wire import AnyRequest
 SWITCH_S = 0.0005
 """The interpreter's lock changes hands so often. Threads of the judge compare arrays in many short calls of numpy and
 ask for the lock behind each; with Python's own 5 ms a comparison took five times as long beside two busy threads."""
+_RAISED = re.compile(r"[\w.]+(Error|Exception|Interrupt)\b")
+"""Begins the line of a traceback that names the exception; torch appends lines of advice."""
 Ending = Literal["finished", "raised", "ended", "crashed", "timed out", "stopped", "protocol violation"]
 """`raised` is an exception; `ended` a process that left by itself, as `sys.exit` and `os._exit` have it."""
 
@@ -238,5 +241,5 @@ def _ending(ended: wire.Ended, limit_s: float) -> tuple[Ending, str]:
         return "crashed", f"the process died of {signal.Signals(ended.signal).name}"
     if ended.exit != wire.RAISED:
         return "ended", f"the process ended itself with exit code {ended.exit}"
-    last = ended.prints.strip().splitlines()[-1:] or ["no message"]
-    return "raised", last[0]
+    lines = ended.prints.strip().splitlines() or ["no message"]
+    return "raised", next((line for line in reversed(lines) if _RAISED.match(line)), lines[-1])

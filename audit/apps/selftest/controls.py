@@ -31,8 +31,10 @@ BLIND = "controls_blind"
 CLAIM = "triangular_mm"
 WRONG, RIGHT = "claimed", "fixed_grid2d"
 """The two variants of the first claim whose answers are beyond doubt on any device."""
-CORES_A_FOLDER = 2
+CORES_A_FOLDER = 4
 """Folders are audited side by side, one for so many cores, and two on few: on two cores each keeps 1.2 of them busy."""
+LEAST_VARIANTS = 2
+"""Variants of a folder at work at once, or as many as the folder has cores: each holds about 1 GB of a GPU's memory."""
 EXPECTED = {WRONG: "failed", RIGHT: "passed"}
 
 
@@ -68,7 +70,9 @@ def run(  # noqa: PLR0913  # one argument an option of the command
     with ExitStack() as opened:
         pool = workers or opened.enter_context(Workers(places(at_once)))
         threads = opened.enter_context(ThreadPoolExecutor(at_once))
-        ask = partial(_audited, device=device, entropy=seed, workers=pool, progress=progress)
+        each = max(LEAST_VARIANTS, jobs() // at_once)
+        audits: list[Audit] = []
+        ask = partial(_audited, audits, device=device, entropy=seed, workers=pool, at_once=each, progress=progress)
         first, checks = _beyond_doubt(certain(root), ask)
         if earlier and earlier.device != first.device:
             raise BadInput(f"{out}: a self-test of {earlier.device.name} that was cut; choose another file")
@@ -93,11 +97,17 @@ def run(  # noqa: PLR0913  # one argument an option of the command
         left = [folder for folder in asked if not rows[folder.path]]
         longest_first = sorted(left, key=lambda folder: -len(folder.claim.variant))
         at_work = {threads.submit(ask, folder): folder for folder in longest_first}
-        for answer in as_completed(at_work):
-            folder, findings = at_work[answer], answer.result().findings
-            place = _place(folder, root)
-            rows[folder.path] = [row(place, folder, one, findings=findings) for one in _controls(folder)]
-            kept()
+        try:
+            for answer in as_completed(at_work):
+                folder, findings = at_work[answer], answer.result().findings
+                place = _place(folder, root)
+                rows[folder.path] = [row(place, folder, one, findings=findings) for one in _controls(folder)]
+                kept()
+        except BaseException:  # an interrupt, or a device that broke: nothing that waits is begun
+            threads.shutdown(wait=False, cancel_futures=True)
+            for audit in audits:
+                audit.interrupt()
+            raise
         return kept()
 
 
@@ -132,15 +142,27 @@ def _place(folder: ClaimFolder, root: Path) -> str:
     return folder.path.relative_to(root.resolve()).as_posix()
 
 
-def _audited(folder: ClaimFolder, *, device: str, entropy: int, workers: Workers, progress: Progress) -> Record:
-    """The record after every stage that gives evidence; nothing is timed for a score."""
+def _audited(  # noqa: PLR0913  # what an audit is made of
+    audits: list[Audit],
+    folder: ClaimFolder,
+    *,
+    device: str,
+    entropy: int,
+    workers: Workers,
+    at_once: int,
+    progress: Progress,
+) -> Record:
+    """The record after every stage that gives evidence; nothing is timed for a score. The audit joins `audits`."""
     with progress.stage("controls"):
         count = len(folder.claim.variant)
         progress.say(f"{folder.claim.name}: {count} kernel{'s' if count > 1 else ''}")
     with Scratch() as out:
         on = choose(device, folder.claim)
         place = out / "record"
-        with Audit(folder, on, place, entropy=entropy, timed=False, workers=workers, progress=progress) as audit:
+        with Audit(
+            folder, on, place, entropy=entropy, timed=False, workers=workers, at_once=at_once, progress=progress
+        ) as audit:
+            audits.append(audit)
             for stage in (audit.prepare, audit.review, audit.build, audit.verify, audit.confirm):
                 stage()
         return audit.record
