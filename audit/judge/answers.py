@@ -136,6 +136,8 @@ def _measured(evidence: Evidence) -> RatioAnswer:
     record, claimed = evidence.record, evidence.claimed
     baseline = strongest(record.measurements, claimed.precision, wrong=wrong_baselines(record.findings))
     measured = baseline and compared(record.measurements, claimed.name, baseline)
+    if not measured and (contradicted := _doubts(record)):
+        return RatioAnswer(state="open", reasons=contradicted)
     if not measured:
         untimed = f"a time: {record.device.name} gives none; audit the claim on a GPU it names"
         waiting = _open_hints(evidence.findings)
@@ -175,13 +177,21 @@ def _compared(evidence: Evidence, published: Speedup, measured: Comparison) -> R
 
 def _by_another_clock(evidence: Evidence, reached: Comparison, least: float) -> tuple[str, ...]:
     """Reasons why a ratio does not count that the clocks in the process of claimed code gave."""
-    record = evidence.record
-    against = [one.summary for one in record.findings if one.probe == independent_clock.NAME and one.outcome != "pass"]
+    record, against = evidence.record, list(_doubts(evidence.record))
     outside = independent_clock.ratio(record.measurements, evidence.claimed.name, reached.baseline)
     if outside is not None and not outside >= least:
         text = f"a clock outside of the kernel's process: {reached.sentence()} by events within it, "
         against.append(f"{text}{outside:.2f}x by the clock of another process")
     return tuple(against)
+
+
+def _doubts(record: Record) -> tuple[str, ...]:
+    """Times that the clock of another process contradicts, or that it could not take."""
+    return tuple(
+        f"a time that counts: {one.target}: {one.summary}"
+        for one in record.findings
+        if one.probe == independent_clock.NAME and one.outcome != "pass"
+    )
 
 
 def _reached(measured: Comparison, least: float) -> bool:

@@ -143,11 +143,11 @@ def test_what_was_forged_is_told(files: Files, tmp_path: Path, forge: Callable[[
 
 
 def test_an_older_record_is_judged_again_and_keeps_the_verdict_it_was_published_with(tmp_path: Path) -> None:
-    place = REPORTS.parent / "diag_matmul" / "h100"
+    place = Path(__file__).resolve().parents[1] / "older" / "wmma_vs_cublas" / "h100"
     path = bundle.make(place, out=tmp_path / "old.zip")
     verdict = bundle.verify(path).record.verdict
-    assert (verdict.name, verdict.first_judged) == ("weak baseline", "overstated")
-    assert json.loads(archive.unpack(path.read_bytes())["record.json"])["verdict"]["name"] == "overstated"
+    assert (verdict.name, verdict.first_judged) == ("reduced precision", "wrong")
+    assert json.loads(archive.unpack(path.read_bytes())["record.json"])["verdict"]["name"] == "wrong"
     older = archive.unpack(path.read_bytes())
     data = json.loads(older["record.json"])
     data["findings"] = [one for one in data["findings"] if one["probe"] != "order"]

@@ -29,7 +29,7 @@ def h100() -> Record:
 @pytest.fixture(scope="module")
 def two_devices() -> Record:
     """An audit on an H100 beside which the emulated device answered."""
-    return judge.opened(REPORTS / "wmma_vs_cublas/h100/record.json")
+    return judge.opened(ROOT / "tests/older/wmma_vs_cublas/h100/record.json")
 
 
 def captions(record: Record, choice: Choice) -> dict[str, str]:

@@ -10,7 +10,11 @@ import pytest
 from audit.apps import explore
 from audit.apps.explore import Panel
 
-REPORTS = Path(__file__).resolve().parents[2] / "reports" / "wmma_vs_cublas"
+TESTS = Path(__file__).resolve().parents[1]
+RECORDS = {
+    "h100": TESTS / "older/wmma_vs_cublas/h100/record.json",
+    "emulated": TESTS.parent / "reports/wmma_vs_cublas/emulated/record.json",
+}
 CORE = {"Dropdown", "HBox", "HTML", "Image", "VBox"}
 """Widgets of ipywidgets itself, in 7.7 (Colab) as in 8, which need no widget manager of others."""
 
@@ -18,7 +22,7 @@ CORE = {"Dropdown", "HBox", "HTML", "Image", "VBox"}
 @pytest.fixture(scope="module")
 def shown() -> Panel:
     pytest.importorskip("ipywidgets")
-    return Panel({name: REPORTS / name / "record.json" for name in ("h100", "emulated")}, "h100")
+    return Panel(RECORDS, "h100")
 
 
 def test_picking_draws(shown: Panel) -> None:

@@ -138,6 +138,9 @@ def test_a_time_that_another_clock_contradicts_confirms_nothing(record: Record) 
     contradicted = finding(independent_clock.NAME, "fail", grade="hint", target=judge.BASELINE)
     for doubt in (contradicted, finding(independent_clock.NAME, "error", target="claimed")):
         assert judged(result, [*RIGHT, doubt]).verdict.name == "undecided"
+    untimed = timed(record, H100, timing(judge.BASELINE, 15.0))
+    verdict = judged(untimed, [*RIGHT, finding(independent_clock.NAME, "fail", grade="hint")]).verdict
+    assert (verdict.name, verdict.missing[0].startswith("a time that counts: claimed: ")) == ("undecided", True)
     slow = timed(record, H100, timing("claimed", 0.2), timing(judge.BASELINE, 15.0))
     assert judged(slow, [*RIGHT, contradicted]).verdict.name == "overstated"
 

@@ -9,7 +9,7 @@ from audit.apps import selftest
 from audit.model import old_words, store
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
-PUBLISHED = REPORTS / "shrunk_batch/h100/record.json"
+PUBLISHED = Path(__file__).resolve().parents[1] / "older/wmma_vs_cublas/h100/record.json"
 
 
 def test_a_published_record_has_the_states_and_roles_of_today() -> None:
