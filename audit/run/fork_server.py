@@ -28,7 +28,7 @@ from audit.build.settings import (
     EmulatedPythonSettings,
     EmulatedSettings,
 )
-from audit.run import launches, oracle, requests, session, timing, wire
+from audit.run import launches, oracle, process_state, requests, session, timing, wire
 from audit.run.child import Child, Serve, inspectable
 from audit.run.event_writer import EventWriter
 from audit.run.requests import Request
@@ -48,6 +48,7 @@ KINDS: dict[str, Serve] = {
 
 def main() -> None:
     """Fork a supervisor for every pair of descriptors until the socket ends; no process started here lives longer."""
+    process_state.prepare()
     gc.freeze()  # no session that collects garbage looks at all of torch, nor copies its pages
     native.adopt_orphans()
     prepare_policy()  # once, for every process forked from here
