@@ -15,11 +15,14 @@ from audit.run.pool import Workers
 
 Item = TypeVar("Item")
 LONGEST_FIRST = (
-    "emulated/test_conformance.py", "notebook/test_runs.py", "test_repair.py", "test_reproduction.py",
-    "importers/test_end_to_end.py", "batch/test_run.py", "selftest/test_run.py", "test_check.py",
-    "test_audit_emulated.py", "funnel/test_stages.py", "test_interrupted.py", "test_bad_kernels.py",
-    "test_famous_cases.py", "batch/test_ray.py", "batch/test_notebook.py", "bundle/test_damaged.py",
-    "emulated/test_accesses.py", "emulated/test_build.py", "test_scheduler.py", "run/test_pool.py",
+    "test_audit_emulated.py", "emulated/test_conformance.py", "test_repair.py", "test_reproduction.py",
+    "probes/test_own_reference.py", "importers/test_end_to_end.py", "review/test_linear_time.py", "test_bad_kernels.py",
+    "test_check.py", "notebook/test_runs.py", "batch/test_run.py", "pr/test_pr.py", "selftest/test_run.py",
+    "batch/test_ray.py", "test_famous_cases.py", "test_wheel.py", "funnel/test_stages.py", "test_interrupted.py",
+    "bundle/test_damaged.py", "review/test_odd_sources.py", "emulated/test_build.py", "test_published_reports.py",
+    "batch/test_notebook.py", "emulated/test_accesses.py", "report/test_drawing.py", "review/test_repairs.py",
+    "test_claimed_files.py", "notebook/test_setup.py", "test_own_reference.py", "run/test_walls.py",
+    "run/test_pool.py", "test_scheduler.py",
 )  # fmt: skip
 """Files that keep a worker of pytest-xdist busy for long begin before the others, so that none is left over at the end
 while another worker has nothing to do; `make test` has xdist keep this order."""

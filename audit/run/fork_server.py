@@ -28,7 +28,7 @@ from audit.build.settings import (
     EmulatedPythonSettings,
     EmulatedSettings,
 )
-from audit.run import launches, oracle, requests, session, timing, wire
+from audit.run import launches, oracle, process_state, requests, session, timing, wire
 from audit.run.child import Child, Serve, inspectable
 from audit.run.event_writer import EventWriter
 from audit.run.requests import Request
@@ -47,7 +47,11 @@ KINDS: dict[str, Serve] = {
 
 
 def main() -> None:
-    """Fork a supervisor for every pair of descriptors until the socket ends; no process started here lives longer."""
+    """Fork a supervisor for every pair of descriptors until the socket ends; no process started here lives longer.
+
+    Between two audits the judge asks for `SETTLE`, upon which all of them end.
+    """
+    process_state.prepare()
     gc.freeze()  # no session that collects garbage looks at all of torch, nor copies its pages
     native.adopt_orphans()
     prepare_policy()  # once, for every process forked from here
@@ -57,7 +61,11 @@ def main() -> None:
     channel = socket.socket(fileno=int(sys.argv[1]))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # supervisors that have ended leave nothing behind
     while True:
-        _, descriptors, _, _ = socket.recv_fds(channel, 1, 2)
+        asked, descriptors, _, _ = socket.recv_fds(channel, 1, 2)
+        if asked == wire.SETTLE:
+            processes.end_all(first=False)
+            channel.send(wire.SETTLE)
+            continue
         if not descriptors:
             break
         if os.fork() == 0:

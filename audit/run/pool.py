@@ -22,7 +22,7 @@ from audit.model.errors import WorkerFailed
 from audit.run import protocol, wire
 from audit.run.requests import OracleRequest, Place, Release
 from audit.run.results import Results
-from audit.run.supervisors import ForkServer, Supervisor
+from audit.run.supervisors import Supervisor, fork_server, leave
 from audit.run.transcript import ProtocolViolation
 from audit.run.wire import AnyRequest
 
@@ -86,7 +86,7 @@ class Workers:
         sys.setswitchinterval(SWITCH_S)
         self._idle: queue.SimpleQueue[Supervisor] = queue.SimpleQueue()
         self._interrupted = False
-        self._fork_server = ForkServer()
+        self._fork_server = fork_server()
         self._replacing = threading.Lock()
         self._all = [self._fork_server.supervisor() for _ in range(size)]
         for supervisor in self._all:
@@ -107,7 +107,7 @@ class Workers:
         """End the supervisors; no session may be running."""
         for supervisor in self._all:
             supervisor.close()
-        self._fork_server.close()
+        leave(self._fork_server)
 
     def call(self, request: AnyRequest, *, limit_s: float) -> Reply:
         """Run one session in a fresh process, which is killed with all it started after its `Deadline`."""
@@ -128,7 +128,7 @@ class Workers:
         with self._replacing:
             if self._fork_server.is_over():
                 self._fork_server.close()
-                self._fork_server = ForkServer()
+                self._fork_server = fork_server()
             supervisor = self._fork_server.supervisor()
             self._all = [one for one in self._all if one is not dead] + [supervisor]
         return supervisor

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import builtins
 import gc
+import operator
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -120,44 +121,57 @@ _STOPWATCH = "triton.testing"
 _LATE = "do_bench"
 
 
-Code = tuple[Any, Any]
-"""A function and the code it had."""
+_code_of = operator.attrgetter("__code__")
+Functions = tuple[Mapping[str, Any], tuple[str, ...], tuple[FunctionType, ...], tuple[CodeType, ...]]
+"""The names of a module or class; those that were functions of the kit, the functions, and the code each had."""
+Kit = dict[str, dict[str, Functions]]
+"""By module: the functions of the module and of each of its classes, by full name."""
+_before_fork: list[Kit] = []
+
+
+def prepare() -> None:
+    """Find the functions of the kit once, for every process that is forked from this one."""
+    _before_fork[:] = [_kit_functions({})]
 
 
 def watch() -> Callable[[], list[str]]:
     """Return a function that returns the names rebound since now, sorted.
 
-    It holds all it compares with, so that code that wants to mislead it has to search the memory of the process.
+    It holds all it compares and calls, so that code that wants to mislead it has to search the memory of the process.
     """
-    before, own, compare = snapshot(), _kit_functions(), replaced
-    code_of, ordered = _code_of, sorted
+    known = _before_fork.pop() if _before_fork else {}
+    before, own, compare = snapshot(), {**known, **_kit_functions(known)}, replaced
+    places = [(place, *functions) for module in own.values() for place, functions in module.items()]
+    code_of, ordered, some, over, together, other = _code_of, sorted, any, map, zip, operator.is_not
 
     def look() -> list[str]:
         changed = [
-            f"{module}.{name}"
-            for module, (names, known) in own.items()
-            for name, was in known.items()
-            if code_of(names.get(name)) != was
+            f"{place}.{key}"
+            for place, names, keys, functions, codes in places
+            if some(over(other, over(names.get, keys), functions)) or some(over(other, over(code_of, functions), codes))
+            for key, was, code in together(keys, functions, codes)
+            if names.get(key) is not was or code_of(was) is not code
         ]
         return ordered([*changed, *compare(before)])
 
     return look
 
 
-def _kit_functions() -> dict[str, tuple[dict[str, Any], dict[str, Code]]]:
-    """The functions and methods of every module of the kit in this process."""
-    found: dict[str, tuple[dict[str, Any], dict[str, Code]]] = {}
+def _kit_functions(known: Kit) -> Kit:
+    """The functions and methods of every module of the kit in this process, but for the known ones."""
+    found: Kit = {}
     for name, module in [*sys.modules.items()]:
-        if name.partition(".")[0] == "audit" and isinstance(module, ModuleType):
-            classes = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == name]
-            for place, names in [(name, vars(module)), *((f"{name}.{one.__name__}", vars(one)) for one in classes)]:
-                functions = {key: _code_of(value) for key, value in names.items() if isinstance(value, FunctionType)}
-                found[place] = (names, functions)  # type: ignore[assignment]
+        if name.partition(".")[0] == "audit" and name not in known and isinstance(module, ModuleType):
+            names = vars(module)
+            classes = [one for one in names.values() if isinstance(one, type) and one.__module__ == name]
+            places = {name: names, **{f"{name}.{one.__name__}": vars(one) for one in classes}}
+            found[name] = {place: _functions(each) for place, each in places.items()}
     return found
 
 
-def _code_of(value: Any) -> Code:
-    return value, getattr(value, "__code__", None)
+def _functions(names: Mapping[str, Any]) -> Functions:
+    found = {key: value for key, value in names.items() if isinstance(value, FunctionType)}
+    return names, tuple(found), tuple(found.values()), tuple(map(_code_of, found.values()))
 
 
 def snapshot() -> dict[str, Any]:

@@ -5,6 +5,7 @@ Sessions send their events through a native library, which is compiled once for 
 
 from __future__ import annotations
 
+import atexit
 import os
 import platform
 import select
@@ -34,6 +35,7 @@ class ForkServer:
 
     def __init__(self) -> None:
         self._channel, theirs = socket.socketpair()
+        self._made_by, self._environment = os.getpid(), _environment()
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "audit.run.fork_server", str(theirs.fileno()), str(library())],
@@ -42,15 +44,27 @@ class ForkServer:
                 pass_fds=[theirs.fileno()],
                 process_group=0,  # Ctrl-C is for the audit, which ends it
                 cwd=Path(__file__).resolve().parents[2],
-                env={**scrubbed(os.environ), "OMP_NUM_THREADS": "1", "AUDIT_CACHE": str(cache_folder())},
+                env=self._environment,
             )
+
+    def fits(self) -> bool:
+        """Whether it is as one started now would be."""
+        return self._made_by == os.getpid() and self._environment == _environment() and not self.is_over()
+
+    def settled(self) -> bool:
+        """Have it end every process below it; return whether it says so in time."""
+        try:
+            self._channel.send(wire.SETTLE)
+            return bool(select.select([self._channel], [], [], GRACE_S)[0]) and self._channel.recv(1) == wire.SETTLE
+        except OSError:
+            return False
 
     def supervisor(self) -> Supervisor:
         """Return a new supervisor; requests written before it exists wait for it."""
         asked, asks = socket.socketpair()
         replies, replied = os.pipe()
         with asked:
-            socket.send_fds(self._channel, [b"z"], [asked.fileno(), replied])
+            socket.send_fds(self._channel, [wire.FORK], [asked.fileno(), replied])
         os.close(replied)
         return Supervisor(asks, replies)
 
@@ -70,6 +84,38 @@ class ForkServer:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+
+_left: list[ForkServer] = []
+"""What the last audit of this process left: importing torch takes longer than many an audit."""
+
+
+def fork_server() -> ForkServer:
+    """Return the fork server that an earlier audit of this process left, or a new one."""
+    while _left:
+        server = _left.pop()
+        if server.fits():
+            return server
+        server.close()
+    return ForkServer()
+
+
+def leave(server: ForkServer) -> None:
+    """Keep a fork server for the next audit of this process, if every process below it has ended; else end it."""
+    if not _left and server.fits() and server.settled():
+        _left.append(server)
+    else:
+        server.close()
+
+
+@atexit.register
+def _end_what_is_left() -> None:
+    while _left:
+        _left.pop().close()
+
+
+def _environment() -> dict[str, str]:
+    return {**scrubbed(os.environ), "OMP_NUM_THREADS": "1", "AUDIT_CACHE": str(cache_folder())}
 
 
 class Supervisor:

@@ -29,6 +29,8 @@ from audit.run.timing_requests import Alone, Compiled, Interleaved, Published
 
 LENGTH = struct.Struct("=Q")
 MOST_DESCRIPTORS = 4
+FORK, SETTLE = b"f", b"s"
+"""What the judge asks of the fork server: a supervisor for two descriptors; the end of every process below it."""
 RAISED = 70
 """The exit code of a process whose session raised something; its traceback is the last thing it printed."""
 

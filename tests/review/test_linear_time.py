@@ -24,20 +24,23 @@ SOON_S = 0.25
 
 
 def seconds(read: Callable[[str], object], text: str) -> float:
-    """Return processor seconds of this process, the best of three."""
-    best = float("inf")
-    for _ in range(3):
-        began = time.process_time()
-        read(text)
-        best = min(best, time.process_time() - began)
-        if best < SOON_S:
-            break
-    return best
+    """Return processor seconds of this process."""
+    began = time.process_time()
+    read(text)
+    return time.process_time() - began
 
 
 def grows_in_line(read: Callable[[str], object], family: Family) -> bool:
-    long = seconds(read, family(SIZE * FOLD))
-    return long < SOON_S or long < LINEAR * seconds(read, family(SIZE))
+    """Whether the best of three times of the full length is in line with the best of three of the short one."""
+    text, long, short = family(SIZE * FOLD), float("inf"), 0.0
+    for _ in range(3):
+        long = min(long, seconds(read, text))
+        if long < SOON_S:
+            return True
+        short = short or min(seconds(read, family(SIZE)) for _ in range(3))
+        if long < LINEAR * short:
+            return True
+    return False
 
 
 def builds(text: str) -> CudaSource:

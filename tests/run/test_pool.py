@@ -165,6 +165,24 @@ def test_a_root_that_was_stopped_is_not_waited_for_without_end(monkeypatch: pyte
     assert process.returncode == -signal.SIGKILL
 
 
+def test_the_next_pool_gets_the_fork_server_once_all_below_it_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Workers(1) as first:
+        process = first._fork_server._process
+        assert ask(first, tmp_path, FINE).finished
+        os.kill(_supervisor_of(process.pid), signal.SIGSTOP)
+        assert _children(process.pid)
+    assert not _children(process.pid)
+    with Workers(1) as second:
+        assert second._fork_server._process.pid == process.pid
+        assert ask(second, tmp_path, FINE).finished
+    monkeypatch.setenv("OMP_PROC_BIND", "true")
+    with Workers(1) as other:
+        assert other._fork_server._process.pid != process.pid, "made for another environment"
+    assert process.poll() is not None
+
+
 def _supervisor_of(root: int, *, but: int = 0) -> int:
     """The one that watches over sessions: the last of its line, whose first ones only wait for it."""
     for _ in range(200):

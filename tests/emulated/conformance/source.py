@@ -6,6 +6,14 @@ from collections.abc import Mapping
 
 from tests.emulated.conformance.entry import NUMBERS, Entry
 
+_LAUNCH = """
+// One launch for all kernels of the same parameters: a launch of its own costs a compiler more than the kernel does.
+template <class... Parameters>
+void launched(void (*kernel)(Parameters...), int blocks, int threads, Parameters... arguments) {
+  kernel<<<blocks, threads>>>(arguments...);
+}
+"""
+
 _ALWAYS = ("cuda_runtime.h", "cuda_fp16.h", "cuda_bf16.h")
 # What a source must name to get these headers, which take a compiler long.
 _HEADERS = {
@@ -69,7 +77,7 @@ def for_emulator(entries: Mapping[int, Entry]) -> str:
 def _text(entries: Mapping[int, Entry], host: str) -> str:
     kernels = "".join(_kernel(number, entry) for number, entry in entries.items())
     launches = "\n".join(f"    case {number}: {_launch(number, entry)} break;" for number, entry in entries.items())
-    return _head(kernels) + kernels + host.replace("LAUNCHES", launches)
+    return _head(kernels) + kernels + _LAUNCH + host.replace("LAUNCHES", launches)
 
 
 def _head(kernels: str) -> str:
@@ -80,7 +88,8 @@ def _head(kernels: str) -> str:
 
 def _launch(number: int, entry: Entry) -> str:
     casts = [f"(const {NUMBERS[key].cuda}*)d{'abc'[i]}" for i, key in enumerate(entry.types)]
-    return f"entry_{number}<<<blocks, threads>>>({', '.join(casts)}, ({NUMBERS[entry.result].cuda}*)result, (int)n);"
+    arguments = ", ".join(casts)
+    return f"launched(entry_{number}, blocks, threads, {arguments}, ({NUMBERS[entry.result].cuda}*)result, (int)n);"
 
 
 def _kernel(number: int, entry: Entry) -> str:
