@@ -1,0 +1,110 @@
+"""A folder of Hugging Face's kernel builder: which call is claimed, what of the package it needs, what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from audit import claims
+from audit.claims import importers
+from audit.claims.importers import writer
+from audit.claims.importers.imported import Imported
+from audit.model import Harness
+from audit.model.errors import BadInput
+from audit.run.oracle import load_reference
+from tests.importers import published
+from tests.importers.published import HUB_BENCHMARK, HUB_BINDING, HUB_BUILD, HUB_PACKAGE
+
+INTO_OUT = HUB_BENCHMARK.replace(
+    "self.out = self.kernel.scaled_rows(self.x, self.w)", "self.kernel.scaled_rows(self.x, self.w, self.out)"
+)
+
+
+def imported(folder: Path, **files: str) -> Imported:
+    return importers.read([published.write(folder, **(published.FORMATS["hugging_face"] | files))])
+
+
+def claimed(found: Imported) -> str:
+    assert found.claimed is not None
+    return found.claimed.data.decode()
+
+
+def refused(folder: Path, **files: str) -> str:
+    with pytest.raises(BadInput) as error:
+        imported(folder, **files)
+    return str(error.value)
+
+
+def test_workloads_of_one_call_are_shapes_and_the_last_is_claimed(tmp_path: Path) -> None:
+    found = imported(tmp_path / "source")
+    claim = claims.load(str(writer.write(found, tmp_path / "claim"))).claim
+    assert [dict(one) for one in (claim.shapes.claimed, *claim.shapes.emulated)] == [{"workload": 2}, {"workload": 1}]
+    assert "1 is small, 2 is large; 1 others" in found.choices[0]
+    reference = load_reference(str(tmp_path / "claim" / "reference.py"))
+    for number, rows in ((1, 33), (2, 4096)):
+        x, w = sorted(reference.inputs({"workload": number}, torch.Generator()), key=torch.Tensor.dim, reverse=True)
+        assert x.shape == (rows, 24)
+        assert torch.equal(reference.reference(w, x), torch.relu(x * w))
+        assert reference.oracle(w, x).dtype == torch.float64
+
+
+def test_the_source_holds_what_the_call_needs_and_no_more(tmp_path: Path) -> None:
+    text = claimed(imported(tmp_path))
+    assert "def scaled(x, w, y):" in text
+    assert "#define LEAST 0" in text
+    assert "def audited_entry(w, x):" in text
+    assert "in_a_layer" not in text
+    assert "verify" not in text
+    compile(text, "claimed.py", "exec")
+
+
+def test_a_result_that_the_call_writes_into_is_the_destination(tmp_path: Path) -> None:
+    found = imported(tmp_path, benchmark__py=INTO_OUT.replace("_large", "_other"))
+    assert found.harness == Harness(destination=2)
+    assert "def audited_entry(w, x, out):" in claimed(found)
+    assert "return run.out" not in claimed(found)
+
+
+def test_functions_of_other_files_come_along_once(tmp_path: Path) -> None:
+    files = {"__init____py": "from .inner import scaled_rows as scaled_rows\n", "inner__py": HUB_PACKAGE}
+    text = claimed(imported(tmp_path, **files))
+    assert text.count("def scaled_rows(") == 1
+    assert text.index("class ops:") < text.index("def scaled_rows(") < text.index("def audited_entry(")
+
+
+def test_defaults_of_a_schema_are_those_of_ops(tmp_path: Path) -> None:
+    binding = HUB_BINDING.replace('"Tensor! y) -> ()"', '"Tensor! y, *, float eps=1e-6, int[] by) -> ()"')
+    text = claimed(imported(tmp_path, torch_binding__cpp=binding))
+    assert "def scaled(x, w, y, *, eps=1e-6, by):\n        return _EXTENSION.scaled(x, w, y, eps, by)" in text
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"benchmark__py": "from kernels.benchmarks import Silu\n"}, "no class with methods benchmark_X"),
+        ({"benchmark__py": HUB_BENCHMARK.replace("verify_", "right_")}, "no workload with setup, benchmark_X and"),
+        ({"benchmark__py": HUB_BENCHMARK.replace("self.w = ", "self.w = self.kernel.")}, "setup calls the kernel"),
+        ({"benchmark__py": HUB_BENCHMARK.replace("(self.x, self.w)", "(self.x, self.v)")}, "needs self.v"),
+        ({"benchmark__py": HUB_BENCHMARK.replace("self.out = self.k", "self.y = self.k")}, "no result in self.out"),
+        ({"benchmark__py": HUB_BENCHMARK.replace("kernel.scaled", "kernel._ops.scaled")}, "in another way than"),
+        ({"build__toml": HUB_BUILD.replace('["torch"]', '["torch", "cutlass_3_6"]')}, "its sources need cutlass_3_6"),
+        ({"build__toml": HUB_BUILD.replace("scaled.cu", "gone.cu")}, "no files scaled/gone.cu"),
+        ({"build__toml": "[general\n"}, "broken TOML"),
+        ({"torch_binding__cpp": f"STABLE_{HUB_BINDING}".replace("TORCH_LIBRARY_EXPAND", "TORCH_LIBRARY_IMPL")},
+         "registers by TORCH_LIBRARY_IMPL"),
+        ({"__init____py": HUB_PACKAGE.replace("scaled_rows", "rows")}, "binds no scaled_rows"),
+        ({"__init____py": HUB_PACKAGE.replace("def scaled_rows(x, w, y=None):", "\\g<0>\n    from .inner import z")
+          .replace("\\g<0>", "def scaled_rows(x, w, y=None):")}, "imports within a function"),
+        ({"__init____py": HUB_PACKAGE.replace("ops.scaled", "layers.scaled")}, "imports a whole module"),
+    ],
+)  # fmt: skip
+def test_what_one_file_cannot_hold_is_refused_by_name(files: dict[str, str], words: str, tmp_path: Path) -> None:
+    assert words in refused(tmp_path, **files)
+
+
+def test_blank_memory_for_the_call_is_no_input(tmp_path: Path) -> None:
+    text = INTO_OUT.replace("self.x = ", "self.spare = torch.empty(8)\n        self.x = ")
+    text = text.replace("self.w, self.out", "self.w, self.out, self.spare")
+    assert "self.spare is blank memory for the call beside self.out" in refused(tmp_path, benchmark__py=text)
