@@ -83,21 +83,24 @@ def test_defaults_of_a_schema_are_those_of_ops(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        ({"benchmark__py": "from kernels.benchmarks import Silu\n"}, "no class with methods benchmark_X"),
-        ({"benchmark__py": HUB_BENCHMARK.replace("verify_", "right_")}, "no workload with setup, benchmark_X and"),
-        ({"benchmark__py": HUB_BENCHMARK.replace("self.w = ", "self.w = self.kernel.")}, "setup calls the kernel"),
-        ({"benchmark__py": HUB_BENCHMARK.replace("(self.x, self.w)", "(self.x, self.v)")}, "needs self.v"),
-        ({"benchmark__py": HUB_BENCHMARK.replace("self.out = self.k", "self.y = self.k")}, "no result in self.out"),
-        ({"benchmark__py": HUB_BENCHMARK.replace("kernel.scaled", "kernel._ops.scaled")}, "in another way than"),
-        ({"build__toml": HUB_BUILD.replace('["torch"]', '["torch", "cutlass_3_6"]')}, "its sources need cutlass_3_6"),
+        ({"benchmark__py": "from kernels.benchmarks import Silu\n"}, "0 classes have benchmark_X"),
+        ({"benchmark__py": HUB_BENCHMARK.replace("verify_", "right_")}, "has no setup, benchmark_X and verify_X"),
+        ({"benchmark__py": HUB_BENCHMARK.replace("self.w = ", "self.w = self.kernel.")}, "kernel is called by setup"),
+        ({"benchmark__py": HUB_BENCHMARK.replace("(self.x, self.w)", "(self.x, self.v)")}, "self.v is needed by"),
+        ({"benchmark__py": HUB_BENCHMARK.replace("self.out = self.k", "self.y = self.k")}, "self.out is not where"),
+        ({"benchmark__py": HUB_BENCHMARK.replace("kernel.scaled", "kernel._ops.scaled")}, "binds no _ops"),
+        ({"build__toml": HUB_BUILD.replace('["torch"]', '["torch", "cutlass_3_6"]')}, "the sources need cutlass_3_6"),
         ({"build__toml": HUB_BUILD.replace("scaled.cu", "gone.cu")}, "no files scaled/gone.cu"),
-        ({"build__toml": "[general\n"}, "broken TOML"),
-        ({"torch_binding__cpp": f"STABLE_{HUB_BINDING}".replace("TORCH_LIBRARY_EXPAND", "TORCH_LIBRARY_IMPL")},
-         "registers by TORCH_LIBRARY_IMPL"),
+        ({"build__toml": "[general\n"}, "not read as a build file"),
+        ({"build__toml": "[general]\nname = 'x'\n[torch]\n[kernel.x]\n"}, "not read as a build file"),
+        ({"torch_binding__cpp": HUB_BINDING.replace("Tensor w, ", "Tensor w-, ")}, "the schema scaled("),
         ({"__init____py": HUB_PACKAGE.replace("scaled_rows", "rows")}, "binds no scaled_rows"),
-        ({"__init____py": HUB_PACKAGE.replace("def scaled_rows(x, w, y=None):", "\\g<0>\n    from .inner import z")
-          .replace("\\g<0>", "def scaled_rows(x, w, y=None):")}, "imports within a function"),
         ({"__init____py": HUB_PACKAGE.replace("ops.scaled", "layers.scaled")}, "imports a whole module"),
+        ({"__init____py": HUB_PACKAGE.replace("    ops.scaled", "    from .inner import z\n    ops.scaled")},
+         "imports within a function"),
+        ({"__init____py": HUB_PACKAGE.replace("from . import layers", "from .layers import torch_like as layers")
+          .replace("ops.scaled(", "layers("), "layers__py": "def scaled_rows():\n    pass\ntorch_like = scaled_rows\n"},
+         "binds scaled_rows, as"),
     ],
 )  # fmt: skip
 def test_what_one_file_cannot_hold_is_refused_by_name(files: dict[str, str], words: str, tmp_path: Path) -> None:
@@ -107,4 +110,4 @@ def test_what_one_file_cannot_hold_is_refused_by_name(files: dict[str, str], wor
 def test_blank_memory_for_the_call_is_no_input(tmp_path: Path) -> None:
     text = INTO_OUT.replace("self.x = ", "self.spare = torch.empty(8)\n        self.x = ")
     text = text.replace("self.w, self.out", "self.w, self.out, self.spare")
-    assert "self.spare is blank memory for the call beside self.out" in refused(tmp_path, benchmark__py=text)
+    assert "self.spare is memory that benchmark_small writes beside self.out" in refused(tmp_path, benchmark__py=text)

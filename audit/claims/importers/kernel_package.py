@@ -7,7 +7,6 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from audit.claims.importers import entries, joined, module_task, solutions
 from audit.claims.importers.imported import Original
@@ -34,7 +33,6 @@ struct AuditedOps {
 """
 """Stands for the builder's `registration.h`: what is registered for CUDA tensors is bound for Python."""
 _LIBRARY = re.compile(r"#[ \t]*include[ \t]*<torch/library\.h>")
-_OTHER = re.compile(r"\b(?:STABLE_TORCH_LIBRARY|TORCH_LIBRARY_IMPL|TORCH_LIBRARY_FRAGMENT)\w*")
 _SCHEMA = re.compile(r'\.def\(\s*((?:"[^"\\\n]*"\s*)+)')
 _PARAMETER = re.compile(r"(\w+)\s*(=\s*[\w.+-]+)?\s*")
 
@@ -52,50 +50,36 @@ def read(material: Material, functions: Sequence[str]) -> Package:
     """Return the package as far as those functions need it.
 
     Raises:
-        BadInput: a build file that is no TOML, a file that is not there, or what one file cannot hold.
+        BadInput: a build file that is none, a file that is not there, or what one file cannot hold.
     """
     build = material.only([material.original(name) for name in material.named(BUILD)], what=BUILD)
     try:
         stated = tomllib.loads(build.data.decode())
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadInput(f"{build.published_as}: broken TOML ({str(error)[:80]})") from error
-    name = str(_table(stated, "general").get("name") or "kernel")[:60]
+        name = str(stated["general"]["name"])[:60]
+        tables = [stated["torch"], *(one for one in stated["kernel"].values() if one["backend"] == "cuda")]
+        sources, needs = ({str(one) for table in tables for one in table.get(key, ())} for key in ("src", "depends"))
+        flags = [str(one) for table in tables for key in ("cuda-flags", "cxx-flags") for one in table.get(key, ())]
+    except (tomllib.TOMLDecodeError, RecursionError, LookupError, TypeError, AttributeError) as error:
+        raise BadInput(f"{build.published_as}: not read as a build file ({str(error)[:80]})") from error
     python = _Python(material, name.replace("-", "_"))
     python.take("__init__", functions)
-    sources = _sources(material, stated) if python.uses_ops else {}
-    built = [_extension(sources, stated, module_task.named_after(name))] if sources else []
-    used = [build, *(material.original(one) for one in (*python.files, *sources))]
+    if python.uses_ops and needs - {"torch"}:
+        raise BadInput(f"{build.published_as}: the sources need {min(needs - {'torch'})}, which is not in the folder")
+    files = [_found(material, path) for path in sorted(sources)] if python.uses_ops else []
+    texts = {file: material.data(file).decode() for file in files}
+    built = [_extension(texts, list(dict.fromkeys(flags)), module_task.named_after(name))] if texts else []
+    used = [build, *(material.original(one) for one in (*python.files, *texts))]
     kept = [Original(solutions.flattened(one.published_as, BUILD), one.data, one.published_as) for one in used]
     return Package(name, "\n".join([*built, *python.texts.values(), ""]), tuple(kept))
 
 
-def _sources(material: Material, stated: Mapping[str, Any]) -> dict[str, str]:
-    """Return the files that `build.toml` names for CUDA, by their names in the material."""
-    kernels = [one for one in _table(stated, "kernel").values() if isinstance(one, dict)]
-    built = [_table(stated, "torch"), *(one for one in kernels if one.get("backend") == "cuda")]
-    if other := sorted({name for one in built for name in _texts(one, "depends")} - {"torch"}):
-        raise BadInput(
-            f"{BUILD}: its sources need {other[0]}, which is not in the folder; audit it by a claim of yours"
-        )
-    names = dict.fromkeys(_found(material, path) for one in built for path in _texts(one, "src"))
-    texts = {name: material.data(name).decode() for name in names}
-    for name, text in texts.items():
-        if other := _OTHER.findall(text):
-            raise BadInput(f"{name}: registers by {other[0]}; only TORCH_LIBRARY_EXPAND is taken, with def and impl")
-    return texts
-
-
-def _extension(sources: Mapping[str, str], stated: Mapping[str, Any], name: str) -> str:
+def _extension(sources: Mapping[str, str], flags: Sequence[str], name: str) -> str:
     """Return Python that builds the sources as one extension, and `ops` with the parameters of their schemas."""
     text = _LIBRARY.sub("", joined.joined({**sources, "registration.h": REGISTRATION}))
-    tables = [
-        one for one in _table(stated, "kernel").values() if isinstance(one, dict) and one.get("backend") == "cuda"
-    ]
-    flags = [flag for one in tables for key in ("cuda-flags", "cxx-flags") for flag in _texts(one, key)]
-    macros = [flag[2:].partition("=") for flag in dict.fromkeys(flags) if flag.startswith("-D")]
-    defined = "".join(f"#define {macro} {value or 1}\n" for macro, _, value in [("CUDA_KERNEL", "", ""), *macros])
-    cuda = [flag for one in tables for flag in _texts(one, "cuda-flags") if not flag.startswith("-D")]
-    built = entries.inline(defined + text, cpp="", name=name, functions=None, flags=list(dict.fromkeys(cuda))).decode()
+    macros = [flag[2:].partition("=") for flag in ("-DCUDA_KERNEL", *flags) if flag.startswith("-D")]
+    defined = "".join(f"#define {macro} {value or 1}\n" for macro, _, value in macros)
+    cuda = [flag for flag in flags if not flag.startswith("-D")]
+    built = entries.inline(defined + text, cpp="", name=name, functions=None, flags=cuda).decode()
     schemas = ["".join(re.findall(r'"([^"]*)"', found)) for found in _SCHEMA.findall(text)]
     return f"{built}\n\nclass ops:\n" + "\n".join(filter(None, map(_bound, schemas))) + "\n\n"
 
@@ -112,16 +96,6 @@ def _bound(schema: str) -> str:
         raise BadInput(f"{BUILD}: the schema {schema[:60]} is not read; write its parameters as type and name")
     given = ", ".join(one.rpartition(" ")[2] for one in listed)
     return f"    @staticmethod\n    def {name}({given}):\n        return _EXTENSION.{name}({', '.join(names)})\n"
-
-
-def _table(stated: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = stated.get(name)
-    return value if isinstance(value, dict) else {}
-
-
-def _texts(stated: Mapping[str, Any], name: str) -> list[str]:
-    value = stated.get(name)
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
 def _found(material: Material, path: str) -> str:
