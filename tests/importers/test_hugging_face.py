@@ -8,11 +8,13 @@ import pytest
 import torch
 
 from audit import claims
+from audit.apps import cli
 from audit.claims import importers
 from audit.claims.importers import writer
 from audit.claims.importers.imported import Imported
-from audit.model import Harness
+from audit.model import Harness, store
 from audit.model.errors import BadInput
+from audit.review.reach import reaches
 from audit.run.oracle import load_reference
 from tests.importers import published
 from tests.importers.published import HUB_BENCHMARK, HUB_BINDING, HUB_BUILD, HUB_PACKAGE
@@ -57,7 +59,7 @@ def test_the_source_holds_what_the_call_needs_and_no_more(tmp_path: Path) -> Non
     assert "def audited_entry(w, x):" in text
     assert "in_a_layer" not in text
     assert "verify" not in text
-    compile(text, "claimed.py", "exec")
+    assert reaches(text) == []
 
 
 def test_a_result_that_the_call_writes_into_is_the_destination(tmp_path: Path) -> None:
@@ -111,3 +113,14 @@ def test_blank_memory_for_the_call_is_no_input(tmp_path: Path) -> None:
     text = INTO_OUT.replace("self.x = ", "self.spare = torch.empty(8)\n        self.x = ")
     text = text.replace("self.w, self.out", "self.w, self.out, self.spare")
     assert "self.spare is memory that benchmark_small writes beside self.out" in refused(tmp_path, benchmark__py=text)
+
+
+@pytest.mark.parametrize(("least", "verdict"), [("-DLEAST=0", "no defect found"), ("-DLEAST=1", "wrong")])
+def test_an_audit_runs_the_package_with_its_macros(least: str, verdict: str, tmp_path: Path) -> None:
+    """The binding checks its input, so that names which the emulated device changes stand in front of it too."""
+    cuda = (published.KERNEL + published.WRITING).replace("0.0f", "float(LEAST)")
+    checked = cuda.replace("    int count", "    TORCH_CHECK(x.is_cuda() && w.device().is_cuda());\n    int count")
+    files = {"build__toml": HUB_BUILD.replace("-DLEAST=0", least), "scaled__cu": checked}
+    source = published.write(tmp_path / "source", **(published.FORMATS["hugging_face"] | files))
+    assert cli.main(["check", str(source), "--device", "emulated", "--out", str(tmp_path / "out")]) == 0
+    assert store.read(tmp_path / "out" / "results" / "record.json").verdict.name == verdict

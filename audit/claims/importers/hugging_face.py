@@ -10,6 +10,7 @@ import ast
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from audit.claims.importers import kernel_package, module_task
 from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Shapes, Tolerance
@@ -77,22 +78,23 @@ def read(material: Material, given: Given) -> Imported:
     Raises:
         BadInput: several files of one kind, a workload of another form, or a package that one file cannot hold.
     """
-    file = material.only([material.original(name) for name in material.named(FILE)], what=FILE)
+    files = [material.original(name) for name in material.named(FILE) if PurePath(name).name == FILE]
+    file = material.only(files, what=FILE)
     text = PythonText(file.data, where=file.published_as)
     found = _workloads(text, (given.row or 1) - 1)
-    package = kernel_package.read(material, found.kernel)
+    package, functions, kept = kernel_package.read(material, found.kernel)
     shapes = [{"workload": number} for number, _ in enumerate(found.names, start=1)]
     named = ", ".join(f"{number} is {name}" for number, name in enumerate(found.names, start=1))
     ways = {"file": FILE, "holder": found.holder, "workloads": found.names, "arguments": found.arguments}
-    source = f"{package.text}{_run(found, text)}".encode()
+    source = f"{functions}{_run(found, text)}".encode()
     return Imported(
         format="hugging_face",
         provenance=file.published_as,
-        name=module_task.named_after(package.name),
-        title=f"Hugging Face kernels, {package.name}, {found.holder}",
+        name=module_task.named_after(package),
+        title=f"Hugging Face kernels, {package}, {found.holder}",
         task=f"what {RIGHT}{found.names[0]} of original/{FILE} computes",
         dtype=text.dtype_of(found.setup),
-        originals=(Original(FILE, file.data, file.published_as), *package.originals),
+        originals=(Original(FILE, file.data, file.published_as), *kept),
         claimed=Claimed("claimed.py", source, "audited_entry", "the package as published", f"{ADDED}{found.call.name}"),
         reference=Reference("benchmark", ways),
         shapes=Shapes(shapes[-1], tuple(shapes[:-1]), tuple(shapes[:1])),

@@ -6,7 +6,6 @@ import ast
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from audit.claims.importers import entries, joined, module_task, solutions
 from audit.claims.importers.imported import Original
@@ -37,17 +36,8 @@ _SCHEMA = re.compile(r'\.def\(\s*((?:"[^"\\\n]*"\s*)+)')
 _PARAMETER = re.compile(r"(\w+)\s*(=\s*[\w.+-]+)?\s*")
 
 
-@dataclass(frozen=True)
-class Package:
-    """The package's name, its one source, and every file that it was made of."""
-
-    name: str
-    text: str
-    originals: tuple[Original, ...]
-
-
-def read(material: Material, functions: Sequence[str]) -> Package:
-    """Return the package as far as those functions need it.
+def read(material: Material, functions: Sequence[str]) -> tuple[str, str, list[Original]]:
+    """Return the package's name, its source as far as those functions need it, and every file that it was made of.
 
     Raises:
         BadInput: a build file that is none, a file that is not there, or what one file cannot hold.
@@ -56,7 +46,8 @@ def read(material: Material, functions: Sequence[str]) -> Package:
     try:
         stated = tomllib.loads(build.data.decode())
         name = str(stated["general"]["name"])[:60]
-        tables = [stated["torch"], *(one for one in stated["kernel"].values() if one["backend"] == "cuda")]
+        kernels = stated.get("kernel", {}).values()
+        tables = [stated.get("torch", {}), *(one for one in kernels if one["backend"] == "cuda")]
         sources, needs = ({str(one) for table in tables for one in table.get(key, ())} for key in ("src", "depends"))
         flags = [str(one) for table in tables for key in ("cuda-flags", "cxx-flags") for one in table.get(key, ())]
     except (tomllib.TOMLDecodeError, RecursionError, LookupError, TypeError, AttributeError) as error:
@@ -70,7 +61,7 @@ def read(material: Material, functions: Sequence[str]) -> Package:
     built = [_extension(texts, list(dict.fromkeys(flags)), module_task.named_after(name))] if texts else []
     used = [build, *(material.original(one) for one in (*python.files, *texts))]
     kept = [Original(solutions.flattened(one.published_as, BUILD), one.data, one.published_as) for one in used]
-    return Package(name, "\n".join([*built, *python.texts.values(), ""]), tuple(kept))
+    return name, "\n".join([*built, *python.texts.values(), ""]), kept
 
 
 def _extension(sources: Mapping[str, str], flags: Sequence[str], name: str) -> str:
@@ -106,14 +97,6 @@ def _found(material: Material, path: str) -> str:
     return names[0]
 
 
-def _lines(text: PythonText, node: ast.stmt) -> str:
-    """Return the lines of a statement, with its decorators."""
-    if any(isinstance(one, ast.ImportFrom) and one.level for one in ast.walk(node)):
-        raise BadInput(f"{text.where}: line {node.lineno} imports within a function; import at the top")
-    first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
-    return "\n".join([*text.text.splitlines()[first - 1 : node.end_lineno], ""])
-
-
 class _Python:
     """The Python files of a package, of which each is read as far as names of it are used."""
 
@@ -141,8 +124,10 @@ class _Python:
                 continue
             if isinstance(node, ast.ImportFrom) and node.level:
                 self.texts[file, node.lineno] = self._imported(node, file, reached)
+            elif any(isinstance(one, ast.ImportFrom) and one.level for one in ast.walk(node)):
+                raise BadInput(f"{file}: line {node.lineno} imports within a function; import at the top")
             else:
-                self.texts[file, node.lineno] = _lines(text, node)
+                self.texts[file, node.lineno] = f"{ast.unparse(node)}\n"
             for name in () if isinstance(node, ast.Import | ast.ImportFrom) else bound_by(node):
                 if self._holders.setdefault(name, file) != file:
                     raise BadInput(f"{file}: binds {name}, as {self._holders[name]} does; rename one of them")
