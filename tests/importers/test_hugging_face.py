@@ -66,12 +66,23 @@ def test_a_result_that_the_call_writes_into_is_the_destination(tmp_path: Path) -
     found = imported(tmp_path, benchmark__py=INTO_OUT.replace("_large", "_other"))
     assert found.harness == Harness(destination=2)
     assert "def audited_entry(w, x, out):" in claimed(found)
-    assert "return run.out" not in claimed(found)
+    assert "return _run.out" not in claimed(found)
 
 
 def test_functions_of_other_files_come_along_once(tmp_path: Path) -> None:
-    files = {"__init____py": "from .inner import scaled_rows as scaled_rows\n", "inner__py": HUB_PACKAGE}
+    package = """from .inner import scaled_rows as rows
+from .outer import twice
+
+
+def scaled_rows(x, w):
+    return rows(x, w) if x.dim() > 2 else twice(x, w) / 2
+"""
+    outer = "from .inner import scaled_rows, factor\n\n\ndef twice(x, w):\n    return factor * scaled_rows(x, w)\n"
+    files = {"__init____py": package.replace("scaled_rows(x, w):", "all_rows(x, w):"), "outer__py": outer,
+             "inner__py": f"factor = 2\n{HUB_PACKAGE}",
+             "benchmark__py": HUB_BENCHMARK.replace("kernel.scaled_rows", "kernel.all_rows")}  # fmt: skip
     text = claimed(imported(tmp_path, **files))
+    assert "rows = scaled_rows" in text and "factor = 2" in text
     assert text.count("def scaled_rows(") == 1
     assert text.index("class ops:") < text.index("def scaled_rows(") < text.index("def audited_entry(")
 

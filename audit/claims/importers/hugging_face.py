@@ -40,8 +40,8 @@ class _Run:
 
 
 def audited_entry({arguments}):
-    run = _Run()
-{kept}    run.call()
+    _run = _Run()
+{kept}    _run.call()
 {result}"""
 Methods = Mapping[str, ast.FunctionDef]
 
@@ -171,6 +171,6 @@ def _run(found: Workloads, text: PythonText) -> str:
         kernel="".join(f"    {name} = staticmethod({name})\n" for name in found.kernel),
         body=textwrap.indent("\n".join(map(ast.unparse, found.call.body)), " " * 8),
         arguments=", ".join(found.arguments),
-        kept="".join(f"    run.{name} = {name}\n" for name in found.arguments),
-        result="" if found.destination is not None else f"    return run.{RESULT}\n",
+        kept="".join(f"    _run.{name} = {name}\n" for name in found.arguments),
+        result="" if found.destination is not None else f"    return _run.{RESULT}\n",
     )

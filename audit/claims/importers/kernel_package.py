@@ -120,8 +120,6 @@ class _Python:
         if unknown := set(names) - reached:
             raise BadInput(f"{file}: binds no {min(unknown)}")
         for node in text.needed(asked):
-            if (file, node.lineno) in self.texts:
-                continue
             if isinstance(node, ast.ImportFrom) and node.level:
                 self.texts[file, node.lineno] = self._imported(node, file, reached)
             elif any(isinstance(one, ast.ImportFrom) and one.level for one in ast.walk(node)):
