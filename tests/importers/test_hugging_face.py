@@ -101,6 +101,8 @@ def test_defaults_of_a_schema_are_those_of_ops(tmp_path: Path) -> None:
         ({"benchmark__py": HUB_BENCHMARK.replace("self.w = ", "self.w = self.kernel.")}, "kernel is called by setup"),
         ({"benchmark__py": HUB_BENCHMARK.replace("(self.x, self.w)", "(self.x, self.v)")}, "self.v is needed by"),
         ({"benchmark__py": HUB_BENCHMARK.replace("self.out = self.k", "self.y = self.k")}, "self.out is not where"),
+        ({"benchmark__py": HUB_BENCHMARK.replace("self.out = self.k", "self.x.zero_()\n        self.out = self.k")},
+         "self.x may be changed by benchmark_small, and it is not self.out"),
         ({"benchmark__py": HUB_BENCHMARK.replace("kernel.scaled", "kernel._ops.scaled")}, "binds no _ops"),
         ({"build__toml": HUB_BUILD.replace('["torch"]', '["torch", "cutlass_3_6"]')}, "the sources need cutlass_3_6"),
         ({"build__toml": HUB_BUILD.replace("scaled.cu", "gone.cu")}, "no files scaled/gone.cu"),

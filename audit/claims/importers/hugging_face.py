@@ -122,10 +122,13 @@ def _workloads(text: PythonText, number: int) -> Workloads:
     made, kept = (dict.fromkeys(_own(node, bound=True)) for node in (setups[0], call))
     read = {*_own(call), *_own(right)} - {*kept, "kernel", "device"}
     only = {*_own(call)} - {*_own(right), RESULT}
+    alone = [{*_own(one)} - {"kernel"} for one in call.body if isinstance(one, ast.Expr)]
+    changed = {name for names in alone if RESULT not in names for name in names}
     for found, reason in (
         ([name for one in setups for name in _own(one) if name == "kernel"], "is called by setup, which makes inputs"),
         (read - set(made), f"is needed by {call.name}, and its setup does not make it"),
         ({RESULT} - read - set(kept) or {*_own(right, bound=True)} & {RESULT}, f"is not where {call.name} leaves it"),
+        (changed, f"may be changed by {call.name}, and it is not self.{RESULT}"),
         (only & set(_blank(setups[0])), f"is memory that {call.name} writes beside self.{RESULT}"),
     ):
         if found:
