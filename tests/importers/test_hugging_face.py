@@ -52,8 +52,16 @@ def test_workloads_of_one_call_are_shapes_and_the_last_is_claimed(tmp_path: Path
         assert reference.oracle(w, x).dtype == torch.float64
 
 
+def test_every_workload_may_have_a_setup_of_its_own(tmp_path: Path) -> None:
+    found = imported(
+        tmp_path / "source", benchmark__py=HUB_BENCHMARK.replace("def setup(self)", "def setup_small(self)")
+    )
+    reference = load_reference(str(writer.write(found, tmp_path / "claim") / "reference.py"))
+    assert [one.shape for one in reference.inputs({"workload": 1}, torch.Generator())] == [(24,), (33, 24)]
+
+
 def test_the_source_holds_what_the_call_needs_and_no_more(tmp_path: Path) -> None:
-    text = claimed(imported(tmp_path))
+    text = claimed(imported(tmp_path, empty__py=""))
     assert "def scaled(x, w, y):" in text
     assert "#define LEAST 0" in text
     assert "def audited_entry(w, x):" in text

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from audit.claims.importers import kernel_package, module_task
+from audit.claims.importers import entries, kernel_package, module_task
 from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Shapes, Tolerance
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.missing import NO_COST, NO_FIGURES
@@ -39,7 +39,7 @@ class _Run:
 {body}
 
 
-def audited_entry({arguments}):
+def {entry}({arguments}):
     _run = _Run()
 {kept}    _run.call()
 {result}"""
@@ -95,7 +95,7 @@ def read(material: Material, given: Given) -> Imported:
         task=f"what {RIGHT}{found.names[0]} of original/{FILE} computes",
         dtype=text.dtype_of(found.setup),
         originals=(Original(FILE, file.data, file.published_as), *kept),
-        claimed=Claimed("claimed.py", source, "audited_entry", "the package as published", f"{ADDED}{found.call.name}"),
+        claimed=Claimed("claimed.py", source, entries.ENTRY, "the package as published", f"{ADDED}{found.call.name}"),
         reference=Reference("benchmark", ways),
         shapes=Shapes(shapes[-1], tuple(shapes[:-1]), tuple(shapes[:1])),
         tolerance=TOLERANCE,
@@ -173,6 +173,7 @@ def _run(found: Workloads, text: PythonText) -> str:
     return needed + _RUN.format(
         kernel="".join(f"    {name} = staticmethod({name})\n" for name in found.kernel),
         body=textwrap.indent("\n".join(map(ast.unparse, found.call.body)), " " * 8),
+        entry=entries.ENTRY,
         arguments=", ".join(found.arguments),
         kept="".join(f"    _run.{name} = {name}\n" for name in found.arguments),
         result="" if found.destination is not None else f"    return _run.{RESULT}\n",
