@@ -325,6 +325,90 @@ def reference(x, w):
 def get_inputs():
     return [torch.randn(rows, 24), torch.randn(24)]
 """
+HUB_BUILD = """[general]
+name = "scaled-rows"
+backends = ["cuda", "cpu"]
+
+[torch]
+src = ["torch-ext/torch_binding.cpp"]
+
+[kernel.scaled]
+backend = "cuda"
+depends = ["torch"]
+cuda-flags = ["-O3", "-DLEAST=0"]
+src = ["scaled/scaled.cu"]
+
+[kernel.scaled_cpu]
+backend = "cpu"
+src = ["scaled/scaled_cpu.cpp"]
+"""
+HUB_BINDING = """#include <torch/library.h>
+#include "registration.h"
+
+void scaled(torch::Tensor x, torch::Tensor w, torch::Tensor y);
+
+TORCH_LIBRARY_EXPAND(TORCH_EXTENSION_NAME, ops) {
+    ops.def("scaled(Tensor x, Tensor w, "
+            "Tensor! y) -> ()");
+#if defined(CPU_KERNEL)
+    ops.impl("scaled", torch::kCPU, &scaled_on_cpu);
+#elif defined(CUDA_KERNEL)
+    ops.impl("scaled", torch::kCUDA, &scaled);
+#endif
+}
+
+REGISTER_EXTENSION(TORCH_EXTENSION_NAME)
+"""
+HUB_PACKAGE = """import torch
+
+from . import layers
+from ._ops import ops
+
+
+def scaled_rows(x, w, y=None):
+    y = torch.empty_like(x) if y is None else y
+    ops.scaled(x, w, y=y)
+    return y
+
+
+def in_a_layer(x):
+    return layers.scaled(x)
+"""
+HUB_BENCHMARK = """import torch
+
+from kernels.benchmark import Benchmark
+
+
+class ScaledRows(Benchmark):
+    seed: int = 42
+
+    def setup(self):
+        self.w = torch.randn(24, device=self.device)
+        self.x = torch.randn(33, 24, device=self.device)
+        self.out = torch.empty(33, 24, device=self.device)
+
+    def benchmark_small(self):
+        self.out = self.kernel.scaled_rows(self.x, self.w)
+
+    def verify_small(self) -> torch.Tensor:
+        return torch.relu(self.x * self.w)
+
+    def setup_large(self):
+        self.w = torch.randn(24, device=self.device)
+        self.x = torch.randn(4096, 24, device=self.device)
+
+    def benchmark_large(self):
+        self.out = self.kernel.scaled_rows(self.x, self.w)
+
+    def verify_large(self) -> torch.Tensor:
+        return torch.relu(self.x * self.w)
+
+    def benchmark_ones(self):
+        self.out = self.kernel.scaled_rows(torch.ones_like(self.x), self.w)
+
+    def verify_ones(self) -> torch.Tensor:
+        return torch.relu(self.w).expand_as(self.x)
+"""
 
 
 def notebook(cells: list[tuple[str, str]], printed: str = "") -> dict[str, Any]:
@@ -342,12 +426,17 @@ def notebook(cells: list[tuple[str, str]], printed: str = "") -> dict[str, Any]:
     }
 
 
+def file_of(key: str) -> str:
+    """The file that a key of a fixture means: `task__py` is `task.py`, `__init____py` is `__init__.py`."""
+    return ".".join(key.rsplit("__", 1))
+
+
 def write(folder: Path, **files: Any) -> Path:
     """Fills a folder; `name__ext` is a file `name.ext`, and what is no text is written as JSON."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         text = content if isinstance(content, str) else json.dumps(content)
-        (folder / name.replace("__", ".")).write_text(text, encoding="utf-8")
+        (folder / file_of(name)).write_text(text, encoding="utf-8")
     return folder
 
 
@@ -381,6 +470,13 @@ FORMATS: dict[str, dict[str, Any]] = {
     "cuda_l2": {"16_8_24__cu": CUDA_L2, "ratios__csv": CUDA_L2_RATIOS},
     "kernelbench_com": {"solution__py": COM_SOLUTION, "reference__py": TASK, "problem__yaml": COM_PROBLEM},
     "kernelagent": {"problem__py": TASK, "input_kernel__py": AGENT_KERNEL},
+    "hugging_face": {
+        "build__toml": HUB_BUILD,
+        "benchmark__py": HUB_BENCHMARK,
+        "__init____py": HUB_PACKAGE,
+        "torch_binding__cpp": HUB_BINDING,
+        "scaled__cu": KERNEL + WRITING,
+    },
     "bare_cu": {"scaled__cu": CU, "reference__py": REFERENCE},
     "plain_python": {"scaled__py": PLAIN_KERNEL, "reference__py": REFERENCE},
 }

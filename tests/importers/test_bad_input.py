@@ -71,7 +71,7 @@ def test_a_link_that_leads_out_of_the_folder(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_too_many_files_and_a_path_too_deep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    deep = tmp_path.joinpath(*"abcd"[: DEEPEST + 1])
+    deep = tmp_path.joinpath(*"abcdef"[: DEEPEST + 1])
     deep.mkdir(parents=True)
     (deep / "kernel.cu").write_text("x")
     assert Material([tmp_path]).files == {}

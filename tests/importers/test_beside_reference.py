@@ -93,6 +93,13 @@ def test_the_settings_of_the_layers_are_handed_over_by_name(kernel: str, tmp_pat
     assert off(folder, {"length": 16}, Harness(mode="eval", dtype="bfloat16")) < 0.05
 
 
+def test_a_task_whose_get_inputs_makes_none_is_not_one_that_can_be_asked(tmp_path: Path) -> None:
+    text = published.TASK.replace("return [torch.randn(batch_size, features)]", "return []")
+    found, _ = imported(tmp_path, solution__py=SOLUTION, reference__py=text)
+    assert [one.key for one in found.missing if one.essential] == ["original/task.py"]
+    assert "makes them in a way of its own" in str(found.missing[0])
+
+
 def test_a_size_of_the_module_is_replaced_in_task_and_arguments(tmp_path: Path) -> None:
     given = Given(shape=(("features", 6), ("batch_size", 32)))
     found, folder = imported(tmp_path, given, solution__py=SOLUTION, reference__py=published.TASK)

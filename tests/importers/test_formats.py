@@ -33,6 +33,7 @@ CLAIMED = {
     "flashinfer_bench": ("claimed.py", "audited_entry", {"rows": 4096}, 1e-2),
     "sol_execbench": ("claimed.cu", "forward", {"rows": 4096}, 1e-3),
     "notebook": ("claimed.cu", "forward", {"rows": 4096}, 1e-4),
+    "hugging_face": ("claimed.py", "audited_entry", {"workload": 2}, 1e-2),
     "bare_cu": ("claimed.cu", "forward", {"rows": 4096}, 1e-4),
     "plain_python": ("claimed.py", "kernel", {"rows": 4096}, 1e-4),
 }
@@ -114,7 +115,7 @@ def test_sources_are_kept_byte_for_byte(name: str, tmp_path: Path) -> None:
     kept = b"".join(one.data for one in found.originals)
     assert published.KERNEL.encode() in kept
     claimed = (folder / CLAIMED[name][0]).read_bytes()
-    assert published.KERNEL.encode() in claimed
+    assert published.KERNEL.partition("\n\n")[2].encode() in claimed, "its includes may stand further above"
     if found.claimed is not None and not found.claimed.added:
         assert claimed in [one.data for one in found.originals]
 

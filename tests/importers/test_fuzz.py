@@ -63,7 +63,7 @@ def sources(mark: Path) -> Iterator[tuple[str, dict[str, bytes]]]:
     for name, files in published.FORMATS.items():
         trapped = poisoned(files, mark)
         texts = {key: one if isinstance(one, str) else json.dumps(one) for key, one in trapped.items()}
-        yield name, {key.replace("__", "."): text.encode() for key, text in texts.items()}
+        yield name, {published.file_of(key): text.encode() for key, text in texts.items()}
 
 
 def spoilt(files: dict[str, bytes], dice: random.Random) -> dict[str, bytes]:

@@ -104,7 +104,7 @@ def test_a_file_that_includes_itself_is_refused(files: dict[str, str], message: 
 
 def test_an_include_of_nothing_that_is_there_stays() -> None:
     text = joined.joined({"k.cu": '#include "cuda_fp16.h"\nint x;'})
-    assert text.splitlines()[1:] == ['#include "cuda_fp16.h"', "int x;"]
+    assert [line for line in text.splitlines() if line] == ['#include "cuda_fp16.h"', "// k.cu", "int x;"]
 
 
 def test_two_kernels_that_each_bind_functions_are_not_chosen_between(tmp_path: Path) -> None:
@@ -125,3 +125,13 @@ def test_the_files_of_a_solution_are_joined(tmp_path: Path) -> None:
     assert found.claimed is not None
     assert "struct More {};" in found.claimed.data.decode()
     assert joined.ADDED in found.claimed.added
+
+
+def test_headers_of_libraries_stand_first_but_for_those_in_conditions() -> None:
+    guarded = "#ifndef A_H\n#define A_H\n#include <vector>\n#endif\n"
+    binding = '#include "a.h"\n#include <vector>\n#if defined(X)\n#include <x.h>\n#endif\nint y;\n'
+    text = joined.joined({"k.cu": "#include <cuda.h>\nint x;\n", "b.cpp": binding, "a.h": guarded})
+    lines = [line for line in text.splitlines() if line and not line.startswith("//")]
+    assert lines[:3] == ["#include <cuda.h>", "#include <vector>", "int x;"]
+    assert lines[-4:] == ["#if defined(X)", "#include <x.h>", "#endif", "int y;"]
+    assert text.count("#include <vector>") == 1

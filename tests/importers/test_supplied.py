@@ -25,6 +25,14 @@ def test_what_is_missing_is_said_with_the_line_to_type(tmp_path: Path, capsys: p
     assert "next: audit run" not in result
 
 
+def test_no_line_is_shown_that_would_not_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = published.write(tmp_path / "source", scaled__cu=published.CU)
+    assert cli.main(["import", str(source), "--to", str(tmp_path / "claim")]) == 0
+    result = capsys.readouterr().out
+    assert "MISSING, no audit without it: reference.py: no task was found" in result
+    assert "to type:" not in result
+
+
 def test_what_is_typed_becomes_a_claim(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--tolerance", "1e-3", "--claimed", "T4=4.2", "H100=9", "--shape", "rows=512"]
     assert run(tmp_path, *options, to="A_Claim") == 0

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from audit.model.errors import BadInput
 
 SOURCES, HEADERS = (".cu", ".cpp", ".cc"), (".cuh", ".h", ".hpp", ".inl")
 MOST_CHARACTERS = 4 << 20
 """Of the joined text; a header may be included many times."""
-ADDED = "files joined into one: local includes in their place, a comment before each file"
+ADDED = "files joined into one: local includes in their place, other headers first, a comment before each file"
 _INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"')
 _ONCE = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+once\b")
 _GUARD = re.compile(r"\s*(?://[^\n]*\s*|/\*.*?\*/\s*)*#[ \t]*(?:ifndef|if[ \t]+!)", re.DOTALL)
+_IF = re.compile(r"[ \t]*#[ \t]*if(?:ndef[ \t]+(\w+))?")
+_ENDIF, _DEFINED = re.compile(r"[ \t]*#[ \t]*endif\b"), re.compile(r"[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]*$")
+_HEADER = re.compile(r'[ \t]*#[ \t]*include[ \t]*[<"]')
 _BINDING = re.compile(r"\bPYBIND11_MODULE\s*\(")
 
 
@@ -51,10 +54,29 @@ def joined(files: Mapping[str, str]) -> str:
     sources = sorted((name for name in files if name.endswith(SOURCES) and name not in included), key=_place)
     once: set[str] = set()
     lines = [line for name in sources for line in _expanded(files, name, once, ())]
-    text = "\n".join([*lines, ""])
+    text = "\n".join([*_includes_first(lines), ""])
     if len(text) > MOST_CHARACTERS:
         raise BadInput(f"{sources[0]}: {len(text):,} characters with its includes; at most {MOST_CHARACTERS:,}")
     return text
+
+
+def _includes_first(lines: Sequence[str]) -> list[str]:
+    """Return the lines with the libraries' headers at the top, where one file has them, but for those in conditions.
+
+    The emulated device changes names behind the last header alone.
+    """
+    first: dict[str, None] = {}
+    rest, conditions = [], list[bool]()
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if opened := _IF.match(line):
+            guard = _DEFINED.match(following)
+            conditions.append(guard is None or guard[1] != opened[1])
+        elif _ENDIF.match(line) and conditions:
+            conditions.pop()
+        hoisted = _HEADER.match(line) is not None and not any(conditions)
+        first |= {line.strip(): None} if hoisted else {}
+        rest.append("" if hoisted else line)
+    return [*first, *rest]
 
 
 def _place(name: str) -> tuple[bool, str]:

@@ -16,7 +16,7 @@ from audit.claims.importers.python_text import PythonText
 from audit.model import untrusted
 from audit.model.errors import BadInput
 
-DEEPEST, MOST_FILES = 3, 2000
+DEEPEST, MOST_FILES = 5, 2000
 MOST_NAMED = 10
 _PACKED = (".zip", ".tar", ".tgz", ".tar.gz", ".7z", ".tar.xz")
 _TABLES = (".parquet", ".csv", ".jsonl", ".json", ".ndjson", ".gz")
@@ -160,5 +160,5 @@ def _within(folder: Path) -> Iterator[tuple[str, Path]]:
                 raise BadInput(f"{folder}: more than {MOST_FILES:,} files; name the files to import")
             if not path.resolve().is_relative_to(root):
                 raise BadInput(f"{folder}: {name} leads out of the folder; copy the file itself there")
-            if path.is_file():
+            if path.is_file() and path.stat().st_size:  # packages have empty files
                 yield str(name), path

@@ -20,7 +20,12 @@ TOLERANCE = Tolerance(
 )
 EMPTY: Mapping[str, int] = MappingProxyType({})
 TASK, SOLUTION = "task.py", "solution.py"
-NO_INPUTS = Missing("the task has no get_inputs", "original/task.py", "say there how inputs are made", essential=True)
+NO_INPUTS = Missing(
+    "the task has no get_inputs that makes any, so its evaluation makes them in a way of its own",
+    "original/task.py",
+    "write get_inputs there, and a forward that takes them",
+    essential=True,
+)
 NO_INIT = Missing(
     "get_init_inputs of the task is not made of constants",
     "reference.py get_init_inputs",
@@ -83,10 +88,11 @@ def _with_task(claim: Imported, stated: Original, solution: str, shape: Mapping[
     shapes, choices = sizes.of_module(task, apart=("Model", "get_init_inputs"), sources=[solution])
     init_inputs = _init_inputs(task)
     fixed = {name: size for name, size in replaced.items() if name not in shapes.claimed}
+    made = task.returned("get_inputs")
+    without = "get_inputs" not in task.functions or (made is not None and task.value(made) == [])
     missing = [
-        *([] if "get_inputs" in task.functions else [NO_INPUTS]),
+        *([NO_INPUTS] if without else [] if shapes.emulated else [NO_SHAPE]),
         *([] if init_inputs is not None else [NO_INIT]),
-        *([] if shapes.emulated else [NO_SHAPE]),
         NO_COST,
     ]
     return replace(

@@ -99,7 +99,7 @@ class PythonText:
     def reached(self, node: ast.AST) -> set[str]:
         """Return the top-level names that a node needs, directly or through other names."""
         seen: set[str] = set()
-        queue = [node]
+        queue: list[ast.AST] = [node]
         while queue:
             for name in _free(queue.pop()) - seen:
                 if name in self._holders:
@@ -107,26 +107,30 @@ class PythonText:
                     queue += self._holders[name]
         return seen
 
+    def needed(self, node: ast.AST) -> list[ast.stmt]:
+        """Return the top-level statements that bind what a node needs, in order."""
+        return sorted({one for name in self.reached(node) for one in self._holders[name]}, key=lambda one: one.lineno)
+
     def used_by(self, name: str) -> str:
         """Return the source of a top-level class or function and of all it needs, without tests of the module."""
         node = self.classes.get(name) or self.functions.get(name)
         if node is None:
             return self.text
-        wanted = [node, *(holder for one in self.reached(node) for holder in self._holders[one])]
-        return "\n".join(ast.get_source_segment(self.text, one) or "" for one in dict.fromkeys(wanted))
+        wanted = dict.fromkeys([node, *self.needed(node)])
+        return "\n".join(ast.get_source_segment(self.text, one) or "" for one in wanted)
 
     @cached_property
-    def _holders(self) -> dict[str, list[ast.AST]]:
+    def _holders(self) -> dict[str, list[ast.stmt]]:
         """For every top-level name the statements that bind it."""
-        found: dict[str, list[ast.AST]] = {}
+        found: dict[str, list[ast.stmt]] = {}
         for node in self.tree.body:
             for name in bound_by(node):
                 found.setdefault(name, []).append(node)
         return found
 
-    def dtype_of(self, function: str) -> str:
-        """Return the dtype of fractions that a top-level function makes: the first it names, or float32."""
-        node = self.functions.get(function)
+    def dtype_of(self, function: str | ast.AST) -> str:
+        """Return the dtype of fractions that a function makes, one of the top level by name: the first, or float32."""
+        node = self.functions.get(function) if isinstance(function, str) else function
         named = [each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)] if node else []
         return next((DTYPES[name] for name in named if name in DTYPES), "float32")
 

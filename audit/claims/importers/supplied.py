@@ -38,11 +38,11 @@ def with_given(imported: Imported, given: Given) -> Imported:
 
 
 def to_type(imported: Imported, sources: Sequence[Path], folder: Path) -> str | None:
-    """Return the line that supplies what is missing, with example values; None where no option supplies it."""
-    keys = dict.fromkeys(one.key for one in imported.missing if one.essential)
+    """Return the line that supplies all that is missing, with example values; None where no options do."""
+    keys = [one.key for one in imported.missing if one.essential]
     options = dict.fromkeys(SHOWN[key] for key in keys if key in SHOWN)
     named = " ".join(map(str, sources))
-    return f"audit import {named} --to {folder}_2 {' '.join(options)}" if options else None
+    return f"audit import {named} --to {folder}_2 {' '.join(options)}" if keys and {*keys} <= {*SHOWN} else None
 
 
 def _without(imported: Imported, key: str) -> Imported:

@@ -43,7 +43,8 @@ def reference_py(reference: Reference, *, title: str) -> str:
     task, body = CONTRACTS[reference.contract]
     imports = "from typing import Any\n" if "Any" in (text := body(reference.options)) else ""
     sentence = sanitizer.line(title).replace("\\", "/").replace('"', "'")
-    module, about = ("gemm_task", _ABOUT_GEMM) if task == "GemmTask" else ("imported_task", _ABOUT)
+    module = {"GemmTask": "gemm_task", "BenchmarkTask": "benchmark_task"}.get(task, "imported_task")
+    about = _ABOUT_GEMM if task == "GemmTask" else _ABOUT
     head = _HEAD.format(title=f"The task of: {sentence}", about=about, module=module, task=task, imports=imports)
     return head + text + _TAIL
 
@@ -99,6 +100,12 @@ def _function(options: Options) -> str:
     return f"TASK = FunctionTask(ORIGINAL / {shown(options['file'])}, function={shown(options['function'])})\n"
 
 
+def _benchmark(options: Options) -> str:
+    """`file`, `holder`; `workloads`, whose number a shape names; `arguments`, attributes of the holder."""
+    named = f"workloads={shown(options['workloads'])}, arguments={shown(options['arguments'])}"
+    return f"TASK = BenchmarkTask(ORIGINAL / {shown(options['file'])}, {shown(options['holder'])}, {named})\n"
+
+
 def _gemm(options: Options) -> str:
     """`file`, any of `original/`; `half_sums`; `padded`, zeros behind M, N and K."""
     text = f"half_sums={options['half_sums']!r}, padded={shown(options['padded'])}"
@@ -140,5 +147,6 @@ CONTRACTS: dict[str, tuple[str, Callable[[Options], str]]] = {
     "definition": ("DefinitionTask", _definition),
     "function": ("FunctionTask", _function),
     "gemm": ("GemmTask", _gemm),
+    "benchmark": ("BenchmarkTask", _benchmark),
 }
 """How others state a task, and what fills its template; `audit.run.imported_task` says what each needs."""

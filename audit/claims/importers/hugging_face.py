@@ -1,0 +1,180 @@
+"""Hugging Face kernels: a folder with `build.toml`, sources, the package around them, and `benchmarks/benchmark.py`.
+
+A class of that file has workloads: `setup_X` (or `setup`) keeps inputs in `self`, `benchmark_X` calls the package,
+`verify_X` returns what `self.out` is held against. Facts: huggingface/kernels, `cli/benchmark.py` (2026).
+"""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from audit.claims.importers import entries, kernel_package, module_task
+from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Shapes, Tolerance
+from audit.claims.importers.material import Given, Material
+from audit.claims.importers.missing import NO_COST, NO_FIGURES
+from audit.claims.importers.python_text import PythonText, last_name
+from audit.model import Harness
+from audit.model.errors import BadInput
+
+TAKES = "a folder with `build.toml`, CUDA or Triton sources, `torch-ext/<package>`, and a class in `benchmark.py`"
+LACKS = ("reference.py cost", "speedup")
+FILE, CALL, RIGHT, RESULT = "benchmark.py", "benchmark_", "verify_", "out"
+TOLERANCE = Tolerance(
+    1e-2, "torch.allclose of `kernels benchmark`, atol = 1e-2, which counts here in units of the result's rms, and rtol"
+)
+STEPS = ("torch.allclose on one input, whose seed is fixed", "times of the kernel, and one time of the reference")
+ADDED = "the files of the package joined into one, its ops bound by pybind11, and the call of "
+_RUN = """
+class _Kernel:
+{kernel}
+
+class _Run:
+    kernel = _Kernel
+
+    def call(self):
+{body}
+
+
+def {entry}({arguments}):
+    _run = _Run()
+{kept}    _run.call()
+{result}"""
+Methods = Mapping[str, ast.FunctionDef]
+
+
+@dataclass(frozen=True)
+class Workloads:
+    """The workloads `names` of a class that make the same call and have the same reference; `others` do not.
+
+    `arguments` are attributes that setup makes and call or reference read, `kernel` the package's names in the call.
+    """
+
+    holder: str
+    names: tuple[str, ...]
+    others: int
+    setup: ast.FunctionDef
+    call: ast.FunctionDef
+    arguments: tuple[str, ...]
+    kernel: tuple[str, ...]
+
+    @property
+    def destination(self) -> int | None:
+        """The argument that the call writes its result into; None where it makes one."""
+        return self.arguments.index(RESULT) if RESULT in self.arguments else None
+
+
+def matches(material: Material) -> bool:
+    """Return whether a build file and a benchmark are there."""
+    return bool(material.named(kernel_package.BUILD)) and bool(material.named(FILE))
+
+
+def read(material: Material, given: Given) -> Imported:
+    """Return the workloads of the first class of the benchmark, or of the one that `--row` names.
+
+    Raises:
+        BadInput: several files of one kind, a workload of another form, or a package that one file cannot hold.
+    """
+    files = [material.original(name) for name in material.named(FILE) if PurePath(name).name == FILE]
+    file = material.only(files, what=FILE)
+    text = PythonText(file.data, where=file.published_as)
+    found = _workloads(text, (given.row or 1) - 1)
+    package, functions, kept = kernel_package.read(material, found.kernel)
+    shapes = [{"workload": number} for number, _ in enumerate(found.names, start=1)]
+    named = ", ".join(f"{number} is {name}" for number, name in enumerate(found.names, start=1))
+    ways = {"file": FILE, "holder": found.holder, "workloads": found.names, "arguments": found.arguments}
+    source = f"{functions}{_run(found, text)}".encode()
+    return Imported(
+        format="hugging_face",
+        provenance=file.published_as,
+        name=module_task.named_after(package),
+        title=f"Hugging Face kernels, {package}, {found.holder}",
+        task=f"what {RIGHT}{found.names[0]} of original/{FILE} computes",
+        dtype=text.dtype_of(found.setup),
+        originals=(Original(FILE, file.data, file.published_as), *kept),
+        claimed=Claimed("claimed.py", source, entries.ENTRY, "the package as published", f"{ADDED}{found.call.name}"),
+        reference=Reference("benchmark", ways),
+        shapes=Shapes(shapes[-1], tuple(shapes[:-1]), tuple(shapes[:1])),
+        tolerance=TOLERANCE,
+        harness=Harness(destination=found.destination),
+        steps=STEPS,
+        missing=(NO_COST, NO_FIGURES),
+        choices=(f"workloads of {found.holder}: {named}; {found.others} others of {FILE} are left out",),
+    )
+
+
+def _workloads(text: PythonText, number: int) -> Workloads:
+    every = {name: _methods(node) for name, node in text.classes.items()}
+    holders = [name for name, methods in every.items() if any(one.startswith(CALL) for one in methods)]
+    if not 0 <= number < len(holders):
+        raise BadInput(f"{text.where}: {len(holders)} classes have {CALL}X; write one out that another package has")
+    methods = every[holders[number]]
+    named = [one.removeprefix(CALL) for one in methods if one.startswith(CALL)]
+    whole = [name for name in named if RIGHT + name in methods and {f"setup_{name}", "setup"} & set(methods)]
+    if not whole:
+        raise BadInput(f"{text.where}: {holders[number]} has no setup, {CALL}X and {RIGHT}X of one X; write them there")
+    alike = tuple(name for name in whole if _does(methods, name) == _does(methods, whole[0]))
+    setups = [methods.get(f"setup_{name}") or methods["setup"] for name in alike]
+    call, right = (methods[kind + whole[0]] for kind in (CALL, RIGHT))
+    made, kept = (dict.fromkeys(_own(node, bound=True)) for node in (setups[0], call))
+    read = {*_own(call), *_own(right)} - {*kept, "kernel", "device"}
+    only = {*_own(call)} - {*_own(right), RESULT}
+    alone = [{*_own(one)} - {"kernel"} for one in call.body if isinstance(one, ast.Expr)]
+    changed = {name for names in alone if RESULT not in names for name in names}
+    for found, reason in (
+        ([name for one in setups for name in _own(one) if name == "kernel"], "is called by setup, which makes inputs"),
+        (read - set(made), f"is needed by {call.name}, and its setup does not make it"),
+        ({RESULT} - read - set(kept) or {*_own(right, bound=True)} & {RESULT}, f"is not where {call.name} leaves it"),
+        (changed, f"may be changed by {call.name}, and it is not self.{RESULT}"),
+        (only & set(_blank(setups[0])), f"is memory that {call.name} writes beside self.{RESULT}"),
+    ):
+        if found:
+            raise BadInput(f"{text.where}: self.{min(found)} {reason}; write it otherwise and import again")
+    called = [one for one in ast.walk(call) if isinstance(one, ast.Attribute) and _is(one.value, "self.kernel")]
+    others = sum(one.startswith(CALL) for own in every.values() for one in own) - len(alike)
+    kernel = tuple(dict.fromkeys(one.attr for one in called))
+    arguments = tuple(name for name in made if name in read)
+    return Workloads(holders[number], alike, others, setups[0], call, arguments, kernel)
+
+
+def _methods(node: ast.ClassDef) -> dict[str, ast.FunctionDef]:
+    return {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
+
+
+def _does(methods: Methods, name: str) -> list[str]:
+    return [ast.dump(one) for kind in (CALL, RIGHT) for one in methods[kind + name].body]
+
+
+def _own(node: ast.AST, *, bound: bool = False) -> Iterator[str]:
+    """Yield the attributes of `self` that a method reads or binds, in order of the lines."""
+    found = [one for one in ast.walk(node) if isinstance(one, ast.Attribute) and _is(one.value, "self")]
+    for one in sorted(found, key=lambda each: (each.lineno, each.col_offset)):
+        if isinstance(one.ctx, ast.Store) is bound:
+            yield one.attr
+
+
+def _blank(setup: ast.FunctionDef) -> Iterator[str]:
+    """Yield what setup makes without values: what a call writes there would count as a changed input."""
+    for node in (each for each in ast.walk(setup) if isinstance(each, ast.Assign)):
+        if isinstance(node.value, ast.Call) and last_name(node.value.func).startswith(("empty", "zeros")):
+            yield last_name(node.targets[0])
+
+
+def _is(node: ast.expr, text: str) -> bool:
+    return isinstance(node, ast.Name | ast.Attribute) and ast.unparse(node) == text
+
+
+def _run(found: Workloads, text: PythonText) -> str:
+    """Return the published call on an object whose attributes are the arguments, and what the call needs."""
+    needed = "".join(f"{ast.unparse(one)}\n" for one in text.needed(found.call))
+    return needed + _RUN.format(
+        kernel="".join(f"    {name} = staticmethod({name})\n" for name in found.kernel),
+        body=textwrap.indent("\n".join(map(ast.unparse, found.call.body)), " " * 8),
+        entry=entries.ENTRY,
+        arguments=", ".join(found.arguments),
+        kept="".join(f"    _run.{name} = {name}\n" for name in found.arguments),
+        result="" if found.destination is not None else f"    return _run.{RESULT}\n",
+    )
