@@ -89,6 +89,42 @@ def test_launches_that_a_gpu_takes_pass_and_host_code_that_raises_is_no_answer(
         asked(monkeypatch, target(tmp_path, ""), LAST, "RuntimeError: no")
 
 
+CHECK = 'void f() {\n  TORCH_CHECK(A.size(0) <= MOST, "matrix is larger than the constant memory");\n}'
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        (CHECK, 2),
+        ('if (n > MOST) {\n throw std::invalid_argument("matrix is larger than the constant memory");\n}', 1),
+        ('TORCH_CHECK(cudaGetLastError() == cudaSuccess, "matrix is larger than the constant memory");', None),
+        ('TORCH_CHECK(properties.major >= 8, "matrix is larger than the constant memory");', None),
+        ('TORCH_CHECK(ids.max().item<int>() < n, "matrix is larger than the constant memory");', None),
+        ('TORCH_CHECK(buffer, "matrix is larger than the constant memory");', None),
+    ],
+)
+def test_an_exception_is_a_refusal_where_the_source_says_it_behind_a_condition_about_sizes(
+    source: str, line: int | None
+) -> None:
+    raised = "RuntimeError: matrix is larger than the constant memory"
+    assert claimed_shape.refusing_line(raised, source) == line
+
+
+@pytest.mark.parametrize(("more", "grade"), [("", "proved"), ("x.item<int>();", "hint")])
+def test_a_check_of_sizes_that_refuses_the_claimed_shape_fails_where_another_one_came_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: str, grade: str
+) -> None:
+    case = Case({"N": 16}, Path("x"), np.zeros(4), "float32")
+    made = target(tmp_path, CHECK + more, cases=(case,))
+    made.middle = case  # type: ignore[misc]
+    monkeypatch.setattr(claimed_shape, "needed", lambda _: SHAPE)
+    found = asked(monkeypatch, made, LAST, "RuntimeError: matrix is larger than the constant memory")
+    assert (found.outcome, found.grade, found.line, found.shape) == ("fail", grade, 2, SHAPE)
+    assert "N=16 comes back with a result" in found.summary
+    with pytest.raises(Unsupported, match="the host code raised RuntimeError: no"):
+        asked(monkeypatch, made, LAST, "RuntimeError: no")
+
+
 def test_it_is_not_asked_where_the_claimed_shape_itself_is_run(tmp_path: Path) -> None:
     with pytest.raises(Unsupported, match="this device runs it"):
         claimed_shape.needed(target(tmp_path, "", cases=(CASE,)))

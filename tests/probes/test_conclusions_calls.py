@@ -40,6 +40,7 @@ FINE: Seen = {"distribution": "uniform", **RIGHT}
 LATER: Seen = {**AT4, "change": "whole numbers at the same addresses", **WRONG}
 LAUNCHES: Seen = {**AT4, "launches": [], "launches_in_all": 2}
 REFUSED: Seen = {"kernel": "k", "line": 9, "refused": "no blocks"}
+RAISED: Seen = {"raised": "RuntimeError: too large", "line": 7, "takes": {"N": 2}}
 PART: Seen = {**AT4, "blocks_run": 24, "blocks": 1000, "elements_compared": 2000}
 Expected = tuple[str, str | None, str, int | None, dict[str, int] | None]
 
@@ -82,6 +83,10 @@ CASES: list[tuple[Probe, Seen, Expected]] = [
     (contract, {**AT4, "raised": "CUDA error: misaligned address", "answered": []},
      bad("N=4: the call raised CUDA error: misaligned address")),
     (contract, {**AT4, **REFUSED, "answered": [0]}, bad("N=4: launch of k refused: no blocks", line=9)),
+    (contract, {**AT4, **REFUSED, "raised": "RuntimeError: no", "answered": []},
+     bad("N=4: launch of k refused: no blocks; the call raised RuntimeError: no", line=9)),
+    (contract, {**AT4, "raised": "RuntimeError: too large", "line": 7, "takes": {"N": 2}, "answered": []},
+     bad("N=4, the claimed shape, is refused: RuntimeError: too large; N=2 comes back with a result", line=7)),
     (contract, {**AT4, "expected": "a", "got": "b", "answered": [0]}, bad("N=4: expected a, got b")),
     (current_stream, {**AT4, "streams": [{"stream": "the default stream", **RIGHT}]}, ok("N=4: right on two streams")),
     (current_stream, {**AT4, "streams": [{"stream": "the default stream", **WRONG}]},
@@ -146,6 +151,10 @@ CASES: list[tuple[Probe, Seen, Expected]] = [
     (claimed_launches, LAUNCHES, ok("N=4, the claimed shape: a GPU takes every launch (2); no kernel was run")),
     (claimed_launches, {**LAUNCHES, "launches_in_all": 0},
      ok("N=4, the claimed shape: the host code launches no kernel")),
+    (claimed_launches, {**LAUNCHES, **RAISED, "reads_back": False},
+     bad("N=4, the claimed shape, is refused: RuntimeError: too large; N=2 comes back with a result", line=7)),
+    (claimed_launches, {**LAUNCHES, **RAISED, "reads_back": True},
+     bad("N=4, the claimed shape, is refused: RuntimeError: too large; N=2 comes back with a result", "hint", line=7)),
     (claimed_launches, {**LAUNCHES, "refused": REFUSED, "reads_back": False},
      bad("N=4, the claimed shape: launch of k refused: no blocks", line=9)),
     (claimed_launches, {**LAUNCHES, "refused": REFUSED, "reads_back": True},
