@@ -7,6 +7,7 @@ unless the source's own check of sizes refuses the claimed shape while another s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from audit.model import Shape
@@ -25,13 +26,15 @@ MECHANISMS = (
     "illegal address",
     "misaligned address",
 )
+NUMBER, MOST_NUMBERS = re.compile(r"(?<![\w.])[1-9]\d{0,4}(?![\w.])"), 4
+"""Sizes that a check of the source names."""
 
 
 def observe(target: Target) -> Seen:
     """Look at the first call at every case: all in one process, or in its own where that one did not come to it.
 
     `answered`, where it is there, holds the indices of the cases that further questions may use: whose call returned
-    something, and launched blocks. `takes` is a smaller shape that comes back where the source's own check refuses the
+    something, and launched blocks. `takes` is another shape that comes back where the source's own check refuses the
     claimed one.
     """
     pairs = list(zip(target.cases, target.calls(target.cases, target.plain), strict=True))
@@ -144,7 +147,7 @@ def _refusal(target: Target, pairs: Sequence[tuple[Case, Call]]) -> Seen | None:
     raised, source = _raised_at_claimed(target, pairs), target.reference.parent / target.variant.file
     text = source.read_text(encoding="utf-8", errors="replace")
     line = None if raised is None else claimed_shape.refusing_line(raised, text)
-    taken = None if line is None else _taken(target, [case.shape for case, _ in pairs])
+    taken = None if line is None else _taken(target, text.splitlines()[line - 1], [case.shape for case, _ in pairs])
     if taken is None:
         return None
     return {"shape": dict(target.claim.shapes.claimed), "raised": raised, "line": line, "takes": dict(taken)}
@@ -164,11 +167,15 @@ def _raised_at_claimed(target: Target, pairs: Sequence[tuple[Case, Call]]) -> st
     return None if found.reports or found.refused else found.raised
 
 
-def _taken(target: Target, refused: Sequence[Shape]) -> Shape | None:
-    """The largest of the claim's shapes for this device that comes back with a result."""
-    others = [shape for shape in target.claim.shapes.emulated if shape not in refused]
+def _taken(target: Target, check: str, refused: Sequence[Shape]) -> Shape | None:
+    """A shape that comes back with a result: one of the claim's for this device, or its smallest one with a size that
+    the check names."""
+    known = target.claim.shapes.emulated
+    numbers = [int(digits) for digits in NUMBER.findall(check)][:MOST_NUMBERS]
+    near = ({**known[-1], name: number} for number in numbers for name in known[-1])
+    others = [shape for shape in (*known, *near) if shape not in refused]
     try:
-        found = sized.called(target, others) if others else []
+        found = sized.called(target, others)
     except ProtocolViolated:
         raise
     except AuditError:
