@@ -210,6 +210,40 @@ def test_a_few_blocks_that_are_stopped_are_no_answer(tmp_path: Path, monkeypatch
         answer.ask(claimed_blocks, made)
 
 
+TOO_LONG = {"kind": "time-limit", "message": "too long"}
+
+
+@pytest.mark.parametrize(
+    ("launches", "reports", "asked", "kept"),
+    [
+        ([LAST], [], [24, 24], 24),
+        ([LAST, LAST], [], [24, 24, -1, -1], -1),
+        ([{**LAST, "atomics": True}], [], [24, 24, -1, -1], -1),
+        ([LAST, LAST], [TOO_LONG], [24, 24, -1], 24),
+    ],
+    ids=["apart", "launches that build on each other", "sums", "too much work"],
+)
+def test_every_block_is_run_where_a_few_say_nothing_and_there_is_time(
+    launches: list[dict[str, Any]], reports: list[Any], asked: list[int], kept: int,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    made, blocks_asked = target(tmp_path, ""), list[int]()
+    made.built.poisons = ("first", "second")  # type: ignore[misc, assignment]
+
+    def parts(*_: Any, blocks: int, memory: str) -> Any:
+        blocks_asked.append(blocks)
+        whole = [{**one, "blocks_run": 100} for one in launches]
+        return {
+            **EVENT,
+            "launches": launches if blocks > 0 else whole,
+            "reports": reports if blocks < 0 else [],
+        }, blocks
+
+    monkeypatch.setattr(claimed_shape, "parts", parts)
+    assert [blocks for _, blocks in claimed_blocks._called(made, CASE)] == [kept, kept]
+    assert blocks_asked == asked
+
+
 @pytest.mark.parametrize("launches", [[LAST], [WHOLE, LAST], [WHOLE], [{**WHOLE, "atomics": True}, LAST]])
 def test_calls_of_which_a_few_blocks_say_something(launches: list[dict[str, Any]]) -> None:
     blanked = launches[-1] is LAST

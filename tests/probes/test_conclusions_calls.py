@@ -161,10 +161,12 @@ CASES: list[tuple[Probe, Seen, Expected]] = [
      bad("N=4, the claimed shape: launch of k refused: no blocks", "hint", 9)),
     (claimed_blocks, {**PART, **RIGHT},
      ok("N=4, the claimed shape: 24 of 1,000 blocks run; right at the 2,000 elements they write")),
-    *[(claimed_blocks, {**PART, **WRONG, "line": 9, "undefined": undefined},
+    *[(claimed_blocks, {**PART, **WRONG, "line": 9, "undefined": undefined, **more},
        bad("N=4, the claimed shape: 24 of 1,000 blocks run; 3 of 2,000 elements they write are wrong; "
            "at [1] expected 2, got nan", grade, 9))
-      for undefined, grade in ((None, "proved"), ("race: x", "undefined"))],
+      for undefined, more, grade in ((None, {}, "proved"), ("race: x", {}, "undefined"),
+                                     (None, {"in_one_order": True}, "hint"),
+                                     ("race: x", {"in_one_order": True}, "undefined"))],
     (claimed_blocks, {**AT4, "follows_fresh_shared": 3, "line": 9},
      bad("N=4, the claimed shape: elements of the result that follow what shared memory held before the kernel wrote "
          "it, or a lane that takes no part: 3", "undefined", 9)),
