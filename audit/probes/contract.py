@@ -144,9 +144,11 @@ def _refusal(target: Target, pairs: Sequence[tuple[Case, Call]]) -> Seen | None:
     """That the source's own check of sizes refuses the claimed shape, and a shape that it takes; None without proof."""
     if target.is_reference or target.built.tensor_device == "cuda":
         return None
-    raised, source = _raised_at_claimed(target, pairs), target.reference.parent / target.variant.file
-    text = source.read_text(encoding="utf-8", errors="replace")
-    line = None if raised is None else claimed_shape.refusing_line(raised, text)
+    raised = _raised_at_claimed(target, pairs)
+    if raised is None:
+        return None
+    text = (target.reference.parent / target.variant.file).read_text(encoding="utf-8", errors="replace")
+    line = claimed_shape.refusing_line(raised, text)
     taken = None if line is None else _taken(target, text.splitlines()[line - 1], [case.shape for case, _ in pairs])
     if taken is None:
         return None
