@@ -245,7 +245,10 @@ class Target:
             raise SessionBroken(f"{whose}: {done}: {reply.detail}")
 
     def _limit_s(self, steps: Sequence[Step], modes: Sequence[Mode]) -> float:
-        """The limit of the device, or more where one plain call in these modes is known to take long."""
+        """The limit of the device, or more where one plain call in these modes is known to take long; checked ones are
+        few, or of other sizes."""
+        if any(mode.check for mode in modes):
+            return self.built.limit_s
         calls = sum(len(step.get("order", ())) or 1 for step in steps)
         took = [call.event.get("seconds", 0.0) for (mode, _), call in list(self._known.items()) if mode in modes]
         expected = PATIENCE * calls * max(took, default=0.0)

@@ -150,4 +150,5 @@ def test_a_session_of_many_calls_may_take_as_long_as_one_call_says(
     made = Target(CLAIM, CLAIMED, built, (inputs,), cast(Workers, workers), tmp_path / "r.py", tmp_path)
     made.call(inputs, NAN)
     made.steps([{"run": "claim", "case": 0, "order": [0] * 40, "flush_from": 20}], cases=[inputs], mode=NAN)
-    assert workers.limits == [30.0, limit_s]
+    made.steps([{"run": "claim", "case": 0}] * 40, cases=[inputs], mode=NAN._replace(check=True))
+    assert workers.limits == [30.0, limit_s, 30.0]
