@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from audit import claims
@@ -123,3 +125,28 @@ def test_a_compile_error_keeps_the_compilers_words(record: Record) -> None:
 def test_crashes_and_hangs_fail_no_kernel(record: Record) -> None:
     for variant in ("syntax", "assembly", "crash", "raises", "endless", "endless_host", "absurd"):
         assert not [finding for finding in record.findings if finding.target == variant and finding.fails_kernel]
+
+
+@pytest.mark.parametrize(
+    ("shapes", "check", "probe"),
+    [
+        ("[{ N = 10 }, { N = 1000 }]", "n <= 64", "contract"),
+        ("[{ N = 1000 }, { N = 10 }]", "n <= 64", "claimed_launches"),
+        ("[{ N = 1000 }, { N = 20 }]", "n == 10", "contract"),
+    ],
+    ids=["the claimed shape is run", "a smaller one is run", "one size alone is taken"],
+)
+def test_a_source_that_refuses_its_claimed_size_is_wrong_there(
+    shapes: str, check: str, probe: str, tmp_path: Path, workers: Workers
+) -> None:
+    host = f'TORCH_CHECK({check}, "other rows than one block takes");'
+    (tmp_path / "claimed.cu").write_text(HEAD.format(**{**DEFAULTS, "host": host}))
+    text = CLAIM.replace("[{ N = 1 }, { N = 100 }]", f'{shapes}, emulated_by = "importer"')
+    (tmp_path / "claim.toml").write_text(text + '[[variant]]\nfile = "claimed.cu"\nrole = "claimed"\ntechnique = "t"\n')
+    (tmp_path / "reference.py").write_text(REFERENCE)
+    device = EmulatedDevice(session_limit_s=20.0, kernel_limit_s=5.0)
+    with Audit(claims.load(str(tmp_path)), device, tmp_path / "out", workers=workers, progress=Progress()) as audit:
+        record = audit.run()
+    words = "N=1000, the claimed shape, is refused: RuntimeError: other rows than one block takes; N=10 comes back"
+    assert record.verdict.name == "wrong"
+    assert record.verdict.reasons[0].startswith(f"{probe}: {words}")

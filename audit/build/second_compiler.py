@@ -36,7 +36,13 @@ OF_THE_MACHINE = re.compile(
 """Words that something missing here, a limit of ours or a wrong target explains."""
 STOPPED = re.compile(r"error: the (?:build|compiler) (?:had not ended|was ended)")
 """A limit ended the first compiler: another would only come to its own."""
+EITHER_WAY = re.compile(
+    r"error: (?:identifier \".*\" is undefined|expected an? |class \".*\" has no member|name must be)"
+)
+"""What a missing declaration of CUDA's half types does not cure: torch's macros only take such declarations away."""
 ERROR = re.compile(r"\berror\b|undefined symbol|ptxas fatal", re.IGNORECASE)
+REMOVED = re.compile(r"\bDeprecatedTypeProperties\b")
+"""What torch took out of its headers (`AT_DISPATCH_...(x.type(), ...)`): a source that was built with it says so."""
 GENERATED = "c10/cuda/impl/cuda_cmake_macros.h"
 """A header that torch's own build writes, with this one macro; torch for the CPU comes without it."""
 INLINE_HEADERS = "#include <torch/types.h>\n#include <cuda.h>\n#include <cuda_runtime.h>\n"
@@ -97,6 +103,8 @@ def of_nvcc(source: Path, *, compute_capability: int) -> Refusal | None:
             words = _errors(compiler_words(done.out + done.err))
             if done.code == 0 or done.stopped or not words or OF_THE_MACHINE.search(words):
                 return None
+            if EITHER_WAY.search(words.splitlines()[0]) and "__CUDA_NO_" not in unit:
+                break  # a pass over torch's headers takes a minute
         version = command.run([nvcc, "--version"], folder=folder, limit_s=VERSION_LIMIT_S)
     try:
         release = parse_nvcc(version.out)[1]
@@ -138,5 +146,5 @@ def _flags(folders: list[Path], compute_capability: int) -> list[str]:
 
 
 def _errors(log: str) -> str:
-    """The lines that name errors; empty where none does."""
-    return "\n".join(line for line in log.splitlines() if ERROR.search(line))
+    """The lines that name errors, those aside that an older torch does not give; empty where none does."""
+    return "\n".join(line for line in log.splitlines() if ERROR.search(line) and not REMOVED.search(line))

@@ -8,7 +8,7 @@ from typing import Literal, TypedDict, Unpack
 
 from audit.judge import causes
 from audit.judge.answers import Answers, is_impossible
-from audit.judge.evidence import OWN_REFERENCE
+from audit.judge.evidence import ESCAPES, KERNELS, OWN_REFERENCE, PRECISION, REPLACED
 from audit.judge.ladder import cure
 from audit.model import Finding, Record, ResultAnswer, Verdict, VerdictName
 
@@ -115,12 +115,18 @@ def _undecided(name: VerdictName, answers: Answers) -> Verdict:
     return _verdict(
         name,
         answers,
-        reasons=(OWN_REFERENCE if misread else NOT_ENOUGH,),
+        reasons=(OWN_REFERENCE if misread else NOT_ENOUGH, *_proved_beside(answers)),
         confidence="low",
         confidence_reason="something needed for a verdict is missing",
         scope=f"what {answers.evidence.record.device.name} could answer",
         missing=lacking,
     )
+
+
+def _proved_beside(answers: Answers) -> tuple[str, ...]:
+    """What is proved though something is missing: that it is there hangs on no other answer."""
+    found = answers.evidence.proved(PRECISION, KERNELS, REPLACED, *ESCAPES) if answers.missing else []
+    return tuple(f"proved, whatever is missing: {causes.reason(members)}" for members in causes.causes(found))
 
 
 def _mistimed(name: VerdictName, answers: Answers) -> Verdict:

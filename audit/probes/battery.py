@@ -109,7 +109,8 @@ def repeats(case: Case) -> int:
 
 
 def _asked(target: Target, plans: Sequence[Callable[[Target, _Planned], None]]) -> list[dict[str, Asked]]:
-    """The calls of those plans in one session, by name for each plan."""
+    """The calls of those plans in one session, by name for each plan; one plain call says how long they may take."""
+    target.call(target.middle, target.plain)
     planned = _Planned()
     for plan in plans:
         planned.begin()

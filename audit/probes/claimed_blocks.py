@@ -3,9 +3,9 @@
 The corners of the grid and drawn blocks run on inputs of the claimed shape, twice, over two patterns of fresh memory;
 elements that they did not write, or whose bits depend on fresh memory, are left out. A third call finds shared memory,
 and lanes that take no part, with other values in them: a result that follows these is undefined. A result of another
-shape is wrong there, unless the host code reads values back, which blocks left out may have made. Blocks that add into
-memory together, or whose results later launches read, cannot be asked so. The draw of the blocks is unknown before the
-audit.
+shape is wrong there, unless the host code reads values back, which blocks left out may have made. Where blocks add into
+memory together, or later launches read their results, every block is run, if there is time for that. The draw of the
+blocks is unknown before the audit.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ from audit.probes.undefined import undefined_beside
 
 NAME = "claimed_blocks"
 MECHANISMS = ("index arithmetic that overflows", "size dispatch", "wrong numbers")
-BLOCKS = 24
+BLOCKS, WHOLE = 24, -1
+"""Blocks of each large launch, and all of them."""
 FILL = "zero"
 """Of shared memory and absent lanes in the third call; the others have a pattern of NaN, or zero, there."""
+STOPS = ("time-limit", "deadlock", "too-many-threads")
 _LEFT_UNWRITTEN = re.compile(r"__shared__|shfl")
 ASKED_OF = ("claimed", "known_bad", "known_good")
 """Roles: ablations and repairs are ours, and their shapes are chosen for them."""
@@ -51,7 +53,7 @@ def observe(target: Target) -> Seen:
     if found.raised is not None or found.refused is not None or not found.launches:
         raise Unsupported("blocks of a call that launches nothing at the claimed shape; see claimed_launches")
     case = claimed_shape.case_of(target)
-    entries = [claimed_shape.parts(target, case, blocks=BLOCKS, memory=memory) for memory in target.built.poisons]
+    entries = _called(target, case)
     returned = [event["shape"] for event, _ in entries if event["shape"] is not None]
     if not case.outputs and returned and not any(alike(shape, case.expected.shape) for shape in returned):
         return {"shape": dict(case.shape), "returned": returned[0], "due": list(case.expected.shape),
@@ -60,7 +62,8 @@ def observe(target: Target) -> Seen:
         if (why := _why_not(event, case)) is not None:
             raise Unsupported(why)
     first, second = (call for _, call in entries)
-    if (follows := _follows_fresh_shared(target, case, first)) is not None:
+    blocks = WHOLE if _is_whole(entries[0][0]) else BLOCKS
+    if (follows := _follows_fresh_shared(target, case, first, blocks=blocks)) is not None:
         return {
             "shape": dict(case.shape),
             "follows_fresh_shared": follows,
@@ -88,6 +91,8 @@ def conclude(seen: Seen) -> Answer:
     place = ", ".join(str(i) for i in seen["index"])
     text += f"; {seen['elements_wrong']:,} of {elements} elements they write are wrong; at [{place}] expected "
     text += f"{float(seen['expected']):.6g}, got {float(seen['got']):.6g}"
+    if "in_one_order" in seen and not seen["undefined"]:  # how sums are rounded hangs on the order of their blocks
+        return failed(text, "hint", line=seen["line"])
     return failed(text, beside(seen["undefined"]), line=seen["line"])
 
 
@@ -98,13 +103,27 @@ def _wrong_already(target: Target) -> Seen | None:
     return premise(target, at_middle(target)["first"])
 
 
-def _follows_fresh_shared(target: Target, case: Case, first: Call) -> int | None:
+def _called(target: Target, case: Case) -> list[tuple[dict[str, Any], Call]]:
+    """A call a pattern of fresh memory, of a few blocks; of all where they cannot be asked apart from each other."""
+    memories = list(target.built.poisons)
+    entries = [claimed_shape.parts(target, case, blocks=BLOCKS, memory=memory) for memory in memories]
+    if not any(_together(event) for event, _ in entries):
+        return entries
+    whole = []
+    for memory in memories:
+        whole.append(claimed_shape.parts(target, case, blocks=WHOLE, memory=memory))
+        if _stopped(whole[-1][0]):
+            return entries
+    return whole
+
+
+def _follows_fresh_shared(target: Target, case: Case, first: Call, *, blocks: int) -> int | None:
     """The elements that differ where shared memory starts as zeros; None where there are none or it cannot be asked."""
     source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8", errors="replace")
     if FILL not in target.built.fills or not _LEFT_UNWRITTEN.search(source):
         return None
     memory = next(iter(target.built.poisons))
-    event, other = claimed_shape.parts(target, case, blocks=BLOCKS, memory=memory, fill=FILL)
+    event, other = claimed_shape.parts(target, case, blocks=blocks, memory=memory, fill=FILL)
     if _why_not(event, case) is not None:
         return None
     return int(np.count_nonzero(~_same(first, other))) or None
@@ -126,24 +145,45 @@ def _in_part(target: Target, case: Case, event: dict[str, Any], first: Call, sec
     if compared.right:
         return seen
     undefined = undefined_beside(target, target.middle) if target.cases else None
-    return seen | {"line": last["line"], "undefined": undefined}
+    adds = _is_whole(event) and any(launch["atomics"] for launch in event["launches"])
+    return seen | {"line": last["line"], "undefined": undefined} | ({"in_one_order": True} if adds else {})
 
 
 def _why_not(event: dict[str, Any], case: Case) -> str | None:
     """Why what a few blocks write is not what the call returns; None where it is."""
-    stopped = next((one for one in event["reports"] if one["kind"] in ("time-limit", "deadlock")), None)
+    stopped = _stopped(event)
     if case.outputs:
         return "a few blocks of a call with several outputs"
     if event["raised"] or stopped or not alike(event["shape"], case.expected.shape):
         why = event["raised"] or (stopped and stopped["message"]) or "no tensor of the shape it must have came back"
         return f"a few blocks of the claimed shape: {why}"
-    partial = [one["blocks_run"] < math.prod(one["grid"]) for one in event["launches"]]
+    if (why := _together(event)) is not None:
+        return why
+    if not _is_whole(event) and not event["blanked"]:
+        return "which elements of such a result a few blocks write"
+    return None
+
+
+def _stopped(event: dict[str, Any]) -> dict[str, Any] | None:
+    """The report of a launch that this device gave up."""
+    return next((one for one in event["reports"] if one["kind"] in STOPS), None)
+
+
+def _is_whole(event: dict[str, Any]) -> bool:
+    return not any(_partial(event))
+
+
+def _partial(event: dict[str, Any]) -> list[bool]:
+    return [one["blocks_run"] < math.prod(one["grid"]) for one in event["launches"]]
+
+
+def _together(event: dict[str, Any]) -> str | None:
+    """Why the blocks of a call cannot be asked apart from each other; None where they can."""
+    partial = _partial(event)
     if any(partial[:-1]):
         return f"a few blocks of {len(partial)} launches that build on each other"
     if any(partial) and event["launches"][-1]["atomics"]:
         return "a few blocks of a launch whose blocks add into memory together"
-    if any(partial) and not event["blanked"]:
-        return "which elements of such a result a few blocks write"
     return None
 
 

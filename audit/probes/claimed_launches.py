@@ -1,8 +1,9 @@
 """Does a GPU take every launch that the source makes at the claimed shape, where that is too large to run here?
 
 The host code runs at the claimed sizes without its kernels. Grid arithmetic in 32 bits that wraps, an empty grid and a
-grid, block or shared memory over a limit show there and at no smaller shape. Where the host code reads values back
-from the device, its launches may hang on them: a refusal is a hint then.
+grid, block or shared memory over a limit show there and at no smaller shape, and so does the source's own check of
+sizes, if it refuses the claimed ones by an exception. Where the host code reads values back from the device, its
+launches may hang on them: a refusal is a hint then.
 """
 
 from __future__ import annotations
@@ -34,9 +35,14 @@ def observe(target: Target) -> Seen:
     if (refused := found.refused) is not None:
         values = {key: refused[key] for key in ("kernel", "line", "refused")}
         return seen | {"refused": values, "reads_back": reads_back(target)}
-    if found.raised is not None:
+    if found.raised is None:
+        return seen
+    source = target.reference.parent / target.variant.file
+    line = claimed_shape.refusing_line(found.raised, source.read_text(encoding="utf-8", errors="replace"))
+    if line is None or found.reports or not target.cases:
         raise Unsupported(f"the claimed shape without its kernels: the host code raised {found.raised}")
-    return seen
+    takes = dict(target.middle.shape)
+    return seen | {"raised": found.raised, "line": line, "takes": takes, "reads_back": reads_back(target)}
 
 
 def reads_back(target: Target) -> bool:
@@ -51,6 +57,9 @@ def conclude(seen: Seen) -> Answer:
     if one := seen.get("refused"):
         text = f"{place}: launch of {one['kernel']} refused: {one['refused']}"
         return failed(text, "hint" if seen["reads_back"] else "proved", line=one["line"])
+    if "raised" in seen:
+        text = f"{place}, is refused: {seen['raised']}; {label(seen['takes'])} comes back with a result"
+        return failed(text, "hint" if seen["reads_back"] else "proved", line=seen["line"])
     if not launches:
         return passed(f"{place}: the host code launches no kernel")
     return passed(f"{place}: a GPU takes every launch ({launches}); no kernel was run")

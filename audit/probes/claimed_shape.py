@@ -58,6 +58,16 @@ class _Known:
     lock: Lock = field(default_factory=Lock)
 
 
+_TEXT = r'"(?P<text>(?:\\.|[^"\\\n])+)"'
+_CHECKS = (
+    re.compile(rf"\bTORCH_CHECK\w*\s*\((?P<condition>[^;\"]{{1,400}}?),\s*{_TEXT}"),
+    re.compile(rf"\bif\s*\((?P<condition>[^;\"{{}}]{{1,400}})\)\s*\{{?\s*throw\s+[\w:]+\s*\(\s*{_TEXT}"),
+)
+_COMPARES = re.compile(r"[<>]|[!=]=|%")
+_OF_THE_DEVICE = re.compile(r"cuda|err|status|prop|device|attr|item|ptr|alloc|env|result", re.IGNORECASE)
+"""In a condition: what may answer otherwise on another device, in other memory or for other values."""
+FEWEST_CHARACTERS = 8
+"""Of a text in the source that tells one exception from others."""
 NO_MEMORY = re.compile(r"\bbad_alloc\b|\bout\sof\smemory\b|\ballocate\smemory\b")
 _known: WeakKeyDictionary[References, _Known] = WeakKeyDictionary()
 _lock = Lock()
@@ -97,6 +107,20 @@ def launched(target: Target, shapes: Sequence[Shape]) -> list[Launched]:
         if newer is not None:
             raise Unsupported(f"a launch of this size: {newer['message']}", line=newer["line"] or 0)
     return found
+
+
+def refusing_line(raised: str, source: str) -> int | None:
+    """The line of the source's own check of sizes that raises such words; None where there is none.
+
+    An exception proves nothing by itself: memory, a library or this device may be behind it.
+    """
+    for check in _CHECKS:
+        for match in check.finditer(source):
+            text, condition = match["text"], match["condition"]
+            of_sizes = _COMPARES.search(condition) and not _OF_THE_DEVICE.search(condition)
+            if of_sizes and len(text) >= FEWEST_CHARACTERS and text in raised:
+                return source.count("\n", 0, match.start()) + 1
+    return None
 
 
 def parts(

@@ -1,14 +1,22 @@
 """Does a call end, without a refused launch, and return the reference's tensors, by shape, dtype and device?
 
 Dimensions of size 1 tell no elements apart: `[1]` for `[]` is a note, and the values decide. Strides, and a class that
-adds nothing to torch's tensor, such as a module's parameter, are no part of the question.
+adds nothing to torch's tensor, such as a module's parameter, are no part of the question. An exception is no failure,
+unless the source's own check of sizes refuses the claimed shape while another shape comes back.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
+from audit.model import Shape
+from audit.model.errors import AuditError
+from audit.probes import claimed_shape, sized
 from audit.probes.answer import Answer, Seen, failed, label, passed, skipped
-from audit.probes.called import Call, Case, alike
+from audit.probes.called import Call, Case, ProtocolViolated, alike
 from audit.probes.target import Target
+from audit.probes.undefined import faulted
 
 NAME = "contract"
 MECHANISMS = (
@@ -18,15 +26,16 @@ MECHANISMS = (
     "illegal address",
     "misaligned address",
 )
-FAULTS = ("illegal memory access", "misaligned address")
-"""CUDA's own words for an access that only a kernel makes: outside every allocation, or a vector off its boundary."""
+NUMBER, MOST_NUMBERS = re.compile(r"(?<![\w.])[1-9]\d{0,4}(?![\w.])"), 4
+"""Sizes that a check of the source names."""
 
 
 def observe(target: Target) -> Seen:
     """Look at the first call at every case: all in one process, or in its own where that one did not come to it.
 
     `answered`, where it is there, holds the indices of the cases that further questions may use: whose call returned
-    something, and launched blocks.
+    something, and launched blocks. `takes` is another shape that comes back where the source's own check refuses the
+    claimed one.
     """
     pairs = list(zip(target.cases, target.calls(target.cases, target.plain), strict=True))
     unusable = [_unusable(*pair) for pair in pairs]
@@ -34,6 +43,8 @@ def observe(target: Target) -> Seen:
     found = [(case, seen) for case, call in usable if (seen := _defect(target, case, call)) is not None]
     answered = [index for index, (_, call) in enumerate(pairs) if call.raised is None and unusable[index] is None]
     values = {"answered": answered} if found or len(usable) < len(pairs) else {}
+    if all(call.raised is not None for _, call in pairs) and (refusal := _refusal(target, pairs)) is not None:
+        return refusal | values
     if found:  # one that fails the kernel comes first
         _, seen = min(found, key=lambda pair: not (pair[0].counts and _fails(pair[1])))
         return seen | values
@@ -51,22 +62,21 @@ def conclude(seen: Seen) -> Answer:
         text = f"every call ended and returned what the reference returns ({seen['calls']})"
         return passed("; ".join([text, *seen.get("notes", ())[:1]]))
     place = label(seen["shape"])
+    if "takes" in seen:
+        text = f"{place}, the claimed shape, is refused: {seen['raised']}"
+        return failed(f"{text}; {label(seen['takes'])} comes back with a result", line=seen["line"])
+    if "refused" in seen:
+        raised = f"; the call raised {seen['raised']}" if "raised" in seen else ""
+        return failed(f"{place}: launch of {seen['kernel']} refused: {seen['refused']}{raised}", line=seen["line"])
     if "raised" in seen:
         text = f"{place}: the call raised {seen['raised']}"
         return failed(text) if _fails(seen) else Answer("error", text)
-    if "refused" in seen:
-        return failed(f"{place}: launch of {seen['kernel']} refused: {seen['refused']}", line=seen["line"])
     return failed(f"{place}: expected {seen['expected']}, got {seen['got']}")
 
 
 def _fails(seen: Seen) -> bool:
     """Whether a defect is a failure: an exception is none unless it tells of a kernel's fault."""
-    return "raised" not in seen or faulted(seen["raised"])
-
-
-def faulted(raised: str) -> bool:
-    """Whether an exception tells of a kernel's fault."""
-    return any(fault in raised for fault in FAULTS)
+    return "raised" not in seen or "refused" in seen or faulted(seen["raised"])
 
 
 def _unusable(case: Case, call: Call) -> Seen | None:
@@ -94,10 +104,11 @@ def _note(case: Case, call: Call) -> str | None:
 def _defect(target: Target, case: Case, call: Call) -> Seen | None:
     """What is wrong with a usable call."""
     shape = {"shape": dict(case.shape)}
-    if call.raised is not None:
-        return {**shape, "raised": call.raised}
+    raised = {} if call.raised is None else {"raised": call.raised}
     if refused := next((launch for launch in call.launches if launch["refused"]), None):
-        return {**shape, **{key: refused[key] for key in ("kernel", "refused", "line")}}
+        return {**shape, **{key: refused[key] for key in ("kernel", "refused", "line")}, **raised}
+    if raised:
+        return {**shape, **raised}
     want = [(one.dtype, list(one.shape)) for one in case.outputs] or [(case.dtype, list(case.expected.shape))]
     expected, got = _words(want, target.built.tensor_device), _got(target, case, call)
     if got == expected:
@@ -127,3 +138,48 @@ def _got(target: Target, case: Case, call: Call) -> str:
         return f"no tensor but {returned}"
     handed = target.claim.harness.destination in event["aliases"]
     return _words([(case.dtype if handed else event["dtype"], event["shape"])], event["device"])
+
+
+def _refusal(target: Target, pairs: Sequence[tuple[Case, Call]]) -> Seen | None:
+    """That the source's own check of sizes refuses the claimed shape, and a shape that it takes; None without proof."""
+    if target.is_reference or target.built.tensor_device == "cuda":
+        return None
+    raised = _raised_at_claimed(target, pairs)
+    if raised is None:
+        return None
+    text = (target.reference.parent / target.variant.file).read_text(encoding="utf-8", errors="replace")
+    line = claimed_shape.refusing_line(raised, text)
+    taken = None if line is None else _taken(target, text.splitlines()[line - 1], [case.shape for case, _ in pairs])
+    if taken is None:
+        return None
+    return {"shape": dict(target.claim.shapes.claimed), "raised": raised, "line": line, "takes": dict(taken)}
+
+
+def _raised_at_claimed(target: Target, pairs: Sequence[tuple[Case, Call]]) -> str | None:
+    """What the claimed shape raises, in a call or of its host code alone; None where a launch may be behind it."""
+    for case, call in pairs:
+        if case.shape == target.claim.shapes.claimed:
+            return None if call.reports or any(one["refused"] for one in call.launches) else call.raised
+    try:
+        (found,) = claimed_shape.launched(target, [claimed_shape.needed(target)])
+    except ProtocolViolated:
+        raise
+    except AuditError:
+        return None
+    return None if found.reports or found.refused else found.raised
+
+
+def _taken(target: Target, check: str, refused: Sequence[Shape]) -> Shape | None:
+    """A shape that comes back with a result: one of the claim's for this device, or its smallest one with a size that
+    the check names."""
+    known = target.claim.shapes.emulated
+    numbers = [int(digits) for digits in NUMBER.findall(check)][:MOST_NUMBERS]
+    near = ({**known[-1], name: number} for number in numbers for name in known[-1])
+    others = [shape for shape in (*known, *near) if shape not in refused]
+    try:
+        found = sized.called(target, others)
+    except ProtocolViolated:
+        raise
+    except AuditError:
+        return None
+    return next((at.shape for at in found if at.result in ("right", "wrong")), None)

@@ -117,8 +117,9 @@ def _counts(target: Target, first: Asked, changed: Asked) -> tuple[int, int]:
     was, now = first.case.expected, changed.case.expected
     if was.shape != now.shape or not np.isfinite(now).any():
         return 0, 0
-    size = max(first.case.size, changed.case.size)
-    moved = correctness.moved(was, now, relative=target.relative(first.case), least_scale=size).reshape(-1)
+    relative = target.relative(first.case)
+    least = max(first.case.size, changed.case.size, correctness.least_scale(first.case.dtype, relative))
+    moved = correctness.moved(was, now, relative=relative, least_scale=least).reshape(-1)
     written = np.isfinite(first.call.values()).reshape(-1)  # fresh memory holds NaN; an unwritten element is not dead
     same = written & (first.call.raw() == changed.call.raw()).all(axis=1)
     return int(np.count_nonzero(moved)), int(np.count_nonzero(moved & same))

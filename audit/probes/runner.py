@@ -34,11 +34,11 @@ def ask_all(
     others = [probe for probe in PROBES if probe != contract.NAME]
     others += OF_THE_CLAIM if target.variant.role == "claimed" else ()
     others = [probe for probe in others if only is None or probe in only]
-    answered = first.evidence.get("answered")
-    if first.outcome == "error" or (answered is not None and first.outcome != "fail"):
+    answered, refuses = first.evidence.get("answered"), "takes" in first.evidence
+    if first.outcome == "error" or refuses or (answered is not None and first.outcome != "fail"):
         if not isinstance(answered, list) or not answered:
             outcome = "error" if first.outcome == "error" else "skip"
-            why = f"not asked, since contract has no answer: {first.summary}"
+            why = f"not asked, since contract {'failed' if refuses else 'has no answer'}: {first.summary}"
             yield from (_unanswered(probe, target.variant.name, outcome, why) for probe in others)
             return
         cases = tuple(case for index, case in enumerate(target.cases) if index in answered)

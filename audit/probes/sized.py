@@ -18,9 +18,8 @@ from audit.probes import claimed_launches, claimed_shape
 from audit.probes.answer import label
 from audit.probes.called import Call, Case, Mode, ProtocolViolated, SessionBroken
 from audit.probes.compare import sentence
-from audit.probes.contract import faulted
 from audit.probes.target import Target
-from audit.probes.undefined import PROVED
+from audit.probes.undefined import PROVED, faulted
 from audit.run import requests
 
 Result = Literal["right", "wrong", "refused", "launch_refused", "launched", "not_taken", "no_answer"]

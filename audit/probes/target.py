@@ -37,6 +37,8 @@ EMULATED = (EmulatedSettings, EmulatedPythonSettings)
 SHARES = ("repair",)
 """Roles that share a process where one exists: repairs are ours, and their every element is seen to be written. The
 claimed kernel, and a variant that must show its defect, get the fresh processes they ask for."""
+PATIENCE, MOST_LIMITS = 3.0, 10.0
+"""A session may take so many times as long as its number of plain calls took before, up to so many limits."""
 
 
 @dataclass(frozen=True)
@@ -220,6 +222,7 @@ class Target:
         needs_reference = any(step["run"] in ("reference", "plant") for step in steps)
         settings = [self.built.settings(**mode._asdict()) for mode in modes]
         request = requests.Session(
+            limit_s=self._limit_s(steps, modes),
             device=settings[0],
             modes=tuple(one.configuration for one in settings if isinstance(one, EMULATED)),
             entry=None if self.is_reference else self.claim.entry,
@@ -241,6 +244,16 @@ class Target:
             refuse_limits(calls)
             raise SessionBroken(f"{whose}: {done}: {reply.detail}")
 
+    def _limit_s(self, steps: Sequence[Step], modes: Sequence[Mode]) -> float:
+        """The limit of the device, or more where one plain call in these modes is known to take long; checked ones are
+        few, or of other sizes."""
+        if any(mode.check for mode in modes):
+            return self.built.limit_s
+        calls = sum(len(step.get("order", ())) or 1 for step in steps)
+        took = [call.event.get("seconds", 0.0) for (mode, _), call in list(self._known.items()) if mode in modes]
+        expected = PATIENCE * calls * max(took, default=0.0)
+        return min(max(self.built.limit_s, expected), MOST_LIMITS * self.built.limit_s)
+
     def _asked(self, request: requests.Session, *, shared: SharedProcess | None) -> tuple[Reply, Path]:
         """The reply, and where its outputs lie. A session that breaks where others ran before is asked again where none
         did."""
@@ -254,4 +267,4 @@ class Target:
         self, process: Workers | SharedProcess, request: requests.Session, *, above: Path
     ) -> tuple[Reply, Path]:
         folder = Path(tempfile.mkdtemp(prefix=f"{self.variant.name}-", dir=above))
-        return process.call(request.model_copy(update={"folder": folder}), limit_s=self.built.limit_s), folder
+        return process.call(request.model_copy(update={"folder": folder}), limit_s=request.limit_s), folder

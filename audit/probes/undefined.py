@@ -40,6 +40,8 @@ from audit.review.cuda_source import parse
 
 PROVED = ("out-of-bounds-read", "out-of-bounds-write", "illegal-address", "misaligned-access")
 """What no GPU can make right."""
+FAULTS = ("illegal memory access", "misaligned address")
+"""CUDA's own words for an access that only a kernel makes: outside every allocation, or a vector off its boundary."""
 NO_BEHAVIOUR = ("launch-refused", "static-shared-too-large")
 """Reports that speak of no access and of no synchronisation."""
 VALUES = ("uninitialised-read", "exited-lane-read")
@@ -217,3 +219,8 @@ def _own_functions(target: Target) -> frozenset[str]:
 def _is_own(function: str, own: frozenset[str]) -> bool:
     """Whether a function as a tool names it, `void ns::k<(bool)0>(T1 *)` or `[clone k(int *)] f()`, is one of those."""
     return any(re.search(rf"(?<!\w){re.escape(name)}\s*(?:[<(\]]|$)", function) for name in own)
+
+
+def faulted(raised: str) -> bool:
+    """Whether an exception tells of a kernel's fault."""
+    return any(fault in raised for fault in FAULTS)

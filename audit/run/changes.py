@@ -131,7 +131,7 @@ def _moved(discriminator: Discriminator, values: list[Any], was: torch.Tensor, l
         if now.shape != was.shape or not torch.equal(now.isfinite(), was.isfinite()):
             return None
         need = correctness.needed(discriminator.problem.eager(values).double(), now)
-        moved = correctness.moved(was, now, relative=discriminator.relative, least_scale=discriminator.problem.size)
+        moved = correctness.moved(was, now, relative=discriminator.relative, least_scale=discriminator.least_scale)
     except (*ties.REFUSED, correctness.NothingFinite):
         return None
     if need is None or need > limit:

@@ -22,8 +22,9 @@ FLOOR_EPSILONS = 2
 """A tolerance is at least so many epsilons of the result's type. One rounding of a right value costs half an epsilon;
 `torch.testing.assert_close` grants bfloat16 two (1.6e-2), float16 one and float32 eleven (PyTorch's documentation). The
 types of the inputs add nothing, since the float64 result is computed from the very values the kernel gets."""
-STEP_AT_ZERO = {"float16": 2.0**-24, "bfloat16": 2.0**-133, "float32": 2.0**-149, "float64": 2.0**-1074}
-"""The distance from 0 to the next number of a type, and between all numbers beside it (IEEE 754, subnormal numbers)."""
+LEAST_NUMBER = {"float16": 2.0**-24, "bfloat16": 2.0**-126, "float32": 2.0**-126, "float64": 2.0**-1022}
+"""The least normal number of a type (IEEE 754): below it digits are lost, in products on their way too, and a compiler
+may make zero of it (`--use_fast_math`). GPUs compute with the subnormal numbers of float16, whose least this is."""
 MOST_BITS = 53.0
 """Told where no error shows: a float64 has no more."""
 OVERFLOWING, VANISHING = 1e300, 1e-250
@@ -51,8 +52,8 @@ def held_to(relative: float, dtype: str) -> float:
 
 
 def least_scale(dtype: str, relative: float) -> float:
-    """The scale at which the tolerance allows two steps of the numbers beside zero; a type has no finer ones."""
-    return FLOOR_EPSILONS * STEP_AT_ZERO.get(dtype, 0.0) / relative if relative else 0.0
+    """The scale at which the tolerance allows two of a type's least numbers: no finer ones can be relied on."""
+    return FLOOR_EPSILONS * LEAST_NUMBER.get(dtype, 0.0) / relative if relative else 0.0
 
 
 def rms(values: Numbers) -> float:

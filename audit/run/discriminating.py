@@ -77,9 +77,14 @@ class Discriminator:
         return correctness.held_to(self._stated, self.problem.dtype)
 
     @cached_property
+    def least_scale(self) -> float:
+        """The size of a result as the case draws it, and no less than what its type can tell apart."""
+        return max(self.problem.size, correctness.least_scale(self.problem.dtype, self.relative))
+
+    @cached_property
     def _raw(self) -> dict[str, int]:
         problem = self.problem
-        return self._counted(problem.values, [problem.want_of_others], least_scale=problem.size)
+        return self._counted(problem.values, [problem.want_of_others], least_scale=self.least_scale)
 
     @cached_property
     def _copies(self) -> set[str]:

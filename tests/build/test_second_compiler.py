@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from audit.build.cuda.compile import RUNG
 from audit.build.notes import failed_note
 from audit.model import store
 from audit.model.errors import CompileError
+from audit.sandbox import command
 
 KERNEL = """__global__ void twice(float* a, int n) {{
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -62,6 +64,33 @@ def test_what_the_assembler_alone_refuses_is_refused(text: str, words: str, tmp_
     assert words in found.log
 
 
+@needs_nvcc
+@pytest.mark.parametrize(
+    ("text", "passes"),
+    [
+        (BAD, 1),
+        (f"{GOOD}int two = ;\n", 1),
+        (f"#ifndef __CUDA_NO_HALF_OPERATORS__\n{BAD}#else\n{GOOD}#endif\n", 2),
+        ("#include <cuda_fp16.h>\n__device__ __half operator+(const __half& a, const __half& b) { return a; }\n", 2),
+    ],
+    ids=["undefined", "unfinished", "asks for the macros", "its own operator"],
+)
+def test_nvcc_is_asked_once_where_torchs_macros_cannot_make_a_difference(
+    text: str, passes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[Any] = []
+    run = command.run
+
+    def counted(words: Any, **more: Any) -> Any:
+        calls.append(words)
+        return run(words, **more)
+
+    monkeypatch.setattr(command, "run", counted)
+    refused = said(tmp_path, text) is not None
+    assert refused is (passes == 1)
+    assert sum("--version" not in words for words in calls) == passes
+
+
 NEWER = """__global__ void later() { asm volatile("wgmma.fence.sync.aligned;\\n" ::: "memory"); }\n"""
 WITHOUT_OPERATORS = """#include <cuda_fp16.h>
 struct Half {
@@ -105,6 +134,10 @@ def test_without_nvcc_and_without_one_text_to_ask_about_there_is_no_refusal(
         ("claimed.cu:5: fatal error: secret: Permission denied", False),
         ("claimed.cu:1: fatal error: cutlass/cutlass.h: No such file or directory", False),
         ("error: built for sm_90, not for sm_75", False),
+        (
+            'error: no suitable conversion function from "const at::DeprecatedTypeProperties" to "c10::ScalarType"',
+            False,
+        ),
         ("", False),
     ],
 )

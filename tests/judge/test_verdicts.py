@@ -127,6 +127,14 @@ def test_unfinished_work_beside_undefined_behaviour_is_that_and_an_error_blocks(
         assert judge.judge(record.model_copy(update={"findings": (*RIGHT, result, FLOOR)})).name == name
 
 
+@pytest.mark.parametrize("proved", [LATE, IDLE, ROUGH, REPLACED], ids=lambda one: one.probe)
+def test_a_proof_stands_beside_what_is_missing(record: Record, proved: Finding) -> None:
+    crash = finding("repeat", "error")
+    verdict = judge.judge(record.model_copy(update={"findings": (*RIGHT, crash, proved)}))
+    assert (verdict.name, verdict.missing) == ("undecided", ("repeat: repeat error",))
+    assert verdict.reasons[1:] == (f"proved, whatever is missing: {proved.probe}: {proved.summary}",)
+
+
 def test_a_task_that_fails_its_own_reference_is_told_first(record: Record) -> None:
     findings = (finding("coverage", "error"), *RIGHT[2:], NO_REFERENCE)
     verdict = judge.judge(record.model_copy(update={"findings": findings}))

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from audit.claims.shapes.counting import Scope
-from audit.model import Finding
-from audit.probes import answer, contract
+from audit.model import Finding, Shape
+from audit.model.errors import Unsupported
+from audit.probes import answer, claimed_shape, contract
 from audit.probes.answer import Answer, Seen, failed, passed
 from audit.probes.called import Call, Case, Mode
 from audit.probes.cases import MOST_MIDDLE_BYTES, middle_of
@@ -111,7 +112,10 @@ class Answering:
         self.made = [Call(event, Path("x")) for _, event in found]
         self.variant = SimpleNamespace(name="claimed")
         self.built = SimpleNamespace(tensor_device="cpu")
-        self.claim = SimpleNamespace(harness=SimpleNamespace(destination=None))
+        self.claim = SimpleNamespace(
+            harness=SimpleNamespace(destination=None), shapes=SimpleNamespace(claimed={"N": 128})
+        )
+        self.is_reference = False
 
     plain = Mode("poison_nan")
 
@@ -148,7 +152,11 @@ def test_a_launch_without_blocks_is_a_failure_where_the_claim_names_the_shape(sc
     assert (found.outcome, found.fails_kernel, found.shape, found.line) == ("fail", True, {"N": 4}, 7)
 
 
-def test_a_refusal_is_an_error_where_the_shape_counts_and_no_use_elsewhere() -> None:
+def test_a_refusal_is_an_error_where_the_shape_counts_and_no_use_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    def needed(_: Target) -> Shape:
+        raise Unsupported("launches at the claimed shape")
+
+    monkeypatch.setattr(claimed_shape, "needed", needed)
     assert answer.ask(contract, cast(Target, Answering((case(4, "kept"), RAISED)))).outcome == "error"
     found = answer.ask(contract, cast(Target, Answering((case(4, "other"), RAISED))))
     assert found.outcome == "skip"

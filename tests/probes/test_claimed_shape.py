@@ -89,6 +89,42 @@ def test_launches_that_a_gpu_takes_pass_and_host_code_that_raises_is_no_answer(
         asked(monkeypatch, target(tmp_path, ""), LAST, "RuntimeError: no")
 
 
+CHECK = 'void f() {\n  TORCH_CHECK(A.size(0) <= MOST, "matrix is larger than the constant memory");\n}'
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        (CHECK, 2),
+        ('if (n > MOST) {\n throw std::invalid_argument("matrix is larger than the constant memory");\n}', 1),
+        ('TORCH_CHECK(cudaGetLastError() == cudaSuccess, "matrix is larger than the constant memory");', None),
+        ('TORCH_CHECK(properties.major >= 8, "matrix is larger than the constant memory");', None),
+        ('TORCH_CHECK(ids.max().item<int>() < n, "matrix is larger than the constant memory");', None),
+        ('TORCH_CHECK(buffer, "matrix is larger than the constant memory");', None),
+    ],
+)
+def test_an_exception_is_a_refusal_where_the_source_says_it_behind_a_condition_about_sizes(
+    source: str, line: int | None
+) -> None:
+    raised = "RuntimeError: matrix is larger than the constant memory"
+    assert claimed_shape.refusing_line(raised, source) == line
+
+
+@pytest.mark.parametrize(("more", "grade"), [("", "proved"), ("x.item<int>();", "hint")])
+def test_a_check_of_sizes_that_refuses_the_claimed_shape_fails_where_another_one_came_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: str, grade: str
+) -> None:
+    case = Case({"N": 16}, Path("x"), np.zeros(4), "float32")
+    made = target(tmp_path, CHECK + more, cases=(case,))
+    made.middle = case  # type: ignore[misc]
+    monkeypatch.setattr(claimed_shape, "needed", lambda _: SHAPE)
+    found = asked(monkeypatch, made, LAST, "RuntimeError: matrix is larger than the constant memory")
+    assert (found.outcome, found.grade, found.line, found.shape) == ("fail", grade, 2, SHAPE)
+    assert "N=16 comes back with a result" in found.summary
+    with pytest.raises(Unsupported, match="the host code raised RuntimeError: no"):
+        asked(monkeypatch, made, LAST, "RuntimeError: no")
+
+
 def test_it_is_not_asked_where_the_claimed_shape_itself_is_run(tmp_path: Path) -> None:
     with pytest.raises(Unsupported, match="this device runs it"):
         claimed_shape.needed(target(tmp_path, "", cases=(CASE,)))
@@ -172,6 +208,40 @@ def test_a_few_blocks_that_are_stopped_are_no_answer(tmp_path: Path, monkeypatch
     monkeypatch.setattr(claimed_shape, "parts", lambda *_, **__: (stopped, Call({}, tmp_path / "0.bin")))
     with pytest.raises(Unsupported, match="a few blocks of the claimed shape: too long"):
         answer.ask(claimed_blocks, made)
+
+
+TOO_LONG = {"kind": "time-limit", "message": "too long"}
+
+
+@pytest.mark.parametrize(
+    ("launches", "reports", "asked", "kept"),
+    [
+        ([LAST], [], [24, 24], 24),
+        ([LAST, LAST], [], [24, 24, -1, -1], -1),
+        ([{**LAST, "atomics": True}], [], [24, 24, -1, -1], -1),
+        ([LAST, LAST], [TOO_LONG], [24, 24, -1], 24),
+    ],
+    ids=["apart", "launches that build on each other", "sums", "too much work"],
+)
+def test_every_block_is_run_where_a_few_say_nothing_and_there_is_time(
+    launches: list[dict[str, Any]], reports: list[Any], asked: list[int], kept: int,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    made, blocks_asked = target(tmp_path, ""), list[int]()
+    made.built.poisons = ("first", "second")  # type: ignore[misc, assignment]
+
+    def parts(*_: Any, blocks: int, memory: str) -> Any:
+        blocks_asked.append(blocks)
+        whole = [{**one, "blocks_run": 100} for one in launches]
+        return {
+            **EVENT,
+            "launches": launches if blocks > 0 else whole,
+            "reports": reports if blocks < 0 else [],
+        }, blocks
+
+    monkeypatch.setattr(claimed_shape, "parts", parts)
+    assert [blocks for _, blocks in claimed_blocks._called(made, CASE)] == [kept, kept]
+    assert blocks_asked == asked
 
 
 @pytest.mark.parametrize("launches", [[LAST], [WHOLE, LAST], [WHOLE], [{**WHOLE, "atomics": True}, LAST]])

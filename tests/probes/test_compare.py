@@ -96,12 +96,13 @@ def test_unit_dimensions_tell_no_elements_apart() -> None:
     assert (wrong.elements_wrong, wrong.index, wrong.got) == (1, (), 5.0)
 
 
-def test_numbers_beside_zero_may_be_two_of_their_steps_off() -> None:
-    step = 2.0**-149
-    want = np.array([17.3 * step, 3 * step, 0.0])
-    assert compared(np.array([19, 2, 1], dtype=np.float32) * np.float32(step), want).right
-    assert compared(np.array([17, 6, 0], dtype=np.float32) * np.float32(step), want).elements_wrong == 1
+def test_numbers_beside_zero_may_be_two_of_the_least_normal_numbers_off() -> None:
+    least = 2.0**-126
+    want = np.array([17.3 * least, 3 * least, 0.0])
+    assert compared(np.array([19, 2, 1], dtype=np.float32) * np.float32(least), want).right
+    assert compared(np.array([17, 6, 0], dtype=np.float32) * np.float32(least), want).elements_wrong == 1
     assert not compared(np.array([1.0, 0.0]), np.array([1.0 + 1e-3, 0.0])).right
+    assert compared(np.array([0.0, 0.0], dtype=np.float32), np.array([3.75e-41, 1e-45])).right  # a product on its way
 
 
 def test_nothing_finite_is_no_error_of_the_kernel() -> None:

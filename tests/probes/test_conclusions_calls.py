@@ -40,6 +40,7 @@ FINE: Seen = {"distribution": "uniform", **RIGHT}
 LATER: Seen = {**AT4, "change": "whole numbers at the same addresses", **WRONG}
 LAUNCHES: Seen = {**AT4, "launches": [], "launches_in_all": 2}
 REFUSED: Seen = {"kernel": "k", "line": 9, "refused": "no blocks"}
+RAISED: Seen = {"raised": "RuntimeError: too large", "line": 7, "takes": {"N": 2}}
 PART: Seen = {**AT4, "blocks_run": 24, "blocks": 1000, "elements_compared": 2000}
 Expected = tuple[str, str | None, str, int | None, dict[str, int] | None]
 
@@ -82,6 +83,10 @@ CASES: list[tuple[Probe, Seen, Expected]] = [
     (contract, {**AT4, "raised": "CUDA error: misaligned address", "answered": []},
      bad("N=4: the call raised CUDA error: misaligned address")),
     (contract, {**AT4, **REFUSED, "answered": [0]}, bad("N=4: launch of k refused: no blocks", line=9)),
+    (contract, {**AT4, **REFUSED, "raised": "RuntimeError: no", "answered": []},
+     bad("N=4: launch of k refused: no blocks; the call raised RuntimeError: no", line=9)),
+    (contract, {**AT4, "raised": "RuntimeError: too large", "line": 7, "takes": {"N": 2}, "answered": []},
+     bad("N=4, the claimed shape, is refused: RuntimeError: too large; N=2 comes back with a result", line=7)),
     (contract, {**AT4, "expected": "a", "got": "b", "answered": [0]}, bad("N=4: expected a, got b")),
     (current_stream, {**AT4, "streams": [{"stream": "the default stream", **RIGHT}]}, ok("N=4: right on two streams")),
     (current_stream, {**AT4, "streams": [{"stream": "the default stream", **WRONG}]},
@@ -146,16 +151,22 @@ CASES: list[tuple[Probe, Seen, Expected]] = [
     (claimed_launches, LAUNCHES, ok("N=4, the claimed shape: a GPU takes every launch (2); no kernel was run")),
     (claimed_launches, {**LAUNCHES, "launches_in_all": 0},
      ok("N=4, the claimed shape: the host code launches no kernel")),
+    (claimed_launches, {**LAUNCHES, **RAISED, "reads_back": False},
+     bad("N=4, the claimed shape, is refused: RuntimeError: too large; N=2 comes back with a result", line=7)),
+    (claimed_launches, {**LAUNCHES, **RAISED, "reads_back": True},
+     bad("N=4, the claimed shape, is refused: RuntimeError: too large; N=2 comes back with a result", "hint", line=7)),
     (claimed_launches, {**LAUNCHES, "refused": REFUSED, "reads_back": False},
      bad("N=4, the claimed shape: launch of k refused: no blocks", line=9)),
     (claimed_launches, {**LAUNCHES, "refused": REFUSED, "reads_back": True},
      bad("N=4, the claimed shape: launch of k refused: no blocks", "hint", 9)),
     (claimed_blocks, {**PART, **RIGHT},
      ok("N=4, the claimed shape: 24 of 1,000 blocks run; right at the 2,000 elements they write")),
-    *[(claimed_blocks, {**PART, **WRONG, "line": 9, "undefined": undefined},
+    *[(claimed_blocks, {**PART, **WRONG, "line": 9, "undefined": undefined, **more},
        bad("N=4, the claimed shape: 24 of 1,000 blocks run; 3 of 2,000 elements they write are wrong; "
            "at [1] expected 2, got nan", grade, 9))
-      for undefined, grade in ((None, "proved"), ("race: x", "undefined"))],
+      for undefined, more, grade in ((None, {}, "proved"), ("race: x", {}, "undefined"),
+                                     (None, {"in_one_order": True}, "hint"),
+                                     ("race: x", {"in_one_order": True}, "undefined"))],
     (claimed_blocks, {**AT4, "follows_fresh_shared": 3, "line": 9},
      bad("N=4, the claimed shape: elements of the result that follow what shared memory held before the kernel wrote "
          "it, or a lane that takes no part: 3", "undefined", 9)),

@@ -13,6 +13,7 @@ import pytest
 
 from audit import claims
 from audit.build.device import BuiltVariant
+from audit.build.settings import Configuration, EmulatedSettings
 from audit.model.errors import Unsupported
 from audit.probes import agreement, coverage, kernels_ran
 from audit.probes.called import Call, Case, Mode, SessionBroken
@@ -121,3 +122,33 @@ def test_probes_that_look_at_plain_calls_look_at_the_same_ones(device: str, more
     others = {mode for probe in (coverage, kernels_ran) for mode, _ in probe.needs(made)}
     assert {mode.memory for mode in others - own if mode.order == "forward"} == more
     assert len({mode.memory for mode in coverage.modes(made)}) == 2
+
+
+class Answering:
+    """Workers that keep the limit of each session; a call takes the seconds they are made with."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.limits = seconds, list[float]()
+
+    def call(self, request: Any, *, limit_s: float) -> Any:
+        self.limits.append(limit_s)
+        events = [{"step": place, "raised": None, "seconds": self.seconds} for place in range(len(request.steps))]
+        return SimpleNamespace(ending="finished", finished=True, events=events, detail="")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "limit_s"), [(0.1, 30.0), (0.5, 3 * 40 * 0.5), (20.0, 300.0)], ids=["short", "long", "too long"]
+)
+def test_a_session_of_many_calls_may_take_as_long_as_one_call_says(
+    seconds: float, limit_s: float, tmp_path: Path
+) -> None:
+    workers, plain = Answering(seconds), target()
+    configuration = EmulatedSettings.model_construct(configuration=Configuration.model_construct())
+    facts = {**vars(plain.built), "limit_s": 30.0, "settings": lambda **_: configuration}
+    built = cast(BuiltVariant, SimpleNamespace(**facts))
+    inputs = Case({"N": 2}, tmp_path / "0.inputs.pt", np.ones(2), "float32")
+    made = Target(CLAIM, CLAIMED, built, (inputs,), cast(Workers, workers), tmp_path / "r.py", tmp_path)
+    made.call(inputs, NAN)
+    made.steps([{"run": "claim", "case": 0, "order": [0] * 40, "flush_from": 20}], cases=[inputs], mode=NAN)
+    made.steps([{"run": "claim", "case": 0}] * 40, cases=[inputs], mode=NAN._replace(check=True))
+    assert workers.limits == [30.0, limit_s, 30.0]

@@ -21,7 +21,7 @@ X = torch.randn(6, 5, generator=torch.Generator().manual_seed(1))
 class Case:
     """A case of a plain function, and what it can tell; `others` are the arguments that `inputs` draws next."""
 
-    offers, relative, size = False, 1e-4, 0.0
+    offers, relative, least_scale = False, 1e-4, 0.0
 
     def __init__(self, function: Callable[..., torch.Tensor], values: list[Any], others: list[Any]) -> None:
         self.reference, self.function, self.others = SimpleNamespace(reference=function), function, others

@@ -14,6 +14,7 @@ namespace cuemu {
 
 bool checking = false;
 bool heeded = false;
+bool heeded_writes = false;
 
 namespace {
 
@@ -107,14 +108,15 @@ void begin_launch_check() {
   uint3 grid = device.running->grid;
   begin_launch_races(std::uint64_t{grid.x} * grid.y * grid.z);
   checking = checking_wanted();
-  heeded = checking || notes_writes() || device.settings.thread_order == Order::lockstep;
+  heeded = checking || device.settings.thread_order == Order::lockstep;
+  heeded_writes = heeded || notes_writes();
 }
 
 void begin_block_check() { begin_block_races(); }
 
 void end_launch_check() {
   if (checking) settle_pending();
-  checking = heeded = false;
+  checking = heeded = heeded_writes = false;
 }
 
 }  // namespace cuemu

@@ -6,7 +6,8 @@
 namespace cuemu {
 
 extern bool checking;  // in a kernel, with the checker on
-extern bool heeded;    // in a kernel where every access is told: the checker is on, writes are noted, or the order is lockstep
+extern bool heeded;    // in a kernel where every access is told: the checker is on, or the order is lockstep
+extern bool heeded_writes;  // there, and where writes are noted
 
 enum Access : unsigned { kRead = 0, kWrite = 1, kAtomic = 2, kVolatile = 4 };
 

@@ -9,7 +9,8 @@ struct Fiber {
   char* stack;
 };
 
-constexpr std::size_t kStackBytes = 256u << 10;
+constexpr std::size_t kSpreadBytes = 64u << 10;  // over which the tops of the stacks lie
+constexpr std::size_t kStackBytes = (256u << 10) + kSpreadBytes;
 constexpr unsigned kMostFibers = 1025;  // the threads of one block and the stack that starts them
 
 Fiber* take_fiber(void (*entry)());

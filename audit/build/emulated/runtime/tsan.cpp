@@ -33,14 +33,15 @@ void tell(void* address, std::size_t bytes, unsigned access, const void* call_si
 
 }  // namespace
 
+#define CUEMU_HEEDED(ACCESS) ((ACCESS) & kWrite ? heeded_writes : heeded)
 #define CUEMU_PLAIN(NAME, BYTES, ACCESS)                                              \
   CUEMU_EXPORT void __tsan_##NAME(void* address) {                                    \
-    if (__builtin_expect(heeded, 0)) tell(address, BYTES, ACCESS, CUEMU_CALL_SITE);   \
+    if (__builtin_expect(CUEMU_HEEDED(ACCESS), 0)) tell(address, BYTES, ACCESS, CUEMU_CALL_SITE); \
   }
 #define CUEMU_VOLATILE(NAME, BYTES, ACCESS)                                           \
   CUEMU_EXPORT void __tsan_volatile_##NAME(void* address) {                           \
     in_lockstep(address, CUEMU_CALL_SITE);                                            \
-    if (heeded) see(address, BYTES, ACCESS | kVolatile, CUEMU_CALL_SITE);             \
+    if (CUEMU_HEEDED(ACCESS)) see(address, BYTES, ACCESS | kVolatile, CUEMU_CALL_SITE); \
   }
 #define CUEMU_ACCESSES(BYTES)                      \
   CUEMU_PLAIN(read##BYTES, BYTES, kRead)           \
@@ -62,27 +63,27 @@ CUEMU_EXPORT void __tsan_read_range(void* address, std::size_t bytes) {
   if (heeded) tell(address, bytes, kRead, CUEMU_CALL_SITE);
 }
 CUEMU_EXPORT void __tsan_write_range(void* address, std::size_t bytes) {
-  if (heeded) tell(address, bytes, kWrite, CUEMU_CALL_SITE);
+  if (heeded_writes) tell(address, bytes, kWrite, CUEMU_CALL_SITE);
 }
 
 // What copies and fills memory in a kernel's library: the linker sends its calls here (`-Wl,--wrap`), also those that the
 // compiler makes of loops; the rewriter sends those that device code spells, which the compiler could replace by moves.
 CUEMU_EXPORT void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) {
-  if (__builtin_expect(heeded, 0) && bytes) {
+  if (__builtin_expect(heeded_writes, 0) && bytes) {
     tell(const_cast<void*>(from), bytes, kRead, CUEMU_CALL_SITE);
     tell(to, bytes, kWrite, CUEMU_CALL_SITE);
   }
   return std::memcpy(to, from, bytes);
 }
 CUEMU_EXPORT void* __wrap_memmove(void* to, const void* from, std::size_t bytes) {
-  if (__builtin_expect(heeded, 0) && bytes) {
+  if (__builtin_expect(heeded_writes, 0) && bytes) {
     tell(const_cast<void*>(from), bytes, kRead, CUEMU_CALL_SITE);
     tell(to, bytes, kWrite, CUEMU_CALL_SITE);
   }
   return std::memmove(to, from, bytes);
 }
 CUEMU_EXPORT void* __wrap_memset(void* to, int value, std::size_t bytes) {
-  if (__builtin_expect(heeded, 0) && bytes) tell(to, bytes, kWrite, CUEMU_CALL_SITE);
+  if (__builtin_expect(heeded_writes, 0) && bytes) tell(to, bytes, kWrite, CUEMU_CALL_SITE);
   return std::memset(to, value, bytes);
 }
 CUEMU_EXPORT void __tsan_init() {}

@@ -1,0 +1,36 @@
+"""Which elements must move with an input, by values alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from audit.probes import dead_inputs
+from audit.probes.battery import Asked
+from audit.probes.called import Call, Case
+from audit.probes.target import Target
+from audit.run.results import digest_of
+
+TARGET = cast(Target, SimpleNamespace(relative=lambda _: 1e-2))
+
+
+def asked(folder: Path, name: str, right: list[float], got: list[float]) -> Asked:
+    file = folder / f"{name}.bin"
+    file.write_bytes(np.array(got, np.float32).tobytes())
+    event: dict[str, Any] = {"raised": None, "shape": [len(got)], "dtype": "float32"}
+    call = Call({**event, "digest": digest_of(file.read_bytes())}, file)
+    return Asked(name, Case({"N": len(got)}, folder / f"{name}.pt", np.array(right), "float32"), call)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "counts"),
+    [([1.0, 2.0], [3.0, 2.0], (1, 1)), ([1e-30, 2.0], [2e-30, 2.0], (0, 0)), ([4e-41, 0.0], [1e-43, 6e-40], (0, 0))],
+    ids=["moved", "small beside others", "all below the least normal number, which a product loses on its way"],
+)
+def test_elements_that_must_move(was: list[float], now: list[float], counts: tuple[int, int], tmp_path: Path) -> None:
+    kept = [0.0, 2.0]
+    assert dead_inputs._counts(TARGET, asked(tmp_path, "a", was, kept), asked(tmp_path, "b", now, kept)) == counts
