@@ -1,5 +1,6 @@
 // The part of torch that most extensions use: tensors, dispatch, factories. No pybind11, no Python.h.
 #pragma once
+#define CUEMU_OPERATORS_ALONE
 #include <ATen/core/Tensor.h>
 #include <ATen/core/TensorAccessor.h>
 #include <ATen/Dispatch.h>
@@ -20,6 +21,7 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
+#undef CUEMU_OPERATORS_ALONE
 
 namespace torch {
 
