@@ -63,7 +63,8 @@ def main() -> None:
     while True:
         asked, descriptors, _, _ = socket.recv_fds(channel, 1, 2)
         if asked == wire.SETTLE:
-            processes.end_all(first=False)
+            while processes.descendants("self"):  # a busy machine takes its time; the judge waits so long and no longer
+                processes.end_all(first=False)
             channel.send(wire.SETTLE)
             continue
         if not descriptors:
