@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import replace
@@ -17,7 +17,7 @@ from audit.apps.selftest.score import row
 from audit.audit import Audit
 from audit.build.devices import choose
 from audit.claims import ClaimFolder
-from audit.model import Record, Variant
+from audit.model import Finding, Record, Variant
 from audit.model.errors import BadInput
 from audit.model.run_directory import Scratch
 from audit.report.progress import Progress
@@ -62,53 +62,70 @@ def run(  # noqa: PLR0913  # one argument an option of the command
     Raises:
         BadInput: the device cannot be used here, a folder of controls is broken, or `out` cannot be read or written.
     """
-    started = time.monotonic()
     earlier = _cut(out, entropy)
     seed = earlier.environment.seeds[0] if earlier else secrets.randbits(62) if entropy is None else entropy
-    known = folders(root, blind=blind)
+    known, grown = folders(root, blind=blind), _Grown(root, out, earlier)
     at_once = max(min(2, jobs()), jobs() // CORES_A_FOLDER)
     with ExitStack() as opened:
         pool = workers or opened.enter_context(Workers(places(at_once)))
         threads = opened.enter_context(ThreadPoolExecutor(at_once))
-        each = max(LEAST_VARIANTS, jobs() // at_once)
-        audits: list[Audit] = []
+        each, audits = max(LEAST_VARIANTS, jobs() // at_once), list[Audit]()
         ask = partial(_audited, audits, device=device, entropy=seed, workers=pool, at_once=each, progress=progress)
         first, checks = _beyond_doubt(certain(root), ask)
         if earlier and earlier.device != first.device:
             raise BadInput(f"{out}: a self-test of {earlier.device.name} that was cut; choose another file")
-        asked = known if all(check.passed for check in checks) else []
-        rows = {folder.path: _answered(earlier, folder, root) for folder in asked}
-        about = earlier.environment if earlier else environment.describe(seeds=(seed,))
-        about = about.model_copy(update={"sandbox": first.environment.sandbox})
-
-        def kept() -> SelfTest:
-            record = SelfTest(
-                device=first.device,
-                environment=about,
-                seconds=round(time.monotonic() - started + (earlier.seconds if earlier else 0), 1),
-                checks=checks,
-                rows=tuple(one for folder in asked for one in rows[folder.path]),
-                unasked=tuple(_place(folder, root) for folder in asked if not rows[folder.path]),
-            )
-            if out is not None:
-                write(record, out)
-            return record
-
-        left = [folder for folder in asked if not rows[folder.path]]
-        longest_first = sorted(left, key=lambda folder: -len(folder.claim.variant))
+        grown.begin(first, checks, known if all(check.passed for check in checks) else [], seed=seed)
+        longest_first = sorted(grown.unasked(), key=lambda folder: -len(folder.claim.variant))
         at_work = {threads.submit(ask, folder): folder for folder in longest_first}
         try:
             for answer in as_completed(at_work):
-                folder, findings = at_work[answer], answer.result().findings
-                place = _place(folder, root)
-                rows[folder.path] = [row(place, folder, one, findings=findings) for one in _controls(folder)]
-                kept()
+                grown.add(at_work[answer], answer.result().findings)
         except BaseException:  # an interrupt, or a device that broke: nothing that waits is begun
             threads.shutdown(wait=False, cancel_futures=True)
             for audit in audits:
                 audit.interrupt()
             raise
-        return kept()
+    return grown.record
+
+
+class _Grown:
+    """The record of a self-test while it grows, kept in `out` where it is to be; begins with `earlier`'s rows."""
+
+    record: SelfTest
+
+    def __init__(self, root: Path, out: Path | None, earlier: SelfTest | None) -> None:
+        self._root, self._out, self._earlier = root, out, earlier
+        self._started = time.monotonic() - (earlier.seconds if earlier else 0.0)
+        self._rows: dict[Path, list[Row]] = {}
+
+    def begin(self, first: Record, checks: tuple[Check, ...], asked: Sequence[ClaimFolder], *, seed: int) -> None:
+        """Start with what the controls beyond doubt gave and the folders that are to be asked."""
+        self._asked = asked
+        self._rows = {folder.path: _answered(self._earlier, folder, self._root) for folder in asked}
+        about = self._earlier.environment if self._earlier else environment.describe(seeds=(seed,))
+        about = about.model_copy(update={"sandbox": first.environment.sandbox})
+        self.record = SelfTest(device=first.device, environment=about, seconds=0.0, checks=checks)
+        self._keep()
+
+    def unasked(self) -> list[ClaimFolder]:
+        """Return the folders without an answer."""
+        return [folder for folder in self._asked if not self._rows[folder.path]]
+
+    def add(self, folder: ClaimFolder, findings: Sequence[Finding]) -> None:
+        """Take the answers about a folder."""
+        place = _place(folder, self._root)
+        self._rows[folder.path] = [row(place, folder, one, findings=findings) for one in _controls(folder)]
+        self._keep()
+
+    def _keep(self) -> None:
+        known = {
+            "seconds": round(time.monotonic() - self._started, 1),
+            "rows": tuple(one for folder in self._asked for one in self._rows[folder.path]),
+            "unasked": tuple(_place(folder, self._root) for folder in self.unasked()),
+        }
+        self.record = self.record.model_copy(update=known)
+        if self._out is not None:
+            write(self.record, self._out)
 
 
 def _cut(out: Path | None, entropy: int | None) -> SelfTest | None:
