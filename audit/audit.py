@@ -7,7 +7,7 @@ import shlex
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from audit import claims, judge, measure, repair, report
@@ -34,7 +34,7 @@ A_TIMING = 20
 """Pieces of work that the timing session counts as, in the progress."""
 
 
-class Audit:
+class Audit(AbstractContextManager["Audit"]):
     """One audit in progress. Use as a context manager; call the stages in the order of this file.
 
     Args:
@@ -95,9 +95,6 @@ class Audit:
     def record(self) -> Record:
         """What is known so far; the same is in `<out>/record.json`."""
         return self._writer.record
-
-    def __enter__(self) -> Audit:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
