@@ -15,7 +15,8 @@ from audit.run.pool import Workers
 
 Item = TypeVar("Item")
 LONGEST_FIRST = (
-    "test_audit_emulated.py", "emulated/test_conformance.py", "test_repair.py", "test_reproduction.py",
+    "test_audit_emulated.py", "emulated/test_conformance.py", "pages/test_guides.py", "test_repair.py",
+    "test_reproduction.py",
     "probes/test_own_reference.py", "importers/test_end_to_end.py", "review/test_linear_time.py", "test_bad_kernels.py",
     "test_check.py", "notebook/test_runs.py", "batch/test_run.py", "pr/test_pr.py", "selftest/test_run.py",
     "batch/test_ray.py", "test_famous_cases.py", "test_wheel.py", "funnel/test_stages.py", "test_interrupted.py",

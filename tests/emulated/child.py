@@ -7,12 +7,20 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
+import shutil
+import subprocess
+import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 FOLDER = Path(__file__).parent
 LIMIT_S = 120
+GPU_LIMIT_S = 500
+DEVICES = ("emulated", pytest.param("cuda", marks=pytest.mark.skipif(not shutil.which("nvidia-smi"), reason="no GPU")))
 
 _START = """
 import json, torch
@@ -24,6 +32,20 @@ from audit.build.emulated.runtime import POISON_NAN, POISON_NUMBER, Runtime
 early = torch.zeros(4)
 runtime = Runtime(Path(RUNTIME))
 functions = load(Path(LIBRARY), RUNG, prefix=runtime.prefix)
+answer = {}
+"""
+_START_ON_GPU = """
+import json, torch
+from torch.utils import cpp_extension
+class Runtime:
+    configure = reset = recover = lambda self, **settings: None
+    reports = lambda self: []
+runtime = Runtime()
+flags = {"extra_cuda_cflags": ["-O3", "-std=c++17"], "extra_ldflags": ["-lcublas"]}
+module = cpp_extension.load("asked", [SOURCE], **flags)
+functions = {name: getattr(module, name) for name in dir(module)}
+torch.set_default_device("cuda")
+torch.manual_seed(1)
 answer = {}
 """
 _FORKS = multiprocessing.get_context("forkserver")
@@ -45,6 +67,16 @@ def run(built: Any, code: str) -> Any:
     child.join(LIMIT_S)
     assert child.exitcode == 0, f"the process ended with {child.exitcode}"
     return json.loads(result)
+
+
+def run_on_gpu(source: Path, code: str, work: Path) -> Any:
+    """Run the same code on a GPU, the source built by torch into the folder `work`; a GPU reports nothing."""
+    text = _START_ON_GPU.replace("SOURCE", repr(str(source))) + code + "\nprint(json.dumps(answer))"
+    environment = {**os.environ, "TORCH_EXTENSIONS_DIR": str(work)}
+    words = [sys.executable, "-c", text]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=GPU_LIMIT_S)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def _answer(sender: Connection, names: dict[str, Any], code: str) -> None:

@@ -177,10 +177,10 @@ __global__ void handed_over(const float* x, float* out, int count) {
 
 #ifndef KERNELS_ONLY
 template <class Call>
-torch::Tensor with_storage(Call call, int less = 0) {
+torch::Tensor with_storage(const torch::Tensor& x, Call call, int less = 0) {
   size_t bytes = 0;
   call(nullptr, bytes);
-  auto storage = torch::empty({static_cast<int64_t>(bytes)}, torch::kUInt8);
+  auto storage = torch::empty({static_cast<int64_t>(bytes)}, x.options().dtype(torch::kUInt8));
   size_t given = bytes - less;
   return torch::tensor(static_cast<int>(call(storage.data_ptr(), given)));
 }
@@ -188,40 +188,42 @@ torch::Tensor with_storage(Call call, int less = 0) {
 std::vector<torch::Tensor> device(torch::Tensor x, torch::Tensor starts) {
   int n = x.numel(), rows = starts.numel() - 1;
   auto in = x.data_ptr<float>();
-  auto out = torch::empty({4}), sums = torch::empty({n}), ahead = torch::empty({n}), sorted = torch::empty({n});
-  auto row_sums = torch::empty({rows}), row_sorted = torch::empty({n});
-  auto from = torch::arange(n, torch::kInt), to = torch::empty({n}, torch::kInt);
+  auto out = torch::empty({4}, x.options()), sums = torch::empty_like(x), ahead = torch::empty_like(x);
+  auto sorted = torch::empty_like(x), row_sums = torch::empty({rows}, x.options()), row_sorted = torch::empty_like(x);
+  auto from = torch::arange(n, starts.options()), to = torch::empty({n}, starts.options());
   auto begin = starts.data_ptr<int>();
   cub::KeyValuePair<int, float>* best;
   cudaMalloc(&best, sizeof(*best));
-  with_storage([&](void* s, size_t& b) { return cub::DeviceReduce::Sum(s, b, in, out.data_ptr<float>(), n); });
-  with_storage([&](void* s, size_t& b) { return cub::DeviceReduce::Max(s, b, in, out.data_ptr<float>() + 1, n); });
-  with_storage([&](void* s, size_t& b) { return cub::DeviceReduce::ArgMax(s, b, in, best, n); });
-  with_storage([&](void* s, size_t& b) { return cub::DeviceScan::InclusiveSum(s, b, in, sums.data_ptr<float>(), n); });
-  with_storage([&](void* s, size_t& b) { return cub::DeviceScan::ExclusiveScan(s, b, in, ahead.data_ptr<float>(), Larger(), -9.0f, n); });
-  with_storage([&](void* s, size_t& b) {
+  with_storage(x, [&](void* s, size_t& b) { return cub::DeviceReduce::Sum(s, b, in, out.data_ptr<float>(), n); });
+  with_storage(x, [&](void* s, size_t& b) { return cub::DeviceReduce::Max(s, b, in, out.data_ptr<float>() + 1, n); });
+  with_storage(x, [&](void* s, size_t& b) { return cub::DeviceReduce::ArgMax(s, b, in, best, n); });
+  with_storage(x, [&](void* s, size_t& b) { return cub::DeviceScan::InclusiveSum(s, b, in, sums.data_ptr<float>(), n); });
+  with_storage(x, [&](void* s, size_t& b) { return cub::DeviceScan::ExclusiveScan(s, b, in, ahead.data_ptr<float>(), Larger(), -9.0f, n); });
+  with_storage(x, [&](void* s, size_t& b) {
     return cub::DeviceRadixSort::SortPairsDescending(s, b, in, sorted.data_ptr<float>(), from.data_ptr<int>(), to.data_ptr<int>(), n);
   });
-  with_storage([&](void* s, size_t& b) {
+  with_storage(x, [&](void* s, size_t& b) {
     return cub::DeviceSegmentedReduce::Sum(s, b, in, row_sums.data_ptr<float>(), rows, begin, begin + 1);
   });
-  with_storage([&](void* s, size_t& b) {
+  with_storage(x, [&](void* s, size_t& b) {
     return cub::DeviceSegmentedRadixSort::SortKeys(s, b, in, row_sorted.data_ptr<float>(), n, rows, begin, begin + 1);
   });
-  out[2] = best->key;
-  out[3] = best->value;
+  cub::KeyValuePair<int, float> found;
+  cudaMemcpy(&found, best, sizeof(found), cudaMemcpyDeviceToHost);
+  out[2] = found.key;
+  out[3] = found.value;
   cudaFree(best);
   return {out, sums, ahead, sorted, to, row_sums, row_sorted};
 }
 
 // 0: less storage than was asked for is given; 1: the same, but said to be enough; 2: more items than there are.
 int wrong_device(torch::Tensor x, int kind) {
-  auto out = torch::empty({1});
+  auto out = torch::empty({1}, x.options());
   size_t bytes = 0;
   int n = x.numel() + (kind == 2);
   auto call = [&](void* s, size_t& b) { return cub::DeviceReduce::Sum(s, b, x.data_ptr<float>(), out.data_ptr<float>(), n); };
   call(nullptr, bytes);
-  auto storage = torch::empty({static_cast<int64_t>(bytes) / (kind == 1 ? 2 : 1)}, torch::kUInt8);
+  auto storage = torch::empty({static_cast<int64_t>(bytes) / (kind == 1 ? 2 : 1)}, x.options().dtype(torch::kUInt8));
   if (kind == 0) bytes /= 2;
   int error = call(storage.data_ptr(), bytes);
   cudaGetLastError();
@@ -229,41 +231,41 @@ int wrong_device(torch::Tensor x, int kind) {
 }
 
 torch::Tensor reduced(torch::Tensor x, int valid, bool again, int threads) {
-  auto out = torch::zeros({x.size(0), 4});
+  auto out = torch::zeros({x.size(0), 4}, x.options());
   reductions<<<x.size(0), threads>>>(x.data_ptr<float>(), out.data_ptr<float>(), valid, again);
   return out;
 }
 torch::Tensor moment(torch::Tensor x) {
-  auto out = torch::empty({3});
+  auto out = torch::empty({3}, x.options());
   moments<<<1, dim3(12, 6)>>>(x.data_ptr<float>(), out.data_ptr<float>());
   return out;
 }
 torch::Tensor warp(torch::Tensor x) {
-  auto out = torch::empty({416}, torch::kInt);
+  auto out = torch::empty({416}, x.options());
   warps<<<1, kBlock>>>(x.data_ptr<int>(), out.data_ptr<int>());
   return out;
 }
 torch::Tensor scanned(torch::Tensor x) {
-  auto out = torch::empty({3, x.numel()}, torch::kInt);
+  auto out = torch::empty({3, x.numel()}, x.options());
   int* to = out.data_ptr<int>();
   scans<<<1, kBlock>>>(x.data_ptr<int>(), to, to + x.numel(), to + 2 * x.numel(), x.numel());
   return out;
 }
 std::vector<torch::Tensor> sorted(torch::Tensor x, torch::Tensor words) {
   auto keys = torch::empty_like(x), merged = torch::empty_like(x), low = torch::empty_like(words);
-  auto places = torch::empty({x.numel()}, torch::kInt);
+  auto places = torch::empty({x.numel()}, words.options());
   sorts<<<1, kBlock>>>(x.data_ptr<float>(), keys.data_ptr<float>(), places.data_ptr<int>(),
                        reinterpret_cast<unsigned*>(words.data_ptr<int>()), reinterpret_cast<unsigned*>(low.data_ptr<int>()),
                        merged.data_ptr<float>());
   return {keys, places, low, merged};
 }
 torch::Tensor tiled(torch::Tensor x, bool waits) {
-  auto out = torch::empty({kBlock});
+  auto out = torch::empty({kBlock}, x.options());
   tiles<<<1, kBlock>>>(x.data_ptr<float>(), out.data_ptr<float>(), x.numel() / kBlock, waits);
   return out;
 }
 torch::Tensor handed(torch::Tensor x) {
-  auto out = torch::empty({96});
+  auto out = torch::empty({96}, x.options());
   handed_over<<<1, 96>>>(x.data_ptr<float>(), out.data_ptr<float>(), x.numel() / 32);
   return out;
 }

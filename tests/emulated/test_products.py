@@ -6,7 +6,7 @@ import pytest
 
 from audit.build.emulated.build import build
 from audit.build.emulated.symbols import located
-from tests.emulated.child import FOLDER, run
+from tests.emulated.child import DEVICES, FOLDER, run, run_on_gpu
 
 SOURCE = FOLDER / "products.cu"
 LINES = SOURCE.read_text().splitlines()
@@ -89,9 +89,11 @@ def wrong(built):
     return run(built, _WRONG)
 
 
-def test_products_are_right_whatever_is_transposed_scaled_or_strided(built):
-    assert built.rung == "micro"
-    outcomes = run(built, _RIGHT)
+@pytest.mark.parametrize("device", DEVICES)
+def test_products_are_right_whatever_is_transposed_scaled_or_strided(device, request, tmp_path):
+    outcomes = (
+        run(request.getfixturevalue("built"), _RIGHT) if device == "emulated" else run_on_gpu(SOURCE, _RIGHT, tmp_path)
+    )
     assert len(outcomes) == 40
     for name, (status, error, reports) in outcomes.items():
         assert (status, reports) == (0, []), name
@@ -121,6 +123,7 @@ def test_a_result_that_is_added_to_has_to_hold_something(wrong):
     assert {each["kind"] for each in wrong["uninitialised"][1]} == {"uninitialised-read"}
 
 
-def test_a_product_is_no_launch_of_the_source(wrong):
+def test_a_product_is_no_launch_of_the_source(wrong, built):
+    assert built.rung == "micro"
     assert wrong["launches"] == ["half_of"]
     assert wrong["without blocks"] is True

@@ -12,7 +12,7 @@ from audit.build.emulated import ptx
 from audit.build.emulated.build import build
 from audit.build.emulated.symbols import located
 from audit.model.errors import CompileError, Unsupported
-from tests.emulated.child import FOLDER, run
+from tests.emulated.child import DEVICES, FOLDER, run, run_on_gpu
 
 SOURCE = FOLDER / "ptx.cu"
 LINES = SOURCE.read_text().splitlines()
@@ -24,7 +24,7 @@ FAULTS = {
 }
 ORDERS = ("forward", "reverse", "random", "lockstep")
 
-_RIGHT = """
+_START = """
 M, N, K = 45, 32, 48
 A, B = torch.randn(M, K).half(), torch.randn(K, N).half()
 want = A.double() @ B.double()
@@ -32,15 +32,14 @@ def put(name, got, *given):
     answer[name] = [got.tolist(), runtime.reports(), *(each.tolist() for each in given)]
     runtime.reset()
     runtime.recover()
+"""
+_RIGHT = """
 for order in ORDERS:
     runtime.configure(allocator="poison_nan", thread_order=order, seed=3, checker=True)
     put(f"product {order}", (functions["product"](A, B, 0).double() - want).abs().max())
     count = torch.zeros(2, dtype=torch.int32)
     data = torch.randn(32, 4)
     put(f"memory {order}", functions["memory"](data, count, 0), data, count)
-for number in range(1, 5):
-    put(f"fault {number}", torch.isfinite(functions["product"](A, B, number)).all(), torch.tensor(functions["peek"]()))
-put("address", functions["memory"](torch.randn(32, 4), torch.zeros(2, dtype=torch.int32), 5)[0])
 a, b = torch.randint(-2**31, 2**31, (2, 32), dtype=torch.int32)
 b[::3] = a[::3]
 put("words", functions["words"](a, b), a, b)
@@ -55,6 +54,12 @@ wants = torch.stack([given[i].double() @ given[i + 1].double().T for i in (0, 2,
 wants[1] += 1
 put("shapes", functions["shapes"](*given), wants)
 """
+_FAULTS = """
+runtime.configure(allocator="poison_nan", checker=True)
+for number in range(1, 5):
+    put(f"fault {number}", torch.isfinite(functions["product"](A, B, number)).all(), torch.tensor(functions["peek"]()))
+put("address", functions["memory"](torch.randn(32, 4), torch.zeros(2, dtype=torch.int32), 5)[0])
+"""
 
 
 @pytest.fixture(scope="module")
@@ -62,9 +67,22 @@ def built():
     return build(SOURCE)
 
 
+@pytest.fixture(scope="module", params=DEVICES)
+def device(request):
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def outcomes(built):
-    return run(built, _RIGHT.replace("ORDERS", repr(ORDERS)))
+def outcomes(device, request, tmp_path_factory):
+    code = _START + _RIGHT.replace("ORDERS", repr(ORDERS))
+    if device == "cuda":
+        return run_on_gpu(SOURCE, code, tmp_path_factory.mktemp("ptx"))
+    return run(request.getfixturevalue("built"), code)
+
+
+@pytest.fixture(scope="module")
+def faults(built):
+    return run(built, _START + _FAULTS)
 
 
 def test_a_compiler_for_a_gpu_takes_the_same_source(tmp_path):
@@ -89,17 +107,17 @@ def test_it_is_right_in_every_order_of_threads(outcomes):
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_reported_at_its_line(name, outcomes, built):
+def test_a_fault_is_reported_at_its_line(name, faults, built):
     kind, text, error = FAULTS[name]
-    _, reports, after = outcomes[f"fault {[*FAULTS].index(name) + 1}"]
+    _, reports, after = faults[f"fault {[*FAULTS].index(name) + 1}"]
     assert kind in {each["kind"] for each in reports} <= {kind, "uninitialised-read"}
     assert after == error
     lines = [each["line"] for each in located(reports, built.library)]
     assert all(line and text in LINES[line - 1].lower() for line in lines), lines
 
 
-def test_an_address_that_shared_memory_has_not_stops_the_kernel(outcomes):
-    _, reports = outcomes["address"]
+def test_an_address_that_shared_memory_has_not_stops_the_kernel(faults):
+    _, reports = faults["address"]
     assert [each["kind"] for each in reports] == ["illegal-address"]
 
 
@@ -164,14 +182,15 @@ def test_instructions_on_words(outcomes):
         assert np.array_equal(_halves(out[18]), (x * y + y).astype(np.float16), equal_nan=True)
 
 
-def test_functions_of_floats(outcomes):
+def test_functions_of_floats(outcomes, device):
     out, reports, given = outcomes["functions"]
     assert reports == []
     x = np.array(given, dtype=np.float32).astype(np.float64)
     half = x.astype(np.float16).astype(np.float64)
     wants = (2**x, np.log2(x), 1 / x, x**-0.5, np.tanh(x), x**0.5, x * x + 1, 3 / x, half, np.ceil(x))
+    bound = 1e-6 if device == "emulated" else 2**-10  # that of tanh.approx on a GPU
     for got, want in zip(np.array(out), wants, strict=True):
-        assert np.allclose(got, want, rtol=1e-6, atol=1e-6)
+        assert np.allclose(got, want, rtol=bound, atol=bound)
 
 
 def _translated(statement):

@@ -21,6 +21,16 @@ static unsigned char* in;
 static unsigned char* out;
 static int host_code = -1;
 
+// __ldg of shared memory, or of an array of the thread: nvcc reads both as if they were the device's own memory.
+__global__ void read_only(unsigned* to, bool shared) {
+  __shared__ unsigned held[32];
+  unsigned own[32];
+  for (int i = 0; i < 32; i++) own[i] = 0xabcd0000u + i;
+  held[threadIdx.x] = 0x12340000u + threadIdx.x;
+  __syncthreads();
+  to[threadIdx.x] = __ldg((shared ? held : own) + (threadIdx.x ^ 1));
+}
+
 template <class T>
 __global__ void copy(const unsigned char* from, unsigned char* to, int read_at, int write_at) {
   T value = *reinterpret_cast<const T*>(from + read_at);
@@ -158,6 +168,8 @@ static std::map<std::string, std::function<void()>> cases() {
         unsigned char* target = to == from ? (to == host ? other : to + 128) : to;
         all[std::string("copy ") + from_name + " > " + to_name + " as " + kind_name] = [=] { host_copy(target, from, kind); };
       }
+  for (bool shared : {false, true})
+    all[shared ? "ldg of shared memory" : "ldg of a local array"] = [=] { read_only<<<1, 32>>>((unsigned*)out, shared); };
   all["memset of host memory"] = [=] { host_code = cudaMemset(other, 0, 64); };
   all["free of host memory"] = [=] { host_code = cudaFree(other); };
   all["free twice"] = [=] {
