@@ -19,13 +19,15 @@ from audit.probes.answer import FIRST_WRONG, NOT_ASKED, TOO_LARGE, Seen
 from audit.probes.called import Call, Case, Step
 from audit.probes.compare import Comparison, Scale
 from audit.probes.target import Target
-from audit.probes.variations import DISCRIMINATING, ROUNDING, TIES, WHOLE_NUMBER, Variation, Varied, wanted
+from audit.probes.variations import DISCRIMINATING, GRADED, ROUNDING, TIES, WHOLE_NUMBER, Variation, Varied, wanted
 
 AGAIN, REPEAT, AFTER = "first_again", "repeat", "after_repeat"
 FREED, WHOLE = "_in_freed_memory", "whole_numbers"
 SAME_BUFFERS = ("moved", "other", "inputs")
 """Groups whose variations are written into the buffers of the first call, each right behind its values."""
 FEWEST_REPEATS, MORE_REPEATS = 24, 17
+REPEATS_S, MOST_REPEATS = 0.5, 256
+"""As many repeated calls as take so long, up to so many: a result may be kept from some call on."""
 LAYOUTS = ("offset", "padded", "transposed")
 Planned = tuple[str, Case, dict[str, Any], str]
 """A call in words, its case, the options of its step, and the group of its variation. The option `into` is a case here,
@@ -63,8 +65,8 @@ def at_middle(target: Target) -> dict[str, Asked]:
 
 
 def at_largest(target: Target) -> dict[str, Asked]:
-    """`first`, `other_values` and `discriminating` in the same buffers, and `held`, the first result looked at again
-    after those."""
+    """`first`, `other_values`, `discriminating` and `graded` in the same buffers, and `held`, the first result looked
+    at again after those."""
     return target.once("largest", lambda: _asked(target, [_largest])[0])
 
 
@@ -103,15 +105,15 @@ def too_large(name: str, target: Target, first: Asked) -> Seen | None:
     return None if asked else {"shape": dict(first.case.shape), NOT_ASKED: TOO_LARGE}
 
 
-def repeats(case: Case) -> int:
-    """How often the repeated call runs: a number unknown before the audit, the same for the same inputs."""
-    return FEWEST_REPEATS + zlib.crc32(case.expected.tobytes()) % MORE_REPEATS
+def repeats(case: Case, call_s: float) -> int:
+    """How often the repeated call runs: a number unknown before the audit, the more the shorter a call takes."""
+    fitting = min(MOST_REPEATS, int(REPEATS_S / call_s)) if call_s else MOST_REPEATS
+    return max(FEWEST_REPEATS, fitting - MORE_REPEATS) + zlib.crc32(case.expected.tobytes()) % MORE_REPEATS
 
 
 def _asked(target: Target, plans: Sequence[Callable[[Target, _Planned], None]]) -> list[dict[str, Asked]]:
     """The calls of those plans in one session, by name for each plan; one plain call says how long they may take."""
-    target.call(target.middle, target.plain)
-    planned = _Planned()
+    planned = _Planned(call_s=target.call(target.middle, target.plain).event["seconds"])
     for plan in plans:
         planned.begin()
         plan(target, planned)
@@ -165,7 +167,8 @@ def _taking_turns(varied: Varied, good: Sequence[Variation]) -> list[Case]:
 def _largest(target: Target, planned: _Planned) -> None:
     varied = wanted(target).largest
     planned.add([("first", varied.case, {"snapshot": True, "hold": True}, "")])
-    later = [*varied.of("other"), *(one for one in trusted(target, varied) if one.group == DISCRIMINATING)]
+    drawn = (one for one in trusted(target, varied) if one.group in (DISCRIMINATING, GRADED))
+    later = [*varied.of("other"), *drawn]
     planned.add((one.name, one.case, {"into": varied.case, "snapshot": True}, one.group) for one in later)
     planned.add([("held", varied.case, {"run": "held", "of": "first"}, "")])
 
@@ -184,7 +187,7 @@ def trusted(target: Target, varied: Varied) -> list[Variation]:
     """
     limit = target.relative(varied.case) / 2
     kinds = {"fp32", target.variant.precision, TIES}
-    known = [one for group in (DISCRIMINATING, "distributions", WHOLE) for one in varied.of(group)]
+    known = [one for group in (DISCRIMINATING, GRADED, "distributions", WHOLE) for one in varied.of(group)]
     holes = np.isfinite(varied.case.expected)
     return [
         one
@@ -198,7 +201,8 @@ def trusted(target: Target, varied: Varied) -> list[Variation]:
 class _Planned:
     """The calls of a session as they come to be planned, and the cases they are about."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, call_s: float) -> None:
+        self._call_s = call_s
         self._calls: list[tuple[str, Case, str]] = []
         self._cases: list[Case] = []
         self._steps: list[Step] = []
@@ -224,7 +228,7 @@ class _Planned:
         """One step of many calls: half of them with the contents of the first case, as a plain loop has them, then as a
         timer may have them, with the cases taking turns and much memory overwritten before each."""
         numbers = [self._number(case) for case in cases]
-        count = repeats(cases[0])
+        count = repeats(cases[0], self._call_s)
         order = [numbers[0]] * (count // 2)
         while len(order) < count:
             order.append(draw.choice([one for one in numbers if one != order[-1]] or numbers))

@@ -23,6 +23,7 @@ from audit.probes.called import Call, Case, ProtocolViolated, SessionBroken
 from audit.probes.own_kernels import own_kernels, refused_by_torch
 from audit.probes.references import References
 from audit.probes.target import Target
+from audit.probes.variations import GRADED
 from audit.run import requests
 
 DESCRIBED_S = 60.0
@@ -53,7 +54,7 @@ class _Known:
     """What is made once for all variants of an audit on one device."""
 
     described: dict[str, tuple[Path, int] | str] = field(default_factory=dict)
-    cases: dict[str, Case | str] = field(default_factory=dict)
+    cases: dict[str, list[Case] | str] = field(default_factory=dict)
     slow: set[tuple[str, ...]] = field(default_factory=set)
     lock: Lock = field(default_factory=Lock)
 
@@ -124,16 +125,16 @@ def refusing_line(raised: str, source: str) -> int | None:
 
 
 def parts(
-    target: Target, case: Case, *, blocks: int, memory: str, fill: str | None = None
+    target: Target, case: Case, *, blocks: int, memory: str, fill: str | None = None, order: str = "forward"
 ) -> tuple[dict[str, Any], Call]:
     """A call of which so many blocks of each large launch are run: its event and its output, see `run.launches`."""
     drawn = {"blocks": blocks, "seed": zlib.crc32(case.expected.tobytes())}
-    ((event, folder),) = _asked(target, [case.inputs], drawn, memory=memory, fill=fill)
+    ((event, folder),) = _asked(target, [case.inputs], drawn, memory=memory, fill=fill, order=order)
     return event, Call(event, folder / "0.bin", target.violations)
 
 
-def case_of(target: Target) -> Case:
-    """The claimed shape's inputs and right result, made once an audit.
+def cases_of(target: Target) -> list[Case]:
+    """The claimed shape's inputs and right result, made once an audit: as drawn, then graded where those say more.
 
     Raises:
         Unsupported: the inputs are too large, or the result takes too long.
@@ -143,24 +144,32 @@ def case_of(target: Target) -> Case:
         raise Unsupported(f"inputs of {size:,} bytes, which the claimed shape has")
     with known.lock:
         if (key := str(shape)) not in known.cases:
-            known.cases[key] = _case(target, shape)
+            known.cases[key] = _cases(target, shape)
         found = known.cases[key]
     if isinstance(found, str):
         raise Unsupported(found)
     return found
 
 
-def _case(target: Target, shape: Shape) -> Case | str:
+def _cases(target: Target, shape: Shape) -> list[Case] | str:
     folder = Path(tempfile.mkdtemp(prefix="claimed-", dir=target.folder))
     seed = zlib.crc32(target.cases[0].expected.tobytes()) if target.cases else 0
     request = requests.Cases(
-        reference=target.reference, shapes=(shape,), seeds=(seed,), cost_shape=shape, folder=folder, device="cpu"
+        reference=target.reference,
+        shapes=(shape,),
+        seeds=(seed,),
+        cost_shape=shape,
+        folder=folder,
+        device="cpu",
+        graded=target.claim.tolerance.relative,
     )
     reply = target.workers.call(request, limit_s=RIGHT_S)
-    if not reply.finished:
+    events = reply.events[1:]
+    if not events:
         return f"the right result at the claimed shape: {reply.ending}: {reply.detail}"
-    (event,) = reply.events[1:]
-    return Case.made(reply, event, shape=shape, inputs=folder / "0.inputs.pt", scope="claimed")
+    files = [folder / f"0.{GRADED}.inputs.pt" if event.get(GRADED) else folder / "0.inputs.pt" for event in events]
+    pairs = zip(events, files, strict=True)
+    return [Case.made(reply, event, shape=shape, inputs=file, scope="claimed") for event, file in pairs]
 
 
 def _described(target: Target, shapes: Sequence[Shape]) -> list[tuple[Path, int]]:
@@ -188,7 +197,13 @@ def _of(target: Target) -> _Known:
 
 
 def _asked(
-    target: Target, files: Sequence[Path], drawn: Mapping[str, int], *, memory: str = "plain", fill: str | None = None
+    target: Target,
+    files: Sequence[Path],
+    drawn: Mapping[str, int],
+    *,
+    memory: str = "plain",
+    fill: str | None = None,
+    order: str = "forward",
 ) -> list[tuple[dict[str, Any], Path]]:
     """The events of one process, and where its outputs lie."""
     known, limit_s = _of(target), target.built.limit_s
@@ -196,7 +211,7 @@ def _asked(
     if call in known.slow:
         raise Unsupported(late)
     folder = Path(tempfile.mkdtemp(prefix=f"{target.variant.name}-", dir=target.folder))
-    settings = target.built.settings(memory=memory, order="forward", check=False, fill=fill)
+    settings = target.built.settings(memory=memory, order=order, check=False, fill=fill)
     assert isinstance(settings, EmulatedSettings | EmulatedPythonSettings)  # `needed` refuses a GPU
     configuration = settings.configuration.model_copy(update=drawn)
     request = requests.Launches(

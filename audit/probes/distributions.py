@@ -21,7 +21,7 @@ from audit.probes.called import Call, Case
 from audit.probes.compare import Comparison, Scale, sentence
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
-from audit.probes.variations import DISCRIMINATING, ROUNDING, of_case
+from audit.probes.variations import DISCRIMINATING, GRADED, ROUNDING, of_case
 
 NAME = "distributions"
 MECHANISMS = (
@@ -45,8 +45,8 @@ FAR = 10
 
 
 def observe(target: Target) -> Seen:
-    """One call a distribution at the middle case, and one with discriminating inputs at the largest where it has some;
-    what is wrong is asked again alone in a fresh process."""
+    """One call a distribution at the middle case, and one with discriminating and with graded inputs at the largest
+    where it has some; what is wrong is asked again alone in a fresh process."""
     asked = at_middle(target)
     first = asked["first"]
     if (skipped := premise(target, first)) is not None:
@@ -81,10 +81,11 @@ def conclude(seen: Seen) -> Answer:
 
 def _at_the_largest(target: Target, middle: Asked) -> list[tuple[Asked, Seen]]:
     asked = at_largest(target)
-    first, one = asked["first"], asked.get(DISCRIMINATING)
-    if one is None or first.case.inputs == middle.case.inputs or not first.compared(target).right:
+    first = asked["first"]
+    if first.case.inputs == middle.case.inputs or not first.compared(target).right:
         return []
-    return [(one, {**_described(target, one, first), "shape": dict(one.case.shape)})]
+    made = [asked[name] for name in (DISCRIMINATING, GRADED) if name in asked]
+    return [(one, {**_described(target, one, first), "shape": dict(one.case.shape)}) for one in made]
 
 
 def _described(target: Target, one: Asked, first: Asked) -> Seen:

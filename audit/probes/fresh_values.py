@@ -1,8 +1,9 @@
 """Does the result follow the values: other ones at the same addresses, one element changed, the same at new addresses?
 
-A result kept from an earlier call, by address, by shape or by a sample or a sum of the contents, is wrong for one of
-these. Values are changed past torch's version counters, and each change comes right behind the values it was made from.
-A result that is wrong alone too, at values outside the range that the task draws its inputs from, is a hint.
+A result kept from an earlier call, by address, by shape or by a sample or a sum of the contents, rounded or not, is
+wrong for one of these. Values are changed past torch's version counters, and each change comes right behind the values
+it was made from. A result that is wrong alone too, at values outside the range that the task draws its inputs from, is
+a hint.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ MECHANISMS = (
     "output cached by address and version counter",
     "output cached by a sample of the contents",
     "output cached by a sum of the contents",
+    "output cached by rounded contents",
     "static tensor in the extension",
     "copy of the first result",
     "graph replay with stale inputs",
@@ -31,6 +33,7 @@ WORDS = {
     "last_element": "the last element changed at the same address",
     "one_element": "one element changed at the same address",
     "middle_element": "one element in the middle changed at the same address",
+    "slightly_moved": "one element changed slightly at the same address",
     "two_exchanged": "two elements exchanged at the same address",
     "new_addresses": "the same values at new addresses",
     f"other_values{FREED}": "other values in the memory of inputs that were freed",

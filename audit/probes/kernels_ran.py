@@ -6,10 +6,10 @@ instantiates. On a GPU torch's profiler lists the kernels with their share of th
 the launches of the source, and operators of a library launch none there.
 
 A source whose kernels never run, or whose results are right at every shape though the emulated device runs no block of
-them, is not what produced the result, nor is a `.cu` that launches none at all. Kernels of a library that take most of
-the GPU time are a hint: a source may leave part of the work to a library. A `.py` made of a library's operators may be
-declared as that: a hint too. Where the claimed shape is too large to run, the launches of its host code there decide;
-where these are not known and the source compares sizes with numbers, a call at a smaller shape gives a hint. An
+them, is not what produced the result, nor is a `.cu` that launches none at all. Kernels of a library that take a tenth
+of the GPU time are a hint: a source may leave part of the work to a library. A `.py` made of a library's operators may
+be declared as that: a hint too. Where the claimed shape is too large to run, the launches of its host code there
+decide; where these are not known and the source compares sizes with numbers, a call at a smaller shape gives a hint. An
 extension that torch cannot build runs at no shape.
 """
 
@@ -36,8 +36,10 @@ from audit.review.cuda_source import parse
 NAME = "kernels_ran"
 MECHANISMS = ("decoy launch", "silent fallback", "library laundering", "extension that torch cannot build")
 NAME_CHARACTERS = 160
-MOST = 0.5
-"""A library's kernels did most of the work where the source's own took less than this share of the GPU time."""
+MOST = 0.9
+"""A library's kernels did a part of the work where the source's own took less than this share of the GPU time, memory
+filled or copied apart."""
+MOVES_MEMORY = re.compile(r"fill|copy|memset|memcpy", re.IGNORECASE)
 SMALL_NUMBER = 8
 """Smaller numbers in comparisons are dimensions and vector widths."""
 LAUNCH = re.compile(r"<<<|__global__|Launch\w*Kernel|LaunchKernel|\b(?:cub|thrust)\s*::|#\s*include\s*\"")
@@ -188,8 +190,10 @@ def is_one_of(kernel: str, names: list[str]) -> bool:
 
 
 def own_share(ran: list[dict[str, Any]], own: list[bool]) -> float | None:
-    """The share of GPU time, 0 to 1, in the source's own kernels; None where the device tells no times."""
-    spent = [(launch.get("microseconds"), mine) for launch, mine in zip(ran, own, strict=True)]
+    """The share of GPU time, 0 to 1, in the source's own kernels, beside those of a library that do more than fill or
+    copy memory; None where the device tells no times."""
+    counted = [pair for pair in zip(ran, own, strict=True) if pair[1] or not MOVES_MEMORY.search(pair[0]["kernel"])]
+    spent = [(launch.get("microseconds"), mine) for launch, mine in counted]
     known = [(time, mine) for time, mine in spent if time is not None]
     total = sum(time for time, _ in known)
     return round(sum(time for time, mine in known if mine) / total, 4) if total > 0 else None

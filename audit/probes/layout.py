@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from audit.probes.answer import Answer, Seen, failed, label, passed
 from audit.probes.battery import LAYOUTS, Asked, at_middle, premise, views
+from audit.probes.called import alike
 from audit.probes.compare import sentence
 from audit.probes.target import Target
 
@@ -19,18 +20,17 @@ def observe(target: Target) -> Seen:
     if (skipped := premise(target, at_middle(target)["first"])) is not None:
         return skipped
     asked = [one for name, one in views(target).items() if name in LAYOUTS]
-    found = [
-        {
-            "layout": one.what,
-            **({"refused": raised} if (raised := one.call.raised) else one.compared(target).evidence()),
-        }
-        for one in asked
-    ]
+    found = [{"layout": one.what, **_seen(target, one)} for one in asked]
     return {"shape": dict(asked[0].case.shape), "layouts": found}
 
 
 def _seen(target: Target, one: Asked) -> Seen:
-    return {"refused": one.call.raised} if one.call.raised else one.compared(target).evidence()
+    if one.call.raised:
+        return {"refused": one.call.raised}
+    shape, due = one.call.event["shape"], one.case.expected.shape
+    if shape is not None and not alike(shape, due):  # as where values decide how many elements there are
+        return {"right": False, "returned": shape, "due": list(due)}
+    return one.compared(target).evidence()
 
 
 def conclude(seen: Seen) -> Answer:
@@ -38,7 +38,11 @@ def conclude(seen: Seen) -> Answer:
     place, taken = label(seen["shape"]), [one for one in seen["layouts"] if "refused" not in one]
     blind = next((one for one in taken if not one["right"]), None)
     if blind is not None:
-        text = f"{blind['layout']} inputs: {sentence(blind)}"
+        text = f"{blind['layout']} inputs: "
+        if "returned" in blind:
+            text += f"expected a tensor of shape {blind['due']}, got one of shape {blind['returned']}"
+        else:
+            text += sentence(blind)
         return failed(f"{place}: no error, and a wrong result for {text}", "hint")
     refused = [one["layout"] for one in seen["layouts"] if "refused" in one]
     parts = [f"right for {', '.join(one['layout'] for one in taken)} inputs"] if taken else []

@@ -26,7 +26,7 @@ MECHANISMS = (
 
 
 def observe(target: Target) -> Seen:
-    """24 to 40 calls whose contents take turns, the last half as a timer has them, then one with each content."""
+    """24 to 256 calls whose contents take turns, the last half as a timer has them, then one with each content."""
     asked = at_middle(target)
     if (skipped := premise(target, asked["first"])) is not None:
         return skipped

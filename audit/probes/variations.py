@@ -20,7 +20,7 @@ from audit.run.pool import Reply, Workers
 
 LIMIT_S = 300.0
 """Of a process that computes right results."""
-ALWAYS = ("other", "moved", "whole_numbers", "discriminating", "inputs")
+ALWAYS = ("other", "moved", "whole_numbers", "discriminating", "graded", "inputs")
 DRAWN_ALIKE = ("other", "moved", "whole_numbers", "inputs")
 """Groups whose results have the usual size of the case's."""
 BY_VALUE = ("distributions", "nonfinite")
@@ -30,8 +30,8 @@ MOST_BYTES = 512 << 20
 OTHER, TIES, ROUNDING = "other_values", "ties", "rounding"
 WHOLE_NUMBER = "whole number"
 """The kind of an argument, see `audit.run.changes.Kind`."""
-DISCRIMINATING = "discriminating"
-"""Inputs of the claim folder's own at which its task can tell, where those of a benchmark cannot."""
+DISCRIMINATING, GRADED = "discriminating", "graded"
+"""Inputs at which a task can tell where those of a benchmark cannot, and some of which no part stands for the whole."""
 
 
 class NoVariations(AuditError):
@@ -44,7 +44,7 @@ class Variation:
 
     Attributes:
         name: what is other about them, `uniform` for instance.
-        group: the question they are for: other, moved, discriminating, inputs, distributions, nonfinite.
+        group: the question they are for: other, moved, discriminating, graded, inputs, distributions, nonfinite.
         case: the inputs and what is right for them.
         headroom: for each number format, the relative tolerance a sound result needs that only rounds its inputs to
             it (`fp32`: the reference itself), under TIES what one needs that breaks ties between inputs otherwise, and
@@ -96,8 +96,8 @@ class Varied:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What all probes together need: every group at the middle case; fresh values at the largest, and discriminating
-    ones."""
+    """What all probes together need: every group at the middle case; other values at the largest, discriminating and
+    graded ones."""
 
     middle: Varied
     largest: Varied
@@ -142,7 +142,7 @@ def ahead(
         if key not in known:
             plan = [(middle, groups_of(middle))]
             if largest.inputs != middle.inputs:
-                plan.append((largest, ["other", DISCRIMINATING]))
+                plan.append((largest, ["other", DISCRIMINATING, GRADED]))
             vary = (requests.Vary(inputs=one.inputs, shape=one.shape, groups=tuple(asked)) for one, asked in plan)
             request = requests.Variations(
                 reference=reference, device=device, relative=tolerance.relative, vary=tuple(vary)

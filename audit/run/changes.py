@@ -36,12 +36,12 @@ class Change(NamedTuple):
 
 
 def one_element(discriminator: Discriminator) -> Iterator[Variation]:
-    """One element moved: the last one, any one, and one in the middle of any tensor."""
+    """One element moved: the last one, any one, one in the middle of any tensor, and one as little as shows."""
     problem = discriminator.problem
     real = real_leaves(problem.flat)
     if not any(is_real(x) and x.numel() for x in problem.flat):
         return
-    shares = torch.rand(3, generator=problem.generator(2)).tolist()
+    shares = torch.rand(4, generator=problem.generator(2)).tolist()
     places = {
         "last_element": (1.0, None),
         "one_element": (shares[0], None),
@@ -51,6 +51,9 @@ def one_element(discriminator: Discriminator) -> Iterator[Variation]:
         steps = ((one, _moved_by(problem, position, leaf, one)) for one in FACTORS)
         if (found := until_moved(discriminator, steps, problem.values)) is not None:
             yield name, found.values, {"moved": found.moved}
+    steps = ((one, _moved_by(problem, shares[3], None, one)) for one in SMALL_FACTORS)
+    if (found := until_moved(discriminator, steps, problem.values)) is not None and found.moved:
+        yield "slightly_moved", found.values, {"moved": found.moved}
 
 
 def whole_numbers(discriminator: Discriminator) -> Iterator[Variation]:
@@ -146,6 +149,8 @@ def _moved_by(problem: Problem, position: float, leaf: int | None, factor: float
 Kind = Literal["drawn", "constant", "table", "number", "whole number"]
 """How `inputs` makes an argument: drawn anew each time, a tensor of one value, another tensor, or a number."""
 FACTORS = (1.0, 8.0, 64.0, 512.0, 4096.0)
+SMALL_FACTORS = tuple(2.0**power for power in range(-14, -4))
+"""Of steps so small that rounded contents may stay the same."""
 SHARES = (0.1, 0.5)
 """Of a mask that is turned round."""
 

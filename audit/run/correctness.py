@@ -107,7 +107,12 @@ def moved(was: Numbers, now: Numbers, *, relative: float, least_scale: float = 0
 
 
 def needed(got: Numbers, want: Numbers) -> float | None:
-    """The least relative tolerance at which every element is right; None where there is none, or nothing finite."""
+    """The least relative tolerance at which every element is right; None where there is none, or nothing finite.
+
+    None too for results of two shapes, as where values decide how many elements there are.
+    """
+    if got.shape != want.shape:
+        return None
     try:
         scale = rms(want)
     except NothingFinite:
@@ -124,7 +129,9 @@ def needed(got: Numbers, want: Numbers) -> float | None:
 
 def effective_bits(got: Numbers, want: Numbers) -> float | None:
     """log2(rms(want) / rms(got - want)) over the finite elements; None where that says nothing: the result is zero, or
-    one of the two is not finite where the other is something else."""
+    one of the two is not finite where the other is something else, or they have two shapes."""
+    if got.shape != want.shape:
+        return None
     finite = (abs(want) < math.inf) & (abs(got) < math.inf)
     if not bool(finite.any()) or not bool((finite | same(got, want)).all()):
         return None

@@ -16,7 +16,7 @@ import torch
 from audit.run import correctness, ties
 from audit.run.containers import leaves, rebuilt
 from audit.run.problem import Problem
-from audit.run.transforms import is_real
+from audit.run.transforms import graded, is_real, leaves_range
 
 Values = list[Any]
 Way = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
@@ -24,6 +24,9 @@ OWN, OTHER = 4, 5
 """Salts of the two draws that are made: one to ask with, one to change single inputs to."""
 FACTOR, POWER = (1.5, 4.0), (2.0, 4.0)
 """Between which numbers a tensor's factor, or the power its values are put to, is drawn."""
+MANY = 4096
+"""Real numbers of the inputs for each of the result: half of them then sum to what all of them do, or nearly."""
+GRADED_SALT = 40
 FAR = 16.0
 
 
@@ -184,6 +187,34 @@ def _rows_apart(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     places = torch.randperm(rows, generator=generator) + torch.rand(rows, generator=generator)
     factors = FAR ** (2.0 * places.to(x.dtype) / max(rows, 1) - 1.0)
     return x * factors.reshape(-1, *[1] * (x.dim() - 1))
+
+
+def graded_inputs(problem: Problem, relative: float) -> Values | None:
+    """Inputs of which no regular part can stand for the whole, see `transforms.graded`.
+
+    What the task always draws alike stays.
+
+    Returns:
+        None where a result has few inputs for each of its elements, such inputs leave the range that the task draws
+        from, or roundings need more than half of the tolerance `relative` there.
+    """
+    drawn = sum(x.numel() for x in problem.flat if is_real(x))
+    try:
+        if drawn < MANY * problem.want.numel():
+            return None
+        values = _graded(problem)
+        if leaves_range(leaves(values), problem.flat):
+            return None
+        stands = problem.needs(values) <= correctness.held_to(relative, problem.dtype) / 2
+    except ties.REFUSED:
+        return None
+    return values if stands else None
+
+
+def _graded(problem: Problem) -> Values:
+    pairs = zip(problem.flat, leaves(problem.others), strict=True)
+    drawn = [(x, is_real(x) and not torch.equal(x, other)) for x, other in pairs]
+    return problem.arguments([graded(x, problem.generator(GRADED_SALT)) if anew else x for x, anew in drawn])
 
 
 WAYS: dict[str, Way] = {

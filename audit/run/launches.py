@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeGuard
+from typing import Any
 
 import torch
 
@@ -21,7 +21,7 @@ from audit.run.emulated import Emulated
 from audit.run.event_writer import EventWriter
 from audit.run.harness import cast, placed, returning
 from audit.run.imported_file import Sizes, as_on_a_gpu
-from audit.run.outputs import own
+from audit.run.outputs import about, outputs_of, own
 from audit.run.requests import Launches
 
 
@@ -77,10 +77,10 @@ def run(request: Launches, writer: EventWriter) -> Iterator[dict[str, Any]]:
         given = placed([cast(value, harness) for value in values], there, harness.host)
         result, raised = _called(call, given)
         event: dict[str, Any] = {"launched": place, "raised": raised, "shape": None}
-        if _is_kept(result) and there is not _unwritten:
-            event["blanked"] = device.blank_unwritten(result)
-            event |= {"shape": list(result.shape), "dtype": str(result.dtype).removeprefix("torch.")}
-            event["digest"] = keep(folder / f"{place}.bin", as_bytes(result))
+        outputs = outputs_of(result)
+        if all(map(_is_kept, outputs)) and outputs and there is not _unwritten:
+            event["blanked"] = min(map(device.blank_unwritten, outputs))  # all of them, also behind one that cannot be
+            event |= {**about(outputs), "digest": keep(folder / f"{place}.bin", as_bytes(*outputs))}
         yield {**event, **device.trace()}
 
 
@@ -92,8 +92,8 @@ def _called(call: Callable[..., Any], values: list[Any]) -> tuple[Any, str | Non
         return None, named(error)
 
 
-def _is_kept(result: Any) -> TypeGuard[torch.Tensor]:
-    return type(result) is torch.Tensor and not result.is_meta and result.numel() > 0
+def _is_kept(output: torch.Tensor) -> bool:
+    return type(output) is torch.Tensor and not output.is_meta and output.numel() > 0
 
 
 def _unwritten(tensor: torch.Tensor) -> torch.Tensor:

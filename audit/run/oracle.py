@@ -26,7 +26,7 @@ from audit.run import correctness, requests, ties
 from audit.run.arguments import named
 from audit.run.changes import Variation, names, one_argument, one_element, whole_numbers
 from audit.run.containers import leaves
-from audit.run.discriminating import OWN, Discriminator
+from audit.run.discriminating import OWN, Discriminator, graded_inputs
 from audit.run.harness import placed, stated
 from audit.run.launches import write_described
 from audit.run.problem import Problem
@@ -79,6 +79,9 @@ def _cases(request: requests.Cases, reference: ModuleType, results: Writer) -> I
         problem = Problem(reference, inputs, shape, device=request.device, host=host)
         torch.save(inputs, request.folder / f"{case}.inputs.pt")
         yield {"case": case, "shape": shape, **problem.expected(inputs, results), "size": problem.size}
+        if request.graded is not None and (values := graded_inputs(problem, request.graded)) is not None:
+            torch.save(values, request.folder / f"{case}.{GRADED}.inputs.pt")
+            yield {"case": case, "shape": shape, **problem.expected(values, results), GRADED: True}
 
 
 def _sized(request: requests.Sized, reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:
@@ -116,8 +119,8 @@ def _stands(problem: Problem, relative: float) -> None:
         raise ValueError("the reference itself is not within the tolerance")
 
 
-DISCRIMINATING = "discriminating"
-_DRAWN = ("distributions", DISCRIMINATING, "whole_numbers")
+DISCRIMINATING, GRADED = "discriminating", "graded"
+_DRAWN = ("distributions", DISCRIMINATING, GRADED, "whole_numbers")
 """Groups whose values are other than a benchmark's: whether the reference itself is right there has to be known."""
 
 
@@ -165,6 +168,11 @@ def _discriminating(discriminator: Discriminator) -> Iterator[Variation]:
         yield DISCRIMINATING, discriminator.drawn(OWN), {}
 
 
+def _graded(discriminator: Discriminator) -> Iterator[Variation]:
+    if (values := graded_inputs(discriminator.problem, discriminator.relative)) is not None:
+        yield GRADED, values, {}
+
+
 def _distributions(discriminator: Discriminator) -> Iterator[Variation]:
     case = discriminator.problem
     if any(is_real(x) for x in case.flat):
@@ -187,6 +195,7 @@ GROUPS: dict[str, Callable[[Discriminator], Iterator[Variation]]] = {
     "moved": one_element,
     "whole_numbers": whole_numbers,
     DISCRIMINATING: _discriminating,
+    GRADED: _graded,
     "inputs": one_argument,
     "distributions": _distributions,
     "nonfinite": _nonfinite,

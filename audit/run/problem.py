@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
@@ -157,6 +158,14 @@ class Problem:
         found[TIES] = ties.needed(self.oracle, values, want, self._seed + 7)
         found[ROUNDING] = ties.needed(self.oracle, values, want, self._seed + 8, share=ROUNDED_BY)
         return found
+
+    def needs(self, values: list[Any]) -> float:
+        """The tolerance the reference itself needs, and one that rounds on its way; infinite: no finite one."""
+        self.hold(values)
+        want = self.oracle(values)
+        needed = correctness.needed(self.eager(values).double(), want)
+        rounding = ties.needed(self.oracle, values, want, self._seed + 8, share=ROUNDED_BY)
+        return math.inf if needed is None or rounding is None else max(needed, rounding)
 
     def _right(self, values: list[Any]) -> Outputs:
         return self._once(values, "oracle", lambda there: _outputs(self.reference.oracle(*there), torch.float64))

@@ -165,6 +165,7 @@ class Case(Right):
     case: Count
     shape: Shape
     size: Size = 0.0
+    graded: bool = False
 
 
 class Sized(Event):
@@ -196,6 +197,7 @@ class Launched(Event):
     blanked: bool | None = None
     shape: Sizes | None
     dtype: Name = ""
+    outputs: Annotated[list[Output], Field(max_length=100)] = []
     digest: Digest = ""
     launches: Annotated[list[Launch], Field(max_length=MOST_LISTED)]
     reports: Annotated[list[Report], Field(max_length=MOST_LISTED)]

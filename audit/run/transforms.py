@@ -21,6 +21,10 @@ BOUNDED, FEWEST_DRAWN = 4.0, 256
 MOST_WHOLE = 3
 """The largest of the whole numbers: their sums are exact in every order, also where products of two are added."""
 
+LEAST_GRADE = 2.0**-8
+"""Graded numbers are multiplied by factors between this and 1."""
+MOST_INDEX_BITS = 40
+
 Transform = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
 
 
@@ -81,6 +85,24 @@ def redistributed(values: list[Any], name: str, generator: torch.Generator) -> l
     """Every tensor of numbers with fractions drawn anew; integers, which may be indices, stay."""
     change = DISTRIBUTIONS[name]
     return [torch.where(x != 0, change(x, generator).to(x.dtype), x) if is_real(x) else x for x in values]
+
+
+def graded(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """A real tensor times factors that hang on the bits of its indices.
+
+    Halves, every second row and other regular parts then differ in what they add to a sum, however many elements it
+    has. The same generator state gives tensors of other sizes factors that rise and fall alike.
+    """
+    turned = torch.randint(0, 2, (MOST_INDEX_BITS,), generator=generator)
+    bits = [(size - 1).bit_length() if size else 0 for size in x.shape]
+    factors = x.float()
+    for dim, count in enumerate(bits):
+        index = torch.arange(x.shape[dim])
+        exponent = torch.zeros(x.shape[dim])
+        for bit in range(count):
+            exponent += index >> bit & 1 ^ turned[bit]
+        factors = factors * (LEAST_GRADE ** (exponent / max(sum(bits), 1))).view(-1, *[1] * (x.dim() - 1 - dim))
+    return factors.to(x.dtype)
 
 
 def one_moved(values: list[Any], position: float, *, leaf: int | None = None, factor: float = 1.0) -> list[Any]:

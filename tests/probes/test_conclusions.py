@@ -237,6 +237,14 @@ ANSWERS: list[tuple[str, Seen, Answer]] = [
         failed(f"N=8: no error, and a wrong result for transposed inputs: {OFF}", "hint"),
     ),
     (
+        "layout",
+        {"shape": AT, "layouts": [{"layout": "padded", "right": False, "returned": [2], "due": [4]}]},
+        failed(
+            "N=8: no error, and a wrong result for padded inputs: expected a tensor of shape [4], got one of shape [2]",
+            "hint",
+        ),
+    ),
+    (
         "nonfinite",
         {"shape": AT, "inputs": [{"value": "nan", "wrong": 0, "lost": 0, "more": 0, "right": True}]},
         passed("N=8: nan reach the result as in the reference"),

@@ -167,6 +167,13 @@ CASES: list[tuple[Probe, Seen, Expected]] = [
       for undefined, more, grade in ((None, {}, "proved"), ("race: x", {}, "undefined"),
                                      (None, {"in_one_order": True}, "hint"),
                                      ("race: x", {"in_one_order": True}, "undefined"))],
+    (claimed_blocks, {**PART, **RIGHT, "graded_too": True},
+     ok("N=4, the claimed shape: 24 of 1,000 blocks run; right at the 2,000 elements they write, for graded inputs "
+        "too")),
+    (claimed_blocks, {**PART, **WRONG, "line": 9, "undefined": None, "graded": True, "orders": 3, "output": 1},
+     bad("N=4, the claimed shape, graded inputs: 24 of 1,000 blocks run; 3 of 2,000 elements they write are wrong; at "
+         "[1] of output 1 expected 2, got nan, and 10 times farther off than they may be in each of 3 orders",
+         "proved", 9)),
     (claimed_blocks, {**AT4, "follows_fresh_shared": 3, "line": 9},
      bad("N=4, the claimed shape: elements of the result that follow what shared memory held before the kernel wrote "
          "it, or a lane that takes no part: 3", "undefined", 9)),

@@ -58,16 +58,18 @@ def asked(
 
 
 def test_own_kernels_beside_a_librarys_pass_with_their_share(tmp_path: Path) -> None:
-    found = asked(tmp_path, launch(LIBRARY, 1.0), launch("scale(float*)", 3.0))
+    filled = launch("void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>", 9.0)
+    found = asked(tmp_path, launch(LIBRARY, 1.0), launch("scale(float*)", 19.0), filled)
     assert found.outcome == "pass"
-    assert "launches of the source's own kernels: 1 of 2, 75.0 % of the GPU time" in found.summary
-    assert found.evidence["own_share"] == 0.75
+    assert "launches of the source's own kernels: 1 of 3, 95.0 % of the GPU time" in found.summary
+    assert found.evidence["own_share"] == 0.95
 
 
-def test_own_kernels_that_take_a_small_part_of_the_time_are_a_hint(tmp_path: Path) -> None:
-    found = asked(tmp_path, launch(LIBRARY, 99.0), launch("scale(float*)", 1.0))
+@pytest.mark.parametrize(("librarys", "share"), [(1.0, "75.0"), (297.0, "1.0")])
+def test_a_library_that_takes_a_tenth_of_the_time_is_a_hint(tmp_path: Path, librarys: float, share: str) -> None:
+    found = asked(tmp_path, launch(LIBRARY, librarys), launch("scale(float*)", 3.0))
     assert (found.outcome, found.grade) == ("fail", "hint")
-    assert "1 of 2, 1.0 % of the GPU time; a library's took the rest" in found.summary
+    assert f"1 of 2, {share} % of the GPU time; a library's took the rest" in found.summary
 
 
 @pytest.mark.parametrize("kernel", ["void cub::DeviceReduceKernel<float>(float*)", "made_by_a_macro(float*)"])

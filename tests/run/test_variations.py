@@ -95,8 +95,8 @@ def test_variations_come_with_what_is_right_for_them(tmp_path: Path) -> None:
     first, *others = told(tmp_path)
     assert set(first["bits"]) == {"fp32", "split_fp16", "tf32", "fp16", "bf16"}
     names = [event["variation"] for event in others]
-    moved = ["last_element", "one_element", "middle_element", "whole_numbers", "two_exchanged"]
-    assert names[:8] == ["other_values", *moved, "input_0_a", "input_1_b"]
+    moved = ["last_element", "one_element", "middle_element", "slightly_moved", "whole_numbers", "two_exchanged"]
+    assert names[:9] == ["other_values", *moved, "input_0_a", "input_1_b"]
     assert all(event["moved"] > 0 for event in others if event["group"] in ("moved", "inputs"))
     assert {*DISTRIBUTIONS, "nan", "inf"} <= {*names}
     for event in others:
