@@ -4,7 +4,8 @@ The corners of the grid and drawn blocks run on inputs of the claimed shape, twi
 elements that they did not write, or whose bits depend on fresh memory, are left out. A third call finds shared memory,
 and lanes that take no part, with other values in them: a result that follows these is undefined. A result of another
 shape is wrong there, unless the host code reads values back, which blocks left out may have made. Where blocks add into
-memory together, or later launches read their results, every block is run, if there is time for that. Where a result is
+memory together, or later launches read their results, every block is run, if there is time for that, and so it is where
+all take a few seconds: an element that none of them writes is wrong then. Where a result is
 a sum of thousands of numbers, graded inputs are asked too: of those no half can stand for the whole. The draw of the
 blocks is unknown before the audit.
 
@@ -35,6 +36,8 @@ NAME = "claimed_blocks"
 MECHANISMS = ("index arithmetic that overflows", "size dispatch", "wrong numbers", "law of large numbers")
 BLOCKS, WHOLE = 24, -1
 """Blocks of each large launch, and all of them."""
+WHOLE_S = 3.0
+"""Every block is run where that takes no longer, as the time of a few blocks has it."""
 FILL = "zero"
 """Of shared memory and absent lanes in the third call; the others have a pattern of NaN, or zero, there."""
 FAR = 10
@@ -101,7 +104,13 @@ def conclude(seen: Seen) -> Answer:
         return failed(text, "undefined", line=seen["line"])
     if "blocks" not in seen:
         return (passed if seen["right"] else failed)(f"{text}: {sentence(seen)}")
-    text += f": {seen['blocks_run']:,} of {seen['blocks']:,} blocks run"
+    return _of_blocks(seen, f"{text}: {seen['blocks_run']:,} of {seen['blocks']:,} blocks run")
+
+
+def _of_blocks(seen: Seen, text: str) -> Answer:
+    if "unwritten" in seen:
+        text += f"; {seen['unwritten']:,} of {seen['elements']:,} elements are never written"
+        return failed(text, line=seen["line"])
     elements = f"{seen['elements_compared']:,}"
     if seen["right"]:
         too = ", for graded inputs too" if "graded_too" in seen else ""
@@ -125,12 +134,13 @@ def _wrong_already(target: Target) -> Seen | None:
 
 
 def _called(target: Target, case: Case) -> list[tuple[dict[str, Any], Call]]:
-    """A call a pattern of fresh memory, of a few blocks; of all where they cannot be asked apart from each other."""
+    """A call a pattern of fresh memory, of a few blocks; of all where they cannot be asked apart from each other, or
+    take little time."""
     memories = list(target.built.poisons)
     entries = [claimed_shape.parts(target, case, blocks=BLOCKS, memory=memory) for memory in memories]
-    if not any(_together(event) for event, _ in entries):
+    if not any(_together(event) or _whole_s(event) <= WHOLE_S for event, _ in entries):
         return entries
-    whole = []
+    whole: list[tuple[dict[str, Any], Call]] = []
     for memory in memories:
         whole.append(claimed_shape.parts(target, case, blocks=WHOLE, memory=memory))
         if _stopped(whole[-1][0]):
@@ -153,6 +163,17 @@ def _follows_fresh_shared(target: Target, case: Case, first: Call, *, blocks: in
 def _in_part(target: Target, case: Case, event: dict[str, Any], first: Call, second: Call) -> Seen:
     """What the blocks wrote, beside what is right."""
     kept = _same(first, second).reshape(case.expected.shape)
+    if _is_whole(event) and (unwritten := _unwritten(target, first, second)):
+        last = event["launches"][-1]
+        return {
+            "shape": dict(case.shape),
+            "right": False,
+            "blocks_run": last["blocks_run"],
+            "blocks": math.prod(last["grid"]),
+            "elements": kept.size,
+            "unwritten": unwritten,
+            "line": last["line"],
+        }
     if not kept.any():
         raise Unsupported("elements of the result that the blocks run at the claimed shape write")
     compared, last = _compared(target, first, case, kept), event["launches"][-1]
@@ -168,6 +189,14 @@ def _in_part(target: Target, case: Case, event: dict[str, Any], first: Call, sec
     undefined = undefined_beside(target, target.middle) if target.cases else None
     adds = _is_whole(event) and any(launch["atomics"] for launch in event["launches"])
     return seen | {"line": last["line"], "undefined": undefined} | (_in_orders(target, case) if adds else {})
+
+
+def _unwritten(target: Target, *calls: Call) -> int:
+    """The elements that hold fresh memory's pattern in every call, each of which had another."""
+    patterns = target.built.poisons.values()
+    return int(
+        np.count_nonzero(np.logical_and.reduce([one.holding(held) for one, held in zip(calls, patterns, strict=True)]))
+    )
 
 
 def _in_orders(target: Target, case: Case) -> Seen:
@@ -202,6 +231,15 @@ def _came_back(event: dict[str, Any], case: Case) -> bool:
     due = [one.shape for one in case.outputs] or [case.expected.shape]
     got = [one["shape"] for one in event.get("outputs", ())] or [event["shape"]]
     return len(due) == len(got) and all(map(alike, got, due))
+
+
+def _whole_s(event: dict[str, Any]) -> float:
+    """The seconds that a call of a few blocks would take whole, or took; infinite where it did not come to its end."""
+    if event["raised"] or _stopped(event):
+        return math.inf
+    shares = [one["blocks_run"] / math.prod(one["grid"]) for one in event["launches"]]
+    seconds: float = event["seconds"] / min(shares)
+    return seconds
 
 
 def _stopped(event: dict[str, Any]) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ with them, what the host code raised.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -75,8 +76,10 @@ def run(request: Launches, writer: EventWriter) -> Iterator[dict[str, Any]]:
     there = device.upload if request.device.configuration.blocks else _unwritten
     for place, values in enumerate(every):
         given = placed([cast(value, harness) for value in values], there, harness.host)
+        started = time.perf_counter()
         result, raised = _called(call, given)
-        event: dict[str, Any] = {"launched": place, "raised": raised, "shape": None}
+        seconds = round(time.perf_counter() - started, 6)
+        event: dict[str, Any] = {"launched": place, "raised": raised, "shape": None, "seconds": seconds}
         outputs = outputs_of(result)
         if all(map(_is_kept, outputs)) and outputs and there is not _unwritten:
             event["blanked"] = min(map(device.blank_unwritten, outputs))  # all of them, also behind one that cannot be

@@ -41,7 +41,8 @@ CASE = Case(SHAPE, Path("x"), np.zeros(4), "float32", scope="claimed")
 LAST = {"kernel": "k", "line": 9, "grid": [100, 1, 1], "block": [32, 1, 1], "blocks_run": 24, "atomics": False,
         "refused": None, "dynamic_shared_bytes": 0}  # fmt: skip
 WHOLE = {**LAST, "blocks_run": 100}
-EVENT: dict[str, Any] = {"raised": None, "reports": [], "shape": [4], "launches": [LAST], "blanked": True}
+EVENT: dict[str, Any] = {"raised": None, "reports": [], "shape": [4], "launches": [LAST], "blanked": True,
+                         "seconds": 1.0}  # fmt: skip
 
 
 def target(tmp_path: Path, source: str, *, cases: tuple[Case, ...] = ()) -> Target:
@@ -217,11 +218,12 @@ TOO_LONG = {"kind": "time-limit", "message": "too long"}
     ("launches", "reports", "asked", "kept"),
     [
         ([LAST], [], [24, 24], 24),
+        ([{**LAST, "blocks_run": 50}], [], [24, 24, -1, -1], -1),
         ([LAST, LAST], [], [24, 24, -1, -1], -1),
         ([{**LAST, "atomics": True}], [], [24, 24, -1, -1], -1),
         ([LAST, LAST], [TOO_LONG], [24, 24, -1], 24),
     ],
-    ids=["apart", "launches that build on each other", "sums", "too much work"],
+    ids=["apart", "apart and few", "launches that build on each other", "sums", "too much work"],
 )
 def test_every_block_is_run_where_a_few_say_nothing_and_there_is_time(
     launches: list[dict[str, Any]], reports: list[Any], asked: list[int], kept: int,
@@ -250,14 +252,24 @@ def test_calls_of_which_a_few_blocks_say_something(launches: list[dict[str, Any]
     assert claimed_blocks._why_not({**EVENT, "launches": launches, "blanked": blanked}, CASE) is None
 
 
+def left(folder: Path, name: str, values: list[float]) -> Call:
+    """A call that left those numbers."""
+    file = folder / f"{name}.bin"
+    file.write_bytes(as_bytes(torch.tensor(values)).numpy().tobytes())
+    return Call({"shape": [len(values)], "dtype": "float32", "digest": digest_of(file.read_bytes())}, file)
+
+
+def test_what_no_block_writes_holds_the_pattern_of_each_call(tmp_path: Path) -> None:
+    patterns = {"first": -7.0, "second": 9.0}
+    poisons = {name: np.float32(value).tobytes() for name, value in patterns.items()}
+    made = SimpleNamespace(built=SimpleNamespace(poisons=poisons))
+    calls = [left(tmp_path, name, [1.0, value, value, -7.0]) for name, value in patterns.items()]
+    assert claimed_blocks._unwritten(cast(Any, made), *calls) == 2
+
+
 def test_elements_that_hang_on_fresh_memory_are_left_out(tmp_path: Path) -> None:
-    calls = []
-    for name, values in (("one", [1.0, 2.0, float("nan"), 4.0]), ("other", [1.0, 2.0, -7.0, 4.0])):
-        tensor = torch.tensor(values)
-        file = tmp_path / f"{name}.bin"
-        file.write_bytes(as_bytes(tensor).numpy().tobytes())
-        digest = digest_of(file.read_bytes())
-        calls.append(Call({"shape": [4], "dtype": "float32", "digest": digest}, file))
+    values = {"one": [1.0, 2.0, float("nan"), 4.0], "other": [1.0, 2.0, -7.0, 4.0]}
+    calls = [left(tmp_path, name, each) for name, each in values.items()]
     assert claimed_blocks._same(*calls).tolist() == [True, True, False, True]
 
 

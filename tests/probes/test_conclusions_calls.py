@@ -167,6 +167,8 @@ CASES: list[tuple[Probe, Seen, Expected]] = [
       for undefined, more, grade in ((None, {}, "proved"), ("race: x", {}, "undefined"),
                                      (None, {"in_one_order": True}, "hint"),
                                      ("race: x", {"in_one_order": True}, "undefined"))],
+    (claimed_blocks, {**PART, "right": False, "unwritten": 3, "elements": 4000, "line": 9},
+     bad("N=4, the claimed shape: 24 of 1,000 blocks run; 3 of 4,000 elements are never written", "proved", 9)),
     (claimed_blocks, {**PART, **RIGHT, "graded_too": True},
      ok("N=4, the claimed shape: 24 of 1,000 blocks run; right at the 2,000 elements they write, for graded inputs "
         "too")),

@@ -7,6 +7,7 @@ import itertools
 import pytest
 
 from audit.claims.shapes.counting import candidates, counts, first_that_fits, keeps, scope_of, smallest
+from audit.claims.shapes.numbers import Demanded
 from audit.model.claim import Shapes
 
 
@@ -60,6 +61,14 @@ def test_candidates_shrink_what_only_repeats_first() -> None:
     assert rows[-1] == 2
     assert all(one["rows"] == 2 for one in found if one["cols"] != 232)
     assert len(found) <= 8
+
+
+def test_candidates_keep_what_the_sources_demand() -> None:
+    claimed, demands = {"M": 512, "N": 512, "K": 1024, "D": 80}, Demanded(frozenset({64, 32}), frozenset({80}))
+    assert candidates(claimed, {64, 32}, repeating=["M"])[-1] == {"M": 2, "N": 16, "K": 16, "D": 16}
+    found = candidates(claimed, {64, 32}, repeating=["M"], demanded=demands)
+    assert all(shape["D"] == 80 and shape["M"] % 64 == shape["N"] % 64 == shape["K"] % 64 == 0 for shape in found)
+    assert found[-1] == {"M": 64, "N": 64, "K": 64, "D": 80}
 
 
 def test_a_shape_that_the_claim_states_counts_whoever_chose_the_small_ones() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.claims.shapes.numbers import named
+from audit.claims.shapes.numbers import demanded, named
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,22 @@ from audit.claims.shapes.numbers import named
 )
 def test_cuda(source: str, numbers: set[int]) -> None:
     assert named([source]) == numbers
+
+
+@pytest.mark.parametrize(
+    ("source", "multiples", "equal"),
+    [
+        ('constexpr int BM = 64;\nTORCH_CHECK(a.size(0) % BM == 0 && k % 32 == 0, "no");', {64, 32}, set()),
+        ("if (n % 4 != 0) { throw 1; }", {4}, set()),
+        ('TORCH_CHECK(!(cols % 8), "no");', {8}, set()),
+        ('constexpr int HEAD = 64;\nTORCH_CHECK(q.size(3) == HEAD, "no");', set(), {64}),
+        ("assert x.shape[1] % 128 == 0 and x.shape[0] == 512", {128}, {512}),
+        ("int r = i % 32; y[i] = i / 64;", set(), set()),
+        ('TORCH_CHECK(x.size(0) == y.size(0), "no");', set(), set()),
+    ],
+)
+def test_what_checks_demand(source: str, multiples: set[int], equal: set[int]) -> None:
+    assert demanded([source]) == (multiples, equal)
 
 
 def test_python_names_numbers_in_its_code_and_in_its_kernels() -> None:

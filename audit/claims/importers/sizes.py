@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from audit.claims.importers.imported import Shapes
 from audit.claims.importers.python_text import PythonText, last_name
 from audit.claims.shapes.counting import candidates
-from audit.claims.shapes.numbers import named
+from audit.claims.shapes.numbers import demanded, named
 
 MOST_AS_PUBLISHED = 1 << 20
 """A shape whose inputs have more elements than this is none for the emulated device."""
@@ -68,7 +68,7 @@ def smaller(
     """
     numbers = named(sources)
     batch = [name for name in sizes if name.lower().startswith(REPEATING)] if repeating is None else repeating
-    found = tuple(candidates(sizes, numbers, repeating=batch))
+    found = tuple(candidates(sizes, numbers, repeating=batch, demanded=demanded(sources)))
     choices = []
     if len(found) > 1 or found[0] != dict(sizes):
         first = ", ".join(f"{name} = {size}" for name, size in found[0].items())

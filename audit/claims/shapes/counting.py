@@ -10,6 +10,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
+from audit.claims.shapes.numbers import NOTHING, Demanded
 from audit.model import Shape
 from audit.model.claim import Shapes
 
@@ -68,19 +69,22 @@ def smallest(claimed: Sizes, numbers: Collection[int]) -> Shape:
     return {name: _smallest(size, _step(size, numbers), _threshold(size, numbers)) for name, size in claimed.items()}
 
 
-def candidates(claimed: Sizes, numbers: Collection[int], *, repeating: Collection[str] = ()) -> list[Shape]:
+def candidates(
+    claimed: Sizes, numbers: Collection[int], *, repeating: Collection[str] = (), demanded: Demanded = NOTHING
+) -> list[Shape]:
     """Return shapes for a device that can run few elements, the most faithful first, each smaller than the one before.
 
     Args:
         claimed: the claimed sizes.
         numbers: those that the sources name.
         repeating: sizes that only repeat the work, as a batch does: they are made smaller first.
+        demanded: what checks of the sources demand of sizes: the source refuses a shape without it.
     """
     found = [smallest(claimed, numbers)]
     batch, others = (tuple(name for name in claimed if (name in repeating) == first) for first in (True, False))
     for names, moduli in ((batch, (*COARSER, *FEW)), (others, COARSER)):
         for modulus in moduli:
-            least = {name: min(found[-1][name], _coarse(claimed[name], modulus)) for name in names}
+            least = {name: min(found[-1][name], _coarse(claimed[name], modulus, demanded)) for name in names}
             shape = {name: least.get(name, found[-1][name]) for name in claimed}
             found += [shape] if shape != found[-1] else []
     return _spread(found)
@@ -113,8 +117,11 @@ def _smallest(claimed: int, step: int, least: int) -> int:
     return size if size >= least else size + (least - size + step - 1) // step * step
 
 
-def _coarse(claimed: int, modulus: int) -> int:
-    """Return the smallest size of that residue that is not 0 and not below FEWEST."""
+def _coarse(claimed: int, modulus: int, demanded: Demanded) -> int:
+    """Return the smallest size of that residue that is not 0, not below FEWEST, and what the sources demand."""
+    if claimed in demanded.equal:
+        return claimed
+    modulus = math.lcm(modulus, *(number for number in demanded.multiples if claimed % number == 0))
     return min(claimed, _smallest(claimed, modulus, min(claimed, FEWEST)))
 
 

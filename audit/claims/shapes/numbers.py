@@ -13,6 +13,7 @@ import operator
 import re
 import warnings
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from audit.review.python_constants import Operations, computed
 
@@ -34,6 +35,9 @@ _PARAMETERS = re.compile(r"\btemplate\s*<([^<>;{}]{1,400})>[^;{}]{0,400}?\b(\w+)
 _ARGUMENTS = re.compile(r"\b(\w+)\s*<([^<>;{}()]{1,200})>\s*(?:<<<|\()")
 _LAUNCH = re.compile(r"<<<([^;{}]{1,600}?)>>>")
 _DIM3 = re.compile(r"\bdim3\b[^;({]{0,60}[({]([^;{}]{1,200}?)[)}]")
+_CHECK = re.compile(r"\b(?:\w*CHECK\w*|assert|if)\b([^;{}]{1,400})")
+_MULTIPLE = re.compile(r"%\s*(\w+)\s*(?:[=!]=\s*0\b|\))")
+_EQUAL = re.compile(r"[=!]=\s*(\w+)(?![\w.(])")
 _CHAIN = re.compile(r"(?<![\w.])[\w.]+(?:\s*(?:\*|<<(?!<))\s*[\w.]+)+")
 
 
@@ -58,6 +62,28 @@ def named(sources: Iterable[str]) -> frozenset[int]:
     found |= {value for name in values.names for value in values.of(name)}
     found |= {value for code in codes for match in _CHAIN.finditer(code) for value in values.of_product(match[0])}
     return frozenset(value for value in found if 2 <= value <= LARGEST)
+
+
+class Demanded(NamedTuple):
+    """Numbers that checks of a source demand: sizes that are `multiples` of some, and sizes `equal` to others."""
+
+    multiples: frozenset[int] = frozenset()
+    equal: frozenset[int] = frozenset()
+
+
+NOTHING = Demanded()
+
+
+def demanded(sources: Iterable[str]) -> Demanded:
+    """Return what the checks of CUDA C++ or Python sources compare sizes with, see `Demanded`."""
+    codes = [code for text in sources for code in _codes(text[:LONGEST])]
+    values, checks = _Values(codes), [match[1] for code in codes for match in _CHECK.finditer(code)]
+
+    def found(pattern: re.Pattern[str]) -> frozenset[int]:
+        terms = {match[1] for check in checks for match in pattern.finditer(check)}
+        return frozenset(value for term in terms for value in values.of_term(term) if 2 <= value <= LARGEST)
+
+    return Demanded(found(_MULTIPLE), found(_EQUAL))
 
 
 def _whole(digits: str) -> int:
@@ -109,14 +135,15 @@ class _Values:
     def of_product(self, chain: str) -> set[int]:
         """Return the values of a chain of factors and shifts; factors that are no constants are left out."""
         terms = [(operation, term) for operation, term in re.findall(r"(\*|<<|^)\s*([\w.]+)", chain)]
-        known = [(operation, values) for operation, term in terms if (values := self._of_term(term))]
+        known = [(operation, values) for operation, term in terms if (values := self.of_term(term))]
         found = {1}
         for operation, values in known[:MOST_FACTORS]:
             apply = operator.mul if operation != "<<" else _shifted
             found = set(itertools.islice((apply(one, other) for one in found for other in values), MOST_VALUES**2))
         return found
 
-    def _of_term(self, term: str, depth: int = 0) -> set[int]:
+    def of_term(self, term: str, depth: int = 0) -> set[int]:
+        """Return the values of a number or a name."""
         digits = _NUMBER.fullmatch(term)
         return {_whole(digits[1])} if digits else self.of(term, depth)
 
