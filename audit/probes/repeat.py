@@ -4,18 +4,30 @@ How many is not known before the audit. In the second half their inputs' content
 memory is overwritten before each, as a timer does. Results that differ in their last bits, as sums in the order of
 arrival do, are reported and fail no kernel; a result outside the tolerance is wrong. Contents that came out wrong
 when they were first asked are left to `distributions`, which knows what rounding explains.
+
+The emulated device also makes hundreds of calls whose launches run no block, which takes little time, and then one that
+runs all. What is wrong there is asked again behind as many calls that run all, and counts only if it is wrong too.
 """
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Sequence
+
+from audit.model.errors import AuditError
 from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.battery import AFTER, REPEAT, Asked, at_middle, premise
-from audit.probes.called import Case
-from audit.probes.compare import sentence
+from audit.probes.called import Case, Mode
+from audit.probes.claimed_launches import reads_back
+from audit.probes.compare import Comparison, sentence
+from audit.probes.kernels_ran import without_blocks
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
+from audit.probes.variations import wanted
 
 NAME, DISTRIBUTIONS = "repeat", "distributions"
+FEWEST_MANY, MORE_MANY, TURNS = 20, 8, 12
+"""Of calls that run no block: so many times TURNS, after which buffers that take turns are where they were."""
 MECHANISMS = (
     "call counter that cheats after warm-up",
     "recognised timer",
@@ -38,13 +50,15 @@ def observe(target: Target) -> Seen:
         if name.startswith((f"{REPEAT}_", AFTER)) and one.case.inputs not in left:
             checks[_words(name, one, case)] = one.compared(target)
     right = all(comparison.right for comparison in checks.values())
+    after = _after_many(target, case) if right else None
     return {
         "shape": dict(case.shape),
         "calls": len(order),
         "contents": len(set(order)),
         "differing": list(repeated.call.event.get("differing") or []),
         "shapes": [{"shape": dict(case.shape), "call": what, **one.evidence()} for what, one in checks.items()],
-        **({} if right else {"undefined": undefined_beside(target, case)}),
+        **({} if after is None else {"after_many": after}),
+        **({} if right and (after is None or after["right"]) else {"undefined": undefined_beside(target, case)}),
     }
 
 
@@ -52,11 +66,43 @@ def conclude(seen: Seen) -> Answer:
     """The first call that is wrong though the very first was right."""
     place, calls, differing = label(seen["shape"]), seen["calls"], len(seen["differing"])
     wrong = next((one for one in seen["shapes"] if not one["right"]), None)
+    after = seen.get("after_many")
+    if wrong is None and after and not after["right"]:
+        text = f"{place}: the first call is right, behind {after['calls']} more {sentence(after)}"
+        return failed(text, beside(seen["undefined"]))
     if wrong is None:
         bits = f"; {differing} differ from the first in their last bits" if differing else ", bit for bit the same"
-        return passed(f"{place}: {calls} calls right{bits}")
+        behind = f"; right behind {after['calls']} more that run no block" if after else ""
+        return passed(f"{place}: {calls} calls right{bits}{behind}")
     text = f"{wrong['call']}: {sentence(wrong)}"
     return failed(f"{place}: the first call is right, of {calls} more {text}", beside(seen["undefined"]))
+
+
+def _after_many(target: Target, case: Case) -> Seen | None:
+    """How a call comes out behind hundreds of others; None where that cannot be asked."""
+    mode = without_blocks(target)
+    if mode is None or reads_back(target):
+        return None
+    many = TURNS * (FEWEST_MANY + zlib.crc32(case.expected.tobytes()) % MORE_MANY)
+    try:
+        (other, *_) = (one.case for one in wanted(target).middle.of("other"))
+        found = _behind(target, [case, other], many, mode)
+        if not found.right:
+            found = _behind(target, [case, other], many, target.plain)
+    except AuditError:
+        return None
+    return {"calls": many, **found.evidence()}
+
+
+def _behind(target: Target, cases: Sequence[Case], many: int, mode: Mode) -> Comparison:
+    """A call with other values, behind a plain one and so many in that mode with the first ones."""
+    plan = [
+        {"run": "claim", "case": 0},
+        {"run": "claim", "case": 0, "into": 0, "order": [0] * many, "flush_from": many, "mode": 1},
+        {"run": "claim", "case": 1, "into": 0, "mode": 0},
+    ]
+    *_, last = target.steps(plan, cases=cases, mode=target.plain, more_modes=[mode], fresh=True)
+    return target.compared(last, cases[1])
 
 
 def _right(target: Target, one: Asked) -> bool:

@@ -185,13 +185,22 @@ class Target:
         """Calls at one case, one after another in one process; see `steps`."""
         return self.steps([{"run": run, "case": 0} for run in runs], cases=[case], mode=mode, fresh=fresh)
 
-    def steps(self, steps: Sequence[Step], *, cases: Sequence[Case], mode: Mode, fresh: bool = False) -> list[Call]:
+    def steps(
+        self,
+        steps: Sequence[Step],
+        *,
+        cases: Sequence[Case],
+        mode: Mode,
+        more_modes: Sequence[Mode] = (),
+        fresh: bool = False,
+    ) -> list[Call]:
         """Run steps with options of their own, each about one of `cases`, in one process.
 
         Args:
             steps: what to call, in order.
             cases: the problems; inputs are uploaded before the first call.
             mode: how the device behaves.
+            more_modes: those that the option `mode` of a step counts from 1 on.
             fresh: in a process in which nothing ran before, also where others share one; see `SHARES`.
 
         Raises:
@@ -200,7 +209,7 @@ class Target:
             Unsupported: the launch needs more than this device has.
         """
         calls: list[Call] = []
-        self._ask(steps, cases=cases, modes=[mode], fresh=fresh, calls=calls)
+        self._ask(steps, cases=cases, modes=[mode, *more_modes], fresh=fresh, calls=calls)
         refuse_limits(calls)
         return calls
 

@@ -68,6 +68,7 @@ def test_contents_that_were_wrong_alone_say_nothing_of_repeating(
         variant=SimpleNamespace(name="claimed"),
         built=SimpleNamespace(tensor_device="cuda"),
         _compared={},
+        is_reference=False,
     )
     target.compared_within = lambda *given, **more: Target.compared_within(cast(Target, target), *given, **more)
     target.compared = lambda *given, **more: Target.compared(cast(Target, target), *given, **more)
