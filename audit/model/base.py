@@ -14,6 +14,7 @@ MOST_VALUES = 200_000
 DEEPEST = 32
 LARGEST = 2**63
 """Integers from here on are none in other readers of JSON."""
+_TOO_MUCH = f"evidence of at most {MOST_VALUES:,} values, {DEEPEST} deep, is kept"
 
 
 class Frozen(BaseModel):
@@ -48,13 +49,27 @@ class _Walk:
     def copied(self, value: Any, depth: int) -> Any:
         self._values += 1
         if self._values > MOST_VALUES or depth > DEEPEST:
-            raise ValueError(f"evidence of at most {MOST_VALUES:,} values, {DEEPEST} deep, is kept")
+            raise ValueError(_TOO_MUCH)
         if isinstance(value, dict):
             return {readable(key): self.copied(one, depth + 1) for key, one in value.items()}
         if isinstance(value, list):
-            return [self.copied(one, depth + 1) for one in value]
+            return self._map(value) if depth < DEEPEST and _is_map(value) else self._list(value, depth + 1)
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError("a number of the evidence is not finite; it is told as text")
         if isinstance(value, int) and abs(value) >= LARGEST:
             raise ValueError("an integer of the evidence has more than 64 bits")
         return readable(value)
+
+    def _list(self, values: list[Any], depth: int) -> list[Any]:
+        return [self.copied(one, depth) for one in values]
+
+    def _map(self, values: list[Any]) -> list[Any]:
+        self._values += len(values)
+        if self._values > MOST_VALUES:
+            raise ValueError(_TOO_MUCH)
+        return values.copy()
+
+
+def _is_map(values: list[Any]) -> bool:
+    """Whether these are small whole numbers alone, as in a map of thousands: one look instead of one call a value."""
+    return {*map(type, values)} == {int} and min(values) > -LARGEST and max(values) < LARGEST

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from audit.model import sanitizer
 
@@ -22,6 +23,7 @@ def text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return table.getvalue()
 
 
+@lru_cache(maxsize=256)
 def cell(text: str) -> str:
     """Return one line of visible characters that begins like no formula; a number stays one."""
     shown = sanitizer.line(text)

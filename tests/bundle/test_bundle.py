@@ -20,6 +20,7 @@ from audit.apps.bundle.make import complete, sources
 from audit.model import SCHEMA, Finding, Record, store
 from audit.model.errors import BadInput
 from audit.probes import CONCLUSIONS, answer
+from audit.report.figures import raster
 from tests.bundle.forging import Files, rehashed, told
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports" / "triangular_mm"
@@ -75,6 +76,7 @@ def test_the_same_audit_gives_the_same_bytes_anywhere(audited: Path, files: File
     assert bundle.verify(path).record == store.read(audited / "record.json")
     assert set(archive.unpack(path.read_bytes())) - set(files) == {"executed.ipynb"}
     (moved / "executed.ipynb").unlink()
+    raster.png.cache_clear()
     assert bundle.make(moved).read_bytes() == archive.pack(files)
 
 

@@ -16,10 +16,10 @@ from audit.review import hints
 from audit.review.cuda_source import CudaSource, parse
 from tests.review.growing_sources import CUDA, PYTHON, Family
 
-SIZE, FOLD = 4000, 8
+SIZE, FOLD = 2000, 8
 LINEAR = 2.5 * FOLD
 """What the time may grow by where the length grows by `FOLD`: a square is 64 times."""
-SOON_S = 0.25
+SOON_S = 0.06
 """A source that takes less at its full length says nothing about growth."""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Patch, Rectangle
@@ -31,8 +33,9 @@ DASHES = (0, (4, 3))
 SIDES = {"start": "left", "middle": "center", "end": "right"}
 
 
+@lru_cache(maxsize=32)
 def png(drawing: Drawing) -> bytes:
-    """Return the drawing as PNG, 1.2 pixels a unit."""
+    """Return the drawing as PNG, 1.2 pixels a unit; equal drawings, of the report and of its bundle, are drawn once."""
     wide, tall = drawing.wide + 2 * MARGIN, drawing.tall + 2 * MARGIN
     with canvas.style():
         sheet = canvas.sheet(wide / UNITS_PER_INCH, tall / UNITS_PER_INCH)
