@@ -218,7 +218,7 @@ def _why_not(event: dict[str, Any], case: Case) -> str | None:
     stopped = _stopped(event)
     if event["raised"] or stopped or not _came_back(event, case):
         why = event["raised"] or (stopped and stopped["message"]) or "no tensor of the shape it must have came back"
-        return f"a few blocks of the claimed shape: {why}"
+        return f"blocks of the claimed shape: {why}"
     if (why := _together(event)) is not None:
         return why
     if not _is_whole(event) and not event["blanked"]:

@@ -26,6 +26,7 @@ TASK = {"shape": AT, "tolerance": 1e-4}
 ZEROS = {"trivial_candidate": "zeros", "told_apart": True, "elements_wrong": 4}
 BITS = {"fp32": 22.0, "tf32": 10.5, "fp16": 10.5, "bf16": 8.0}
 PRECISE = {"shape": AT, "bits": 10.4, "bits_of": BITS, "class": "tf32", "declared": "fp32", "within_tolerance": True}
+REPEATED = {"shape": AT, "calls": 30, "differing": [], "shapes": [{"call": "a repeated call", **GOOD}]}
 TIMED = {"calls": [{"block": 0, "inputs": 1, **GOOD}]}
 EVERY = {"calls": 40, "wrong": 0, "drawn": 20, "drawn_wrong": 0, "first": None}
 WRONG_ONCE = {**EVERY, "wrong": 2, "drawn_wrong": 1, "first": {"block": 3, "elements_wrong": 5, "elements": 64}}
@@ -188,7 +189,7 @@ ANSWERS: list[tuple[str, Seen, Answer]] = [
     ),
     (
         "repeat",
-        {"shape": AT, "calls": 30, "differing": [], "shapes": [{"call": "a repeated call", **GOOD}]},
+        REPEATED,
         passed("N=8: 30 calls right, bit for bit the same"),
     ),
     (
@@ -200,6 +201,16 @@ ANSWERS: list[tuple[str, Seen, Answer]] = [
         "repeat",
         {"shape": AT, "calls": 30, "differing": [], "shapes": [{"call": "a call", **BAD}], "undefined": None},
         failed(f"N=8: the first call is right, of 30 more a call: {OFF}"),
+    ),
+    (
+        "repeat",
+        {**REPEATED, "after_many": {"calls": 240, **GOOD}},
+        passed("N=8: 30 calls right, bit for bit the same; right behind 240 more that run no block"),
+    ),
+    (
+        "repeat",
+        {**REPEATED, "after_many": {"calls": 240, **BAD}, "undefined": None},
+        failed(f"N=8: the first call is right, behind 240 more {OFF}"),
     ),
     (
         "precision",
