@@ -29,6 +29,8 @@ MARGIN_BITS = 1.5
 """A class begins this far above the yardstick of the one below it."""
 LEAST_GAP_BITS = 6.0
 """Two yardsticks closer than this cannot be distinguished: long sums in another order lose some bits too."""
+FLOAT32_BITS = 24.0
+"""A reference that computes in float32 even on float64 inputs is its own oracle, and agrees with it in more."""
 RANK = {"bf16": 0, "fp16": 1, "tf32": 1, "fp32": 2}
 """TF32 and fp16 keep the same 11 bits; they differ in range only. Split fp16 must reach float32 at standard inputs."""
 _LESS_ON_A_GPU = re.compile(
@@ -92,7 +94,7 @@ def class_of(bits: float, yardsticks: dict[str, float]) -> str | None:
         yardsticks: those of `fp32`, `tf32`, `fp16` and `bf16`.
     """
     half, brain = min(yardsticks["tf32"], yardsticks["fp16"]), yardsticks["bf16"]
-    if yardsticks["fp32"] - max(yardsticks["tf32"], yardsticks["fp16"]) < LEAST_GAP_BITS:
+    if min(yardsticks["fp32"], FLOAT32_BITS) - max(yardsticks["tf32"], yardsticks["fp16"]) < LEAST_GAP_BITS:
         return None
     if bits > half + MARGIN_BITS:
         return "fp32"

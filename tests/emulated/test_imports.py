@@ -49,6 +49,17 @@ def test_a_compiler_that_links_the_cxx_library_statically_is_named_as_the_reason
     assert found[1].startswith("a compiler that links the C++ library statically")
 
 
+@pytest.mark.parametrize(("option", "taken"), [("-static-libstdc++", False), ("-O1", True)])
+def test_such_a_compiler_is_passed_over_for_the_gxx_of_the_path(
+    option: str, taken: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = tmp_path / "cxx"
+    named.write_text(f'#!/bin/sh\nexec g++ {option} "$@"\n')
+    named.chmod(0o755)
+    monkeypatch.setenv("CXX", str(named))
+    assert toolchain.compiler_name() == (str(named) if taken else "g++")
+
+
 def test_ordinary_programs_are_not_refused(tmp_path: Path) -> None:
     text = f"""
 #include <algorithm>

@@ -24,3 +24,8 @@ def test_yardsticks_that_lie_together_place_nothing() -> None:
     """A mean of many positive numbers loses no more by rounding its inputs than by the order of its sum."""
     close = {**MATRIX_PRODUCT, "tf32": MATRIX_PRODUCT["fp32"] - LEAST_GAP_BITS + 0.1}
     assert class_of(12.0, close) is None
+
+
+def test_a_reference_that_computes_in_float32_whatever_it_is_given_is_no_finer_yardstick_than_float32() -> None:
+    """Inputs in bf16, cast to float32 by the reference: the oracle has float32's own rounding in it."""
+    assert class_of(25.1, {"fp32": 53.0, "tf32": 25.2, "fp16": 25.2, "bf16": 25.2}) is None

@@ -84,6 +84,11 @@ def refused(library: Path, *, prefix: str) -> tuple[str, str] | None:
     return None
 
 
+def holds_cxx_library(library: Path) -> bool:
+    """Whether the C++ library was linked into this one. Raises ValueError, struct.error or IndexError: no ELF file."""
+    return any(one.defined and one.name == _OF_THE_CXX_LIBRARY for one in _symbols(library.read_bytes(), _ALL))
+
+
 def _ordinary(symbol: _Symbol, prefix: str) -> bool:
     name = symbol.name
     if name.startswith(f"{prefix}_") or _HOOKS.fullmatch(name):

@@ -9,10 +9,13 @@ import re
 import shutil
 import subprocess
 import sysconfig
+import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from audit.build.emulated import imports
 from audit.model.errors import AuditError
 from audit.sandbox import command
 
@@ -22,6 +25,7 @@ RUNTIME_SOURCES = Path(__file__).parent / "runtime"
 LEAST_GXX = 11
 _OPTIONAL = ("--param=tsan-distinguish-volatile=1", "--param=tsan-instrument-func-entry-exit=0")
 COMPILE_LIMIT_S = 600
+_THROWS = b"int f() { try { throw 1; } catch (int) { return 0; } }"
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,19 @@ def find() -> Toolchain:
 
 
 def compiler_name() -> str:
-    """What $CXX names, or g++."""
-    return os.environ.get("CXX") or "g++"
+    """What $CXX names, or g++; g++ too where the other links the C++ library statically, which the device refuses."""
+    named = os.environ.get("CXX")
+    return named if named and not (shutil.which("g++") and _links_statically(named)) else "g++"
+
+
+@functools.cache
+def _links_statically(compiler: str) -> bool:
+    with tempfile.TemporaryDirectory(prefix="audit-") as folder:
+        library = Path(folder) / "throws.so"
+        words = [compiler, "-shared", "-fPIC", "-x", "c++", "-", "-o", str(library)]
+        with suppress(OSError):
+            subprocess.run(words, input=_THROWS, capture_output=True, check=False)
+        return library.exists() and imports.holds_cxx_library(library)
 
 
 def python_include() -> Path | None:

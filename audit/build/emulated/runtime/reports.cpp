@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 
+#include <unordered_map>
+
 namespace cuemu {
 
 Device device;
@@ -13,13 +15,24 @@ constexpr int kMostFrames = 24;
 constexpr std::size_t kMostReports = 1000;  // different ones; a kernel cannot fill the memory with findings
 
 // Offset of an instruction in the library of the running kernel, -1 if it lies elsewhere (the C library, say).
-std::int64_t offset_in_kernel_library(const void* program_counter) {
+std::int64_t offset_asked(const void* program_counter, const void* body) {
   Dl_info here, kernel;
-  if (!device.running || !program_counter) return -1;
   if (!dladdr(program_counter, &here)) return -1;
-  if (!dladdr(reinterpret_cast<void*>(device.running->body), &kernel)) return -1;
+  if (!dladdr(body, &kernel)) return -1;
   if (here.dli_fbase != kernel.dli_fbase) return -1;
   return static_cast<const char*>(program_counter) - static_cast<const char*>(here.dli_fbase);
+}
+
+// Asked once an instruction: the loader takes microseconds, and a race is reported millions of times.
+std::int64_t offset_in_kernel_library(const void* program_counter) {
+  static std::unordered_map<const void*, std::int64_t> offsets;
+  static const void* of = nullptr;
+  if (!device.running || !program_counter) return -1;
+  auto* body = reinterpret_cast<const void*>(device.running->body);
+  if (body != of) offsets.clear(), of = body;
+  auto known = offsets.find(program_counter);
+  if (known != offsets.end()) return known->second;
+  return offsets[program_counter] = offset_asked(program_counter, body);
 }
 
 void add(const char* kind, const std::string& message, int line, std::int64_t offset) {
