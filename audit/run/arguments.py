@@ -17,6 +17,7 @@ OFFSET = 64
 """Elements before a view with a storage offset: a multiple of every vector a kernel may load at once."""
 MOST_CHARACTERS = 4000
 """Of the message of an exception of claimed code."""
+WORD_BYTES = 8
 MOST_TRIED = 6
 """Copies of an input made at most until one lies at a given address."""
 
@@ -193,9 +194,17 @@ def differing(one: object, other: object) -> int:
     here, there = as_bytes(one), as_bytes(other)
     if here.shape != there.shape:
         return max(here.numel(), there.numel())
-    if torch.equal(here, there):  # nearly always; found without a result of the same size
+    if _equal(here, there):  # nearly always; found without a result of the same size
         return 0
     return int(torch.count_nonzero(here != there))
+
+
+def _equal(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two vectors of bytes are equal: as whole words where they lie so, which takes a fifth of the time."""
+    pair = (one, other)
+    if all(x.numel() % WORD_BYTES == 0 == x.storage_offset() % WORD_BYTES for x in pair):
+        return torch.equal(*(_view(x, torch.int64) for x in pair))
+    return torch.equal(*pair)
 
 
 def _transposed(x: torch.Tensor, upload: Upload) -> torch.Tensor:

@@ -10,10 +10,12 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 Sizes = Mapping[str, int]
+AN_ELEMENT = 4
+"""Multiplications that take the emulated device as long as an element of a result: a thread, its loads and a store."""
 
 
 class _Counter(TorchFunctionMode):
-    """Counts what functions do: an operation for each element of a result, and the products behind it."""
+    """Counts what functions do: AN_ELEMENT operations for each element of a result, and the products behind it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -23,7 +25,7 @@ class _Counter(TorchFunctionMode):
         made = function(*args, **(kwargs or {}))
         given = [one.untyped_storage()._cdata for one in _tensors(args)]
         fresh = [one for one in _tensors(made) if one.untyped_storage()._cdata not in given]
-        self.operations += sum(one.numel() for one in fresh)
+        self.operations += AN_ELEMENT * sum(one.numel() for one in fresh)
         count = _PRODUCTS.get(getattr(function, "__name__", ""))
         if count is not None and fresh:
             self.operations += count(fresh[0].numel(), list(_tensors(args)))
@@ -31,7 +33,7 @@ class _Counter(TorchFunctionMode):
 
 
 def counted(compute: Callable[[], object]) -> int | None:
-    """Elements made and multiplications of products and convolutions; None where it raises."""
+    """Elements made, each as AN_ELEMENT multiplications, and those of products; None where it raises."""
     counter = _Counter()
     try:
         with counter:
