@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,7 @@ PREFIX = "prefix"
 FOLDER = toolchain.INCLUDE.parent
 RUNGS: tuple[Rung, ...] = get_args(Rung)
 
+_TORCH = re.compile(r"#include <(?:ATen|c10)/")
 _RUNTIME_FLAGS = ("-std=c++20", "-O2", "-fPIC", "-shared", "-U_FORTIFY_SOURCE", "-fvisibility=hidden", "-g1")
 
 
@@ -39,11 +41,14 @@ def runtime(progress: Callable[[str], None], *, folder: Path | None = None) -> P
 
     def make(unfinished: Path) -> None:
         progress("compiling the emulated device's runtime (once)")
-        texts = sorted(each for each in named.runtime.iterdir() if each.suffix in (".cpp", ".S"))
+        together = "".join(f'#include "{each}"\n' for each in named.plain)  # each alone reads the same headers first
+        (unfinished / "plain.cpp").write_text(together, encoding="utf-8")
+        apart = sorted(each for each in named.runtime.iterdir() if each.suffix in (".cpp", ".S"))
+        texts = ["plain.cpp", *(str(each) for each in apart if each not in named.plain)]
         headers = [f"-I{named.include}", f"-isystem{tools.torch / 'include'}"]
         # First in every file: torch's own declaration would hide the symbol.
         headers += ["-include", f"{named.prefix}/torch_text.h"]
-        arguments = [*_RUNTIME_FLAGS, *headers, *map(str, texts), "-o", f"lib{named.prefix}.so"]
+        arguments = [*_RUNTIME_FLAGS, *headers, *texts, "-o", f"lib{named.prefix}.so"]
         succeeded, log = toolchain.compile_file(arguments, folder=unfinished, reads=[named.folder])
         if not succeeded:
             raise CompileError(log, rung="runtime")
@@ -97,6 +102,12 @@ class Sources:
     def runtime(self) -> Path:
         """The folder of the runtime's sources."""
         return self.folder / toolchain.RUNTIME_SOURCES.name
+
+    @property
+    def plain(self) -> list[Path]:
+        """The sources of the runtime that include no header of torch."""
+        texts = {each: each.read_text(encoding="utf-8") for each in sorted(self.runtime.glob("*.cpp"))}
+        return [each for each, text in texts.items() if not _TORCH.search(text)]
 
     @property
     def flags(self) -> tuple[str, ...]:

@@ -6,8 +6,6 @@
 namespace cuemu {
 namespace {
 
-constexpr unsigned kNobody = ~0u;
-
 void report_divergence(int first_line, int other_line) {
   report("barrier-divergence", "threads of one block meet at different barriers (lines " + std::to_string(first_line) +
          " and " + std::to_string(other_line) + "): undefined behaviour", first_line);

@@ -26,7 +26,7 @@ std::string quoted(const std::string& value) {
   return out + "\"";
 }
 
-std::string triple(uint3 v) {
+std::string list_of(uint3 v) {
   return "[" + std::to_string(v.x) + "," + std::to_string(v.y) + "," + std::to_string(v.z) + "]";
 }
 
@@ -42,8 +42,8 @@ std::string integers(const std::vector<LaunchArgument>& arguments) {
 
 std::string json(const LaunchRecord& r) {
   std::uint64_t threads = std::uint64_t{r.grid.x} * r.grid.y * r.grid.z * r.block.x * r.block.y * r.block.z;
-  return "{\"kernel\":" + quoted(r.kernel) + ",\"line\":" + std::to_string(r.line) + ",\"grid\":" + triple(r.grid) +
-         ",\"block\":" + triple(r.block) + ",\"dynamic_shared_bytes\":" + std::to_string(r.dynamic_shared_bytes) +
+  return "{\"kernel\":" + quoted(r.kernel) + ",\"line\":" + std::to_string(r.line) + ",\"grid\":" + list_of(r.grid) +
+         ",\"block\":" + list_of(r.block) + ",\"dynamic_shared_bytes\":" + std::to_string(r.dynamic_shared_bytes) +
          ",\"static_shared_bytes\":" + std::to_string(r.static_shared_bytes) + ",\"threads\":" + std::to_string(threads) +
          ",\"arguments\":" + integers(r.arguments) +
          ",\"refused\":" + (r.refused.empty() ? "null" : quoted(r.refused)) + ",\"blocks_run\":" +

@@ -5,9 +5,7 @@
 #include "pending.h"
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/addmm.h>
 #include <ATen/ops/from_blob.h>
-#include <ATen/ops/mm.h>
 
 using namespace cuemu;
 
@@ -75,9 +73,9 @@ void multiply(const Product& product) {
   auto kind = product.c.type == 1 ? c10::kDouble : c10::kFloat;
   at::Tensor a = view(product.a).to(kind), b = view(product.b).to(kind), c = view(product.c);
   bool in_place = c.scalar_type() == kind && product.c.row_step > 0;
-  if (in_place) at::addmm_out(c, c, a, b, product.beta, product.alpha);
-  else if (product.beta == 0) store(product.c, at::mm(a, b).mul_(product.alpha));
-  else store(product.c, at::addmm(c.to(kind), a, b, product.beta, product.alpha));
+  if (in_place) c.addmm_(a, b, product.beta, product.alpha);
+  else if (product.beta == 0) store(product.c, a.mm(b).mul_(product.alpha));
+  else store(product.c, c.to(kind).addmm(a, b, product.beta, product.alpha));
 }
 
 bool all_in_bounds(const Product& product, const char* call_site) {
