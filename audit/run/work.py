@@ -12,6 +12,7 @@ from torch.overrides import TorchFunctionMode
 Sizes = Mapping[str, int]
 AN_ELEMENT = 4
 """Multiplications that take the emulated device as long as an element of a result: a thread, its loads and a store."""
+FAR = 2
 
 
 class _Counter(TorchFunctionMode):
@@ -44,17 +45,18 @@ def counted(compute: Callable[[], object]) -> int | None:
 
 
 def weighed(shapes: Sequence[Sizes], most: int, *, work: Callable[[Sizes], int | None]) -> Iterator[int | None]:
-    """The work at each shape, the last first; None from where on it must be above `most`, and where it is not known.
+    """The work at each shape, the last first; None from where on it is far above `most`, and where it is not known.
 
     Args:
         shapes: each as large as the next one or larger.
-        most: the most work that matters; it grows with the largest ratio of two sizes at least.
+        most: the most work that matters. Work grows with the largest ratio of two sizes, but for the share that another
+            size decides: a shape is left out where that growth comes to FAR times `most`.
         work: what a shape takes, see `counted`.
     """
     known: tuple[int, Sizes] = (0, shapes[-1])
     for shape in reversed(shapes):
         ratio = max(size / known[1][name] for name, size in shape.items())
-        amount = work(shape) if known[0] * ratio <= most else None
+        amount = work(shape) if known[0] * ratio <= FAR * most else None
         known = known if amount is None else (amount, shape)
         yield amount
 
