@@ -34,8 +34,8 @@ from audit.probes.undefined import undefined_beside
 
 NAME = "claimed_blocks"
 MECHANISMS = ("index arithmetic that overflows", "size dispatch", "wrong numbers", "law of large numbers")
-BLOCKS, WHOLE = 24, -1
-"""Blocks of each large launch, and all of them."""
+BLOCKS, FEWER, WHOLE = 24, 4, -1
+"""Blocks of each large launch, those where that is too much work, and all of them."""
 WHOLE_S = 3.0
 """Every block is run where that takes no longer, as the time of a few blocks has it."""
 FILL = "zero"
@@ -136,16 +136,23 @@ def _wrong_already(target: Target) -> Seen | None:
 def _called(target: Target, case: Case) -> list[tuple[dict[str, Any], Call]]:
     """A call a pattern of fresh memory, of a few blocks; of all where they cannot be asked apart from each other, or
     take little time."""
-    memories = list(target.built.poisons)
-    entries = [claimed_shape.parts(target, case, blocks=BLOCKS, memory=memory) for memory in memories]
+    entries = _with_each_memory(target, case, BLOCKS)
+    if _stopped(entries[-1][0]):
+        entries = _with_each_memory(target, case, FEWER)
     if not any(_together(event) or _whole_s(event) <= WHOLE_S for event, _ in entries):
         return entries
-    whole: list[tuple[dict[str, Any], Call]] = []
-    for memory in memories:
-        whole.append(claimed_shape.parts(target, case, blocks=WHOLE, memory=memory))
-        if _stopped(whole[-1][0]):
-            return entries
-    return whole
+    whole = _with_each_memory(target, case, WHOLE)
+    return entries if _stopped(whole[-1][0]) else whole
+
+
+def _with_each_memory(target: Target, case: Case, blocks: int) -> list[tuple[dict[str, Any], Call]]:
+    """A call of so many blocks a pattern of fresh memory, until one is stopped."""
+    entries: list[tuple[dict[str, Any], Call]] = []
+    for memory in target.built.poisons:
+        entries.append(claimed_shape.parts(target, case, blocks=blocks, memory=memory))
+        if _stopped(entries[-1][0]):
+            break
+    return entries
 
 
 def _follows_fresh_shared(target: Target, case: Case, first: Call, *, blocks: int) -> int | None:
