@@ -6,8 +6,8 @@ and lanes that take no part, with other values in them: a result that follows th
 shape is wrong there, unless the host code reads values back, which blocks left out may have made. Where blocks add into
 memory together, or later launches read their results, every block is run, if there is time for that, and so it is where
 all take a few seconds: an element that none of them writes is wrong then. Where a result is
-a sum of thousands of numbers, graded inputs are asked too: of those no half can stand for the whole. The draw of the
-blocks is unknown before the audit.
+a sum of thousands of numbers, graded inputs are asked too: of those no half can stand for the whole. Fixed inputs,
+tensors of one number that the task always gives alike, are redrawn. The draw of the blocks is unknown before the audit.
 
 How sums are rounded hangs on the order of their blocks. A wrong one is a hint, unless it is wrong by FAR times the
 tolerance in every order.
@@ -41,6 +41,8 @@ WHOLE_S = 3.0
 FILL = "zero"
 """Of shared memory and absent lanes in the third call; the others have a pattern of NaN, or zero, there."""
 FAR = 10
+OTHER_INPUTS = {"graded": ("for", "graded inputs"), "redrawn": ("with", "fixed inputs redrawn")}
+"""How they are named, see `oracle.OTHERS`."""
 STOPS = ("time-limit", "deadlock", "too-many-threads")
 _LEFT_UNWRITTEN = re.compile(r"__shared__|shfl")
 ASKED_OF = ("claimed", "known_bad", "known_good")
@@ -53,7 +55,7 @@ def observe(target: Target) -> Seen:
     if target.variant.role not in ASKED_OF:
         raise Unsupported("blocks of the claimed shape for a variant that is no claim")
     if target.is_reference:
-        case, *_ = claimed_shape.cases_of(target)
+        case = claimed_shape.cases_of(target)[claimed_shape.OWN]
         compared = target.compared(target.call(case, target.plain), case)
         return {"shape": dict(case.shape), **compared.evidence()}
     if (skipped := _wrong_already(target)) is not None:
@@ -61,13 +63,14 @@ def observe(target: Target) -> Seen:
     (found,) = claimed_shape.launched(target, [shape])
     if found.raised is not None or found.refused is not None or not found.launches:
         raise Unsupported("blocks of a call that launches nothing at the claimed shape; see claimed_launches")
-    case, *others = claimed_shape.cases_of(target)
-    seen = _asked(target, case)
-    for graded in others if seen.get("right") else ():
+    cases = claimed_shape.cases_of(target)
+    seen = _asked(target, cases[claimed_shape.OWN])
+    for name in OTHER_INPUTS if seen.get("right") else ():
         with suppress(AuditError):
-            again = _asked(target, graded)
-            if "right" in again:
-                return seen | {"graded_too": True} if again["right"] else again | {"graded": True}
+            again = _asked(target, cases[name]) if name in cases else {}
+            if "right" in again and not again["right"]:
+                return again | {name: True}
+            seen |= {f"{name}_too": True} if "right" in again else {}
     return seen
 
 
@@ -94,7 +97,8 @@ def _asked(target: Target, case: Case) -> Seen:
 
 def conclude(seen: Seen) -> Answer:
     """Right at the elements compared, or not."""
-    text = f"{label(seen['shape'])}, the claimed shape{', graded inputs' if 'graded' in seen else ''}"
+    inputs = "".join(f", {words}" for name, (_, words) in OTHER_INPUTS.items() if name in seen)
+    text = f"{label(seen['shape'])}, the claimed shape{inputs}"
     if "returned" in seen:
         text += f": expected a tensor of shape {seen['due']}, got one of shape {seen['returned']}"
         return failed(text, "hint" if seen["reads_back"] else "proved")
@@ -113,7 +117,7 @@ def _of_blocks(seen: Seen, text: str) -> Answer:
         return failed(text, line=seen["line"])
     elements = f"{seen['elements_compared']:,}"
     if seen["right"]:
-        too = ", for graded inputs too" if "graded_too" in seen else ""
+        too = "".join(f", {' '.join(words)} too" for name, words in OTHER_INPUTS.items() if f"{name}_too" in seen)
         return passed(f"{text}; right at the {elements} elements they write{too}")
     place = ", ".join(str(i) for i in seen["index"])
     place = f"[{place}]" + (f" of output {seen['output']}" if "output" in seen else "")

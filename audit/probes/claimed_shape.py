@@ -23,13 +23,13 @@ from audit.probes.called import Call, Case, ProtocolViolated, SessionBroken
 from audit.probes.own_kernels import own_kernels, refused_by_torch
 from audit.probes.references import References
 from audit.probes.target import Target
-from audit.probes.variations import GRADED
 from audit.run import requests
 
 DESCRIBED_S = 60.0
 """Seconds for the process that makes arguments without values, or with them where it must."""
 RIGHT_S = 30.0
 """Seconds for the inputs and the float64 result of the claimed shape."""
+OWN = "own"
 MOST_BYTES = 1 << 30
 """Of the inputs that are drawn at the claimed shape."""
 
@@ -54,7 +54,7 @@ class _Known:
     """What is made once for all variants of an audit on one device."""
 
     described: dict[str, tuple[Path, int] | str] = field(default_factory=dict)
-    cases: dict[str, list[Case] | str] = field(default_factory=dict)
+    cases: dict[str, dict[str, Case] | str] = field(default_factory=dict)
     slow: set[tuple[str, ...]] = field(default_factory=set)
     lock: Lock = field(default_factory=Lock)
 
@@ -133,8 +133,8 @@ def parts(
     return event, Call(event, folder / "0.bin", target.violations)
 
 
-def cases_of(target: Target) -> list[Case]:
-    """The claimed shape's inputs and right result, made once an audit: as drawn, then graded where those say more.
+def cases_of(target: Target) -> dict[str, Case]:
+    """The claimed shape's inputs and right result, made once an audit: `own`, then others, see `oracle.OTHERS`.
 
     Raises:
         Unsupported: the inputs are too large, or the result takes too long.
@@ -151,7 +151,7 @@ def cases_of(target: Target) -> list[Case]:
     return found
 
 
-def _cases(target: Target, shape: Shape) -> list[Case] | str:
+def _cases(target: Target, shape: Shape) -> dict[str, Case] | str:
     folder = Path(tempfile.mkdtemp(prefix="claimed-", dir=target.folder))
     seed = zlib.crc32(target.cases[0].expected.tobytes()) if target.cases else 0
     request = requests.Cases(
@@ -161,15 +161,18 @@ def _cases(target: Target, shape: Shape) -> list[Case] | str:
         cost_shape=shape,
         folder=folder,
         device="cpu",
-        graded=target.claim.tolerance.relative,
+        others=target.claim.tolerance.relative,
     )
     reply = target.workers.call(request, limit_s=RIGHT_S)
     events = reply.events[1:]
     if not events:
         return f"the right result at the claimed shape: {reply.ending}: {reply.detail}"
-    files = [folder / f"0.{GRADED}.inputs.pt" if event.get(GRADED) else folder / "0.inputs.pt" for event in events]
-    pairs = zip(events, files, strict=True)
-    return [Case.made(reply, event, shape=shape, inputs=file, scope="claimed") for event, file in pairs]
+    found = {}
+    for event in events:
+        other = event.get("other")
+        file = folder / (f"0.{other}.inputs.pt" if other else "0.inputs.pt")
+        found[other or OWN] = Case.made(reply, event, shape=shape, inputs=file, scope="claimed")
+    return found
 
 
 def _described(target: Target, shapes: Sequence[Shape]) -> list[tuple[Path, int]]:

@@ -91,6 +91,28 @@ def one_argument(discriminator: Discriminator) -> Iterator[Variation]:
             yield name, found.values, {"moved": found.moved, "how": found.candidate.how, "kind": found.candidate.kind}
 
 
+def fixed_redrawn(discriminator: Discriminator) -> list[Any] | None:
+    """The case's arguments with all tensors of one number that `inputs` always gives alike redrawn; None where the
+    right result does not move then, or nothing follows."""
+    problem = discriminator.problem
+    drawn = [
+        list(redrawn(own, other, problem.generator(7))) if is_real(own) else []
+        for own, other in zip(problem.flat, leaves(problem.others), strict=True)
+    ]
+    fixed = [of_one if of_one and of_one[0].kind == "constant" else [] for of_one in drawn]
+    candidates = (
+        (step, problem.arguments([_at(of_one, step, own) for of_one, own in zip(fixed, problem.flat, strict=True)]))
+        for step in range(max(map(len, fixed), default=0))
+    )
+    found = until_moved(discriminator, candidates, problem.values)
+    return found.values if found is not None and found.moved else None
+
+
+def _at(candidates: list[Redrawn], step: int, own: Any) -> Any:
+    """The candidate of that step, or the last one; `own` where there are none."""
+    return candidates[min(step, len(candidates) - 1)].value if candidates else own
+
+
 def names(problem: Problem) -> list[str]:
     """A name for each leaf of the arguments: its place, and what the reference and the containers call it."""
     given = signature(problem.reference.reference).parameters.values()

@@ -24,7 +24,7 @@ import torch
 
 from audit.run import correctness, requests, ties
 from audit.run.arguments import named
-from audit.run.changes import Variation, names, one_argument, one_element, whole_numbers
+from audit.run.changes import Variation, fixed_redrawn, names, one_argument, one_element, whole_numbers
 from audit.run.containers import leaves
 from audit.run.discriminating import OWN, Discriminator, graded_inputs
 from audit.run.harness import placed, stated
@@ -79,9 +79,12 @@ def _cases(request: requests.Cases, reference: ModuleType, results: Writer) -> I
         problem = Problem(reference, inputs, shape, device=request.device, host=host)
         torch.save(inputs, request.folder / f"{case}.inputs.pt")
         yield {"case": case, "shape": shape, **problem.expected(inputs, results), "size": problem.size}
-        if request.graded is not None and (values := graded_inputs(problem, request.graded)) is not None:
-            torch.save(values, request.folder / f"{case}.{GRADED}.inputs.pt")
-            yield {"case": case, "shape": shape, **problem.expected(values, results), GRADED: True}
+        if request.others is None:
+            continue
+        for name, made in OTHERS.items():
+            if (values := made(Discriminator(problem, request.others))) is not None:
+                torch.save(values, request.folder / f"{case}.{name}.inputs.pt")
+                yield {"case": case, "shape": shape, **problem.expected(values, results), "other": name}
 
 
 def _sized(request: requests.Sized, reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:
@@ -119,7 +122,13 @@ def _stands(problem: Problem, relative: float) -> None:
         raise ValueError("the reference itself is not within the tolerance")
 
 
-DISCRIMINATING, GRADED = "discriminating", "graded"
+DISCRIMINATING, GRADED, REDRAWN = "discriminating", "graded", "redrawn"
+OTHERS: dict[str, Callable[[Discriminator], list[Any] | None]] = {
+    GRADED: lambda case: graded_inputs(case.problem, case.relative),
+    REDRAWN: fixed_redrawn,
+}
+"""Inputs that a case is given again with: where a result has many inputs for each element, graded ones; and fixed
+inputs, tensors of one number that the task always gives alike, redrawn."""
 _DRAWN = ("distributions", DISCRIMINATING, GRADED, "whole_numbers")
 """Groups whose values are other than a benchmark's: whether the reference itself is right there has to be known."""
 
@@ -169,7 +178,7 @@ def _discriminating(discriminator: Discriminator) -> Iterator[Variation]:
 
 
 def _graded(discriminator: Discriminator) -> Iterator[Variation]:
-    if (values := graded_inputs(discriminator.problem, discriminator.relative)) is not None:
+    if (values := OTHERS[GRADED](discriminator)) is not None:
         yield GRADED, values, {}
 
 

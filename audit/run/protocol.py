@@ -81,12 +81,12 @@ def _steps(request: requests.Session, events: Sequence[Event], finished: bool) -
 
 
 def _cases(request: requests.Cases, events: Sequence[Event], finished: bool) -> None:
-    """The cost, then the cases in their order, each with its graded inputs behind it where those were asked for."""
+    """The cost, then the cases in their order, each with other inputs behind it where those were asked for."""
     shapes = request.shapes
-    for before, event in pairwise(events) if request.graded is not None else ():
-        if event.get("graded") and (before.get("graded") or before.get("case") != event["case"]):
-            raise ProtocolViolation("graded inputs without their case")
-    events = [event for event in events if request.graded is None or not event.get("graded")]
+    for before, event in pairwise(events) if request.others is not None else ():
+        if event.get("other") and (before.get("case") != event["case"] or event["other"] == before.get("other")):
+            raise ProtocolViolation("other inputs without their case")
+    events = [event for event in events if request.others is None or not event.get("other")]
     if len(events) > 1 + len(shapes) or (finished and len(events) != 1 + len(shapes)):
         raise ProtocolViolation(f"{len(events)} events for the cost and {len(shapes)} cases")
     for place, event in enumerate(events):

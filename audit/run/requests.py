@@ -154,8 +154,8 @@ class OracleRequest(Request):
 class Cases(OracleRequest):
     """The inputs and right results of cases, one for each of `shapes` and `seeds`, and the cost of one shape.
 
-    `device` is where to compute; `baselines` are names that reference.py must have. With `graded`, the claim's
-    tolerance, a case with many inputs for each element of its result is given once more with graded ones.
+    `device` is where to compute; `baselines` are names that reference.py must have. With `others`, the claim's
+    tolerance, each case is given again with other inputs, see `oracle.OTHERS`.
     """
 
     kind: Literal["cases"] = "cases"
@@ -165,7 +165,7 @@ class Cases(OracleRequest):
     seeds: tuple[int, ...]
     cost_shape: Sizes
     folder: Path
-    graded: float | None = None
+    others: float | None = None
 
 
 class Vary(Frozen):

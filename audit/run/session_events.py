@@ -165,7 +165,7 @@ class Case(Right):
     case: Count
     shape: Shape
     size: Size = 0.0
-    graded: bool = False
+    other: Name = ""
 
 
 class Sized(Event):

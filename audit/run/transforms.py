@@ -13,7 +13,7 @@ import torch
 
 LARGE, TINY = 2e5, 1e-7
 """Factors that put standard normal numbers above what half precision can hold, and below what it can resolve."""
-KEPT_SHARE = 0.1
+KEPT_SHARE = 0.03
 STEP = 16.0
 """How far one element moves, in rms of its tensor."""
 BOUNDED, FEWEST_DRAWN = 4.0, 256

@@ -172,6 +172,12 @@ CASES: list[tuple[Probe, Seen, Expected]] = [
     (claimed_blocks, {**PART, **RIGHT, "graded_too": True},
      ok("N=4, the claimed shape: 24 of 1,000 blocks run; right at the 2,000 elements they write, for graded inputs "
         "too")),
+    (claimed_blocks, {**PART, **RIGHT, "redrawn_too": True},
+     ok("N=4, the claimed shape: 24 of 1,000 blocks run; right at the 2,000 elements they write, with fixed inputs "
+        "redrawn too")),
+    (claimed_blocks, {**PART, **WRONG, "line": 9, "undefined": None, "redrawn": True},
+     bad("N=4, the claimed shape, fixed inputs redrawn: 24 of 1,000 blocks run; 3 of 2,000 elements they write are "
+         "wrong; at [1] expected 2, got nan", "proved", 9)),
     (claimed_blocks, {**PART, **WRONG, "line": 9, "undefined": None, "graded": True, "orders": 3, "output": 1},
      bad("N=4, the claimed shape, graded inputs: 24 of 1,000 blocks run; 3 of 2,000 elements they write are wrong; at "
          "[1] of output 1 expected 2, got nan, and 10 times farther off than they may be in each of 3 orders",

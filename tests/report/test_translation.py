@@ -40,7 +40,7 @@ WRITERS = (
 """The modules whose texts come into records as sentences."""
 NOT_IN_RECORDS = re.compile(
     r"that it speaks of was|unknown precision|workers' parent process|no C\+\+ compiler|does not compile \0|"
-    r"had not compiled|battery at|views at|graded inputs without|"
+    r"had not compiled|battery at|views at|other inputs without|"
     r"launches at|callables timed|\\|^\nlaunch_geometry|^\nfallback"
 )
 STATES = {state for kind in (VerdictName, ResultState, TaskState, RatioState) for state in get_args(kind)}

@@ -1,4 +1,4 @@
-"""Graded inputs: no regular part of them stands for the whole, and what a kernel may rest on stays."""
+"""Other inputs for a whole case: graded ones, of which no regular part stands for the whole, and redrawn fixed ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any, cast
 import pytest
 import torch
 
-from audit.run.discriminating import MANY, graded_inputs
+from audit.run.changes import fixed_redrawn
+from audit.run.discriminating import MANY, Discriminator, graded_inputs
 from audit.run.problem import Problem
 from audit.run.transforms import LEAST_GRADE, graded
 
@@ -79,3 +80,12 @@ def test_no_inputs_are_made_that_cancel_but_for_roundings() -> None:
         return (large.sum() - large.flip(0).cumsum(0)[-1].sum()) + 1e-9 * x.double().sum()
 
     assert graded_inputs(problem(differences), RELATIVE) is None
+
+
+def test_fixed_inputs_are_redrawn_where_the_right_result_moves() -> None:
+    made = problem(lambda x, gain: x.double() @ torch.ones(300, 3).double() * gain)
+    values = fixed_redrawn(Discriminator(made, RELATIVE))
+    assert values is not None
+    assert torch.equal(values[0], made.values[0])
+    assert bool((values[1] >= 0.5).all() and (values[1] <= 1.5).all() and values[1].unique().numel() == 3)
+    assert fixed_redrawn(Discriminator(problem(mean_of_squares), RELATIVE)) is None

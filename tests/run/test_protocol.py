@@ -37,8 +37,8 @@ ALONE = timing_requests.Alone(**FILES, variants=(TIMED,), inputs=INPUTS, calls=7
 FINE = {"shape": [3], "dtype": "float32", "digest": "0" * 32, "seconds": 0.5, "launches": [], "reports": []}
 COST: dict[str, Any] = {"cost": {"flops": 1.0, "bytes": 2.0}}
 CASE = {"case": 0, "shape": {"N": 3}, "expected_shape": [3], "expected_dtype": "float32", "expected_at": 0}
-GRADING = ORACLE.model_copy(update={"graded": 1e-3})
-GRADED = {**CASE, "graded": True}
+GRADING = ORACLE.model_copy(update={"others": 1e-3})
+GRADED = {**CASE, "other": "graded"}
 VARIED = {"of": 0, "bits": {"fp32": 23.5, "tf32": None}, "trivial": {"zeros": 3}, "inputs": []}
 MOVED = {"of": 0, "variation": "one_element", "group": "moved", "headroom": {}, "outside": False,
          "stem": "/x/0.one_element", "expected_shape": [3], "expected_dtype": "float32", "expected_at": 24}  # fmt: skip
@@ -81,8 +81,8 @@ def test_an_event_too_few_or_too_many_or_in_another_place_is_refused() -> None:
     assert "event 0 is not the one due" in refusal(ORACLE, CASE, COST)
     assert "0 events for the cost and 1 cases" in refusal(ORACLE)
     assert "3 events for the cost and 1 cases" in refusal(ORACLE, COST, CASE, GRADED)
-    assert "graded inputs without their case" in refusal(GRADING, COST, GRADED, CASE)
-    assert "graded inputs without their case" in refusal(GRADING, COST, CASE, GRADED, GRADED)
+    assert "other inputs without their case" in refusal(GRADING, COST, GRADED, CASE)
+    assert "other inputs without their case" in refusal(GRADING, COST, CASE, GRADED, GRADED)
     assert "another case" in refusal(VARY, MOVED)
     assert "not asked for, or twice" in refusal(VARY, VARIED, MOVED, MOVED)
     assert "not asked for, or twice" in refusal(VARY, VARIED, {**MOVED, "stem": "/etc/passwd"})
