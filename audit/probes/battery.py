@@ -21,7 +21,7 @@ from audit.probes.compare import Comparison, Scale
 from audit.probes.target import Target
 from audit.probes.variations import DISCRIMINATING, GRADED, ROUNDING, TIES, WHOLE_NUMBER, Variation, Varied, wanted
 
-AGAIN, REPEAT, AFTER = "first_again", "repeat", "after_repeat"
+AGAIN, REPEAT, AFTER, HELD = "first_again", "repeat", "after_repeat", "held"
 FREED, WHOLE = "_in_freed_memory", "whole_numbers"
 SAME_BUFFERS = ("moved", "other", "inputs")
 """Groups whose variations are written into the buffers of the first call, each right behind its values."""
@@ -55,7 +55,7 @@ def at_middle(target: Target) -> dict[str, Asked]:
     """Every variation at the middle case in one process; `first` is a plain call.
 
     The last ones are `repeat`, many calls whose contents take turns, with the first result for each of them beside it,
-    and a call for each behind it.
+    a call for each behind it, and `held`, the first result looked at again.
 
     Variations of `SAME_BUFFERS` are written into the buffers of the first call, past torch's version counters. Their
     order is drawn, and the first values come again before each: what a cache of one entry holds is then what the
@@ -125,7 +125,7 @@ def _middle(target: Target, planned: _Planned) -> None:
     varied = wanted(target).middle
     draw = random.Random(zlib.crc32(varied.case.expected.tobytes()))
     good = trusted(target, varied)
-    planned.add([("first", varied.case, {}, ""), *_rewritten(varied, draw), *_elsewhere(varied)])
+    planned.add([("first", varied.case, {"hold": True}, ""), *_rewritten(varied, draw), *_elsewhere(varied)])
     planned.add((one.name, one.case, {"into": varied.case}, one.group) for one in _whole(good))
     drawn: list[Planned] = [(one.name, one.case, {}, "distributions") for one in good if one.group != WHOLE]
     found = {name for name, *_ in drawn}
@@ -135,6 +135,7 @@ def _middle(target: Target, planned: _Planned) -> None:
     taking_turns = _taking_turns(varied, calm)
     planned.add_in_turn(REPEAT, taking_turns, draw)
     planned.add((f"{AFTER}_{place}", one, {"into": varied.case}, "") for place, one in enumerate(taking_turns))
+    planned.add([(HELD, varied.case, {"run": "held", "of": "first"}, "")])
 
 
 def _rewritten(varied: Varied, draw: random.Random) -> Iterator[Planned]:
@@ -170,7 +171,7 @@ def _largest(target: Target, planned: _Planned) -> None:
     drawn = (one for one in trusted(target, varied) if one.group in (DISCRIMINATING, GRADED))
     later = [*varied.of("other"), *drawn]
     planned.add((one.name, one.case, {"into": varied.case, "snapshot": True}, one.group) for one in later)
-    planned.add([("held", varied.case, {"run": "held", "of": "first"}, "")])
+    planned.add([(HELD, varied.case, {"run": "held", "of": "first"}, "")])
 
 
 def _views(target: Target, planned: _Planned) -> None:

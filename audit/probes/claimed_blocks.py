@@ -5,7 +5,8 @@ elements that they did not write, or whose bits depend on fresh memory, are left
 and lanes that take no part, with other values in them: a result that follows these is undefined. A result of another
 shape is wrong there, unless the host code reads values back, which blocks left out may have made. Where blocks add into
 memory together, or later launches read their results, every block is run, if there is time for that, and so it is where
-all take a few seconds: an element that none of them writes is wrong then. Where a result is
+all take a few seconds: an element that none of them writes is wrong then. Blocks that add into memory together run in
+another order too: what is wrong in that alone is undefined. Where a result is
 a sum of thousands of numbers, graded inputs are asked too: of those no half can stand for the whole. Fixed inputs,
 tensors of one number that the task always gives alike, are redrawn. The draw of the blocks is unknown before the audit.
 
@@ -31,6 +32,7 @@ from audit.probes.called import Call, Case, alike
 from audit.probes.compare import Comparison, compare, sentence
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
+from audit.probes.variations import DISCRIMINATING, GRADED
 
 NAME = "claimed_blocks"
 MECHANISMS = ("index arithmetic that overflows", "size dispatch", "wrong numbers", "law of large numbers")
@@ -71,7 +73,18 @@ def observe(target: Target) -> Seen:
             if "right" in again and not again["right"]:
                 return again | {name: True}
             seen |= {f"{name}_too": True} if "right" in again else {}
+    if seen.get("right") and (drawn := _wrong_at_middle(target)):
+        with suppress(AuditError, KeyError):
+            again = _asked(target, claimed_shape.cases_of(target, distribution=drawn)[drawn])
+            return seen if again.get("right", True) else again | {"distribution": drawn}
     return seen
+
+
+def _wrong_at_middle(target: Target) -> str | None:
+    """The distribution at which a call came out wrong at a shape that does not count."""
+    asked = [] if any(case.counts for case in target.cases) else at_middle(target).values()
+    drawn = (one for one in asked if one.group == "distributions" and one.what not in (DISCRIMINATING, GRADED))
+    return next((one.what for one in drawn if one.call.raised is None and not one.compared(target).right), None)
 
 
 def _asked(target: Target, case: Case) -> Seen:
@@ -92,12 +105,16 @@ def _asked(target: Target, case: Case) -> Seen:
             "follows_fresh_shared": follows,
             "line": entries[0][0]["launches"][-1]["line"],
         }
-    return _in_part(target, case, entries[0][0], first, second)
+    seen = _in_part(target, case, entries[0][0], first, second)
+    if seen["right"] and blocks == WHOLE and any(launch["atomics"] for launch in entries[0][0]["launches"]):
+        seen |= _in_another_order(target, case)
+    return seen
 
 
 def conclude(seen: Seen) -> Answer:
     """Right at the elements compared, or not."""
     inputs = "".join(f", {words}" for name, (_, words) in OTHER_INPUTS.items() if name in seen)
+    inputs += f", {seen['distribution'].replace('_', ' ')} inputs" if "distribution" in seen else ""
     text = f"{label(seen['shape'])}, the claimed shape{inputs}"
     if "returned" in seen:
         text += f": expected a tensor of shape {seen['due']}, got one of shape {seen['returned']}"
@@ -105,6 +122,9 @@ def conclude(seen: Seen) -> Answer:
     if "follows_fresh_shared" in seen:
         text += ": elements of the result that follow what shared memory held before the kernel wrote it, "
         text += f"or a lane that takes no part: {seen['follows_fresh_shared']:,}"
+        return failed(text, "undefined", line=seen["line"])
+    if "other_order" in seen:
+        text += f": right in the order of blocks, in another ({seen['other_order']}) {sentence(seen)}"
         return failed(text, "undefined", line=seen["line"])
     if "blocks" not in seen:
         return (passed if seen["right"] else failed)(f"{text}: {sentence(seen)}")
@@ -222,6 +242,17 @@ def _in_orders(target: Target, case: Case) -> Seen:
         if _why_not(event, case) is not None or _compared(target, call, case, every, times=FAR).right:
             return {"in_one_order": True}
     return {"orders": len(target.orders)}
+
+
+def _in_another_order(target: Target, case: Case) -> Seen:
+    """What is far off where blocks that add into memory together run in another order; nothing where none is."""
+    memory, *_, order = next(iter(target.built.poisons)), *target.orders
+    event, call = claimed_shape.parts(target, case, blocks=WHOLE, memory=memory, order=order)
+    if _why_not(event, case) is not None:
+        return {}
+    compared = _compared(target, call, case, np.ones(case.expected.shape, dtype=bool), times=FAR)
+    line = event["launches"][-1]["line"]
+    return {} if compared.right else {"other_order": order, "line": line, **compared.evidence()}
 
 
 def _why_not(event: dict[str, Any], case: Case) -> str | None:

@@ -133,8 +133,9 @@ def parts(
     return event, Call(event, folder / "0.bin", target.violations)
 
 
-def cases_of(target: Target) -> dict[str, Case]:
-    """The claimed shape's inputs and right result, made once an audit: `own`, then others, see `oracle.OTHERS`.
+def cases_of(target: Target, *, distribution: str | None = None) -> dict[str, Case]:
+    """The claimed shape's inputs and right result, made once an audit: `own`; others, see `oracle.OTHERS`, or those of
+    a distribution.
 
     Raises:
         Unsupported: the inputs are too large, or the result takes too long.
@@ -143,15 +144,15 @@ def cases_of(target: Target) -> dict[str, Case]:
     if (size := _described(target, [shape])[0][1]) > MOST_BYTES:
         raise Unsupported(f"inputs of {size:,} bytes, which the claimed shape has")
     with known.lock:
-        if (key := str(shape)) not in known.cases:
-            known.cases[key] = _cases(target, shape)
+        if (key := f"{shape} {distribution}") not in known.cases:
+            known.cases[key] = _cases(target, shape, distribution)
         found = known.cases[key]
     if isinstance(found, str):
         raise Unsupported(found)
     return found
 
 
-def _cases(target: Target, shape: Shape) -> dict[str, Case] | str:
+def _cases(target: Target, shape: Shape, distribution: str | None) -> dict[str, Case] | str:
     folder = Path(tempfile.mkdtemp(prefix="claimed-", dir=target.folder))
     seed = zlib.crc32(target.cases[0].expected.tobytes()) if target.cases else 0
     request = requests.Cases(
@@ -162,6 +163,7 @@ def _cases(target: Target, shape: Shape) -> dict[str, Case] | str:
         folder=folder,
         device="cpu",
         others=target.claim.tolerance.relative,
+        distribution=distribution,
     )
     reply = target.workers.call(request, limit_s=RIGHT_S)
     events = reply.events[1:]

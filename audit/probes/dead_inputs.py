@@ -1,7 +1,8 @@
 """Does every input that moves the reference's result move the claim's?
 
 An element whose right value moves by more than twice what it may be off, while the claim returns the same bits for both
-inputs, is wrong for one of them. Where the claim folder has discriminating inputs, each input is changed among those.
+inputs, is wrong for one of them. A result must be right, too, for other values of a tensor of one number that every
+draw gives alike. Where the claim folder has discriminating inputs, each input is changed among those.
 An input that `inputs` always gives alike, such as ones, zeros, a table or a number, is redrawn in place, and each is
 scaled until the reference moves. One that nothing moves is listed as not tested.
 """
@@ -33,6 +34,7 @@ MECHANISMS = (
 ALWAYS_ALIKE = ("table", WHOLE_NUMBER)
 """Kinds of inputs that a kernel may know without reading them: a table that is the same in every draw of the task, of
 cosines or a mask for instance, and a number that says how much work there is."""
+FIXED = ("constant", "table")
 NOT_TESTED = "no other value that was tried moves the right result"
 LEAST_SHARE = 0.01
 """Fewer elements than this share keep their bits by chance where a result has been rounded to few of them."""
@@ -53,7 +55,7 @@ def observe(target: Target) -> Seen:
         "shape": dict(first.case.shape),
         "inputs": found,
         **({"discriminating": True} if first.what == DISCRIMINATING else {}),
-        **({"undefined": undefined_beside(target, first.case)} if _must_move(_dead(found)) else {}),
+        **({"undefined": undefined_beside(target, first.case)} if _counting(found) else {}),
     }
 
 
@@ -68,6 +70,11 @@ def conclude(seen: Seen) -> Answer:
         if _must_move(dead):
             return failed(text, beside(seen["undefined"]))
         return failed(f"{text}; every draw of the task gives the same {dead[0]['kind']} there", "hint")
+    if wrong := sorted((row for row in seen["inputs"] if "elements_wrong" in row), key=lambda row: row["kind"]):
+        text = f"{place}with other values in {_words(wrong[0]['input'])}: {wrong[0]['elements_wrong']:,} elements wrong"
+        if _must_move(wrong):
+            return failed(text, beside(seen["undefined"]))
+        return failed(f"{text}; every draw of the task gives the same {wrong[0]['kind']} there", "hint")
     untested = [_words(row["input"]) for row in seen["inputs"] if "not_tested" in row]
     text = f"{place}the result follows every input that the reference follows ({len(seen['inputs']) - len(untested)})"
     return passed(text + (f"; not tested: {', '.join(untested)}" if untested else ""))
@@ -76,6 +83,11 @@ def conclude(seen: Seen) -> Answer:
 def _dead(rows: list[Seen]) -> list[Seen]:
     """The inputs that the result does not follow; those of a kind that must be followed come first."""
     return sorted((row for row in rows if row.get("right") is False), key=lambda row: row["kind"] in ALWAYS_ALIKE)
+
+
+def _counting(rows: list[Seen]) -> bool:
+    """Whether an input that must be followed is not, or not rightly."""
+    return _must_move(_dead(rows)) or any(row["kind"] == "constant" for row in rows if "elements_wrong" in row)
 
 
 def _must_move(dead: list[Seen]) -> bool:
@@ -108,7 +120,15 @@ def _row(target: Target, first: Asked, changed: Asked, made: Variation) -> Seen:
         "elements_moved": moved,
         "elements_dead": unmoved,
         "right": unmoved <= LEAST_SHARE * moved,
+        **_wrong(target, changed, made.kind),
     }
+
+
+def _wrong(target: Target, changed: Asked, kind: str) -> Seen:
+    """How many elements are wrong for other values of a tensor that every draw gives alike; nothing where none is."""
+    if kind not in FIXED or (compared := changed.compared(target)).right:
+        return {}
+    return {"elements_wrong": compared.evidence()["elements_wrong"]}
 
 
 def _counts(target: Target, first: Asked, changed: Asked) -> tuple[int, int]:

@@ -33,6 +33,7 @@ WORDS = {
     "last_element": "the last element changed at the same address",
     "one_element": "one element changed at the same address",
     "middle_element": "one element in the middle changed at the same address",
+    "fixed_element": "one element of a fixed input changed at the same address",
     "slightly_moved": "one element changed slightly at the same address",
     "two_exchanged": "two elements exchanged at the same address",
     "new_addresses": "the same values at new addresses",

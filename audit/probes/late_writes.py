@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from audit.model.errors import Unsupported
 from audit.probes.answer import Answer, Seen, failed, label, passed
-from audit.probes.battery import at_largest
+from audit.probes.battery import HELD, at_largest
 from audit.probes.called import value_calls
 from audit.probes.own_kernels import own_kernels
 from audit.probes.target import Target
@@ -20,7 +20,7 @@ MECHANISMS = ("deferred write", "side stream that nobody waits for", "thread tha
 
 def observe(target: Target) -> Seen:
     """Two calls at the largest case, the second with other values."""
-    asked = [one for name, one in at_largest(target).items() if name != "held"]
+    asked = [one for name, one in at_largest(target).items() if name != HELD]
     value_calls([one.call for one in asked], [one.case.expected for one in asked])
     late = [one.call.event["late"] for one in asked]
     emulated = target.built.tensor_device != "cuda" and not target.is_reference

@@ -7,7 +7,7 @@ after the reference means that the result was inherited, not computed.
 from __future__ import annotations
 
 from audit.probes.answer import Answer, Seen, beside, failed, label, passed
-from audit.probes.called import Call, Mode, Run, value_calls
+from audit.probes.called import Call, Mode, value_calls
 from audit.probes.compare import sentence
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
@@ -20,9 +20,12 @@ REUSE = Mode("reuse")
 
 
 def claim_first_session(target: Target) -> list[Call]:
-    """The claim, the reference, random values planted in freed blocks, and the claim again, at the largest case."""
-    runs: list[Run] = ["claim", "reference", "plant", "claim"]
-    return target.once("claim first", lambda: target.session(runs, target.largest, REUSE, fresh=True))
+    """The claim, the reference, random values planted in freed blocks, the claim, random values in a few elements of
+    its result, which is freed then, and the claim again, at the largest case."""
+    runs = ({"run": "claim"}, {"run": "reference"}, {"run": "plant"}, {"run": "claim", "hold": True},
+            {"run": "spoiled", "of": 3}, {"run": "claim"})  # fmt: skip
+    plan = [{**step, "case": 0} for step in runs]
+    return target.once("claim first", lambda: target.steps(plan, cases=[target.largest], mode=REUSE, fresh=True))
 
 
 def observe(target: Target) -> Seen:

@@ -7,7 +7,7 @@ timer; `late_writes` tells whether it writes the result.
 from __future__ import annotations
 
 from audit.probes.answer import Answer, Seen, failed, passed
-from audit.probes.battery import at_largest
+from audit.probes.battery import HELD, at_largest
 from audit.probes.called import value_calls
 from audit.probes.target import Target
 
@@ -17,7 +17,7 @@ MECHANISMS = ("threads", "child processes")
 
 def observe(target: Target) -> Seen:
     """The threads and children that are there after a call and were not before it, in two calls."""
-    asked = [one for name, one in at_largest(target).items() if name != "held"]
+    asked = [one for name, one in at_largest(target).items() if name != HELD]
     value_calls([one.call for one in asked], [one.case.expected for one in asked])
     threads = [int(one.call.event["threads"]) for one in asked]
     children = [int(one.call.event["children"]) for one in asked]

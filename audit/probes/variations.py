@@ -18,6 +18,8 @@ from audit.probes.target import Target
 from audit.run import requests
 from audit.run.pool import Reply, Workers
 
+ASSERTED = "device-side assert"
+"""In the words of what a GPU raises where a kernel of torch's refuses an index."""
 LIMIT_S = 300.0
 """Of a process that computes right results."""
 ALWAYS = ("other", "moved", "whole_numbers", "discriminating", "graded", "inputs")
@@ -147,7 +149,10 @@ def ahead(
             request = requests.Variations(
                 reference=reference, device=device, relative=tolerance.relative, vary=tuple(vary)
             )
-            known[key] = _made(plan, workers.call(request, limit_s=LIMIT_S))
+            reply = workers.call(request, limit_s=LIMIT_S)
+            if device == "cuda" and ASSERTED in reply.detail:  # after it, a process can ask that GPU nothing more
+                reply = workers.call(request.model_copy(update={"device": "cpu"}), limit_s=LIMIT_S)
+            known[key] = _made(plan, reply)
         return known[key]
 
 

@@ -36,17 +36,21 @@ class Change(NamedTuple):
 
 
 def one_element(discriminator: Discriminator) -> Iterator[Variation]:
-    """One element moved: the last one, any one, one in the middle of any tensor, and one as little as shows."""
+    """One element moved: the last one, any one, one in the middle of any tensor, one in the middle of a tensor of one
+    number, and one as little as shows."""
     problem = discriminator.problem
     real = real_leaves(problem.flat)
     if not any(is_real(x) and x.numel() for x in problem.flat):
         return
-    shares = torch.rand(4, generator=problem.generator(2)).tolist()
+    shares = torch.rand(6, generator=problem.generator(2)).tolist()
+    fixed = [leaf for leaf in real if bool((problem.flat[leaf] == problem.flat[leaf].reshape(-1)[0]).all())]
     places = {
         "last_element": (1.0, None),
         "one_element": (shares[0], None),
         "middle_element": (0.25 + 0.5 * shares[1], real[int(shares[2] * len(real))] if real else None),
     }
+    if fixed:
+        places["fixed_element"] = (0.25 + 0.5 * shares[4], fixed[int(shares[5] * len(fixed))])
     for name, (position, leaf) in places.items():
         steps = ((one, _moved_by(problem, position, leaf, one)) for one in FACTORS)
         if (found := until_moved(discriminator, steps, problem.values)) is not None:

@@ -81,7 +81,8 @@ def _cases(request: requests.Cases, reference: ModuleType, results: Writer) -> I
         yield {"case": case, "shape": shape, **problem.expected(inputs, results), "size": problem.size}
         if request.others is None:
             continue
-        for name, made in OTHERS.items():
+        named_one = {request.distribution: partial(_distributed, name=request.distribution)}
+        for name, made in (named_one if request.distribution else OTHERS).items():
             if (values := made(Discriminator(problem, request.others))) is not None:
                 torch.save(values, request.folder / f"{case}.{name}.inputs.pt")
                 yield {"case": case, "shape": shape, **problem.expected(values, results), "other": name}
@@ -183,13 +184,30 @@ def _graded(discriminator: Discriminator) -> Iterator[Variation]:
 
 
 def _distributions(discriminator: Discriminator) -> Iterator[Variation]:
-    case = discriminator.problem
+    for name, values in _every_distribution(discriminator.problem):
+        yield name, values, {}
+
+
+def _every_distribution(case: Problem) -> Iterator[tuple[str, list[Any]]]:
     if any(is_real(x) for x in case.flat):
         for salt, name in enumerate(DISTRIBUTIONS, start=16):
-            yield name, case.arguments(redistributed(case.flat, name, case.generator(salt))), {}
+            yield name, case.arguments(redistributed(case.flat, name, case.generator(salt)))
     if hasattr(case.reference, "distributions"):
-        for name, values in case.reference.distributions(case.shape, case.generator(3)).items():
-            yield name, values, {}
+        yield from case.reference.distributions(case.shape, case.generator(3)).items()
+
+
+def _distributed(discriminator: Discriminator, name: str | None) -> list[Any] | None:
+    """The inputs of that distribution; None where they leave the range that the task draws from, or where the reference
+    needs more than half of the tolerance."""
+    case = discriminator.problem
+    values = next((made for one, made in _every_distribution(case) if one == name), None)
+    if values is None or leaves_range(leaves(values), case.flat):
+        return None
+    try:
+        stands = case.needs(values) <= discriminator.relative / 2
+    except ties.REFUSED:
+        return None
+    return values if stands else None
 
 
 def _nonfinite(discriminator: Discriminator) -> Iterator[Variation]:

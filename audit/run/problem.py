@@ -151,20 +151,20 @@ class Problem:
     def headroom(self, values: list[Any]) -> dict[str, float | None]:
         """The tolerance the reference itself needs, one that rounds its inputs first, one that breaks ties otherwise,
         and one that rounds on its way; None: no finite one."""
-        want = self.oracle(values)
-        found = {"fp32": correctness.needed(self.eager(values).double(), want)}
+        oracle, want, own = self._beside(values)
+        found = {"fp32": correctness.needed(own, want)}
         for name, rounded in FORMATS.items():
-            found[name] = correctness.needed(self.oracle(_each_real(values, rounded)), want)
-        found[TIES] = ties.needed(self.oracle, values, want, self._seed + 7)
-        found[ROUNDING] = ties.needed(self.oracle, values, want, self._seed + 8, share=ROUNDED_BY)
+            found[name] = correctness.needed(oracle(_each_real(values, rounded)), want)
+        found[TIES] = ties.needed(oracle, values, want, self._seed + 7)
+        found[ROUNDING] = ties.needed(oracle, values, want, self._seed + 8, share=ROUNDED_BY)
         return found
 
     def needs(self, values: list[Any]) -> float:
         """The tolerance the reference itself needs, and one that rounds on its way; infinite: no finite one."""
         self.hold(values)
-        want = self.oracle(values)
-        needed = correctness.needed(self.eager(values).double(), want)
-        rounding = ties.needed(self.oracle, values, want, self._seed + 8, share=ROUNDED_BY)
+        oracle, want, own = self._beside(values)
+        needed = correctness.needed(own, want)
+        rounding = ties.needed(oracle, values, want, self._seed + 8, share=ROUNDED_BY)
         return math.inf if needed is None or rounding is None else max(needed, rounding)
 
     def _right(self, values: list[Any]) -> Outputs:
@@ -173,12 +173,30 @@ class Problem:
     def _own(self, values: list[Any]) -> Outputs:
         return self._once(values, "eager", lambda there: _outputs(self.reference.reference(*there)))
 
-    def _joined(self, outputs: Outputs) -> torch.Tensor:
+    def _beside(self, values: list[Any]) -> tuple[Callable[[list[Any]], torch.Tensor], torch.Tensor, torch.Tensor]:
+        """Return an oracle, its result and the reference's own for those arguments, each of several outputs in units of
+        its size at these."""
+        right = self._right(values)
+        units = self._sized(right)
+        return (
+            lambda changed: self._joined(self._right(changed), units),
+            self._joined(right, units),
+            self._joined(self._own(values), units).double(),
+        )
+
+    def _joined(self, outputs: Outputs, units: Sequence[float] = ()) -> torch.Tensor:
         if len(outputs) == 1:
             return outputs[0]
-        if len(outputs) != len(self._units):
-            raise ValueError(f"the reference returns {len(outputs)} outputs here, elsewhere {len(self._units)}")
-        return _vector([one.double() / unit for one, unit in zip(outputs, self._units, strict=True)])
+        units = units or self._units
+        if len(outputs) != len(units):
+            raise ValueError(f"the reference returns {len(outputs)} outputs here, elsewhere {len(units)}")
+        return _vector([one.double() / unit for one, unit in zip(outputs, units, strict=True)])
+
+    def _sized(self, outputs: Outputs) -> list[float]:
+        """The size of each of several outputs; 1 where it has none."""
+        if len(outputs) != len(self._sizes):
+            raise ValueError(f"the reference returns {len(outputs)} outputs here, elsewhere {len(self._sizes)}")
+        return [max(_rms(one), size) or 1.0 for one, size in zip(outputs, self._sizes, strict=True)]
 
     def _ordered(self, whole: Sequence[bool], want: torch.Tensor) -> Callable[[list[Any]], torch.Tensor]:
         """Return an oracle that gives outputs of integers for other arguments, and all others as they are in `want`."""
@@ -194,8 +212,8 @@ class Problem:
 
     @cached_property
     def _units(self) -> list[float]:
-        """The size of each of several outputs at the case's own arguments; 1 where it has none."""
-        return [max(_rms(one), size) or 1.0 for one, size in zip(self._right(self.values), self._sizes, strict=True)]
+        """The size of each of several outputs at the case's own arguments."""
+        return self._sized(self._right(self.values))
 
     @cached_property
     def _sizes(self) -> list[float]:

@@ -73,7 +73,8 @@ class Step(Frozen):
 
     Attributes:
         run: the claimed function, the reference, `plant` (a call that leaves its values in blocks of the result's
-            size), or `held` (the result that an earlier step kept).
+            size), `held` (the result that an earlier step kept), or `spoiled` (that, with random values in some
+            elements; it is kept no longer).
         case: the index of its arguments.
         mode: the index of the configuration that holds from this step on; at first the device's own holds.
         into: the case whose buffers take the values: the same addresses, other values.
@@ -85,10 +86,10 @@ class Step(Frozen):
         order: one call for each of these cases, written into the same buffers; see `call_patterns.InTurn`.
         flush_from: the place in `order` from which on the cache is flushed before a call.
         hold: the result lives on for a later step `held`.
-        of: the index of the step whose result `held` looks at.
+        of: the index of the step whose result `held` or `spoiled` looks at.
     """
 
-    run: Literal["claim", "reference", "plant", "held"]
+    run: Literal["claim", "reference", "plant", "held", "spoiled"]
     case: int
     mode: int | None = None
     into: int | None = None
@@ -155,7 +156,7 @@ class Cases(OracleRequest):
     """The inputs and right results of cases, one for each of `shapes` and `seeds`, and the cost of one shape.
 
     `device` is where to compute; `baselines` are names that reference.py must have. With `others`, the claim's
-    tolerance, each case is given again with other inputs, see `oracle.OTHERS`.
+    tolerance, each case is given again with other inputs, see `oracle.OTHERS`, or with those of that `distribution`.
     """
 
     kind: Literal["cases"] = "cases"
@@ -166,6 +167,7 @@ class Cases(OracleRequest):
     cost_shape: Sizes
     folder: Path
     others: float | None = None
+    distribution: str | None = None
 
 
 class Vary(Frozen):

@@ -25,6 +25,8 @@ SEED = 20260301
 """Of what a call draws: another than the oracle's, so that a task that draws does not agree with it by chance."""
 PLANTED_BLOCKS = 3
 PLANTED_BYTES = (0x71, 0x7B)
+SPOILED = 16
+"""One element in so many gets other values."""
 LATE_S, LATE_CUDA_S = 0.3, 0.05
 """How long a thread or child that may outlive a call is given to write into the result; CUDA has threads of its own."""
 
@@ -48,7 +50,7 @@ def run(request: Session, writer: EventWriter) -> Iterator[dict[str, Any]]:
     for index, step in enumerate(steps):
         if "mode" in step:
             device.behave(request.modes[step["mode"]])
-        call = (lambda *_, of=step["of"]: held[of]) if step["run"] == "held" else calls[step["run"]]
+        call = _earlier(held, step) if "of" in step else calls[step["run"]]
         one = _Step(device, call, step, start=start, cases=cases)
         one.vacated = vacated
         one.output_bytes = output_bytes[step["case"]]
@@ -64,6 +66,12 @@ def run(request: Session, writer: EventWriter) -> Iterator[dict[str, Any]]:
         del result, outputs, one  # back to the allocator before the next step, as between two calls of a benchmark
         state = {"loaded": loaded["changed"], "replaced": replaced()}
         yield {"step": index, **step, **event, **device.trace(), **state}
+
+
+def _earlier(held: dict[int, object], step: dict[str, Any]) -> Function:
+    """A call that returns an earlier result: as it is, or spoiled and kept no longer."""
+    of = step["of"]
+    return (lambda *_: _spoiled(held.pop(of))) if step["run"] == "spoiled" else (lambda *_: held[of])
 
 
 def _claimed(request: Session, device: SessionDevice) -> dict[str, Function]:
@@ -136,7 +144,7 @@ class _Step:
 
     def _inputs(self) -> list[Any]:
         """The arguments as the step wants them."""
-        if self._step["run"] == "held":
+        if "of" in self._step:
             return self._case.values
         if layout := self._step.get("layout"):
             return self._case.laid_out(layout)
@@ -204,14 +212,13 @@ def _firsts(
 def _plant(reference: Function) -> Function:
     """A call that leaves the same values in several blocks of the size of each of the reference's outputs.
 
-    Several, since the reference leaves freed blocks of that size too, and any of them may be handed out next. The bytes
-    are random among those of large numbers in every format: among millions, smaller ones meet a result's by chance.
+    Several, since the reference leaves freed blocks of that size too, and any of them may be handed out next.
     """
 
     def planted(like: torch.Tensor) -> torch.Tensor:
         size = like.numel() * like.element_size()
         generator = torch.Generator(like.device).manual_seed(1)
-        values = torch.randint(*PLANTED_BYTES, (size,), dtype=torch.uint8, device=like.device, generator=generator)
+        values = _random_bytes((size,), like, generator)
         more = [torch.empty(size, dtype=torch.uint8, device=like.device) for _ in range(PLANTED_BLOCKS)]
         blocks = [like.contiguous().reshape(-1).view(torch.uint8), *more]
         return [block.copy_(values) for block in blocks][-1].view(like.dtype).view(like.shape)
@@ -221,6 +228,21 @@ def _plant(reference: Function) -> Function:
         return made if len(made) > 1 else made[0]
 
     return call
+
+
+def _spoiled(result: object) -> object:
+    """The same memory with random values in a few elements of each output. Raises where one is no dense tensor."""
+    for each in outputs_of(result):
+        data = each.view(-1).view(torch.uint8).view(-1, each.element_size())
+        generator = torch.Generator(each.device).manual_seed(2)
+        few = torch.randperm(len(data), device=each.device, generator=generator)[: 1 + len(data) // SPOILED]
+        data[few] = _random_bytes((len(few), each.element_size()), each, generator)
+    return result
+
+
+def _random_bytes(shape: Sequence[int], like: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Bytes of large numbers in every format: among millions of elements, smaller ones meet a result's by chance."""
+    return torch.randint(*PLANTED_BYTES, tuple(shape), dtype=torch.uint8, device=like.device, generator=generator)
 
 
 def _type_of(result: object) -> str:

@@ -98,7 +98,7 @@ class Step(Event):
     """See `session`: the step as asked, and what came of it."""
 
     step: Count
-    run: Literal["claim", "reference", "plant", "held"]
+    run: Literal["claim", "reference", "plant", "held", "spoiled"]
     case: Count
     mode: Count | None = None
     into: Count | None = None

@@ -14,6 +14,7 @@ import torch
 LARGE, TINY = 2e5, 1e-7
 """Factors that put standard normal numbers above what half precision can hold, and below what it can resolve."""
 KEPT_SHARE = 0.03
+STRIDED = 16
 STEP = 16.0
 """How far one element moves, in rms of its tensor."""
 BOUNDED, FEWEST_DRAWN = 4.0, 256
@@ -47,6 +48,14 @@ def _heavy_tail(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     return torch.randn(x.shape, generator=generator) ** 5
 
 
+def _strided(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
+    """Numbers of which every n-th of the last dimension is STRIDED times as large; n is a power of two, and there are
+    STRIDED of them at least, where there is room: work that is dealt out in turn then falls to one thread."""
+    last = x.shape[-1] if x.dim() else 1
+    apart = 1 << max(last // STRIDED, 2).bit_length() - 1
+    return torch.where(torch.arange(last) % apart == 0, STRIDED, 1.0) * x.float()
+
+
 def _sparse(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     return x.float() * (torch.rand(x.shape, generator=generator) < KEPT_SHARE)
 
@@ -70,6 +79,7 @@ DISTRIBUTIONS: dict[str, Transform] = {
     "constant_rows": _constant_rows,
     "heavy_tail": _heavy_tail,
     "sparse": _sparse,
+    "strided": _strided,
     "zeros": lambda x, _: torch.zeros(x.shape),
     "offset": _shifted(4),
     "far_offset": _shifted(2),
