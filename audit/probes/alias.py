@@ -6,7 +6,7 @@ A destination that the harness hands over is the result's own memory, and so is 
 from __future__ import annotations
 
 from audit.probes.answer import Answer, Seen, failed, label, passed
-from audit.probes.battery import HELD, Asked, at_largest, at_middle, premise
+from audit.probes.battery import HELD, HELD_ON, Asked, at_largest, at_middle, premise
 from audit.probes.called import Mode
 from audit.probes.compare import sentence
 from audit.probes.target import Target
@@ -24,7 +24,8 @@ def observe(target: Target) -> Seen:
         return skipped
     allowed, held, at = _allowed(target, first), asked[HELD].compared(target), first.case
     if held.right and not allowed and (many := at_middle(target))["first"].compared(target).right:
-        held, at = many[HELD].compared(target), many[HELD].case
+        looks = [many[name].compared(target) for name in (HELD, HELD_ON)]
+        held, at = min(looks, key=lambda one: one.right), many[HELD].case
     return {
         "shape": dict(at.shape),
         "inputs_shared": list(first.call.event["aliases"]),

@@ -21,7 +21,8 @@ from audit.probes.compare import Comparison, Scale
 from audit.probes.target import Target
 from audit.probes.variations import DISCRIMINATING, GRADED, ROUNDING, TIES, WHOLE_NUMBER, Variation, Varied, wanted
 
-AGAIN, REPEAT, AFTER, HELD = "first_again", "repeat", "after_repeat", "held"
+AGAIN, REPEAT, AFTER = "first_again", "repeat", "after_repeat"
+HELD, HELD_ON = "held", "held_on"
 FREED, WHOLE = "_in_freed_memory", "whole_numbers"
 SAME_BUFFERS = ("moved", "other", "inputs")
 """Groups whose variations are written into the buffers of the first call, each right behind its values."""
@@ -55,7 +56,7 @@ def at_middle(target: Target) -> dict[str, Asked]:
     """Every variation at the middle case in one process; `first` is a plain call.
 
     The last ones are `repeat`, many calls whose contents take turns, with the first result for each of them beside it,
-    a call for each behind it, and `held`, the first result looked at again.
+    a call for each behind it. `held` and, at the end, `held_on` are the first result looked at again.
 
     Variations of `SAME_BUFFERS` are written into the buffers of the first call, past torch's version counters. Their
     order is drawn, and the first values come again before each: what a cache of one entry holds is then what the
@@ -131,11 +132,12 @@ def _middle(target: Target, planned: _Planned) -> None:
     found = {name for name, *_ in drawn}
     planned.add(drawn)
     planned.add((one.name, one.case, {}, one.group) for one in varied.of(DISCRIMINATING) if one.name not in found)
+    planned.add([(HELD, varied.case, {"run": "held", "of": "first"}, "")])
     calm = [one for one in good if (one.headroom[ROUNDING] or 0.0) <= target.relative(varied.case) / 2]
     taking_turns = _taking_turns(varied, calm)
     planned.add_in_turn(REPEAT, taking_turns, draw)
     planned.add((f"{AFTER}_{place}", one, {"into": varied.case}, "") for place, one in enumerate(taking_turns))
-    planned.add([(HELD, varied.case, {"run": "held", "of": "first"}, "")])
+    planned.add([(HELD_ON, varied.case, {"run": "held", "of": "first"}, "")])
 
 
 def _rewritten(varied: Varied, draw: random.Random) -> Iterator[Planned]:

@@ -45,6 +45,8 @@ FILL = "zero"
 FAR = 10
 OTHER_INPUTS = {"graded": ("for", "graded inputs"), "redrawn": ("with", "fixed inputs redrawn")}
 """How they are named, see `oracle.OTHERS`."""
+STRIDED = "strided"
+"""A distribution that is asked about at the claimed shape where every block is run."""
 STOPS = ("time-limit", "deadlock", "too-many-threads")
 _LEFT_UNWRITTEN = re.compile(r"__shared__|shfl")
 ASKED_OF = ("claimed", "known_bad", "known_good")
@@ -73,7 +75,8 @@ def observe(target: Target) -> Seen:
             if "right" in again and not again["right"]:
                 return again | {name: True}
             seen |= {f"{name}_too": True} if "right" in again else {}
-    if seen.get("right") and (drawn := _wrong_at_middle(target)):
+    drawn = _wrong_at_middle(target) or (STRIDED if seen.get("blocks") == seen.get("blocks_run") else None)
+    if seen.get("right") and drawn:
         with suppress(AuditError, KeyError):
             again = _asked(target, claimed_shape.cases_of(target, distribution=drawn)[drawn])
             return seen if again.get("right", True) else again | {"distribution": drawn}

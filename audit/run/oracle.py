@@ -204,7 +204,7 @@ def _distributed(discriminator: Discriminator, name: str | None) -> list[Any] | 
     if values is None or leaves_range(leaves(values), case.flat):
         return None
     try:
-        stands = case.needs(values) <= discriminator.relative / 2
+        stands = case.needs(values, share=ties.SHARE) <= discriminator.relative / 2
     except ties.REFUSED:
         return None
     return values if stands else None
