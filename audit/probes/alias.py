@@ -5,6 +5,10 @@ A destination that the harness hands over is the result's own memory, and so is 
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from audit.model.errors import AuditError
+from audit.probes import claimed_shape
 from audit.probes.answer import Answer, Seen, failed, label, passed
 from audit.probes.battery import HELD, HELD_ON, Asked, at_largest, at_middle, premise
 from audit.probes.called import Mode
@@ -12,6 +16,7 @@ from audit.probes.compare import sentence
 from audit.probes.target import Target
 
 NAME = "alias"
+RESULTS = 24
 MECHANISMS = ("view of an input returned", "static output buffer", "expanded result", "wrong stride of the result")
 
 
@@ -26,6 +31,8 @@ def observe(target: Target) -> Seen:
     if held.right and not allowed and (many := at_middle(target))["first"].compared(target).right:
         looks = [many[name].compared(target) for name in (HELD, HELD_ON)]
         held, at = min(looks, key=lambda one: one.right), many[HELD].case
+    if not held.right and not allowed and not at.counts and (found := _at_claimed_shape(target)):
+        return found
     return {
         "shape": dict(at.shape),
         "inputs_shared": list(first.call.event["aliases"]),
@@ -38,6 +45,8 @@ def observe(target: Target) -> Seen:
 
 def conclude(seen: Seen) -> Answer:
     """What a later call changed, what lies in the memory of an input, or what lies in one place."""
+    if "results" in seen:
+        return failed(f"{label(seen['shape'])}, the claimed shape: of {seen['results']} results two lie in one place")
     place, allowed = label(seen["shape"]), seen.get("inputs_allowed", ())
     if "held" in seen and not allowed:  # in place by contract, a result is the input and goes the way of the input
         return failed(f"{place}: a later call changed this result, which was right before: {sentence(seen['held'])}")
@@ -48,6 +57,14 @@ def conclude(seen: Seen) -> Answer:
         text = f"several elements of the result share one place in memory (strides {seen['strides']})"
         return failed(f"{place}: {text}", "hint")
     return passed(f"{place}: the result has memory of its own")
+
+
+def _at_claimed_shape(target: Target) -> Seen | None:
+    """That results of the claimed shape share memory; None where they do not, or cannot be asked."""
+    with suppress(AuditError):
+        if claimed_shape.shares_results(target, RESULTS):
+            return {"shape": dict(target.claim.shapes.claimed), "results": RESULTS}
+    return None
 
 
 def _allowed(target: Target, first: Asked) -> list[int]:

@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 from audit.build.settings import EmulatedPythonSettings, EmulatedSettings
 from audit.model import Shape
 from audit.model.errors import Unsupported
-from audit.probes.called import Call, Case, ProtocolViolated, SessionBroken
+from audit.probes.called import Call, Case, Mode, ProtocolViolated, SessionBroken
 from audit.probes.own_kernels import own_kernels, refused_by_torch
 from audit.probes.references import References
 from audit.probes.target import Target
@@ -30,6 +30,7 @@ DESCRIBED_S = 60.0
 RIGHT_S = 30.0
 """Seconds for the inputs and the float64 result of the claimed shape."""
 OWN = "own"
+PLAIN = Mode()
 MOST_BYTES = 1 << 30
 """Of the inputs that are drawn at the claimed shape."""
 
@@ -110,6 +111,13 @@ def launched(target: Target, shapes: Sequence[Shape]) -> list[Launched]:
     return found
 
 
+def shares_results(target: Target, calls: int) -> bool:
+    """Whether two of so many calls at the claimed shape return the same memory. Raises as `needed` and `launched`."""
+    files = [file for file, _ in _described(target, [needed(target)])]
+    ((event, _),) = _asked(target, files, {"blocks": 0}, calls=calls)
+    return bool(event["shared"])
+
+
 def refusing_line(raised: str, source: str) -> int | None:
     """The line of the source's own check of sizes that raises such words; None where there is none.
 
@@ -129,7 +137,7 @@ def parts(
 ) -> tuple[dict[str, Any], Call]:
     """A call of which so many blocks of each large launch are run: its event and its output, see `run.launches`."""
     drawn = {"blocks": blocks, "seed": zlib.crc32(case.expected.tobytes())}
-    ((event, folder),) = _asked(target, [case.inputs], drawn, memory=memory, fill=fill, order=order)
+    ((event, folder),) = _asked(target, [case.inputs], drawn, mode=Mode(memory, order=order, fill=fill))
     return event, Call(event, folder / "0.bin", target.violations)
 
 
@@ -206,9 +214,8 @@ def _asked(
     files: Sequence[Path],
     drawn: Mapping[str, int],
     *,
-    memory: str = "plain",
-    fill: str | None = None,
-    order: str = "forward",
+    mode: Mode = PLAIN,
+    calls: int = 1,
 ) -> list[tuple[dict[str, Any], Path]]:
     """The events of one process, and where its outputs lie."""
     known, limit_s = _of(target), target.built.limit_s
@@ -216,7 +223,7 @@ def _asked(
     if call in known.slow:
         raise Unsupported(late)
     folder = Path(tempfile.mkdtemp(prefix=f"{target.variant.name}-", dir=target.folder))
-    settings = target.built.settings(memory=memory, order=order, check=False, fill=fill)
+    settings = target.built.settings(**mode._asdict())
     assert isinstance(settings, EmulatedSettings | EmulatedPythonSettings)  # `needed` refuses a GPU
     configuration = settings.configuration.model_copy(update=drawn)
     request = requests.Launches(
@@ -225,6 +232,7 @@ def _asked(
         harness=target.claim.harness,
         inputs=tuple(files),
         folder=folder,
+        calls=calls,
     )
     reply = target.workers.call(request, limit_s=limit_s)
     if reply.ending == "protocol violation":

@@ -50,10 +50,10 @@ def one_element(discriminator: Discriminator) -> Iterator[Variation]:
         "middle_element": (0.25 + 0.5 * shares[1], real[int(shares[2] * len(real))] if real else None),
     }
     if fixed:
-        leaf = fixed[int(shares[5] * len(fixed))]
-        last = problem.flat[leaf].numel() - 1
+        one = fixed[int(shares[5] * len(fixed))]
+        last = problem.flat[one].numel() - 1
         odd = int((0.25 + 0.5 * shares[4]) * last) | 1  # regular samples are taken at even places
-        places["fixed_element"] = (min(odd / last, 1.0) if last else 0.0, leaf)
+        places["fixed_element"] = (min(odd / last, 1.0) if last else 0.0, one)
     for name, (position, leaf) in places.items():
         steps = ((one, _moved_by(problem, position, leaf, one)) for one in FACTORS)
         if (found := until_moved(discriminator, steps, problem.values)) is not None:

@@ -3,7 +3,7 @@
 `inputs` has one file of arguments a shape. Without blocks in the device's configuration the host code runs alone, on
 memory that is reserved and not touched, for which `described` arguments do. With some, the result is left in
 `<place>.bin`, the pattern of fresh memory over all that they did not write. One event a shape: launches, what was wrong
-with them, what the host code raised.
+with them, what the host code raised, and whether two of several calls `shared` the memory of a result.
 """
 
 from __future__ import annotations
@@ -79,7 +79,9 @@ def run(request: Launches, writer: EventWriter) -> Iterator[dict[str, Any]]:
         started = time.perf_counter()
         result, raised = _called(call, given)
         seconds = round(time.perf_counter() - started, 6)
+        results = [result, *(_called(call, given)[0] for _ in range(request.calls - 1))]
         event: dict[str, Any] = {"launched": place, "raised": raised, "shape": None, "seconds": seconds}
+        event["shared"] = _shared(results)
         outputs = outputs_of(result)
         if all(map(_is_kept, outputs)) and outputs and there is not _unwritten:
             event["blanked"] = min(map(device.blank_unwritten, outputs))  # all of them, also behind one that cannot be
@@ -93,6 +95,12 @@ def _called(call: Callable[..., Any], values: list[Any]) -> tuple[Any, str | Non
         return own(call(*values)), None
     except Exception as error:
         return None, named(error)
+
+
+def _shared(results: Sequence[Any]) -> bool:
+    """Whether two of those results lie in the same memory."""
+    places = [{one.untyped_storage().data_ptr() for one in outputs_of(each) if _is_kept(one)} for each in results]
+    return len(set().union(*places)) < sum(map(len, places))
 
 
 def _is_kept(output: torch.Tensor) -> bool:

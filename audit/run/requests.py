@@ -131,13 +131,14 @@ class Session(Request):
 
 
 class Launches(Request):
-    """The launches of a claimed function at sizes too large to run; see `launches`."""
+    """The launches of a claimed function at sizes too large to run, in so many `calls` of each; see `launches`."""
 
     kind: Literal["launches"] = "launches"
     device: EmulatedSettings | EmulatedPythonSettings
     entry: str
     harness: Harness = Harness()
     folder: Path
+    calls: int = 1
 
     @property
     def devices(self) -> tuple[DeviceSettings, ...]:

@@ -194,6 +194,7 @@ class Launched(Event):
 
     launched: Count
     raised: Text | None
+    shared: bool
     seconds: Duration
     blanked: bool | None = None
     shape: Sizes | None
