@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import re
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.battery import at_middle, premise
 from audit.probes.called import Call, Case, alike
 from audit.probes.compare import Comparison, compare, sentence
+from audit.probes.distributions import OUTSIDE_HALF, SHIFTED
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 from audit.probes.variations import DISCRIMINATING, GRADED
@@ -43,8 +44,18 @@ WHOLE_S = 3.0
 FILL = "zero"
 """Of shared memory and absent lanes in the third call; the others have a pattern of NaN, or zero, there."""
 FAR = 10
-OTHER_INPUTS = {"graded": ("for", "graded inputs"), "redrawn": ("with", "fixed inputs redrawn")}
-"""How they are named, see `oracle.OTHERS`."""
+
+
+class Other(NamedTuple):
+    """Other inputs of the claimed shape, in words, and how many times the tolerance a wrong element is off."""
+
+    preposition: str
+    words: str
+    times: float
+
+
+OTHER_INPUTS = {"graded": Other("for", "graded inputs", 1.0), "redrawn": Other("with", "fixed inputs redrawn", FAR)}
+"""See `oracle.OTHERS`."""
 STRIDED = "strided"
 """A distribution that is asked about at the claimed shape where every block is run."""
 STOPS = ("time-limit", "deadlock", "too-many-threads")
@@ -71,14 +82,14 @@ def observe(target: Target) -> Seen:
     seen = _asked(target, cases[claimed_shape.OWN])
     for name in OTHER_INPUTS if seen.get("right") else ():
         with suppress(AuditError):
-            again = _asked(target, cases[name]) if name in cases else {}
+            again = _asked(target, cases[name], times=OTHER_INPUTS[name].times) if name in cases else {}
             if "right" in again and not again["right"]:
                 return again | {name: True}
             seen |= {f"{name}_too": True} if "right" in again else {}
     drawn = _wrong_at_middle(target) or (STRIDED if seen.get("blocks") == seen.get("blocks_run") else None)
     if seen.get("right") and drawn:
         with suppress(AuditError, KeyError):
-            again = _asked(target, claimed_shape.cases_of(target, distribution=drawn)[drawn])
+            again = _asked(target, claimed_shape.cases_of(target, distribution=drawn)[drawn], times=FAR)
             return seen if again.get("right", True) else again | {"distribution": drawn}
     return seen
 
@@ -86,12 +97,13 @@ def observe(target: Target) -> Seen:
 def _wrong_at_middle(target: Target) -> str | None:
     """The distribution at which a call came out wrong at a shape that does not count."""
     asked = [] if any(case.counts for case in target.cases) else at_middle(target).values()
-    drawn = (one for one in asked if one.group == "distributions" and one.what not in (DISCRIMINATING, GRADED))
+    left_out = (DISCRIMINATING, GRADED, *OUTSIDE_HALF, *SHIFTED)
+    drawn = (one for one in asked if one.group == "distributions" and one.what not in left_out)
     return next((one.what for one in drawn if one.call.raised is None and not one.compared(target).right), None)
 
 
-def _asked(target: Target, case: Case) -> Seen:
-    """What came of one case at the claimed shape."""
+def _asked(target: Target, case: Case, *, times: float = 1.0) -> Seen:
+    """What came of one case at the claimed shape, by so many times the tolerance."""
     entries = _called(target, case)
     returned = [event["shape"] for event, _ in entries if event["shape"] is not None]
     if not case.outputs and returned and not any(alike(shape, case.expected.shape) for shape in returned):
@@ -108,7 +120,7 @@ def _asked(target: Target, case: Case) -> Seen:
             "follows_fresh_shared": follows,
             "line": entries[0][0]["launches"][-1]["line"],
         }
-    seen = _in_part(target, case, entries[0][0], first, second)
+    seen = _in_part(target, case, entries[0][0], (first, second), times=times)
     if seen["right"] and blocks == WHOLE and any(launch["atomics"] for launch in entries[0][0]["launches"]):
         seen |= _in_another_order(target, case)
     return seen
@@ -116,7 +128,7 @@ def _asked(target: Target, case: Case) -> Seen:
 
 def conclude(seen: Seen) -> Answer:
     """Right at the elements compared, or not."""
-    inputs = "".join(f", {words}" for name, (_, words) in OTHER_INPUTS.items() if name in seen)
+    inputs = "".join(f", {other.words}" for name, other in OTHER_INPUTS.items() if name in seen)
     inputs += f", {seen['distribution'].replace('_', ' ')} inputs" if "distribution" in seen else ""
     text = f"{label(seen['shape'])}, the claimed shape{inputs}"
     if "returned" in seen:
@@ -140,7 +152,8 @@ def _of_blocks(seen: Seen, text: str) -> Answer:
         return failed(text, line=seen["line"])
     elements = f"{seen['elements_compared']:,}"
     if seen["right"]:
-        too = "".join(f", {' '.join(words)} too" for name, words in OTHER_INPUTS.items() if f"{name}_too" in seen)
+        others = [other for name, other in OTHER_INPUTS.items() if f"{name}_too" in seen]
+        too = "".join(f", {other.preposition} {other.words} too" for other in others)
         return passed(f"{text}; right at the {elements} elements they write{too}")
     place = ", ".join(str(i) for i in seen["index"])
     place = f"[{place}]" + (f" of output {seen['output']}" if "output" in seen else "")
@@ -194,8 +207,9 @@ def _follows_fresh_shared(target: Target, case: Case, first: Call, *, blocks: in
     return int(np.count_nonzero(~_same(first, other))) or None
 
 
-def _in_part(target: Target, case: Case, event: dict[str, Any], first: Call, second: Call) -> Seen:
+def _in_part(target: Target, case: Case, event: dict[str, Any], calls: tuple[Call, Call], *, times: float) -> Seen:
     """What the blocks wrote, beside what is right."""
+    first, second = calls
     kept = _same(first, second).reshape(case.expected.shape)
     if _is_whole(event) and (unwritten := _unwritten(target, first, second)):
         last = event["launches"][-1]
@@ -210,7 +224,7 @@ def _in_part(target: Target, case: Case, event: dict[str, Any], first: Call, sec
         }
     if not kept.any():
         raise Unsupported("elements of the result that the blocks run at the claimed shape write")
-    compared, last = _compared(target, first, case, kept), event["launches"][-1]
+    compared, last = _compared(target, first, case, kept, times=times), event["launches"][-1]
     seen: Seen = {
         "shape": dict(case.shape),
         "blocks_run": last["blocks_run"],

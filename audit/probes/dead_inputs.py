@@ -34,7 +34,8 @@ MECHANISMS = (
 ALWAYS_ALIKE = ("table", WHOLE_NUMBER)
 """Kinds of inputs that a kernel may know without reading them: a table that is the same in every draw of the task, of
 cosines or a mask for instance, and a number that says how much work there is."""
-FIXED = ("constant", "table")
+FIXED, FAR = ("constant", "table"), 10
+"""Kinds of tensors that every draw gives alike; so many times what a result may be off cannot be rounding."""
 NOT_TESTED = "no other value that was tried moves the right result"
 LEAST_SHARE = 0.01
 """Fewer elements than this share keep their bits by chance where a result has been rounded to few of them."""
@@ -125,10 +126,12 @@ def _row(target: Target, first: Asked, changed: Asked, made: Variation) -> Seen:
 
 
 def _wrong(target: Target, changed: Asked, kind: str) -> Seen:
-    """How many elements are wrong for other values of a tensor that every draw gives alike; nothing where none is."""
-    if kind not in FIXED or (compared := changed.compared(target)).right:
+    """How many elements are far off for other values of a tensor that every draw gives alike; nothing where none is."""
+    if kind not in FIXED or changed.compared(target).right:
         return {}
-    return {"elements_wrong": compared.evidence()["elements_wrong"]}
+    tolerance = target.tolerance.model_copy(update={"relative": FAR * target.relative(changed.case)})
+    wrong = target.compared_within(tolerance, changed.call, changed.case).elements_wrong
+    return {"elements_wrong": wrong} if wrong else {}
 
 
 def _counts(target: Target, first: Asked, changed: Asked) -> tuple[int, int]:

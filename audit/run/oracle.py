@@ -123,6 +123,8 @@ def _stands(problem: Problem, relative: float) -> None:
         raise ValueError("the reference itself is not within the tolerance")
 
 
+LEAST_FAR = 5
+"""A result at such inputs counts as wrong from twice as many times the tolerance on, see `probes.claimed_blocks`."""
 DISCRIMINATING, GRADED, REDRAWN = "discriminating", "graded", "redrawn"
 OTHERS: dict[str, Callable[[Discriminator], list[Any] | None]] = {
     GRADED: lambda case: graded_inputs(case.problem, case.relative),
@@ -197,14 +199,14 @@ def _every_distribution(case: Problem) -> Iterator[tuple[str, list[Any]]]:
 
 
 def _distributed(discriminator: Discriminator, name: str | None) -> list[Any] | None:
-    """The inputs of that distribution; None where they leave the range that the task draws from, or where the reference
-    needs more than half of the tolerance."""
+    """The inputs of that distribution; None where they leave the range that the task draws from, or where the
+    reference, or one that rounds on its way, needs LEAST_FAR times the tolerance."""
     case = discriminator.problem
     values = next((made for one, made in _every_distribution(case) if one == name), None)
     if values is None or leaves_range(leaves(values), case.flat):
         return None
     try:
-        stands = case.needs(values, share=ties.SHARE) <= discriminator.relative / 2
+        stands = case.needs(values) <= LEAST_FAR * discriminator.relative
     except ties.REFUSED:
         return None
     return values if stands else None

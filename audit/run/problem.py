@@ -159,13 +159,12 @@ class Problem:
         found[ROUNDING] = ties.needed(oracle, values, want, self._seed + 8, share=ROUNDED_BY)
         return found
 
-    def needs(self, values: list[Any], *, share: float = ROUNDED_BY) -> float:
-        """The tolerance that both the reference and the oracle on inputs moved by that share, as by roundings, need;
-        infinite: no finite one."""
+    def needs(self, values: list[Any]) -> float:
+        """The tolerance the reference itself needs, and one that rounds on its way; infinite: no finite one."""
         self.hold(values)
         oracle, want, own = self._beside(values)
         needed = correctness.needed(own, want)
-        rounding = ties.needed(oracle, values, want, self._seed + 8, share=share)
+        rounding = ties.needed(oracle, values, want, self._seed + 8, share=ROUNDED_BY)
         return math.inf if needed is None or rounding is None else max(needed, rounding)
 
     def _right(self, values: list[Any]) -> Outputs:

@@ -205,7 +205,7 @@ def test_a_few_blocks_that_are_stopped_are_no_answer(tmp_path: Path, monkeypatch
     made.variant.role, made.built.poisons = "claimed", ("first", "second")  # type: ignore[misc, assignment]
     made.is_reference, made.cases = False, ()  # type: ignore[misc]
     monkeypatch.setattr(claimed_shape, "launched", lambda *_: [Launched(SHAPE, None, [LAST], [])])
-    monkeypatch.setattr(claimed_shape, "cases_of", lambda _: [CASE])
+    monkeypatch.setattr(claimed_shape, "cases_of", lambda _: {claimed_shape.OWN: CASE})
     monkeypatch.setattr(claimed_shape, "parts", lambda *_, **__: (stopped, Call({}, tmp_path / "0.bin")))
     with pytest.raises(Unsupported, match="blocks of the claimed shape: too long"):
         answer.ask(claimed_blocks, made)

@@ -108,6 +108,11 @@ ANSWERS: list[tuple[str, Seen, Answer]] = [
         failed("N=8: 1 of 64 elements are what a freed block held"),
     ),
     (
+        "inherited",
+        {"shape": AT, "elements": 64, "elements_inherited": 1, "share": 0.015625, "own_result": True},
+        failed("N=8: 1 of 64 elements are what a freed block held, a result of its own with a few other values"),
+    ),
+    (
         "memory_access",
         {"shape": AT, "reports": [], "fills": 0, "most_writes": 1},
         passed("N=8: no undefined access"),

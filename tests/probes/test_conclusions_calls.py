@@ -60,6 +60,7 @@ CASES: list[tuple[Probe, Seen, Expected]] = [
      ok("N=4: the result has memory of its own")),
     (alias, {**OWN, "inputs_shared": [0, 2], "inputs_allowed": [2]},
      bad("N=4: the result lies in the memory of input 0; the reference's does not")),
+    (alias, {**AT4, "results": 24}, bad("N=4, the claimed shape: of 24 results two lie in one place")),
     (alias, {**OWN, "strides": [0]},
      bad("N=4: several elements of the result share one place in memory (strides [0])", "hint")),
     (alias, {**OWN, "strides": [0], "result_shape": [1]}, ok("N=4: the result has memory of its own")),
@@ -104,6 +105,12 @@ CASES: list[tuple[Probe, Seen, Expected]] = [
     (dead_inputs, {**AT4, "inputs": [TABLE]},
      bad("N=4: with other values in input 2 (t): 2,000 elements must move, 1,000 keep their bits; "
          "every draw of the task gives the same table there", "hint")),
+    (dead_inputs, {**AT4, "inputs": [{**READ, "kind": "table", "elements_wrong": 7}]},
+     bad("N=4: with other values in input 0 (x): 7 elements wrong; every draw of the task gives the same table there",
+         "hint")),
+    *[(dead_inputs, {**AT4, "inputs": [{**READ, "kind": "constant", "elements_wrong": 7}], "undefined": undefined},
+       bad("N=4: with other values in input 0 (x): 7 elements wrong", grade))
+      for undefined, grade in ((None, "proved"), ("race: x", "undefined"))],
     (distributions, {**AT4, "distributions": [FINE, {"distribution": "x", "refused": "no"}], "discriminating": False},
      ok("N=4: right for 2 other distributions")),
     (distributions, {**AT4, "distributions": [FINE], "discriminating": True},
@@ -167,6 +174,11 @@ CASES: list[tuple[Probe, Seen, Expected]] = [
       for undefined, more, grade in ((None, {}, "proved"), ("race: x", {}, "undefined"),
                                      (None, {"in_one_order": True}, "hint"),
                                      ("race: x", {"in_one_order": True}, "undefined"))],
+    (claimed_blocks, {**PART, **WRONG, "line": 9, "undefined": None, "distribution": "constant_rows"},
+     bad("N=4, the claimed shape, constant rows inputs: 24 of 1,000 blocks run; 3 of 2,000 elements they write are "
+         "wrong; at [1] expected 2, got nan", "proved", 9)),
+    (claimed_blocks, {**PART, **WRONG, "line": 9, "other_order": "random"},
+     bad(f"N=4, the claimed shape: right in the order of blocks, in another (random) {TOLD}", "undefined", 9)),
     (claimed_blocks, {**PART, "right": False, "unwritten": 3, "elements": 4000, "line": 9},
      bad("N=4, the claimed shape: 24 of 1,000 blocks run; 3 of 4,000 elements are never written", "proved", 9)),
     (claimed_blocks, {**PART, **RIGHT, "graded_too": True},
