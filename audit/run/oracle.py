@@ -31,7 +31,7 @@ from audit.run.harness import placed, stated
 from audit.run.launches import write_described
 from audit.run.problem import Problem
 from audit.run.results import Writer
-from audit.run.transforms import DISTRIBUTIONS, is_real, leaves_range, redistributed, with_value
+from audit.run.transforms import DISTRIBUTIONS, at_an_end, is_real, leaves_range, redistributed, with_value
 from audit.run.work import counted, weighed
 
 
@@ -194,6 +194,9 @@ def _every_distribution(case: Problem) -> Iterator[tuple[str, list[Any]]]:
     if any(is_real(x) for x in case.flat):
         for salt, name in enumerate(DISTRIBUTIONS, start=16):
             yield name, case.arguments(redistributed(case.flat, name, case.generator(salt)))
+    for name, lowest in (("lowest_bytes", True), ("highest_bytes", False)):
+        if (flat := at_an_end(case.flat, lowest=lowest)) is not None:
+            yield name, case.arguments(flat)
     if hasattr(case.reference, "distributions"):
         yield from case.reference.distributions(case.shape, case.generator(3)).items()
 

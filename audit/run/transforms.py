@@ -97,6 +97,21 @@ def redistributed(values: list[Any], name: str, generator: torch.Generator) -> l
     return [torch.where(x != 0, change(x, generator).to(x.dtype), x) if is_real(x) else x for x in values]
 
 
+def at_an_end(values: list[Any], *, lowest: bool) -> list[Any] | None:
+    """Every tensor of bytes filled with its own lowest or highest value; None where there is none.
+
+    Indices are rarely bytes. Sums of such numbers are the largest that the range of the task's inputs makes.
+    """
+    ends = [int(x.min() if lowest else x.max()) if _is_bytes(x) else None for x in values]
+    if all(end is None for end in ends):
+        return None
+    return [x if end is None else torch.full_like(x, end) for x, end in zip(values, ends, strict=True)]
+
+
+def _is_bytes(x: object) -> bool:
+    return isinstance(x, torch.Tensor) and x.dtype in (torch.int8, torch.uint8) and x.numel() > 0
+
+
 def graded(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """A real tensor times factors that hang on the bits of its indices.
 

@@ -20,7 +20,7 @@ from audit.run.oracle import KINDS, load_reference
 from audit.run.problem import FORMATS, tf32
 from audit.run.requests import Variations, Vary
 from audit.run.results import Results
-from audit.run.transforms import DISTRIBUTIONS, leaves_range, one_moved, redistributed, with_value
+from audit.run.transforms import DISTRIBUTIONS, at_an_end, leaves_range, one_moved, redistributed, with_value
 
 LOWER = torch.randn(9, 9, generator=torch.Generator().manual_seed(5)).tril()
 
@@ -34,6 +34,22 @@ def test_a_distribution_keeps_zeros_and_integers(name: str) -> None:
     assert same is indices
     assert number == 0.5
     assert not torch.equal(new, LOWER)
+
+
+def test_strided_numbers_stand_apart_by_a_power_of_two() -> None:
+    (new,) = redistributed([torch.ones(2, 100)], "strided", torch.Generator())
+    assert (new[1] > 1.0).nonzero().flatten().tolist() == [*range(0, 100, 8)]
+
+
+def test_bytes_are_put_at_an_end_of_their_range_and_indices_stay() -> None:
+    indices, data = torch.arange(4), torch.tensor([-3, 0, 7], dtype=torch.int8)
+    for lowest, end in ((True, -3), (False, 7)):
+        found = at_an_end([indices, data, 5], lowest=lowest)
+        assert found is not None
+        assert found[0] is indices
+        assert found[1].tolist() == [end] * 3
+        assert found[2] == 5
+    assert at_an_end([indices, LOWER], lowest=True) is None
 
 
 def test_padding_of_infinities_is_neither_moved_nor_a_measure() -> None:
