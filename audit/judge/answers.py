@@ -134,7 +134,9 @@ def is_impossible(record: Record, finding: Finding) -> bool:
 def _measured(evidence: Evidence) -> RatioAnswer:
     """From times taken on a GPU the claim names, against the strongest baseline of the kernel's precision or better."""
     record, claimed = evidence.record, evidence.claimed
-    baseline = strongest(record.measurements, claimed.precision, wrong=wrong_baselines(record.findings))
+    baseline = strongest(
+        record.measurements, claimed.precision, wrong=wrong_baselines(record.findings), beside=claimed.name
+    )
     measured = baseline and compared(record.measurements, claimed.name, baseline)
     if not measured and (contradicted := _doubts(record)):
         return RatioAnswer(state="open", reasons=contradicted)

@@ -51,7 +51,11 @@ def compared(measurements: Iterable[Measurement], variant: str, baseline: str) -
 
 
 def strongest(
-    measurements: Iterable[Measurement], precision: str, *, wrong: frozenset[str] = frozenset()
+    measurements: Iterable[Measurement],
+    precision: str,
+    *,
+    wrong: frozenset[str] = frozenset(),
+    beside: str | None = None,
 ) -> str | None:
     """The fastest baseline of that precision class or a better one; None where none was timed.
 
@@ -59,12 +63,26 @@ def strongest(
         measurements: all timings.
         precision: of the variant to be compared, one of `RANKS`.
         wrong: baselines whose own timed outputs were wrong.
+        beside: a variant: of the baselines, those that were timed in a session with it, if there are some.
     """
+    fit = baselines_ms(measurements, precision, wrong=wrong, beside=beside)
+    return min(fit, key=lambda name: fit[name]) if fit else None
+
+
+def baselines_ms(
+    measurements: Iterable[Measurement],
+    precision: str,
+    *,
+    wrong: frozenset[str] = frozenset(),
+    beside: str | None = None,
+) -> dict[str, float]:
+    """The median of each baseline that `strongest` chooses from, in milliseconds."""
     known = tuple(measurements)
     names = dict.fromkeys(one.variant for one in known if one.variant.startswith(PREFIX))
     timed = {name: median_ms(known, name) for name in names if name not in wrong}
     fit = {name: ms for name, ms in timed.items() if ms is not None and _rank(precision_of(name)) >= _rank(precision)}
-    return min(fit, key=lambda name: fit[name]) if fit else None
+    shared = {name: ms for name, ms in fit.items() if beside and ratio_to(known, beside, name)}
+    return shared or fit
 
 
 def precision_of(baseline: str) -> str:

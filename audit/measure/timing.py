@@ -11,7 +11,7 @@ from audit.build.cuda import gpu
 from audit.build.device import BuiltVariant
 from audit.measure import checks, independent_clock, prepared, protocols
 from audit.measure.checks import Watched, clocks, not_timed, watched_blocks
-from audit.measure.comparison import PREFIX, RANKS, strongest
+from audit.measure.comparison import PREFIX, RANKS, baselines_ms
 from audit.measure.outputs import every_call, tolerances, verified
 from audit.measure.prepared import second_case
 from audit.measure.protocols import OUTSIDE
@@ -30,6 +30,8 @@ KEPT_CALLS = 2
 PROFILED_CALLS = 3
 LADDER, LATER = "ladder", "later"
 EAGER = "eager"
+NEARLY = 0.05
+"""By such a share the strongest baseline may be another one in the next session."""
 MOST_TRIES = 3
 
 
@@ -260,10 +262,11 @@ def times(
 
 
 def _rivals(claim: Claim, known: Sequence[Measurement], sound: Collection[str]) -> tuple[str, ...]:
-    """Eager and, for each precision among the variants, the strongest baseline known."""
+    """Eager and, for each precision among the variants, the strongest baselines known."""
     precisions = {one.precision for one in claim.variant if one.name in sound}
-    best = [strongest(known, precision) for precision in sorted(precisions)]
-    return tuple(dict.fromkeys([EAGER, *(one.removeprefix(PREFIX) for one in best if one)]))
+    timed = [baselines_ms(known, precision) for precision in sorted(precisions)]
+    best = [name for one in timed for name, ms in one.items() if ms <= (1 + NEARLY) * min(one.values())]
+    return tuple(dict.fromkeys([EAGER, *(one.removeprefix(PREFIX) for one in best)]))
 
 
 def _loadable(name: str, built: BuiltVariant, caches: Path, *, relative: float | None = None) -> timing_requests.Timed:

@@ -62,7 +62,7 @@ def _row(record: Record, name: str) -> tuple[str, ...]:
     taken = found(record.measurements, name)[-1]
     bounds = interval(series(taken))
     wrong = wrong_baselines(record.findings)
-    best = strongest(record.measurements, precision, wrong=wrong)
+    best = strongest(record.measurements, precision, wrong=wrong, beside=name)
     rival = None if best in (None, name) else compared(record.measurements, name, best or "")
     eager = None if name == BASELINE or BASELINE in wrong else compared(record.measurements, name, BASELINE)
     fp32_floor, _ = waterfall.floors_ms(record)

@@ -106,7 +106,7 @@ def defended(record: Record) -> str | None:
 def ratios(record: Record, name: str, precision: str) -> tuple[Step, ...]:
     """Return a variant's ratio to eager and to the strongest baseline of that precision class."""
     wrong = wrong_baselines(record.findings)
-    best = strongest(record.measurements, precision, wrong=wrong)
+    best = strongest(record.measurements, precision, wrong=wrong, beside=name)
     rivals = dict.fromkeys([BASELINE, *([best] if best else [])])
     found = [compared(record.measurements, name, rival) for rival in rivals if rival not in wrong]
     return tuple(_step(record, name, one, precision) for one in found if one is not None)

@@ -51,6 +51,19 @@ def test_a_ratio_is_of_two_medians_of_one_session() -> None:
     assert speedup(known, "b", "baseline:blocked") is None
 
 
+def test_the_strongest_baseline_beside_a_variant_was_timed_with_it() -> None:
+    known = [
+        timing("baseline:eager", 3.0, session="ladder"),
+        timing("baseline:compile", 1.999, session="ladder"),
+        timing("a", 2.0, session="later"),
+        timing("baseline:eager", 3.0, session="later"),
+        timing("baseline:compile_max", 2.0, session="later"),
+    ]
+    assert strongest(known, "fp32") == "baseline:compile"
+    assert strongest(known, "fp32", beside="a") == "baseline:compile_max"
+    assert strongest(known, "fp32", beside="untimed") == "baseline:compile"
+
+
 def test_the_strongest_baseline_is_as_precise_or_more_and_not_wrong() -> None:
     times = {"eager": 2.7, "blocked": 1.8, "graph_blocked": 1.3, "eager_tf32": 0.4, "eager_bf16": 0.2}
     known = [timing(f"baseline:{name}", ms) for name, ms in times.items()]
