@@ -80,18 +80,31 @@ def observe(target: Target) -> Seen:
         raise Unsupported("blocks of a call that launches nothing at the claimed shape; see claimed_launches")
     cases = claimed_shape.cases_of(target)
     seen = _asked(target, cases[claimed_shape.OWN])
-    for name in OTHER_INPUTS if seen.get("right") else ():
-        with suppress(AuditError):
-            again = _asked(target, cases[name], times=OTHER_INPUTS[name].times) if name in cases else {}
-            if "right" in again and not again["right"]:
-                return again | {name: True}
-            seen |= {f"{name}_too": True} if "right" in again else {}
-    drawn = _wrong_at_middle(target) or (STRIDED if seen.get("blocks") == seen.get("blocks_run") else None)
-    if seen.get("right") and drawn:
+    if not seen.get("right"):
+        return seen
+    blocks = WHOLE if seen["blocks"] == seen["blocks_run"] else BLOCKS
+    for name, other in OTHER_INPUTS.items():
         with suppress(AuditError, KeyError):
-            again = _asked(target, claimed_shape.cases_of(target, distribution=drawn)[drawn], times=FAR)
-            return seen if again.get("right", True) else again | {"distribution": drawn}
+            again = _with_other_inputs(target, cases[name], blocks=blocks, times=other.times)
+            if not again["right"]:
+                return again | {name: True}
+            seen |= {f"{name}_too": True}
+    if drawn := _wrong_at_middle(target) or (STRIDED if blocks == WHOLE else None):
+        with suppress(AuditError, KeyError):
+            case = claimed_shape.cases_of(target, distribution=drawn)[drawn]
+            again = _with_other_inputs(target, case, blocks=blocks, times=FAR)
+            return seen if again["right"] else again | {"distribution": drawn}
     return seen
+
+
+def _with_other_inputs(target: Target, case: Case, *, blocks: int, times: float) -> Seen:
+    """What one call with other inputs wrote, beside what is right, by so many times the tolerance."""
+    memory, pattern = next(iter(target.built.poisons.items()))
+    event, call = claimed_shape.parts(target, case, blocks=blocks, memory=memory)
+    if (why := _why_not(event, case)) is not None:
+        raise Unsupported(why)
+    kept = np.asarray(~call.holding(pattern)).reshape(case.expected.shape)
+    return _compared_part(target, case, event, call, kept, times=times)
 
 
 def _wrong_at_middle(target: Target) -> str | None:
@@ -102,8 +115,8 @@ def _wrong_at_middle(target: Target) -> str | None:
     return next((one.what for one in drawn if one.call.raised is None and not one.compared(target).right), None)
 
 
-def _asked(target: Target, case: Case, *, times: float = 1.0) -> Seen:
-    """What came of one case at the claimed shape, by so many times the tolerance."""
+def _asked(target: Target, case: Case) -> Seen:
+    """What came of one case at the claimed shape."""
     entries = _called(target, case)
     returned = [event["shape"] for event, _ in entries if event["shape"] is not None]
     if not case.outputs and returned and not any(alike(shape, case.expected.shape) for shape in returned):
@@ -120,7 +133,7 @@ def _asked(target: Target, case: Case, *, times: float = 1.0) -> Seen:
             "follows_fresh_shared": follows,
             "line": entries[0][0]["launches"][-1]["line"],
         }
-    seen = _in_part(target, case, entries[0][0], (first, second), times=times)
+    seen = _in_part(target, case, entries[0][0], first, second)
     if seen["right"] and blocks == WHOLE and any(launch["atomics"] for launch in entries[0][0]["launches"]):
         seen |= _in_another_order(target, case)
     return seen
@@ -207,9 +220,8 @@ def _follows_fresh_shared(target: Target, case: Case, first: Call, *, blocks: in
     return int(np.count_nonzero(~_same(first, other))) or None
 
 
-def _in_part(target: Target, case: Case, event: dict[str, Any], calls: tuple[Call, Call], *, times: float) -> Seen:
+def _in_part(target: Target, case: Case, event: dict[str, Any], first: Call, second: Call) -> Seen:
     """What the blocks wrote, beside what is right."""
-    first, second = calls
     kept = _same(first, second).reshape(case.expected.shape)
     if _is_whole(event) and (unwritten := _unwritten(target, first, second)):
         last = event["launches"][-1]
@@ -222,9 +234,16 @@ def _in_part(target: Target, case: Case, event: dict[str, Any], calls: tuple[Cal
             "unwritten": unwritten,
             "line": last["line"],
         }
+    return _compared_part(target, case, event, first, kept)
+
+
+def _compared_part(
+    target: Target, case: Case, event: dict[str, Any], call: Call, kept: npt.NDArray[np.bool_], *, times: float = 1.0
+) -> Seen:
+    """How the elements that are kept compare with what is right."""
     if not kept.any():
         raise Unsupported("elements of the result that the blocks run at the claimed shape write")
-    compared, last = _compared(target, first, case, kept, times=times), event["launches"][-1]
+    compared, last = _compared(target, call, case, kept, times=times), event["launches"][-1]
     seen: Seen = {
         "shape": dict(case.shape),
         "blocks_run": last["blocks_run"],

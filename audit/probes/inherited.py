@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from audit.probes import order
 from audit.probes.answer import Answer, Seen, failed, label, passed
@@ -21,7 +22,7 @@ def observe(target: Target) -> Seen:
     value_calls([planted, call], [case.expected] * 2)
     same, own = _inherited(target, case, planted, call), False
     if not same and spoiled.raised is None and last.raised is None:
-        same = _inherited(target, case, spoiled, last)
+        same = _inherited(target, case, spoiled, last, but=call)
         own = bool(same)
     elements = case.expected.size
     return {
@@ -33,13 +34,15 @@ def observe(target: Target) -> Seen:
     }
 
 
-def _inherited(target: Target, case: Case, held: Call, call: Call) -> int:
-    """Wrong elements that are what the block held. A right one may be by chance: of one byte there are few values."""
+def _inherited(target: Target, case: Case, held: Call, call: Call, *, but: Call | None = None) -> int:
+    """Wrong elements that are what the block held, but for those of another call: what is wrong in each call was
+    computed. A right element may be what the block held by chance: of one byte there are few values."""
     before, after = held.words(), call.words()
     if before.shape != after.shape or target.compared(call, case).right:
         return 0
-    equal = before == after
-    equal = equal.all(axis=1) if equal.ndim > 1 else equal
+    equal = _each(before == after)
+    if but is not None:
+        equal &= ~_each(before == but.words())
     wrong = (call.values() != case.expected.reshape(call.values().shape)).reshape(-1)
     return int(np.count_nonzero(equal & wrong))
 
@@ -50,3 +53,8 @@ def conclude(seen: Seen) -> Answer:
     text = f"{label(seen['shape'])}: {same:,} of {elements:,} elements are what a freed block held"
     text += ", a result of its own with a few other values" if seen.get("own_result") else ""
     return failed(text) if same else passed(text)
+
+
+def _each(equal: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return one truth an element, of words several to an element or one."""
+    return np.asarray(equal.all(axis=1)) if equal.ndim > 1 else equal
