@@ -71,5 +71,9 @@ class _Walk:
 
 
 def _is_map(values: list[Any]) -> bool:
-    """Whether these are small whole numbers alone, as in a map of thousands: one look instead of one call a value."""
-    return {*map(type, values)} == {int} and min(values) > -LARGEST and max(values) < LARGEST
+    """Whether these are small whole numbers or finite numbers alone, as in a map of thousands: one look instead of one
+    call a value."""
+    kinds = {*map(type, values)}
+    if kinds == {float}:
+        return all(map(math.isfinite, values))
+    return kinds == {int} and min(values) > -LARGEST and max(values) < LARGEST
