@@ -6,9 +6,12 @@ and lanes that take no part, with other values in them: a result that follows th
 shape is wrong there, unless the host code reads values back, which blocks left out may have made. Where blocks add into
 memory together, or later launches read their results, every block is run, if there is time for that, and so it is where
 all take a few seconds: an element that none of them writes is wrong then. Blocks that add into memory together run in
-another order too: what is wrong in that alone is undefined. Where a result is
-a sum of thousands of numbers, graded inputs are asked too: of those no half can stand for the whole. Fixed inputs,
-tensors of one number that the task always gives alike, are redrawn. The draw of the blocks is unknown before the audit.
+another order too: what is wrong in that alone is undefined. The draw of the blocks is unknown before the audit.
+
+Other inputs are asked in one call each. Where a result is a sum of thousands of numbers they are graded: no half of
+those can stand for the whole. Fixed inputs, tensors of one number that the task always gives alike, are redrawn.
+Where every block is run, some numbers stand out at regular places. A distribution that came out wrong at a shape that
+does not count is asked here.
 
 How sums are rounded hangs on the order of their blocks. A wrong one is a hint, unless it is wrong by FAR times the
 tolerance in every order.
@@ -25,9 +28,10 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.model.errors import AuditError, Unsupported
-from audit.probes import claimed_launches, claimed_shape
+from audit.probes import block_calls, claimed_launches, claimed_shape
 from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.battery import at_middle, premise
+from audit.probes.block_calls import BLOCKS, WHOLE
 from audit.probes.called import Call, Case, alike
 from audit.probes.compare import Comparison, compare, sentence
 from audit.probes.distributions import OUTSIDE_HALF, SHIFTED
@@ -37,10 +41,6 @@ from audit.probes.variations import DISCRIMINATING, GRADED
 
 NAME = "claimed_blocks"
 MECHANISMS = ("index arithmetic that overflows", "size dispatch", "wrong numbers", "law of large numbers")
-BLOCKS, FEWER, WHOLE = 24, 4, -1
-"""Blocks of each large launch, those where that is too much work, and all of them."""
-WHOLE_S = 3.0
-"""Every block is run where that takes no longer, as the time of a few blocks has it."""
 FILL = "zero"
 """Of shared memory and absent lanes in the third call; the others have a pattern of NaN, or zero, there."""
 FAR = 10
@@ -58,7 +58,6 @@ OTHER_INPUTS = {"graded": Other("for", "graded inputs", 1.0), "redrawn": Other("
 """See `oracle.OTHERS`."""
 STRIDED = "strided"
 """A distribution that is asked about at the claimed shape where every block is run."""
-STOPS = ("time-limit", "deadlock", "too-many-threads")
 _LEFT_UNWRITTEN = re.compile(r"__shared__|shfl")
 ASKED_OF = ("claimed", "known_bad", "known_good")
 """Roles: ablations and repairs are ours, and their shapes are chosen for them."""
@@ -101,7 +100,7 @@ def _with_other_inputs(target: Target, case: Case, *, blocks: int, times: float)
     """What one call with other inputs wrote, beside what is right, by so many times the tolerance."""
     memory, pattern = next(iter(target.built.poisons.items()))
     event, call = claimed_shape.parts(target, case, blocks=blocks, memory=memory)
-    if (why := _why_not(event, case)) is not None:
+    if (why := block_calls.why_not(event, case)) is not None:
         raise Unsupported(why)
     kept = np.asarray(~call.holding(pattern)).reshape(case.expected.shape)
     return _compared_part(target, case, event, call, kept, times=times)
@@ -117,16 +116,16 @@ def _wrong_at_middle(target: Target) -> str | None:
 
 def _asked(target: Target, case: Case) -> Seen:
     """What came of one case at the claimed shape."""
-    entries = _called(target, case)
+    entries = block_calls.called(target, case)
     returned = [event["shape"] for event, _ in entries if event["shape"] is not None]
     if not case.outputs and returned and not any(alike(shape, case.expected.shape) for shape in returned):
         return {"shape": dict(case.shape), "returned": returned[0], "due": list(case.expected.shape),
                 "reads_back": claimed_launches.reads_back(target)}  # fmt: skip
     for event, _ in entries:
-        if (why := _why_not(event, case)) is not None:
+        if (why := block_calls.why_not(event, case)) is not None:
             raise Unsupported(why)
     first, second = (call for _, call in entries)
-    blocks = WHOLE if _is_whole(entries[0][0]) else BLOCKS
+    blocks = WHOLE if block_calls.is_whole(entries[0][0]) else BLOCKS
     if (follows := _follows_fresh_shared(target, case, first, blocks=blocks)) is not None:
         return {
             "shape": dict(case.shape),
@@ -186,28 +185,6 @@ def _wrong_already(target: Target) -> Seen | None:
     return premise(target, at_middle(target)["first"])
 
 
-def _called(target: Target, case: Case) -> list[tuple[dict[str, Any], Call]]:
-    """A call a pattern of fresh memory, of a few blocks; of all where they cannot be asked apart from each other, or
-    take little time."""
-    entries = _with_each_memory(target, case, BLOCKS)
-    if _stopped(entries[-1][0]):
-        entries = _with_each_memory(target, case, FEWER)
-    if not any(_together(event) or _whole_s(event) <= WHOLE_S for event, _ in entries):
-        return entries
-    whole = _with_each_memory(target, case, WHOLE)
-    return entries if _stopped(whole[-1][0]) else whole
-
-
-def _with_each_memory(target: Target, case: Case, blocks: int) -> list[tuple[dict[str, Any], Call]]:
-    """A call of so many blocks a pattern of fresh memory, until one is stopped."""
-    entries: list[tuple[dict[str, Any], Call]] = []
-    for memory in target.built.poisons:
-        entries.append(claimed_shape.parts(target, case, blocks=blocks, memory=memory))
-        if _stopped(entries[-1][0]):
-            break
-    return entries
-
-
 def _follows_fresh_shared(target: Target, case: Case, first: Call, *, blocks: int) -> int | None:
     """The elements that differ where shared memory starts as zeros; None where there are none or it cannot be asked."""
     source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8", errors="replace")
@@ -215,7 +192,7 @@ def _follows_fresh_shared(target: Target, case: Case, first: Call, *, blocks: in
         return None
     memory = next(iter(target.built.poisons))
     event, other = claimed_shape.parts(target, case, blocks=blocks, memory=memory, fill=FILL)
-    if _why_not(event, case) is not None:
+    if block_calls.why_not(event, case) is not None:
         return None
     return int(np.count_nonzero(~_same(first, other))) or None
 
@@ -223,7 +200,7 @@ def _follows_fresh_shared(target: Target, case: Case, first: Call, *, blocks: in
 def _in_part(target: Target, case: Case, event: dict[str, Any], first: Call, second: Call) -> Seen:
     """What the blocks wrote, beside what is right."""
     kept = _same(first, second).reshape(case.expected.shape)
-    if _is_whole(event) and (unwritten := _unwritten(target, first, second)):
+    if block_calls.is_whole(event) and (unwritten := _unwritten(target, first, second)):
         last = event["launches"][-1]
         return {
             "shape": dict(case.shape),
@@ -254,7 +231,7 @@ def _compared_part(
     if compared.right:
         return seen
     undefined = undefined_beside(target, target.middle) if target.cases else None
-    adds = _is_whole(event) and any(launch["atomics"] for launch in event["launches"])
+    adds = block_calls.is_whole(event) and any(launch["atomics"] for launch in event["launches"])
     return seen | {"line": last["line"], "undefined": undefined} | (_in_orders(target, case) if adds else {})
 
 
@@ -275,7 +252,7 @@ def _in_orders(target: Target, case: Case) -> Seen:
         except AuditError:
             return {"in_one_order": True}
         every = np.ones(case.expected.shape, dtype=bool)
-        if _why_not(event, case) is not None or _compared(target, call, case, every, times=FAR).right:
+        if block_calls.why_not(event, case) is not None or _compared(target, call, case, every, times=FAR).right:
             return {"in_one_order": True}
     return {"orders": len(target.orders)}
 
@@ -284,63 +261,11 @@ def _in_another_order(target: Target, case: Case) -> Seen:
     """What is far off where blocks that add into memory together run in another order; nothing where none is."""
     memory, *_, order = next(iter(target.built.poisons)), *target.orders
     event, call = claimed_shape.parts(target, case, blocks=WHOLE, memory=memory, order=order)
-    if _why_not(event, case) is not None:
+    if block_calls.why_not(event, case) is not None:
         return {}
     compared = _compared(target, call, case, np.ones(case.expected.shape, dtype=bool), times=FAR)
     line = event["launches"][-1]["line"]
     return {} if compared.right else {"other_order": order, "line": line, **compared.evidence()}
-
-
-def _why_not(event: dict[str, Any], case: Case) -> str | None:
-    """Why what a few blocks write is not what the call returns; None where it is."""
-    stopped = _stopped(event)
-    if event["raised"] or stopped or not _came_back(event, case):
-        why = event["raised"] or (stopped and stopped["message"]) or "no tensor of the shape it must have came back"
-        return f"blocks of the claimed shape: {why}"
-    if (why := _together(event)) is not None:
-        return why
-    if not _is_whole(event) and not event["blanked"]:
-        return "which elements of such a result a few blocks write"
-    return None
-
-
-def _came_back(event: dict[str, Any], case: Case) -> bool:
-    """Whether every output has the shape it must have."""
-    due = [one.shape for one in case.outputs] or [case.expected.shape]
-    got = [one["shape"] for one in event.get("outputs", ())] or [event["shape"]]
-    return len(due) == len(got) and all(map(alike, got, due))
-
-
-def _whole_s(event: dict[str, Any]) -> float:
-    """The seconds that a call of a few blocks would take whole, or took; infinite where it did not come to its end."""
-    if event["raised"] or _stopped(event):
-        return math.inf
-    shares = [one["blocks_run"] / math.prod(one["grid"]) for one in event["launches"]]
-    seconds: float = event["seconds"] / min(shares)
-    return seconds
-
-
-def _stopped(event: dict[str, Any]) -> dict[str, Any] | None:
-    """The report of a launch that this device gave up."""
-    return next((one for one in event["reports"] if one["kind"] in STOPS), None)
-
-
-def _is_whole(event: dict[str, Any]) -> bool:
-    return not any(_partial(event))
-
-
-def _partial(event: dict[str, Any]) -> list[bool]:
-    return [one["blocks_run"] < math.prod(one["grid"]) for one in event["launches"]]
-
-
-def _together(event: dict[str, Any]) -> str | None:
-    """Why the blocks of a call cannot be asked apart from each other; None where they can."""
-    partial = _partial(event)
-    if any(partial[:-1]):
-        return f"a few blocks of {len(partial)} launches that build on each other"
-    if any(partial) and event["launches"][-1]["atomics"]:
-        return "a few blocks of a launch whose blocks add into memory together"
-    return None
 
 
 def _same(first: Call, second: Call) -> npt.NDArray[np.bool_]:

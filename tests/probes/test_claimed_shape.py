@@ -13,7 +13,7 @@ import torch
 from audit.build.settings import Configuration, EmulatedSettings
 from audit.model import Harness
 from audit.model.errors import Unsupported
-from audit.probes import answer, claimed_blocks, claimed_launches, claimed_shape
+from audit.probes import answer, block_calls, claimed_blocks, claimed_launches, claimed_shape
 from audit.probes.called import Call, Case, SessionBroken
 from audit.probes.claimed_shape import Launched
 from audit.probes.references import References
@@ -196,7 +196,7 @@ def test_host_code_that_does_not_come_back_in_time_is_no_answer_and_is_asked_onc
     ],
 )
 def test_calls_of_which_a_few_blocks_say_nothing(changed: dict[str, Any], why: str) -> None:
-    assert why in (claimed_blocks._why_not({**EVENT, **changed}, CASE) or "")
+    assert why in (block_calls.why_not({**EVENT, **changed}, CASE) or "")
 
 
 def test_a_few_blocks_that_are_stopped_are_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,14 +243,14 @@ def test_every_block_is_run_where_a_few_say_nothing_and_there_is_time(
         }, blocks
 
     monkeypatch.setattr(claimed_shape, "parts", parts)
-    assert [blocks for _, blocks in claimed_blocks._called(made, CASE)] == [kept, kept]
+    assert [blocks for _, blocks in block_calls.called(made, CASE)] == [kept, kept]
     assert blocks_asked == asked
 
 
 @pytest.mark.parametrize("launches", [[LAST], [WHOLE, LAST], [WHOLE], [{**WHOLE, "atomics": True}, LAST]])
 def test_calls_of_which_a_few_blocks_say_something(launches: list[dict[str, Any]]) -> None:
     blanked = launches[-1] is LAST
-    assert claimed_blocks._why_not({**EVENT, "launches": launches, "blanked": blanked}, CASE) is None
+    assert block_calls.why_not({**EVENT, "launches": launches, "blanked": blanked}, CASE) is None
 
 
 def left(folder: Path, name: str, values: list[float]) -> Call:
