@@ -7,8 +7,8 @@ RUN := $(VENV)/bin
 READY := $(VENV)/.ready
 CLAIM ?= triangular_mm
 DEVICE ?= auto
-# A third of the time tests wait, for limits and for processes to start: one more runs than there are cores.
-TESTS_AT_ONCE ?= $(shell expr $$(nproc) + 1)
+# A third of the time tests wait, for limits and for processes to start: two more run than there are cores.
+TESTS_AT_ONCE ?= $(shell expr $$(nproc) + 2)
 # Where the environment forbids bytecode files, every process that a test starts compiles the kit and each worker all tests.
 test hostile self-test: export PYTHONDONTWRITEBYTECODE :=
 
