@@ -50,10 +50,10 @@ def one_element(discriminator: Discriminator) -> Iterator[Variation]:
         "middle_element": (0.25 + 0.5 * shares[1], real[int(shares[2] * len(real))] if real else None),
     }
     if fixed:
-        one = fixed[int(shares[5] * len(fixed))]
-        last = problem.flat[one].numel() - 1
+        tensor = fixed[int(shares[5] * len(fixed))]
+        last = problem.flat[tensor].numel() - 1
         odd = int((0.25 + 0.5 * shares[4]) * last) | 1  # regular samples are taken at even places
-        places["fixed_element"] = (min(odd / last, 1.0) if last else 0.0, one)
+        places["fixed_element"] = (min(odd / last, 1.0) if last else 0.0, tensor)
     for name, (position, leaf) in places.items():
         steps = ((one, _moved_by(problem, position, leaf, one)) for one in FACTORS)
         if (found := until_moved(discriminator, steps, problem.values)) is not None:
@@ -137,8 +137,8 @@ def until_moved(
     """The first of the candidates that moves the right result of `base`, else the last sound one; None without one."""
     problem, found = discriminator.problem, None
     try:
-        was = problem.oracle(base)
-        need = correctness.needed(problem.eager(base).double(), was)
+        problem.hold(base)
+        was, need = problem.oracle(base), problem.need(base)
     except ties.REFUSED:
         return None
     limit = max(discriminator.relative / 2, 2 * (need or 0.0))
@@ -159,10 +159,11 @@ def _moved(discriminator: Discriminator, values: list[Any], was: torch.Tensor, l
     its neighbours are multiplied by, zeros of a mask among them, and such results are no part of a task.
     """
     try:
+        discriminator.problem.hold(values)
         now = discriminator.problem.oracle(values)
         if now.shape != was.shape or not torch.equal(now.isfinite(), was.isfinite()):
             return None
-        need = correctness.needed(discriminator.problem.eager(values).double(), now)
+        need = discriminator.problem.need(values)
         moved = correctness.moved(was, now, relative=discriminator.relative, least_scale=discriminator.least_scale)
     except (*ties.REFUSED, correctness.NothingFinite):
         return None

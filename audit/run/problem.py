@@ -159,6 +159,11 @@ class Problem:
         found[ROUNDING] = ties.needed(oracle, values, want, self._seed + 8, share=ROUNDED_BY)
         return found
 
+    def need(self, values: list[Any]) -> float | None:
+        """The tolerance the reference itself needs; None: no finite one."""
+        _, want, own = self._beside(values)
+        return correctness.needed(own, want)
+
     def needs(self, values: list[Any]) -> float:
         """The tolerance the reference itself needs, and one that rounds on its way; infinite: no finite one."""
         self.hold(values)

@@ -13,34 +13,24 @@ from audit.run import changes
 from audit.run.changes import redrawn
 from audit.run.containers import leaves, rebuilt
 from audit.run.discriminating import Discriminator
+from audit.run.problem import Problem
 from audit.run.transforms import is_real
 
 X = torch.randn(6, 5, generator=torch.Generator().manual_seed(1))
 
 
-class Case:
+class Case(Problem):
     """A case of a plain function, and what it can tell; `others` are the arguments that `inputs` draws next."""
 
     offers, relative, least_scale = False, 1e-4, 0.0
 
     def __init__(self, function: Callable[..., torch.Tensor], values: list[Any], others: list[Any]) -> None:
-        self.reference, self.function, self.others = SimpleNamespace(reference=function), function, others
-        self.values, self.flat, self.problem = values, leaves(values), self
+        def oracle(*given: Any) -> torch.Tensor:
+            return function(*rebuilt([*given], [x.double() if is_real(x) else x for x in leaves([*given])]))
 
-    def arguments(self, flat: list[Any]) -> list[Any]:
-        return cast(list[Any], rebuilt(self.values, flat))
-
-    def agreed(self, changed: list[Any]) -> list[Any]:
-        return changed
-
-    def generator(self, salt: int) -> torch.Generator:
-        return torch.Generator().manual_seed(salt)
-
-    def oracle(self, values: list[Any]) -> torch.Tensor:
-        return self.eager(rebuilt(values, [x.double() if is_real(x) else x for x in leaves(values)]))
-
-    def eager(self, values: list[Any]) -> torch.Tensor:
-        return self.function(*rebuilt(values, leaves(values)))
+        reference = SimpleNamespace(reference=function, oracle=oracle, inputs=lambda *_: others)
+        super().__init__(cast(Any, reference), values, {}, device="cpu")
+        self.problem = self
 
 
 def replaced(function: Callable[..., torch.Tensor], *values: Any, second: list[Any] | None = None) -> dict[str, Any]:

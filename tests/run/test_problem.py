@@ -110,3 +110,18 @@ def test_few_elements_have_the_size_they_usually_have_each() -> None:
     total, rest = made._sizes
     assert math.sqrt(4096) / 4 < total < 4 * math.sqrt(4096)
     assert rest == both.size == 0.0
+
+
+def test_each_of_several_outputs_is_held_to_its_size_at_the_inputs_at_hand() -> None:
+    reference = SimpleNamespace(
+        inputs=lambda shape, generator: [torch.randn(shape["N"], generator=generator)],
+        oracle=lambda x: (torch.ones(64).double(), x.double()),
+        reference=lambda x: (torch.ones(64), x + 1e-6),
+    )
+    values = [torch.randn(64, generator=torch.Generator().manual_seed(1))]
+    case = Problem(cast(Any, reference), values, {"N": 64}, device="cpu")
+    near_zero = [1e-4 * values[0]]
+    own, there = case.need(values), case.need(near_zero)
+    assert own is not None and own < 1e-5
+    assert there is not None and there > 1e-3
+    assert case.headroom(near_zero)["fp32"] == there
