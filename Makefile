@@ -9,8 +9,8 @@ CLAIM ?= triangular_mm
 DEVICE ?= auto
 # A third of the time tests wait, for limits and for processes to start: two more run than there are cores.
 TESTS_AT_ONCE ?= $(shell expr $$(nproc) + 2)
-# Where the environment forbids bytecode files, every process that a test starts compiles the kit and each worker all tests.
-test hostile self-test: export PYTHONDONTWRITEBYTECODE :=
+# Where the environment forbids bytecode files, every process compiles the kit again, and each worker all tests.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: audit test hostile self-test check doctor bench site clean
 .DEFAULT_GOAL := audit

@@ -25,7 +25,7 @@ def write(record: Record, path: Path) -> None:
     Raises:
         BadInput: it cannot be written; says why. The old record is still there.
     """
-    text = json.dumps(record.model_dump(mode="json", by_alias=True), indent=1, allow_nan=False)
+    text = record.model_dump_json(by_alias=True, indent=1)
     try:
         atomic.write(path, (text + "\n").encode())
     except OSError as error:

@@ -114,6 +114,7 @@ class _Values:
 
     def __init__(self, codes: Iterable[str]) -> None:
         self._texts: dict[str, list[str]] = {}
+        self._known: dict[tuple[str, int], set[int]] = {}
         for code in codes:
             for match in itertools.chain(_MACRO.finditer(code), _BOUND.finditer(code)):
                 self._add(match[1], match[2])
@@ -129,8 +130,10 @@ class _Values:
         """Return the numbers a name stands for."""
         if depth > _DEPTH:
             return set()
-        texts = self._texts.get(name, ())
-        return {value for text in texts for value in self._computed(text, depth + 1)}
+        if (name, depth) not in self._known:
+            texts = self._texts.get(name, ())
+            self._known[name, depth] = {value for text in texts for value in self._computed(text, depth + 1)}
+        return self._known[name, depth]
 
     def of_product(self, chain: str) -> set[int]:
         """Return the values of a chain of factors and shifts; factors that are no constants are left out."""
