@@ -2,9 +2,9 @@
 #pragma once
 #include "cuemu/device_properties.h"
 #include "cuemu/streams.h"
+#include "cuemu/torch_check.h"
 
 #include <c10/core/Device.h>
-#include <c10/util/Exception.h>
 
 namespace at::cuda {
 
