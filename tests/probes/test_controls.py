@@ -82,3 +82,13 @@ def test_wrong_from_the_first_call_on_is_reported_once(answers: Answers) -> None
 
 def test_a_counter_is_caught_behind_its_patience(answers: Answers) -> None:
     assert "a repeated call" in answers["repeat_bad"]["repeat"].summary
+
+
+def test_a_ring_of_results_is_caught_by_holding_one_through_many_calls(answers: Answers) -> None:
+    assert "a later call changed this result, which was right before" in answers["alias_bad_ring"]["alias"].summary
+
+
+def test_a_result_that_is_left_alone_is_caught_in_its_own_memory(answers: Answers) -> None:
+    found = answers["inherited_bad_sample"]
+    assert found["agreement"].outcome == "pass"
+    assert "a result of its own with a few other values" in found["inherited"].summary

@@ -70,6 +70,12 @@ def test_a_wrong_value_in_every_order_and_fill_is_proved(answers: Answers) -> No
     assert (found.grade, "in every order and fill" in found.summary) == ("proved", True), found.summary
 
 
+def test_an_order_of_blocks_that_only_long_rows_need_is_undefined(answers: Answers) -> None:
+    found = answers["claimed_order_bad"]
+    assert (found["agreement"].outcome, found[PROBE].outcome) == ("pass", "pass")
+    assert (found["claimed_blocks"].grade, "in another" in found["claimed_blocks"].summary) == ("undefined", True)
+
+
 @pytest.mark.parametrize("variant", KNOWN_GOOD, ids=lambda variant: variant.name)
 def test_what_only_looks_like_it_passes_every_probe(answers: Answers, variant: Variant) -> None:
     allowed = {*NOT_HERE, *([PROBE] if variant.name == READS_AND_DROPS else ())}
