@@ -10,7 +10,7 @@ from contextlib import suppress
 from audit.model.errors import AuditError
 from audit.probes import claimed_shape
 from audit.probes.answer import Answer, Seen, failed, label, passed
-from audit.probes.battery import HELD, HELD_ON, Asked, at_largest, at_middle, premise
+from audit.probes.battery import HELD, HELD_ON, SECOND, Asked, at_largest, at_middle, premise
 from audit.probes.called import Mode
 from audit.probes.compare import sentence
 from audit.probes.target import Target
@@ -29,8 +29,8 @@ def observe(target: Target) -> Seen:
         return skipped
     allowed, held, at = _allowed(target, first), asked[HELD].compared(target), first.case
     if held.right and not allowed and (many := at_middle(target))["first"].compared(target).right:
-        looks = [many[name].compared(target) for name in (HELD, HELD_ON)]
-        held, at = min(looks, key=lambda one: one.right), many[HELD].case
+        looks = [many[name] for name in (HELD, HELD_ON, SECOND) if name in many]
+        held, at = min(((one.compared(target), one.case) for one in looks), key=lambda pair: pair[0].right)
     if not held.right and not allowed and not at.counts and (found := _at_claimed_shape(target)):
         return found
     return {

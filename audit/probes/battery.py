@@ -22,7 +22,9 @@ from audit.probes.target import Target
 from audit.probes.variations import DISCRIMINATING, GRADED, ROUNDING, TIES, WHOLE_NUMBER, Variation, Varied, wanted
 
 AGAIN, REPEAT, AFTER = "first_again", "repeat", "after_repeat"
-HELD, HELD_ON = "held", "held_on"
+HELD, HELD_ON, SECOND = "held", "held_on", "second_held"
+"""The first result as later calls left it, in the middle and at the end, and the second one at the end: of values that
+no later call has, so whatever is written over it is another result."""
 FREED, WHOLE = "_in_freed_memory", "whole_numbers"
 SAME_BUFFERS = ("moved", "other", "inputs")
 """Groups whose variations are written into the buffers of the first call, each right behind its values."""
@@ -126,7 +128,8 @@ def _middle(target: Target, planned: _Planned) -> None:
     varied = wanted(target).middle
     draw = random.Random(zlib.crc32(varied.case.expected.tobytes()))
     good = trusted(target, varied)
-    planned.add([("first", varied.case, {"hold": True}, ""), *_rewritten(varied, draw), *_elsewhere(varied)])
+    rewritten = list(_rewritten(varied, draw))
+    planned.add([("first", varied.case, {"hold": True}, ""), *rewritten, *_elsewhere(varied)])
     planned.add((one.name, one.case, {"into": varied.case}, one.group) for one in _whole(good))
     drawn: list[Planned] = [(one.name, one.case, {}, "distributions") for one in good if one.group != WHOLE]
     found = {name for name, *_ in drawn}
@@ -138,6 +141,7 @@ def _middle(target: Target, planned: _Planned) -> None:
     planned.add_in_turn(REPEAT, taking_turns, draw)
     planned.add((f"{AFTER}_{place}", one, {"into": varied.case}, "") for place, one in enumerate(taking_turns))
     planned.add([(HELD_ON, varied.case, {"run": "held", "of": "first"}, "")])
+    planned.add((SECOND, case, {"run": "held", "of": name}, "") for name, case, *_ in rewritten[:1])
 
 
 def _rewritten(varied: Varied, draw: random.Random) -> Iterator[Planned]:
@@ -145,7 +149,7 @@ def _rewritten(varied: Varied, draw: random.Random) -> Iterator[Planned]:
     for place, one in enumerate(draw.sample(same, len(same))):
         if place:
             yield f"{AGAIN}_{place}", varied.case, {}, "again"
-        yield one.name, one.case, {"into": varied.case}, one.group
+        yield one.name, one.case, {"into": varied.case, **({} if place else {"hold": True})}, one.group
 
 
 def _elsewhere(varied: Varied) -> Iterator[Planned]:

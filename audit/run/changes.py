@@ -224,6 +224,10 @@ def _redrawn_tensor(own: torch.Tensor, other: Any, generator: torch.Generator) -
         for share in SHARES:
             turned = torch.rand(own.shape, generator=generator) < share
             yield Redrawn(own ^ turned, f"turned round in {share:.0%} of its places", kind)
+    elif constant and own.reshape(-1)[0] == 1:  # a mask that lets all through
+        for share in SHARES:
+            kept = torch.rand(own.shape, generator=generator) >= share
+            yield Redrawn(own * kept, f"0 in {share:.0%} of its places", kind)
     if not constant:
         order = torch.randperm(own.numel(), generator=generator)
         yield Redrawn(own.reshape(-1)[order].view(own.shape), "its elements in another order", kind)

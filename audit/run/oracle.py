@@ -84,8 +84,9 @@ def _cases(request: requests.Cases, reference: ModuleType, results: Writer) -> I
         named_one = {request.distribution: partial(_distributed, name=request.distribution)}
         for name, made in (named_one if request.distribution else OTHERS).items():
             if (values := made(Discriminator(problem, request.others))) is not None:
-                torch.save(values, request.folder / f"{case}.{name}.inputs.pt")
-                yield {"case": case, "shape": shape, **problem.expected(values, results), "other": name}
+                right = _written(problem, values, request.folder / f"{case}.{name}", results)
+                if right is not None:
+                    yield {"case": case, "shape": shape, **right, "other": name}
 
 
 def _sized(request: requests.Sized, reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:
@@ -147,13 +148,14 @@ def _variations(request: requests.Variations, reference: ModuleType, results: Wr
         yield {"of": of, "bits": case.bits(), "trivial": discriminator.own, "inputs": names(case)}
         for group in wanted.groups:
             for name, values, more in GROUPS[group](discriminator):
-                right = _written(case, values, _beside(wanted.inputs, name), results)
+                stem = _beside(wanted.inputs, name)
+                right = _written(case, values, stem, results)
                 if right is not None:
                     measured = case.headroom(values) if group in _DRAWN else {}
                     trivial = discriminator.at(values) if group == DISCRIMINATING else {}
                     outside = leaves_range(leaves(values), case.flat)
-                    about = {"headroom": measured, "trivial": trivial, "outside": outside, **more, **right}
-                    yield {"of": of, "variation": name, "group": group, **about}
+                    about = {"headroom": measured, "trivial": trivial, "outside": outside, "stem": str(stem)}
+                    yield {"of": of, "variation": name, "group": group, **about, **more, **right}
 
 
 def _beside(file: Path, name: str) -> Path:
@@ -162,13 +164,14 @@ def _beside(file: Path, name: str) -> Path:
 
 
 def _written(case: Problem, values: list[Any], stem: Path, results: Writer) -> dict[str, Any] | None:
+    """Write arguments and their right result; None where the reference refuses them, or most of it hangs on ties."""
     case.hold(values)
     try:
         right = case.expected(values, results)
     except ties.REFUSED:
         return None
     torch.save(values, stem.with_name(f"{stem.name}.inputs.pt"))
-    return {"stem": str(stem), **right}
+    return right
 
 
 def _other(discriminator: Discriminator) -> Iterator[Variation]:

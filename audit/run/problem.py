@@ -26,9 +26,9 @@ MOST_DRAWN = 1 << 26
 """Elements of the inputs, above which other draws cost too much."""
 TIES = "ties"
 """Among the headroom: what a result needs to be right however ties between inputs are broken."""
-ROUNDING, ROUNDED_BY = "rounding", 2.0**-19
-"""Among the headroom: what a result needs that comes of inputs moved by 16 epsilons of float32, as the roundings of a
-long sum move what they sum. Where inputs cancel, that is far more than a reference needs that sums in luckier order."""
+ROUNDING = "rounding"
+"""Among the headroom: what a result needs that comes of inputs moved by `ties.ROUNDED_BY`. Where inputs cancel, that is
+far more than a reference needs that sums in luckier order."""
 
 
 Outputs = tuple[torch.Tensor, ...]
@@ -57,6 +57,7 @@ class Problem:
         self._device, self._host = device, host
         self._held: list[_Held] = [(values, {})]
         self._asked: _Held | None = None
+        self._called = ties.Called()
 
     def arguments(self, flat: list[Any]) -> list[Any]:
         """Arguments in the containers of the case's own, around those leaves."""
@@ -130,10 +131,16 @@ class Problem:
 
         Of a result of integers, others are as right where a few elements hang on ties between inputs. Several outputs
         are written as one vector; `expected_outputs` has the shape, dtype and size of each.
+
+        Raises:
+            Tied: a ValueError; more hang on ties, at arguments that the claim does not draw.
         """
         own, want = self._own(values), _vector(self._right(values))
         whole = [not one.dtype.is_floating_point for one in own]
-        also = ties.alternatives(self._ordered(whole, want), values, want, self._seed + 6) if any(whole) else []
+        also: list[torch.Tensor] = []
+        if any(whole):
+            drawn = any(one is values for one, _ in self._held)
+            also = self._moves(self._ordered(whole, want), values, want, 6).alternatives(own=drawn)
         if len(own) == 1:
             return results.expected(want, dtype=_name(own[0].dtype), also=also)
         each = zip(own, self._sizes, strict=True)
@@ -155,8 +162,8 @@ class Problem:
         found = {"fp32": correctness.needed(own, want)}
         for name, rounded in FORMATS.items():
             found[name] = correctness.needed(oracle(_each_real(values, rounded)), want)
-        found[TIES] = ties.needed(oracle, values, want, self._seed + 7)
-        found[ROUNDING] = ties.needed(oracle, values, want, self._seed + 8, share=ROUNDED_BY)
+        found[TIES] = self._moves(oracle, values, want, 7).needed()
+        found[ROUNDING] = self._moves(oracle, values, want, 8).needed(ties.ROUNDED_BY)
         return found
 
     def need(self, values: list[Any]) -> float | None:
@@ -169,11 +176,21 @@ class Problem:
         self.hold(values)
         oracle, want, own = self._beside(values)
         needed = correctness.needed(own, want)
-        rounding = ties.needed(oracle, values, want, self._seed + 8, share=ROUNDED_BY)
+        rounding = self._moves(oracle, values, want, 8).needed(ties.ROUNDED_BY)
         return math.inf if needed is None or rounding is None else max(needed, rounding)
 
+    def _moves(
+        self, oracle: Callable[[list[Any]], torch.Tensor], values: list[Any], want: torch.Tensor, salt: int
+    ) -> ties.Moves:
+        breaks_ties = any(map(ties.BREAKS_TIES.match, self._called.names))
+        return ties.Moves(oracle, values, want, self._seed + salt, breaks_ties)
+
     def _right(self, values: list[Any]) -> Outputs:
-        return self._once(values, "oracle", lambda there: _outputs(self.reference.oracle(*there), torch.float64))
+        def compute(there: list[Any]) -> Outputs:
+            with self._called:
+                return _outputs(self.reference.oracle(*there), torch.float64)
+
+        return self._once(values, "oracle", compute)
 
     def _own(self, values: list[Any]) -> Outputs:
         return self._once(values, "eager", lambda there: _outputs(self.reference.reference(*there)))

@@ -57,7 +57,12 @@ def _strided(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
 
 
 def _sparse(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    return x.float() * (torch.rand(x.shape, generator=generator) < KEPT_SHARE)
+    """Mostly zeros, among them one whole row of the last dimension."""
+    kept = torch.rand(x.shape, generator=generator) < KEPT_SHARE
+    if x.dim() > 1 and x.numel():
+        rows = kept.view(-1, x.shape[-1])
+        rows[int(torch.randint(len(rows), (1,), generator=generator))] = False
+    return x.float() * kept
 
 
 def _shifted(share: int) -> Transform:

@@ -20,35 +20,60 @@ def argsort(values: list[Any]) -> torch.Tensor:
     return values[0].double().argsort(dim=1).double()
 
 
+def moves(oracle: Any, values: list[Any], seed: int = 1, *, breaks_ties: bool = True) -> ties.Moves:
+    return ties.Moves(oracle, values, oracle(values), seed, breaks_ties)
+
+
 def test_drawn_numbers_have_no_ties_to_hang_on() -> None:
-    want = argmax([DRAWN])
-    assert ties.alternatives(argmax, [DRAWN], want, seed=1) == []
-    assert ties.needed(argmax, [DRAWN], want, seed=1) == 0.0
+    assert moves(argmax, [DRAWN]).alternatives(own=True) == []
+    assert moves(argmax, [DRAWN]).needed() == 0.0
 
 
 def test_two_equal_largest_numbers_are_both_right() -> None:
     tied = DRAWN.clone()
     tied[7, 3] = tied[7, 20] = 99.0
-    want = argmax([tied])
-    one, other = ties.alternatives(argmax, [tied], want, seed=1)
-    assert {float(one[7]), float(other[7])} == {3.0, 20.0}
-    assert torch.equal(one[:7], want[:7])
+    found = moves(argmax, [tied])
+    others = found.alternatives(own=True)
+    assert {float(one[7]) for one in (found.want, *others)} == {3.0, 20.0}
+    assert all(torch.equal(one[:7], found.want[:7]) for one in others)
 
 
 @pytest.mark.parametrize("function", [argmax, argsort])
 @pytest.mark.parametrize("number", [0.0, 2.5, -1.5])
 def test_rows_of_equal_numbers_hang_on_ties_and_count_as_meant(function: Any, number: float) -> None:
     tied = torch.full((200, 30), number)
-    want = function([tied])
-    assert ties.needed(function, [tied], want, seed=1) != 0.0
-    assert ties.alternatives(function, [tied], want, seed=1) == []
+    assert moves(function, [tied]).needed() != 0.0
+    assert moves(function, [tied]).alternatives(own=True) == []
+    with pytest.raises(ties.Tied, match="of the right result hang on ties"):
+        moves(function, [tied]).alternatives(own=False)
+
+
+@pytest.mark.parametrize("number", [0.0, 0.25])
+def test_ties_show_through_an_exponential(number: float) -> None:
+    def best(values: list[Any]) -> torch.Tensor:
+        return values[0].double().softmax(1).topk(3, dim=1).indices.double()
+
+    assert moves(best, [torch.full((200, 30), number)]).needed() != 0.0
+
+
+def test_whole_numbers_of_ours_hang_on_ties_too() -> None:
+    tied = torch.full((200, 30), 255, dtype=torch.uint8)
+    with pytest.raises(ties.Tied):
+        moves(argmax, [tied]).alternatives(own=False)
+    assert moves(argmax, [tied]).alternatives(own=True) == []
+
+
+def test_a_rounding_apart_either_is_right() -> None:
+    close = DRAWN.clone()
+    close[7, 3], close[7, 20] = 99.0, 99.00001
+    assert {float(one[7]) for one in moves(argmax, [close]).alternatives(own=True)} == {3.0}
 
 
 def test_a_function_without_steps_needs_next_to_nothing() -> None:
     def energy(values: list[Any]) -> torch.Tensor:
         return values[0].double().square().sum(dim=1)
 
-    need = ties.needed(energy, [DRAWN], energy([DRAWN]), seed=1)
+    need = moves(energy, [DRAWN], breaks_ties=False).needed()
     assert need is not None
     assert 0.0 < need < 1e-9
 
@@ -56,7 +81,7 @@ def test_a_function_without_steps_needs_next_to_nothing() -> None:
 def test_neighbours_in_float32_keep_their_order() -> None:
     close = torch.tensor([[1.0, torch.nextafter(torch.tensor(1.0), torch.tensor(2.0)).item(), 0.5]])
     for seed in range(20):
-        assert ties.needed(argmax, [close], argmax([close]), seed) == 0.0
+        assert moves(argmax, [close], seed).needed() == 0.0
 
 
 def test_a_reference_that_takes_no_float64_says_nothing_of_ties() -> None:
@@ -65,5 +90,5 @@ def test_a_reference_that_takes_no_float64_says_nothing_of_ties() -> None:
             raise TypeError("float32 alone")
         return values[0].view(torch.int32).double()
 
-    assert ties.alternatives(bits, [DRAWN], bits([DRAWN]), seed=1) == []
-    assert ties.needed(bits, [DRAWN], bits([DRAWN]), seed=1) is None
+    assert moves(bits, [DRAWN]).alternatives(own=True) == []
+    assert moves(bits, [DRAWN]).needed() is None
