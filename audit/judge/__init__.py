@@ -13,22 +13,14 @@ from audit.model import SCHEMA, Record, Verdict, VerdictName, store
 
 __all__ = [
     "BASELINE",
-    "MARGIN",
     "RULES",
     "AblationRow",
-    "Rule",
     "ablation_table",
     "as_judged_now",
-    "baseline_of",
     "judge",
     "ladder",
     "opened",
 ]
-
-
-def baseline_of(precision: str) -> str:
-    """The baseline of the same precision class: fp32 and split fp16 against fp32, rounded inputs against TF32."""
-    return BASELINE if precision in ("fp32", "split_fp16") else f"{BASELINE}_tf32"
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from audit.judge import causes
 from audit.judge.evidence import (
@@ -13,11 +13,11 @@ from audit.judge.evidence import (
     PROVE_WRONG,
     REPLACED,
     deciding,
+    deciding_about,
     missing,
     outside,
     undefined,
 )
-from audit.judge.ladder import by_target
 from audit.measure import Comparison, compared, independent_clock, strongest, wrong_baselines
 from audit.model import Finding, Place, RatioAnswer, Record, ResultAnswer, Speedup, TaskAnswer, Variant
 from audit.model.gpus import names_in
@@ -50,12 +50,12 @@ class Answers:
     result: ResultAnswer
     task: TaskAnswer
     ratio: RatioAnswer
-    missing: tuple[str, ...] = field(default=())
+    missing: tuple[str, ...]
 
 
 def answered(record: Record, claimed: Variant) -> Answers:
     """The three answers that the findings and measurements of the record support."""
-    findings = deciding(by_target(record.findings).get(claimed.name, []))
+    findings = deciding_about(record.findings, claimed.name)
     evidence = Evidence(record, claimed, findings)
     lacking = tuple(missing(findings))
     result = result_answer(evidence, lacking)

@@ -247,6 +247,12 @@ class Record(Frozen):
     generated: tuple[GeneratedRepair, ...] = Field(default=(), max_length=MOST_REPAIRS)
     verdict: Verdict = Verdict(name="incomplete", reasons=("the audit has not finished",))
 
+    @property
+    def claimed_name(self) -> str | None:
+        """The name of the claimed variant, which findings about it have as their target."""
+        claimed = self.claim.statement.claimed
+        return None if claimed is None else claimed.name
+
     @model_validator(mode="after")
     def _of_a_size_that_an_audit_has(self) -> Record:
         about = Counter(one.target for one in self.findings)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from audit.judge import AblationRow, ablation_table
 from audit.judge.causes import read_in_source
-from audit.judge.evidence import deciding
+from audit.judge.evidence import deciding_about
 from audit.judge.ladder import rungs
 from audit.model import Record, Rung
 from audit.model.generated import FOLDER
-from audit.report import evidence
+from audit.report import evidence, sizes
 from audit.report.messages import Recorded, headings, joined, message
 from audit.report.quantities import NONE, number, sentence
-from audit.report.sizes import SWEEP
 from audit.report.tables import with_difference
 from audit.report.view import Code, Figure, Section, Table
 
@@ -44,7 +43,7 @@ def _failed(record: Record, row: AblationRow) -> str:
     """Return the questions that a variant failed; those without an answer leave it undecided."""
     if row.right:
         return NONE
-    about = deciding(one for one in record.findings if one.target == row.variant)
+    about = deciding_about(record.findings, row.variant)
     failed = dict.fromkeys(one.probe for one in about if one.fails_kernel or one.grade == "undefined")
     return joined("comma", map(evidence.title, failed)) if failed else message("state.undecided")
 
@@ -57,7 +56,7 @@ def lines(record: Record) -> tuple[str, ...]:
                 hint=Recorded(hint.summary), question=evidence.title(failure.probe))
         for hint, failure in read_in_source(record)
     ]  # fmt: skip
-    sweep = evidence.find(record, SWEEP, evidence.claimed_name(record))
+    sweep = sizes.swept(record)
     ruled = sweep is not None and sweep.outcome == "fail" and sweep.evidence.get("rule")
     if claimed and sweep and ruled and sweep.line:
         summary = sentence(sweep.summary)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from audit.model.errors import BadInput
@@ -123,14 +124,6 @@ def _pdf(source: Source) -> bytes:
     return browser.pdf(_html(source).decode(), made_utc=source.made_utc)
 
 
-def _comment(source: Source) -> bytes:
-    return _fitting(source, COMMENT, COMMENT_CHARACTERS)
-
-
-def _openreview(source: Source) -> bytes:
-    return _fitting(source, FORM, OPENREVIEW_CHARACTERS)
-
-
 def _fitting(source: Source, slugs: tuple[str, ...], most: int) -> bytes:
     """Return those sections without tables and pictures, cut to fit, with the name of what is attached below."""
     known = {section.slug: section for section in source.report.sections}
@@ -147,8 +140,8 @@ def _fitting(source: Source, slugs: tuple[str, ...], most: int) -> bytes:
 FORMATS = {
     "md": Format("report", "md", _markdown),
     "html": Format("report", "html", _html),
-    "comment": Format("comment", "md", _comment),
-    "openreview": Format("openreview", "md", _openreview),
+    "comment": Format("comment", "md", partial(_fitting, slugs=COMMENT, most=COMMENT_CHARACTERS)),
+    "openreview": Format("openreview", "md", partial(_fitting, slugs=FORM, most=OPENREVIEW_CHARACTERS)),
     "pdf": Format("report", "pdf", _pdf),
 }
 FILES = {one.file(language): (one, language) for one in FORMATS.values() for language in LANGUAGES}

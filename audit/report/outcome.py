@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from audit.judge.causes import device_name
 from audit.model import Finding, Place, Record, Verdict, VerdictName
 from audit.model.record import RatioAnswer, ResultAnswer, TaskAnswer
 from audit.report import cause, checked, evidence, limitations, sizes, times
@@ -59,7 +60,7 @@ def _leading(finding: Finding) -> int:
 
 
 def _piece(record: Record, finding: Finding) -> str:
-    (result, sizes), device = checked.apart(finding), evidence.device(record, finding)
+    (result, sizes), device = checked.apart(finding), Recorded(device_name(record, finding) or "")
     where = (
         message("answer.shape_on_device", shape=shape(sizes), device=device)
         if sizes and device

@@ -44,6 +44,12 @@ def interval(low: float | None, high: float | None, *, form: str = "form.interva
     return "" if low is None or high is None else message(form, low=number(low), high=number(high))
 
 
+def with_interval(shown: str, low: float | None, high: float | None) -> str:
+    """Return a quantity with its interval; alone where a bound is absent."""
+    bounds = interval(low, high)
+    return message("form.ratio_bounds", ratio=shown, bounds=bounds) if bounds else shown
+
+
 def count_of(count: float, whole: float, *, form: str) -> str:
     """Return a message about a part of a whole, "3 of 4 rows"."""
     return message(form, count=number(count), all=number(whole))

@@ -13,7 +13,7 @@ from audit.model import Finding, Record
 from audit.model.gpus import names_in
 from audit.report import evidence
 from audit.report.messages import Recorded, message
-from audit.report.quantities import NONE, interval, milliseconds, ratio
+from audit.report.quantities import NONE, milliseconds, ratio, with_interval
 from audit.report.tables import state
 
 
@@ -49,17 +49,12 @@ class Step:
         """Return the ratio with its interval and its doubt, or why there is none."""
         if self.value is None:
             return self.note
-        bounds, value = self.bounds(), self.shown()
-        shown = message("form.ratio_bounds", ratio=value, bounds=bounds) if bounds else value
+        shown = with_interval(self.shown(), self.low, self.high)
         return message("form.ratio_inconclusive", ratio=shown) if self.note else shown
 
     def shown(self) -> str:
         """Return the ratio as printed."""
         return NONE if self.value is None else ratio(self.value, about=self.about)
-
-    def bounds(self) -> str:
-        """Return the interval as printed; empty where there is none."""
-        return interval(self.low, self.high)
 
 
 def steps(record: Record) -> tuple[Step, ...]:

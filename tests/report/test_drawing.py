@@ -13,7 +13,7 @@ import pytest
 
 from audit import report
 from audit.model import Finding
-from audit.report import content, figures, html, svg
+from audit.report import content, figures, html
 from audit.report.drawing import WIDE, Box, Dot, Drawing, Paint, Scale, Stroke, Words
 from audit.report.figures import coverage, raster
 from audit.report.formats import Form
@@ -63,7 +63,7 @@ def test_an_svg_is_well_formed_whatever_its_words() -> None:
         Words(0, 20, HOSTILE, bold=True),
         Words(0, 60, "two lines of words", wide=80, most=2),
     )
-    text = str(svg.svg(Drawing(80, parts), HOSTILE))
+    text = str(html.svg(Drawing(80, parts), HOSTILE))
     root = ElementTree.fromstring(text)
     assert [child.tag for child in root] == ["rect", "path", "circle", "text", "text"]
     assert "".join(root[3].itertext()).startswith("</text><script>alert(1)</script>")
@@ -143,7 +143,7 @@ def test_the_same_drawing_is_the_same_svg_in_any_number_of_pages() -> None:
     one = next(figure for figure in figures.draw(raced()) if figure.name == "waterfall")
     assert one.drawing is not None
     again = next(figure for figure in figures.draw(raced()) if figure.name == "waterfall")
-    assert svg.svg(one.drawing, one.alt) == svg.svg(again.drawing or one.drawing, again.alt)
+    assert html.svg(one.drawing, one.alt) == html.svg(again.drawing or one.drawing, again.alt)
 
 
 def test_paints_are_no_words_to_be_translated() -> None:

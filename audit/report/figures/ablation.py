@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from audit.judge import AblationRow, ablation_table
-from audit.judge.evidence import deciding
+from audit.judge.evidence import deciding_about
 from audit.model import Finding, Record
 from audit.report import evidence
 from audit.report.drawing import SMALL, WIDE, Box, Drawing, Paint, Part, Words
@@ -62,8 +62,8 @@ def _of_orders(record: Record, rows: list[AblationRow]) -> Grid:
 
 def _of_questions(record: Record, rows: list[AblationRow]) -> Grid:
     """Return how each variant came out in the questions that the claimed kernel failed."""
-    about = {row.variant: deciding(one for one in record.findings if one.target == row.variant) for row in rows}
-    claimed = about.get(evidence.claimed_name(record) or "", [])
+    about = {row.variant: deciding_about(record.findings, row.variant) for row in rows}
+    claimed = about.get(record.claimed_name or "", [])
     failed = dict.fromkeys(one.probe for one in claimed if one.fails_kernel or one.grade == "undefined")
     asked = tuple(failed)[:MOST_QUESTIONS]
     found = ((_changed(row), tuple(_answer(about[row.variant], probe) for probe in asked)) for row in rows)
