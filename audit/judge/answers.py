@@ -144,13 +144,18 @@ def _measured(evidence: Evidence) -> RatioAnswer:
         untimed = f"a time: {record.device.name} gives none; audit the claim on a GPU it names"
         waiting = _open_hints(evidence.findings)
         return RatioAnswer(state="open" if waiting else "not measured", reasons=(*waiting, untimed))
-    here = names_in(record.device.name)
-    published = next((one for one in record.claim.statement.speedup if one.gpu in here), None)
+    published = published_here(record)
     if published is None:
         named = ", ".join(one.gpu for one in record.claim.statement.speedup) or "no GPU"
         text = f"a time on a GPU the claim names ({named}); {record.device.name}: {measured.sentence()}"
         return RatioAnswer(state="not measured", reasons=(text,))
     return _compared(evidence, published, measured)
+
+
+def published_here(record: Record) -> Speedup | None:
+    """The published ratio for the GPU of the record; None where the claim does not name it."""
+    here = names_in(record.device.name)
+    return next((one for one in record.claim.statement.speedup if one.gpu in here), None)
 
 
 def _compared(evidence: Evidence, published: Speedup, measured: Comparison) -> RatioAnswer:

@@ -247,6 +247,10 @@ class Record(Frozen):
     generated: tuple[GeneratedRepair, ...] = Field(default=(), max_length=MOST_REPAIRS)
     verdict: Verdict = Verdict(name="incomplete", reasons=("the audit has not finished",))
 
+    def rung(self, variant: str) -> Rung | None:
+        """The place of that variant on the ladder."""
+        return next((one for one in self.ladder if one.variant == variant), None)
+
     @property
     def claimed_name(self) -> str | None:
         """The name of the claimed variant, which findings about it have as their target."""
