@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from audit.judge import AblationRow, ablation_table
 from audit.judge.causes import read_in_source
-from audit.judge.evidence import deciding_about
 from audit.judge.ladder import rungs
 from audit.model import Record, Rung
 from audit.model.generated import FOLDER
@@ -43,8 +42,7 @@ def _failed(record: Record, row: AblationRow) -> str:
     """Return the questions that a variant failed; those without an answer leave it undecided."""
     if row.right:
         return NONE
-    about = deciding_about(record.findings, row.variant)
-    failed = dict.fromkeys(one.probe for one in about if one.fails_kernel or one.grade == "undefined")
+    failed = evidence.failed_questions(record, row.variant)
     return joined("comma", map(evidence.title, failed)) if failed else message("state.undecided")
 
 

@@ -35,6 +35,12 @@ def against_claim(record: Record, finding: Finding) -> bool:
     return finding.claimed and (finding.probe != FLOOR or is_impossible(record, finding))
 
 
+def failed_questions(record: Record, variant: str | None) -> list[str]:
+    """Return the probes that a variant failed at what the claim speaks of, or with undefined behaviour, each once."""
+    about = deciding_about(record.findings, variant)
+    return list(dict.fromkeys(one.probe for one in about if one.fails_kernel or one.grade == "undefined"))
+
+
 def blind_tasks(record: Record) -> list[Finding]:
     """Return the findings that the task itself cannot tell right from wrong, at its own inputs or at any."""
     return [one for one in deciding(one for one in record.findings if one.probe == "task") if one.outcome == "fail"]

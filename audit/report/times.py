@@ -113,7 +113,8 @@ def _counts(record: Record, one: Measurement) -> bool:
 def _passed(record: Record, name: str) -> bool:
     """Return whether a variant of the claim passed; a baseline needs no probe."""
     variants = {variant.name for variant in record.claim.statement.variant}
-    return name not in variants or any(one.variant == name and one.state == "passed" for one in record.ladder)
+    rung = record.rung(name)
+    return name not in variants or (rung is not None and rung.state == "passed")
 
 
 def _precision(record: Record, name: str) -> str:
@@ -160,7 +161,7 @@ def _columns(record: Record) -> tuple[str, tuple[str, ...]]:
 def _state(record: Record, name: str) -> str:
     if name.startswith(PREFIX):
         return message("word.baseline")
-    return next((state(rung) for rung in record.ladder if rung.variant == name), message("state.not_judged"))
+    return state(record.rung(name))
 
 
 def _time(samples: tuple[float, ...]) -> str:
