@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from audit.judge.evidence import deciding_about, missing, undefined
 from audit.measure import median_ms
 from audit.model import Claim, Finding, Measurement, Record, Rung, Variant
+from audit.model.record import RungState
 
 
 @dataclass(frozen=True)
@@ -39,22 +40,21 @@ def rungs(variants: Iterable[Variant], findings: Iterable[Finding]) -> list[Rung
 def _rung(variant: Variant, findings: list[Finding]) -> Rung:
     failures = [finding for finding in findings if finding.fails_kernel]
     lacking, unsound = missing(findings), undefined(findings)
-    state, reason = "passed", "every probe passed"
+    state: RungState = "passed"
+    reason = "every probe passed"
     if failures:
         state, reason = "failed", f"{failures[0].probe}: {failures[0].summary}"
     elif unsound:
         state, reason = "undefined", f"{unsound[0].probe}: {unsound[0].summary}"
     elif lacking:
         state, reason = "undecided", lacking[0]
-    return Rung.model_validate(
-        {
-            "variant": variant.name,
-            "role": variant.role,
-            "technique": variant.technique,
-            "precision": variant.precision,
-            "state": state,
-            "reason": reason,
-        }
+    return Rung(
+        variant=variant.name,
+        role=variant.role,
+        technique=variant.technique,
+        precision=variant.precision,
+        state=state,
+        reason=reason,
     )
 
 

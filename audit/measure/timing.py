@@ -12,7 +12,7 @@ from audit.build.device import BuiltVariant
 from audit.measure import checks, independent_clock, prepared, protocols
 from audit.measure.checks import Watched, clocks, not_timed, watched_blocks
 from audit.measure.comparison import PREFIX, RANKS, baselines_ms
-from audit.measure.outputs import every_call, tolerances, verified
+from audit.measure.outputs import every_call, tolerance_of, verified
 from audit.measure.prepared import second_case
 from audit.measure.protocols import OUTSIDE
 from audit.measure.samples import measurements_of, median_ms
@@ -171,16 +171,16 @@ class Session:
         # The profiler, which a session ends with, stays in its process: no second session is held there.
         process = self.process if name == LADDER and self.process else self.workers
         with prepared.place(process, scratch=self.case.inputs.parent) as (folder, caches):
-            store, held = self.ready.store if self.ready else None, tolerances(self.claim)
+            store = self.ready.store if self.ready else None
             cases = [self.case, *self._others]
             request = timing_requests.Interleaved(
                 reference=self.reference,
                 entry=self.claim.entry,
                 variants=tuple(
-                    _loadable(variant, build, caches, relative=held(variant).relative)
+                    _loadable(variant, build, caches, relative=tolerance_of(self.claim, variant).relative)
                     for variant, build in built.items()
                 ),
-                relative={one: held(f"{PREFIX}{EAGER}_{one}").relative for one in RANKS},
+                relative={one: tolerance_of(self.claim, f"{PREFIX}{EAGER}_{one}").relative for one in RANKS},
                 baselines=None if baselines is None else tuple(one for one in baselines if one not in ready),
                 compiled=tuple(ready),
                 inputs=tuple(case.inputs for case in cases),

@@ -49,6 +49,7 @@ VerdictName = Literal[
 ]
 ResultState = Literal["right", "wrong", "cannot be built", "undefined", "reduced precision", "open"]
 TaskState = Literal["can tell", "only at other inputs", "cannot tell", "open"]
+RungState = Literal["passed", "failed", "undefined", "undecided"]
 RatioState = Literal["reached", "not reached", "weak baseline", "not its own", "mistimed", "open", "not measured"]
 
 
@@ -164,7 +165,7 @@ class Rung(Frozen):
     role: str
     technique: str
     precision: str
-    state: Literal["passed", "failed", "undefined", "undecided"]
+    state: RungState
     reason: str
     median_ms: float | None = None
 
