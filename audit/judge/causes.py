@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from audit.judge.evidence import deciding_about, objects
@@ -26,26 +26,24 @@ ROUNDED = 2.0**-5
 FIRST_BITS = "bit for bit the result of the first call"
 
 
-def causes(findings: Iterable[Finding]) -> list[list[Finding]]:
+def causes(findings: Sequence[Finding]) -> list[list[Finding]]:
     """Findings of one cause together, in the order of the first of each.
 
     Two findings have one cause where their evidence shows the same elements: unwritten elements, as many wrong
     elements at one shape or the same worst one, or a result that keeps the bits of an earlier call. Undefined behaviour
     and the values that depend on it are one.
     """
-    groups: list[tuple[set[Hashable], list[Finding]]] = []
-    for finding in findings:
-        marks, together = set(_marks(finding)), [finding]
+    groups: list[tuple[set[Hashable], list[int]]] = []
+    for place, finding in enumerate(findings):
+        marks, together = set(_marks(finding)), [place]
         apart = []
-        for known, members in groups:
+        for known, places in groups:
             if known & marks:
-                marks, together = known | marks, [*members, *together]
+                marks, together = known | marks, [*places, *together]
             else:
-                apart.append((known, members))
+                apart.append((known, places))
         groups = [*apart, (marks, together)]
-    order = {id(finding): place for place, finding in enumerate(findings)}
-    sorted_groups = [sorted(members, key=lambda one: order[id(one)]) for _, members in groups]
-    return sorted(sorted_groups, key=lambda members: order[id(members[0])])
+    return [[findings[place] for place in places] for places in sorted(sorted(places) for _, places in groups)]
 
 
 def reason(members: list[Finding]) -> str:

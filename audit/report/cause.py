@@ -49,14 +49,15 @@ def _failed(record: Record, row: AblationRow) -> str:
 def lines(record: Record) -> tuple[str, ...]:
     """Return what stands on a line of the source and agrees with a failure that was proved, or with the sizes."""
     claimed = record.claim.statement.claimed
+    if claimed is None:
+        return ()
     shown = [
-        message("cause.line", file=claimed.file if claimed else "", line=number(hint.line or 0),
+        message("cause.line", file=claimed.file, line=number(hint.line or 0),
                 hint=Recorded(hint.summary), question=evidence.title(failure.probe))
         for hint, failure in read_in_source(record)
     ]  # fmt: skip
     sweep = sizes.swept(record)
-    ruled = sweep is not None and sweep.outcome == "fail" and sweep.evidence.get("rule")
-    if claimed and sweep and ruled and sweep.line:
+    if sweep and sweep.outcome == "fail" and sweep.evidence.get("rule") and sweep.line:
         summary = sentence(sweep.summary)
         shown.append(message("cause.sizes", file=claimed.file, line=number(sweep.line), summary=summary))
     return tuple(shown)

@@ -14,11 +14,10 @@ from audit.measure import compared, median_ms, speedup
 from audit.model import Finding, Record
 from audit.model.errors import BadInput
 from audit.model.gpus import names_in
-from audit.report import claimed, evidence, formats, markdown
+from audit.report import claimed, evidence, formats, html, markdown
 from audit.report.quantities import NOT_MEASURED, NOT_PUBLISHED, UNKNOWN, milliseconds, ratio, with_interval
 from audit.report.view import Figure, Report, Section, Table
 
-NAME = "compare"
 NOT_ASKED = "not asked"
 NO_RATIO = "none: it is wrong"
 CARRIES_OVER = (
@@ -49,7 +48,12 @@ def write(records: Sequence[Record], folder: Path) -> list[Path]:
 
     drawn = portability.draw(records)
     figures = () if drawn is None else (drawn,)
-    return formats.write(formats.page(page(records, figures), NAME), figures, folder)
+    view = page(records, figures)
+    pages = {
+        "compare.md": markdown.render(view, figures=formats.FIGURES).encode(),
+        "compare.html": html.render(view).encode(),
+    }
+    return formats.write(pages, figures, folder)
 
 
 def table(records: Sequence[Record]) -> Table:

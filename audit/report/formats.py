@@ -73,14 +73,6 @@ def chosen(names: Iterable[str]) -> tuple[str, ...]:
     return known
 
 
-def page(report: Report, stem: str) -> dict[str, bytes]:
-    """Return an English page in Markdown and HTML by the names of its files."""
-    return {
-        f"{stem}.md": markdown.render(report, figures=FIGURES).encode(),
-        f"{stem}.html": html.render(report).encode(),
-    }
-
-
 def write(
     pages: Mapping[str, bytes], figures: Collection[Figure], folder: Path, *, stale: Iterable[str] = ()
 ) -> list[Path]:

@@ -12,7 +12,7 @@ from audit import report
 from audit.model import Record, Verdict
 from audit.report import figures
 from audit.report.figures import raster
-from audit.report.formats import USUAL, Form
+from audit.report.formats import Form
 from tests.conftest import some
 from tests.report.fixture import measured, triangular
 
@@ -33,7 +33,7 @@ def test_files_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("record", "form"),
-    [(triangular(), USUAL), (measured(triangular()), Form("ja", ("md", "html", "comment", "openreview")))],
+    [(triangular(), Form()), (measured(triangular()), Form("ja", ("md", "html", "comment", "openreview")))],
     ids=["english", "every text format"],
 )
 def test_the_same_record_gives_the_same_bytes(record: Record, form: Form, tmp_path: Path) -> None:
