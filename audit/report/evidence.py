@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit.judge.answers import FLOOR, is_impossible
+from audit.judge.answers import FLOOR, TASK, is_impossible
 from audit.judge.causes import sizes_of
 from audit.judge.evidence import deciding, deciding_about, objects
 from audit.model import Finding, Record, Shape
@@ -25,9 +25,12 @@ def title(probe: str) -> str:
 
 
 def of_claim(record: Record) -> list[Finding]:
-    """Return the findings about the published times, the task and the claimed kernel; none about our own variants."""
-    floors = [finding for finding in record.findings if finding.probe == FLOOR]
-    return [*floors, *blind_tasks(record), *deciding_about(record.findings, record.claimed_name)]
+    """Return the findings about the published times, about a task that cannot tell right from wrong, at its own inputs
+    or at any, and about the claimed kernel; none about our own variants."""
+    floors = [one for one in record.findings if one.probe == FLOOR]
+    tasks = deciding(one for one in record.findings if one.probe == TASK)
+    blind = [one for one in tasks if one.outcome == "fail"]
+    return [*floors, *blind, *deciding_about(record.findings, record.claimed_name)]
 
 
 def against_claim(record: Record, finding: Finding) -> bool:
@@ -39,11 +42,6 @@ def failed_questions(record: Record, variant: str | None) -> list[str]:
     """Return the probes that a variant failed at what the claim speaks of, or with undefined behaviour, each once."""
     about = deciding_about(record.findings, variant)
     return list(dict.fromkeys(one.probe for one in about if one.fails_kernel or one.grade == "undefined"))
-
-
-def blind_tasks(record: Record) -> list[Finding]:
-    """Return the findings that the task itself cannot tell right from wrong, at its own inputs or at any."""
-    return [one for one in deciding(one for one in record.findings if one.probe == "task") if one.outcome == "fail"]
 
 
 def find(record: Record, probe: str, target: str | None) -> Finding | None:

@@ -12,7 +12,7 @@ from audit.measure.samples import LEAST_MS, found, least_ms, median_ms, series
 from audit.measure.statistics import interval
 from audit.model import Measurement, Record
 from audit.model.gpus import closest, names_in
-from audit.report import evidence, quantities, waterfall
+from audit.report import evidence, waterfall
 from audit.report.messages import Recorded, headings, joined, message
 from audit.report.quantities import NONE, NOT_MEASURED, UNKNOWN, milliseconds, number, ratio, with_interval
 from audit.report.tables import state
@@ -74,7 +74,7 @@ def _row(record: Record, name: str) -> tuple[str, ...]:
     fp32_floor, _ = waterfall.floors_ms(record)
     return (
         *(Code(name), precision, milliseconds(middle)),
-        NONE if bounds is None else quantities.interval(*bounds, form="form.interval_ms"),
+        NONE if bounds is None else message("form.interval_ms", low=number(bounds[0]), high=number(bounds[1])),
         *(_ratio(eager), _ratio(rival)),
         message("word.itself") if best == name else (best or NONE),
         "" if rival is None else Recorded(rival.word),
