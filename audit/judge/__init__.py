@@ -2,43 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from audit.judge import verdicts
 from audit.judge.answers import BASELINE, MARGIN, Answers, answered
 from audit.judge.ladder import AblationRow, ablation_table, ladder
 from audit.model import SCHEMA, Record, Verdict, VerdictName, store
+from audit.model.record import RatioState, ResultState, TaskState
 
 __all__ = [
     "BASELINE",
-    "MARGIN",
     "RULES",
     "AblationRow",
-    "Rule",
     "ablation_table",
     "as_judged_now",
-    "baseline_of",
     "judge",
     "ladder",
     "opened",
 ]
 
 
-def baseline_of(precision: str) -> str:
-    """The baseline of the same precision class: fp32 and split fp16 against fp32, rounded inputs against TF32."""
-    return BASELINE if precision in ("fp32", "split_fp16") else f"{BASELINE}_tf32"
-
-
 @dataclass(frozen=True)
 class Rule:
-    """One rule: its headline, when it gives it, in words, and whether it does."""
+    """One rule: the headline that it gives where one of the three answers has a state, and when that is, in words."""
 
     name: str
     verdict: VerdictName
+    answer: Literal["result", "task", "ratio"]
+    state: ResultState | TaskState | RatioState
     when: str
-    holds: Callable[[Answers], bool]
+
+    def holds(self, answers: Answers) -> bool:
+        """Whether that answer has that state."""
+        return bool(getattr(answers, self.answer).state == self.state)
 
 
 def judge(record: Record) -> Verdict:
@@ -67,87 +65,36 @@ def opened(path: Path) -> Record:
     return as_judged_now(store.read(path))
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(
-        "proved wrong",
-        "wrong",
-        "a probe proved the result wrong at what the claim speaks of, or a timed call's output",
-        lambda answers: answers.result.state == "wrong",
-    ),
-    Rule(
-        "no compiler takes it",
-        "cannot be built",
-        "the claimed source does not compile, by nvcc or torch's extension builder",
-        lambda answers: answers.result.state == "cannot be built",
-    ),
-    Rule(
-        "undefined behaviour",
-        "undefined",
-        "a probe proved a race, a misuse or a read of what nobody wrote, whatever values came out",
-        lambda answers: answers.result.state == "undefined",
-    ),
-    Rule(
-        "the task cannot tell",
-        "vacuous",
-        "a trivial candidate passes the task at its own tolerance",
-        lambda answers: answers.task.state == "cannot tell",
-    ),
-    Rule(
-        "an answer is missing",
-        "undecided",
-        "the build failed, a probe that must answer was not asked or skipped, or any probe ended in an error, such as "
-        "a task that fails its own reference; the report names each",
-        lambda answers: answers.result.state == "open",
-    ),
-    Rule(
-        "fewer bits than declared",
-        "reduced precision",
-        "within the tolerance, but a probe proved that it computes with a lower precision than it declares",
-        lambda answers: answers.result.state == "reduced precision",
-    ),
-    Rule(
-        "the time of something else",
-        "mistimed",
-        "right, but it replaced clocks, checks or hooks of its process, its stream does not wait for its work, or a "
-        "published time is under what the fastest unit of the GPU it names allows",
-        lambda answers: answers.ratio.state == "mistimed",
-    ),
-    Rule(
-        "others did the work",
-        "overstated",
-        "right, but none of the source's own kernels ran",
-        lambda answers: answers.ratio.state == "not its own",
-    ),
-    Rule(
-        "the ratio is reached",
-        "confirmed",
-        f"right, and the ratio to the strongest baseline of its precision class reaches {1 - MARGIN:.0%} of the "
-        "published one with its whole 95 % interval",
-        lambda answers: answers.ratio.state == "reached",
-    ),
-    Rule(
-        "against the named baseline alone",
-        "weak baseline",
-        "right, and that ratio stays below with all of its interval, but the ratio to the named baseline reaches it",
-        lambda answers: answers.ratio.state == "weak baseline",
-    ),
-    Rule(
-        "the ratio is not reached",
-        "overstated",
-        "right, and neither ratio reaches it",
-        lambda answers: answers.ratio.state == "not reached",
-    ),
-    Rule(
-        "the ratio stays open",
-        "undecided",
-        "right, and its samples cannot tell, or a hint of the source waits for a device that can answer it",
-        lambda answers: answers.ratio.state == "open",
-    ),
-    Rule(
-        "right, without a time",
-        "no defect found",
-        "right, and no time was taken on a GPU the claim names",
-        lambda _: True,
-    ),
-)
-"""In the order they are tried; the last always gives a verdict."""
+RULES = (
+    Rule("proved wrong", "wrong", "result", "wrong",
+         "a probe proved the result wrong at what the claim speaks of, or a timed call's output"),
+    Rule("no compiler takes it", "cannot be built", "result", "cannot be built",
+         "the claimed source does not compile, by nvcc or torch's extension builder"),
+    Rule("undefined behaviour", "undefined", "result", "undefined",
+         "a probe proved a race, a misuse or a read of what nobody wrote, whatever values came out"),
+    Rule("the task cannot tell", "vacuous", "task", "cannot tell",
+         "a trivial candidate passes the task at its own tolerance"),
+    Rule("an answer is missing", "undecided", "result", "open",
+         "the build failed, a probe that must answer was not asked or skipped, or any probe ended in an error, such as "
+         "a task that fails its own reference; the report names each"),
+    Rule("fewer bits than declared", "reduced precision", "result", "reduced precision",
+         "within the tolerance, but a probe proved that it computes with a lower precision than it declares"),
+    Rule("the time of something else", "mistimed", "ratio", "mistimed",
+         "right, but it replaced clocks, checks or hooks of its process, its stream does not wait for its work, or a "
+         "published time is under what the fastest unit of the GPU it names allows"),
+    Rule("others did the work", "overstated", "ratio", "not its own",
+         "right, but none of the source's own kernels ran"),
+    Rule("the ratio is reached", "confirmed", "ratio", "reached",
+         f"right, and the ratio to the strongest baseline of its precision class reaches {1 - MARGIN:.0%} of the "
+         "published one with its whole 95 % interval"),
+    Rule("against the named baseline alone", "weak baseline", "ratio", "weak baseline",
+         "right, and that ratio stays below with all of its interval, but the ratio to the named baseline reaches it"),
+    Rule("the ratio is not reached", "overstated", "ratio", "not reached",
+         "right, and neither ratio reaches it"),
+    Rule("the ratio stays open", "undecided", "ratio", "open",
+         "right, and its samples cannot tell, or a hint of the source waits for a device that can answer it"),
+    Rule("right, without a time", "no defect found", "result", "right",
+         "right, and no time was taken on a GPU the claim names"),
+)  # fmt: skip
+"""In the order they are tried. The last takes what is left: a result that is right, and a ratio that was not measured.
+"""

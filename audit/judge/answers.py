@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from audit.judge import causes
 from audit.judge.evidence import (
@@ -13,14 +13,15 @@ from audit.judge.evidence import (
     PROVE_WRONG,
     REPLACED,
     deciding,
+    deciding_about,
     missing,
     outside,
     undefined,
 )
-from audit.judge.ladder import by_target
 from audit.measure import Comparison, compared, independent_clock, strongest, wrong_baselines
 from audit.model import Finding, Place, RatioAnswer, Record, ResultAnswer, Speedup, TaskAnswer, Variant
 from audit.model.gpus import names_in
+from audit.model.record import RatioState, ResultState, TaskState
 from audit.probes import claimed_launches
 
 BASELINE = "baseline:eager"
@@ -50,12 +51,12 @@ class Answers:
     result: ResultAnswer
     task: TaskAnswer
     ratio: RatioAnswer
-    missing: tuple[str, ...] = field(default=())
+    missing: tuple[str, ...]
 
 
 def answered(record: Record, claimed: Variant) -> Answers:
     """The three answers that the findings and measurements of the record support."""
-    findings = deciding(by_target(record.findings).get(claimed.name, []))
+    findings = deciding_about(record.findings, claimed.name)
     evidence = Evidence(record, claimed, findings)
     lacking = tuple(missing(findings))
     result = result_answer(evidence, lacking)
@@ -64,14 +65,17 @@ def answered(record: Record, claimed: Variant) -> Answers:
 
 def result_answer(evidence: Evidence, lacking: tuple[str, ...]) -> ResultAnswer:
     """Is the result right? A proof decides; what is missing leaves it open; findings of one cause are one reason."""
-    wrong, unbuilt = evidence.proved(*PROVE_WRONG), evidence.proved(BUILD)
-    unsound, rough = undefined(evidence.findings), evidence.proved(PRECISION)
-    for state, found in (("wrong", wrong), ("cannot be built", unbuilt), ("undefined", unsound)):
+    failures: dict[ResultState, list[Finding]] = {
+        "wrong": evidence.proved(*PROVE_WRONG),
+        "cannot be built": evidence.proved(BUILD),
+        "undefined": undefined(evidence.findings),
+    }
+    for state, found in failures.items():
         if found:
             return _failed(evidence, state, found)
     if lacking:
         return ResultAnswer(state="open", reasons=lacking)
-    if rough:
+    if rough := evidence.proved(PRECISION):
         return _failed(evidence, "reduced precision", rough)
     entries = (f"{one.probe}: {one.summary}" for one in outside(evidence.findings))
     beyond = tuple(f"not claimed: {text}" for text in entries)
@@ -79,16 +83,11 @@ def result_answer(evidence: Evidence, lacking: tuple[str, ...]) -> ResultAnswer:
     return ResultAnswer(state="right", reasons=beyond, places=causes.asked_at(evidence.record, passed))
 
 
-def _failed(evidence: Evidence, state: str, found: list[Finding]) -> ResultAnswer:
+def _failed(evidence: Evidence, state: ResultState, found: list[Finding]) -> ResultAnswer:
     groups = causes.causes(found)
-    return ResultAnswer.model_validate(
-        {
-            "state": state,
-            "reasons": tuple(causes.reason(members) for members in groups),
-            "places": causes.shown_at(evidence.record, found),
-            "causes": len(groups),
-        }
-    )
+    reasons = tuple(causes.reason(members) for members in groups)
+    places = causes.shown_at(evidence.record, found)
+    return ResultAnswer(state=state, reasons=reasons, places=places, causes=len(groups))
 
 
 def task_answer(record: Record) -> TaskAnswer:
@@ -98,10 +97,12 @@ def task_answer(record: Record) -> TaskAnswer:
     partly = [one for one in asked if one.outcome == "fail" and one.grade == "hint"]
     passed = [one for one in asked if one.outcome == "pass"]
     result = blind or partly or passed or asked
-    state = "cannot tell" if blind else "only at other inputs" if partly else "can tell" if passed else "open"
+    state: TaskState = (
+        "cannot tell" if blind else "only at other inputs" if partly else "can tell" if passed else "open"
+    )
     reasons = tuple(one.summary for one in result)
     places = causes.shown_at(record, blind) if blind else causes.asked_at(record, partly or passed)
-    return TaskAnswer.model_validate({"state": state, "reasons": reasons, "places": places})
+    return TaskAnswer(state=state, reasons=reasons, places=places)
 
 
 def ratio_answer(evidence: Evidence, result: ResultAnswer) -> RatioAnswer:
@@ -109,15 +110,16 @@ def ratio_answer(evidence: Evidence, result: ResultAnswer) -> RatioAnswer:
     if result.state != "right":
         why = f"a ratio counts for a right result; this one: {result.state}"
         return RatioAnswer(state="not measured", reasons=(why,))
-    for state, found in (
+    stood_for: tuple[tuple[RatioState, list[Finding]], ...] = (
         ("mistimed", evidence.proved(REPLACED)),
         ("mistimed", evidence.proved(*ESCAPES)),
         ("not its own", evidence.proved(KERNELS)),
-    ):
+    )
+    for state, found in stood_for:
         if found:
             reasons = tuple(causes.reason(members) for members in causes.causes(found))
             places = causes.shown_at(evidence.record, found)
-            return RatioAnswer.model_validate({"state": state, "reasons": reasons, "places": places})
+            return RatioAnswer(state=state, reasons=reasons, places=places)
     impossible = [one for one in evidence.record.findings if is_impossible(evidence.record, one)]
     if impossible:
         return RatioAnswer(state="mistimed", reasons=tuple(one.summary for one in impossible))
@@ -144,13 +146,18 @@ def _measured(evidence: Evidence) -> RatioAnswer:
         untimed = f"a time: {record.device.name} gives none; audit the claim on a GPU it names"
         waiting = _open_hints(evidence.findings)
         return RatioAnswer(state="open" if waiting else "not measured", reasons=(*waiting, untimed))
-    here = names_in(record.device.name)
-    published = next((one for one in record.claim.statement.speedup if one.gpu in here), None)
+    published = published_here(record)
     if published is None:
         named = ", ".join(one.gpu for one in record.claim.statement.speedup) or "no GPU"
         text = f"a time on a GPU the claim names ({named}); {record.device.name}: {measured.sentence()}"
         return RatioAnswer(state="not measured", reasons=(text,))
     return _compared(evidence, published, measured)
+
+
+def published_here(record: Record) -> Speedup | None:
+    """The published ratio for the GPU of the record; None where the claim does not name it."""
+    here = names_in(record.device.name)
+    return next((one for one in record.claim.statement.speedup if one.gpu in here), None)
 
 
 def _compared(evidence: Evidence, published: Speedup, measured: Comparison) -> RatioAnswer:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
-from audit.judge.evidence import deciding
-from audit.model import Device, Finding, Place, Record, Shape
+from audit.judge.evidence import deciding_about, objects
+from audit.model import Finding, Place, Record, Shape
 
 LEAD = ("coverage", "memory_access", "fresh_values", "dead_inputs")
 """Probes whose sentence says most about a cause that other probes see too."""
@@ -17,8 +17,7 @@ SPANS_ONE = re.compile(
     r"of the launch on line (?P<launch>\d+) have extents? (?:1 along|1 and (?P<threads>\d+) along)"
 )
 """What the source rule of that name says: an axis that the kernel indexes and the launch does not span."""
-LABEL, SIZE = re.compile(r"(?:\w+=\d+, )*\w+=\d+(?=: )"), re.compile(r"(\w+)=(\d+)")
-"""The shape that a sentence begins with, and one of its sizes."""
+LABEL = re.compile(r"(?:\w+=\d+, )*\w+=\d+(?=: )")
 OF_ANY_FAILURE = ("review.unchecked_launch", "review.legacy_stream")
 """Rules of the source review whose lines many right kernels share, so that a failure does not point at them."""
 PRECISION = "precision"
@@ -27,26 +26,24 @@ ROUNDED = 2.0**-5
 FIRST_BITS = "bit for bit the result of the first call"
 
 
-def causes(findings: Iterable[Finding]) -> list[list[Finding]]:
+def causes(findings: Sequence[Finding]) -> list[list[Finding]]:
     """Findings of one cause together, in the order of the first of each.
 
     Two findings have one cause where their evidence shows the same elements: unwritten elements, as many wrong
     elements at one shape or the same worst one, or a result that keeps the bits of an earlier call. Undefined behaviour
     and the values that depend on it are one.
     """
-    groups: list[tuple[set[Hashable], list[Finding]]] = []
-    for finding in findings:
-        marks, together = set(_marks(finding)), [finding]
+    groups: list[tuple[set[Hashable], list[int]]] = []
+    for place, finding in enumerate(findings):
+        marks, together = set(_marks(finding)), [place]
         apart = []
-        for known, members in groups:
+        for known, places in groups:
             if known & marks:
-                marks, together = known | marks, [*members, *together]
+                marks, together = known | marks, [*places, *together]
             else:
-                apart.append((known, members))
+                apart.append((known, places))
         groups = [*apart, (marks, together)]
-    order = {id(finding): place for place, finding in enumerate(findings)}
-    sorted_groups = [sorted(members, key=lambda one: order[id(one)]) for _, members in groups]
-    return sorted(sorted_groups, key=lambda members: order[id(members[0])])
+    return [[findings[place] for place in places] for places in sorted(sorted(places) for _, places in groups)]
 
 
 def reason(members: list[Finding]) -> str:
@@ -61,6 +58,27 @@ def led(members: list[Finding]) -> tuple[Finding, tuple[str, ...]]:
     return first, tuple(dict.fromkeys(one.probe for one in members if one.probe != first.probe))
 
 
+def device_name(record: Record, finding: Finding) -> str | None:
+    """The name of the device that gave an answer; None where nothing had to run."""
+    return next((one.name for one in (record.device, *record.secondary_devices) if one.kind == finding.device), None)
+
+
+def labelled(sentence: str) -> tuple[Shape | None, str]:
+    """The shape that a sentence begins with, and the rest from the colon on; without a shape the whole sentence."""
+    label = LABEL.match(sentence)
+    if label is None:
+        return None, sentence
+    return {name: int(size) for name, size in re.findall(r"(\w+)=(\d+)", label[0])}, sentence[label.end() :]
+
+
+def sizes_of(value: object) -> Shape | None:
+    """Named sizes of the evidence; None where the value is something else."""
+    if not isinstance(value, dict):
+        return None
+    sizes = {str(name): count for name, count in value.items() if isinstance(count, int) and count > 0}
+    return sizes if sizes and len(sizes) == len(value) else None
+
+
 def shape_of(finding: Finding) -> Shape | None:
     """The shape that a finding speaks of; of a failure over several, the one with the most wrong elements.
 
@@ -69,10 +87,9 @@ def shape_of(finding: Finding) -> Shape | None:
     entries = [*_entries(finding)]
     failed = [entry for entry in entries if entry.get("right") is False]
     worst = sorted(failed, key=lambda entry: -_count(entry, "elements_wrong"))
-    spoken = LABEL.match(finding.summary)
-    label = {name: int(size) for name, size in SIZE.findall(spoken[0])} if spoken else None
+    label, _ = labelled(finding.summary)
     found = [finding.shape, finding.evidence.get("shape"), *(entry.get("shape") for entry in worst), label]
-    return next((shape for one in found if (shape := _sizes(one)) is not None), None)
+    return next((shape for one in found if (shape := sizes_of(one)) is not None), None)
 
 
 def shown_at(record: Record, findings: Iterable[Finding]) -> tuple[Place, ...]:
@@ -98,8 +115,7 @@ def geometry_cause(record: Record) -> str | None:
     The source rule says which indices of an axis are ever computed, and coverage how many rows, or columns, are written
     at all: the same number, and at a known launch the same extents.
     """
-    claimed = record.claim.statement.claimed
-    about = deciding(one for one in record.findings if claimed and one.target == claimed.name)
+    about = deciding_about(record.findings, record.claimed_name)
     hints = [one for one in about if one.probe == GEOMETRY and one.outcome == "fail"]
     written = [one for one in about if one.probe == "coverage" and one.fails_kernel]
     pairs = ((found, one) for hint in hints if (found := SPANS_ONE.search(hint.summary)) for one in written)
@@ -132,8 +148,7 @@ def read_in_source(record: Record) -> tuple[tuple[Finding, Finding], ...]:
 
     So a missing barrier stands beside a race, a tail without a guard beside a bad access, a cache beside old values.
     """
-    claimed = record.claim.statement.claimed
-    about = deciding(one for one in record.findings if claimed and one.target == claimed.name)
+    about = deciding_about(record.findings, record.claimed_name)
     proved = {one.probe: one for one in about if one.fails_kernel or (one.grade == "undefined" and one.claimed)}
     hints = [one for one in about if one.grade == "hint" and one.line and one.probe not in OF_ANY_FAILURE]
     return tuple((one, proved[probe]) for one in hints if (probe := str(one.evidence.get("confirm_with"))) in proved)
@@ -157,9 +172,7 @@ def _agreed(found: re.Match[str], coverage: Finding) -> str | None:
 
 def _launched(found: re.Match[str], coverage: Finding, reached: int) -> bool:
     """Whether the launch on that line, where the device tells of it, has those extents along the axis."""
-    result = coverage.evidence.get("launches")
-    launches = [one for one in result if isinstance(one, dict)] if isinstance(result, list) else []
-    own = [one for one in launches if one.get("line") == int(found["launch"])]
+    own = [one for one in objects(coverage.evidence.get("launches")) if one.get("line") == int(found["launch"])]
     place = "xyz".index(found["axis"])
     spans = [(one["grid"], one["block"]) for one in own]
     return all(_extent(grid, place) == 1 and _extent(block, place) == reached for grid, block in spans)
@@ -179,7 +192,7 @@ def _marks(finding: Finding) -> Iterator[Hashable]:
     if _keeps_bits(finding):
         yield "kept_bits"
     for entry in _entries(finding):
-        shape = _key(_sizes(entry.get("shape")) or shape_of(finding))
+        shape = _key(sizes_of(entry.get("shape")) or shape_of(finding))
         wrong = entry.get("elements_wrong") or entry.get("elements_dead") or entry.get("elements_inherited")
         if entry.get("right", False) is False and wrong and shape:
             yield "as_many", shape, wrong
@@ -201,8 +214,7 @@ def _keeps_bits(finding: Finding) -> bool:
     """Other values went in and all that had to move stayed."""
     if finding.probe == "fresh_values":
         return FIRST_BITS in finding.summary
-    result = finding.evidence.get("inputs") if finding.probe == "dead_inputs" else None
-    dead = [one for one in result if isinstance(one, dict)] if isinstance(result, list) else []
+    dead = objects(finding.evidence.get("inputs")) if finding.probe == "dead_inputs" else []
     return any(one.get("right") is False and one.get("elements_dead") == one.get("elements_moved") for one in dead)
 
 
@@ -217,28 +229,16 @@ def _entries(finding: Finding) -> Iterator[dict[str, Any]]:
 def _places(record: Record, found: Iterable[tuple[Finding, Shape | None]]) -> tuple[Place, ...]:
     most: dict[tuple[Hashable, str | None], Place] = {}
     for finding, shape in found:
-        place = Place(shape=shape, device=_device(record, finding), builds=1 + (finding.confirmed is True))
+        place = Place(shape=shape, device=device_name(record, finding), builds=1 + (finding.confirmed is True))
         key = (_key(shape), place.device)
         if key not in most or most[key].builds < place.builds:
             most[key] = place
     return tuple(place for place in most.values() if place.shape is not None or place.device is not None)
 
 
-def _device(record: Record, finding: Finding) -> str | None:
-    known: tuple[Device, ...] = (record.device, *record.secondary_devices)
-    return next((one.name for one in known if one.kind == finding.device), None)
-
-
 def _shapes(finding: Finding) -> list[Shape]:
     found = [finding.shape, *(entry.get("shape") for entry in _entries(finding))]
-    return [shape for one in found if (shape := _sizes(one)) is not None]
-
-
-def _sizes(value: object) -> Shape | None:
-    if not isinstance(value, dict):
-        return None
-    sizes = {str(name): count for name, count in value.items() if isinstance(count, int) and count > 0}
-    return sizes if sizes and len(sizes) == len(value) else None
+    return [shape for one in found if (shape := sizes_of(one)) is not None]
 
 
 def _key(shape: Shape | None) -> Hashable:

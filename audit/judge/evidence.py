@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from audit.model import Finding
 from audit.probes import PROBES, channel, own_reference
@@ -35,6 +36,16 @@ OF_CONTRACT = re.compile(r"\bsince contract\b|\bsee contract$")
 """Why a probe has no answer that only repeats what `contract` says; it is left out of what is missing."""
 NONE_CLAIMED = "none that it speaks of was asked"
 """Stands in a failure outside the claim that leaves the claim itself without an answer."""
+
+
+def deciding_about(findings: Iterable[Finding], target: str | None) -> list[Finding]:
+    """The deciding answers about a variant, by its name; none about None."""
+    return deciding(one for one in findings if one.target == target)
+
+
+def objects(value: object) -> list[dict[str, Any]]:
+    """The objects in a list of the evidence; none where it is something else."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def deciding(findings: Iterable[Finding]) -> list[Finding]:
@@ -77,9 +88,8 @@ def _beside(other: Finding, gpu: Finding | None) -> list[Finding]:
 
 def _asked(finding: Finding) -> list[object]:
     """The shapes that a finding speaks of."""
-    several = finding.evidence.get("shapes", finding.evidence.get("sizes"))
-    found = [one for one in several if isinstance(one, dict)] if isinstance(several, list) else []
-    entries = [one.get("shape", one.get("sizes")) for one in found]
+    several = objects(finding.evidence.get("shapes", finding.evidence.get("sizes")))
+    entries = [one.get("shape", one.get("sizes")) for one in several]
     return [finding.shape, finding.evidence.get("shape"), *entries]
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import groupby
 
-from audit.judge.evidence import deciding, missing, undefined
+from audit.judge.evidence import deciding_about, missing, undefined
 from audit.measure import median_ms
 from audit.model import Claim, Finding, Measurement, Record, Rung, Variant
+from audit.model.record import RungState
 
 
 @dataclass(frozen=True)
@@ -33,35 +33,28 @@ def ladder(claim: Claim, findings: Iterable[Finding], measurements: Iterable[Mea
 
 def rungs(variants: Iterable[Variant], findings: Iterable[Finding]) -> list[Rung]:
     """The places of those variants, without times."""
-    grouped = by_target(findings)
-    return [_rung(variant, deciding(grouped.get(variant.name, []))) for variant in variants]
-
-
-def by_target(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
-    """Findings by what they are about."""
-    ordered = sorted(findings, key=lambda finding: finding.target)
-    return {target: list(group) for target, group in groupby(ordered, key=lambda finding: finding.target)}
+    known = tuple(findings)
+    return [_rung(variant, deciding_about(known, variant.name)) for variant in variants]
 
 
 def _rung(variant: Variant, findings: list[Finding]) -> Rung:
     failures = [finding for finding in findings if finding.fails_kernel]
     lacking, unsound = missing(findings), undefined(findings)
-    state, reason = "passed", "every probe passed"
+    state: RungState = "passed"
+    reason = "every probe passed"
     if failures:
         state, reason = "failed", f"{failures[0].probe}: {failures[0].summary}"
     elif unsound:
         state, reason = "undefined", f"{unsound[0].probe}: {unsound[0].summary}"
     elif lacking:
         state, reason = "undecided", lacking[0]
-    return Rung.model_validate(
-        {
-            "variant": variant.name,
-            "role": variant.role,
-            "technique": variant.technique,
-            "precision": variant.precision,
-            "state": state,
-            "reason": reason,
-        }
+    return Rung(
+        variant=variant.name,
+        role=variant.role,
+        technique=variant.technique,
+        precision=variant.precision,
+        state=state,
+        reason=reason,
     )
 
 
@@ -93,9 +86,8 @@ def cure(record: Record) -> str | None:
 
 
 def _ablation_row(variant: Variant, findings: Iterable[Finding], right: bool) -> AblationRow:
-    about = deciding(finding for finding in findings if finding.target == variant.name)
-    answers = [finding for finding in about if finding.probe == "order" and finding.outcome in ("pass", "fail")]
-    evidence = answers[-1].evidence if answers else {}
+    answers = [one for one in deciding_about(findings, variant.name) if one.probe == "order"]
+    evidence = next((one.evidence for one in reversed(answers) if one.outcome in ("pass", "fail")), {})
     return AblationRow(
         variant=variant.name,
         changes=variant.changes,
@@ -106,10 +98,10 @@ def _ablation_row(variant: Variant, findings: Iterable[Finding], right: bool) ->
 
 
 def _in_words(side: object) -> str:
-    if not isinstance(side, dict):
+    right = side.get("right") if isinstance(side, dict) else None
+    if not isinstance(right, bool):
         return "no answer"
-    right = side.get("right")
-    return {True: "right", False: "wrong"}.get(right, "no answer") if isinstance(right, bool) else "no answer"
+    return "right" if right else "wrong"
 
 
 def _named(changes: tuple[str, ...]) -> str:

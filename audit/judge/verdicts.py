@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Literal, TypedDict, Unpack
+from typing import Literal, TypedDict
 
 from audit.judge import causes
 from audit.judge.answers import Answers, is_impossible
-from audit.judge.evidence import ESCAPES, KERNELS, OWN_REFERENCE, PRECISION, REPLACED
+from audit.judge.evidence import ESCAPES, KERNELS, OWN_REFERENCE, PRECISION, REPLACED, objects
 from audit.judge.ladder import cure
 from audit.model import Finding, Record, ResultAnswer, Verdict, VerdictName
 
@@ -21,7 +21,7 @@ Confidence = Literal["high", "medium", "low"]
 
 
 class Words(TypedDict, total=False):
-    """The words of a headline."""
+    """What a verdict says beside its name and its three answers."""
 
     reasons: tuple[str, ...]
     confidence: Confidence
@@ -33,7 +33,8 @@ class Words(TypedDict, total=False):
 
 def worded(name: VerdictName, answers: Answers) -> Verdict:
     """The verdict of that name, with its three answers."""
-    return WORDS[name](name, answers)
+    words = WORDS[name](answers)
+    return Verdict(name=name, result=answers.result, task=answers.task, ratio=answers.ratio, **words)
 
 
 def unanswerable(why: str) -> Verdict:
@@ -58,22 +59,16 @@ def root_cause(record: Record, findings: Sequence[Finding]) -> str | None:
     return proved or cured or _unread(findings) or causes.rounding_cause(findings)
 
 
-def _verdict(name: VerdictName, answers: Answers, **words: Unpack[Words]) -> Verdict:
-    return Verdict(name=name, result=answers.result, task=answers.task, ratio=answers.ratio, **words)
-
-
-def _failed(name: VerdictName, answers: Answers) -> Verdict:
+def _failed(answers: Answers) -> Words:
     """A proof against the result; a task that cannot tell right from wrong is named too."""
     blind = answers.task.reasons if answers.task.state == "cannot tell" else ()
     level, why = _strength(answers.result, read=causes.geometry_cause(answers.evidence.record) is not None)
-    return _verdict(
-        name,
-        answers,
+    return Words(
         reasons=(*answers.result.reasons, *(f"task: {reason}" for reason in blind)),
         root_cause=root_cause(answers.evidence.record, answers.evidence.findings),
         confidence=level,
         confidence_reason=why,
-        scope=SCOPES[name],
+        scope=SCOPES[answers.result.state],
     )
 
 
@@ -91,14 +86,12 @@ def _strength(answer: ResultAnswer, *, read: bool) -> tuple[Confidence, str]:
     return ("high" if several > 1 else "medium"), f"shown by {text}"
 
 
-def _vacuous(name: VerdictName, answers: Answers) -> Verdict:
+def _vacuous(answers: Answers) -> Words:
     """Trivial candidates pass the task as well; further evidence for the claimed kernel is named too."""
     findings = answers.evidence.findings
     passed = [one for one in findings if one.probe == OTHER_INPUTS and one.outcome == "pass"]
     elsewhere = [one for one in passed if one.evidence.get("discriminating")]
-    return _verdict(
-        name,
-        answers,
+    return Words(
         reasons=(
             *answers.task.reasons,
             *(f"the claimed kernel where it can tell: {one.summary}" for one in elsewhere),
@@ -109,12 +102,10 @@ def _vacuous(name: VerdictName, answers: Answers) -> Verdict:
     )
 
 
-def _undecided(name: VerdictName, answers: Answers) -> Verdict:
+def _undecided(answers: Answers) -> Words:
     lacking = answers.missing or answers.ratio.reasons
     misread = any(OWN_REFERENCE in text for text in lacking)
-    return _verdict(
-        name,
-        answers,
+    return Words(
         reasons=(OWN_REFERENCE if misread else NOT_ENOUGH, *_proved_beside(answers)),
         confidence="low",
         confidence_reason="something needed for a verdict is missing",
@@ -129,7 +120,7 @@ def _proved_beside(answers: Answers) -> tuple[str, ...]:
     return tuple(f"proved, whatever is missing: {causes.reason(members)}" for members in causes.causes(found))
 
 
-def _mistimed(name: VerdictName, answers: Answers) -> Verdict:
+def _mistimed(answers: Answers) -> Words:
     """A right result beside a time that is not the time of its work."""
     found = answers.evidence.findings
     proved = {one.probe for one in found if one.fails_kernel}
@@ -137,9 +128,7 @@ def _mistimed(name: VerdictName, answers: Answers) -> Verdict:
     why, scope = MISTIMED[kind]
     record = answers.evidence.record
     gpus = dict.fromkeys(one.target for one in record.findings if is_impossible(record, one))
-    return _verdict(
-        name,
-        answers,
+    return Words(
         reasons=answers.ratio.reasons,
         root_cause=root_cause(record, found) if kind in ("late_writes", "current_stream") else None,
         confidence="medium",
@@ -148,12 +137,10 @@ def _mistimed(name: VerdictName, answers: Answers) -> Verdict:
     )
 
 
-def _of_ratio(name: VerdictName, answers: Answers) -> Verdict:
+def _of_ratio(answers: Answers) -> Words:
     record, of_others = answers.evidence.record, answers.ratio.state == "not its own"
     shape = "the shape of the finding" if of_others else "the claimed shape"
-    return _verdict(
-        name,
-        answers,
+    return Words(
         reasons=(*answers.ratio.reasons, *answers.result.reasons),
         confidence="medium",
         confidence_reason="the result is right, and none of the source's kernels produced it"
@@ -165,10 +152,8 @@ def _of_ratio(name: VerdictName, answers: Answers) -> Verdict:
     )
 
 
-def _no_defect(name: VerdictName, answers: Answers) -> Verdict:
-    return _verdict(
-        name,
-        answers,
+def _no_defect(answers: Answers) -> Words:
+    return Words(
         reasons=("right in every question that was asked", *answers.result.reasons),
         confidence="medium",
         confidence_reason="every question that must be answered was; a test is no proof",
@@ -180,8 +165,7 @@ def _no_defect(name: VerdictName, answers: Answers) -> Verdict:
 def _unread(findings: Sequence[Finding]) -> str | None:
     """Inputs that the result does not follow, as the cause where nothing else shows one."""
     dead = next((one for one in findings if one.probe == DEAD_INPUTS and one.fails_kernel), None)
-    result = dead.evidence.get("inputs") if dead else None
-    inputs = [one for one in result if isinstance(one, dict)] if isinstance(result, list) else []
+    inputs = objects(dead.evidence.get("inputs")) if dead else []
     names = [NAMED.sub(r"input \1 (\2)", str(one["input"])) for one in inputs if one.get("right") is False]
     return f"The result does not follow {', '.join(names)}." if names else None
 
@@ -210,7 +194,7 @@ MISTIMED = {
     ),
 }
 """Why the confidence is what it is, and the scope, by the probe that shows it; the first that does decides."""
-WORDS: dict[VerdictName, Callable[[VerdictName, Answers], Verdict]] = {
+WORDS: dict[VerdictName, Callable[[Answers], Words]] = {
     **dict.fromkeys(("wrong", "cannot be built", "undefined", "reduced precision"), _failed),
     "vacuous": _vacuous,
     "undecided": _undecided,

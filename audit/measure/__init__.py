@@ -1,14 +1,12 @@
 """The measure stage: raw samples of times on a real GPU, and what is derived from them. An emulated device has none."""
 
 from audit.measure.comparison import Comparison, compared, strongest, wrong_baselines
-from audit.measure.protocols import DO_BENCH, DO_BENCH_OF_MEAN, HOST_CLOCK, OURS
+from audit.measure.protocols import DO_BENCH, OURS
 from audit.measure.samples import median_ms, speedup
 from audit.measure.timing import Session, Times, times
 
 __all__ = [
     "DO_BENCH",
-    "DO_BENCH_OF_MEAN",
-    "HOST_CLOCK",
     "OURS",
     "Comparison",
     "Session",

@@ -10,8 +10,8 @@ from pydantic import JsonValue
 
 from audit.build.cuda.gpu import SLOWED_BY, GpuState
 from audit.measure.comparison import control
-from audit.measure.protocols import ALONE, ALONE_HOT, DO_BENCH, READ, SEEN
-from audit.measure.samples import clocks_disagree, found, median_ms, profile_disagrees, series
+from audit.measure.protocols import ALONE, ALONE_HOT, BUSY, DO_BENCH, HOST_CLOCK, READ, SEEN, SPAN
+from audit.measure.samples import found, median_ms, series
 from audit.measure.statistics import order_effect
 from audit.model import Finding, Measurement
 from audit.model.gpus import at_hand, table
@@ -20,13 +20,23 @@ SAME_TWICE = "same_twice"
 FLUSH = "l2_flush"
 ORDER = "order_effect"
 FLOOR_HERE = "floor_here"
+CLOCKS = "clocks"
+TIMING = "timing"
 KEPT_BY_CONTENT = "kept_by_content"
+DRIFT = 0.05
+"""Relative span of the SM clock past which it is said that the clock drifted."""
+TOLD_ROWS = 40
 CONTRAST = 1.1
 """A part of the L2 cache must take this factor longer to read after a flush than before one."""
 SEEN_SHARE, SEEN_MS = 0.6, 0.01
 """A result is kept where a content just seen takes less than this share of a new one's time, and so much less."""
 ORDER_BOUND = 0.05
 """A median may differ by this much between the later and the earlier places of a block."""
+DISAGREEMENT, SLACK_MS = 1.25, 0.05
+"""Two clocks disagree where one says more than this factor of the other and this many milliseconds more: a launch and
+the waiting for it cost the host's clock some 0.03 ms."""
+OUTSIDE_PROFILE, PROFILE_SLACK_MS = 0.1, 0.02
+"""Events must say no less than the profiler saw kernels run, and no more than its span, but for these."""
 DO_BENCH_SHARE, DO_BENCH_MS = 0.05, 0.001
 """Medians of do_bench and of the blocks may differ by this share and by a step of the events' clock."""
 
@@ -69,10 +79,9 @@ def flush(measurements: Sequence[Measurement], *, target: str) -> Finding | None
 
 def by_host_clock(measurements: Sequence[Measurement], name: str) -> Finding | None:
     """A hint if a host clock saw much more than CUDA events did, as with work on a stream they do not watch."""
-    clocks = clocks_disagree(measurements, name)
-    if clocks is None:
+    events, host = median_ms(measurements, name), median_ms(measurements, name, HOST_CLOCK)
+    if events is None or host is None or host <= DISAGREEMENT * events + SLACK_MS:
         return None
-    events, host = clocks
     text = f"CUDA events say {events:.4g} ms, a synchronised host clock {host:.4g} ms"
     text += ": work escapes the events, or others had the GPU in between"
     return _finding(TIMING, name, False, text, {"events_ms": events, "host_ms": host})
@@ -88,17 +97,18 @@ def by_contents(measurements: Sequence[Measurement], name: str) -> Finding | Non
     return _finding(KEPT_BY_CONTENT, name, False, text, {"new_ms": new, "seen_ms": seen})
 
 
-UNSEEN = ": work ran that events do not see, or others had the GPU in between"
-
-
 def by_profiler(measurements: Sequence[Measurement], name: str) -> Finding | None:
     """A hint if CUDA events lie outside what the profiler saw of the call's kernels."""
-    clocks = profile_disagrees(measurements, name)
-    if clocks is None:
+    events = median_ms(measurements, name)
+    busy, span = median_ms(measurements, name, BUSY), median_ms(measurements, name, SPAN)
+    if events is None or busy is None or span is None:
         return None
-    events, busy, span = clocks
+    low, high = busy * (1 - OUTSIDE_PROFILE) - PROFILE_SLACK_MS, span * (1 + OUTSIDE_PROFILE) + PROFILE_SLACK_MS
+    if low <= events <= high:
+        return None
     text = f"CUDA events say {events:.4g} ms; the profiler saw kernels busy for {busy:.4g} ms within {span:.4g} ms"
-    text += ": the host's launches are part of the time" if events > span else UNSEEN
+    unseen = ": work ran that events do not see, or others had the GPU in between"
+    text += ": the host's launches are part of the time" if events > span else unseen
     return _finding(TIMING, name, False, text, {"events_ms": events, "busy_ms": busy, "span_ms": span})
 
 
@@ -125,11 +135,10 @@ def by_order(measurements: Sequence[Measurement], name: str) -> Finding | None:
 def floor_here(gpu: str, cost: dict[str, float]) -> Finding:
     """The floors of the GPU at hand for the claimed shape; a skip where the table does not have it."""
     chip = at_hand(gpu)
-    if chip is None:
-        text = f"{gpu}: no data-sheet rates for this GPU, so no floor (known: {', '.join(table())})"
-        return Finding(probe=FLOOR_HERE, target=gpu, outcome="skip", summary=text, evidence={**cost})
-    if not any(cost.values()):
+    if chip is None or not any(cost.values()):
         text = f"{gpu}: reference.py states no least work, so there is no floor"
+        if chip is None:
+            text = f"{gpu}: no data-sheet rates for this GPU, so no floor (known: {', '.join(table())})"
         return Finding(probe=FLOOR_HERE, target=gpu, outcome="skip", summary=text, evidence={**cost})
     memory_ms = chip.memory_ms(cost["bytes"])
     numbers: dict[str, JsonValue] = {
@@ -162,15 +171,10 @@ def session_summary(events: Sequence[dict[str, Any]], *, name: str, target: str,
 
 
 def _finding(probe: str, target: str, passed: bool, text: str, evidence: dict[str, JsonValue]) -> Finding:
-    fields = {"probe": probe, "target": target, "outcome": "pass" if passed else "fail", "summary": text}
-    return Finding.model_validate(fields | {"grade": None if passed else "hint", "evidence": evidence})
-
-
-CLOCKS = "clocks"
-TIMING = "timing"
-DRIFT = 0.05
-"""Relative span of the SM clock past which it is said that the clock drifted."""
-TOLD_ROWS = 40
+    """A pass, or a failure that is a hint."""
+    if passed:
+        return Finding(probe=probe, target=target, outcome="pass", summary=text, evidence=evidence)
+    return Finding(probe=probe, target=target, outcome="fail", grade="hint", summary=text, evidence=evidence)
 
 
 @dataclass(frozen=True)
@@ -206,9 +210,7 @@ def clocks(watched: Sequence[Watched], *, target: str) -> Finding:
     text = f"{span} in {len(states)} readings; slowed by {', '.join(reasons) or 'nothing'}"
     text += "; the clock drifted, and only ratios within a block are free of it" if drifted else ""
     text += f"; up to {others} processes had a context on this GPU" if others > 1 else ""
-    outcome, grade = ("fail", "hint") if reasons or drifted else ("pass", None)
-    fields = {"probe": CLOCKS, "target": target, "outcome": outcome, "grade": grade, "summary": text}
-    return Finding.model_validate(fields | {"evidence": {"readings": _rows(watched)}})
+    return _finding(CLOCKS, target, not (reasons or drifted), text, {"readings": _rows(watched)})
 
 
 def not_timed(what: str, why: str) -> Finding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from audit.measure.protocols import OURS
@@ -40,18 +40,17 @@ class Comparison:
         return text + (f"; inconclusive: {self.doubt}" if self.doubt else "")
 
 
-def compared(measurements: Iterable[Measurement], variant: str, baseline: str) -> Comparison | None:
+def compared(measurements: Sequence[Measurement], variant: str, baseline: str) -> Comparison | None:
     """The comparison from the last session that has both; None without one."""
-    known = tuple(measurements)
-    both = ratio_to(known, variant, baseline)
+    both = ratio_to(measurements, variant, baseline)
     if both is None:
         return None
     value, session = both
-    return Comparison(baseline, value, value.doubt or control_doubt(known, session))
+    return Comparison(baseline, value, value.doubt or control_doubt(measurements, session))
 
 
 def strongest(
-    measurements: Iterable[Measurement],
+    measurements: Sequence[Measurement],
     precision: str,
     *,
     wrong: frozenset[str] = frozenset(),
@@ -70,18 +69,17 @@ def strongest(
 
 
 def baselines_ms(
-    measurements: Iterable[Measurement],
+    measurements: Sequence[Measurement],
     precision: str,
     *,
     wrong: frozenset[str] = frozenset(),
     beside: str | None = None,
 ) -> dict[str, float]:
     """The median of each baseline that `strongest` chooses from, in milliseconds."""
-    known = tuple(measurements)
-    names = dict.fromkeys(one.variant for one in known if one.variant.startswith(PREFIX))
-    timed = {name: median_ms(known, name) for name in names if name not in wrong}
+    names = dict.fromkeys(one.variant for one in measurements if one.variant.startswith(PREFIX))
+    timed = {name: median_ms(measurements, name) for name in names if name not in wrong}
     fit = {name: ms for name, ms in timed.items() if ms is not None and _rank(precision_of(name)) >= _rank(precision)}
-    shared = {name: ms for name, ms in fit.items() if beside and ratio_to(known, beside, name)}
+    shared = {name: ms for name, ms in fit.items() if beside and ratio_to(measurements, beside, name)}
     return shared or fit
 
 
@@ -107,15 +105,17 @@ def control(measurements: Iterable[Measurement], session: str) -> tuple[str, Rat
     return None
 
 
-def control_doubt(measurements: Iterable[Measurement], session: str) -> str | None:
+def control_doubt(measurements: Sequence[Measurement], session: str) -> str | None:
     """Why a session's ratios are not to be trusted: the callable timed twice did not come out as the same."""
-    known = tuple(measurements)
-    twice = control(known, session)
-    if twice is None and any((one.session, one.protocol) == (session, OURS) and AGAIN in one.variant for one in known):
-        return "the first time of the callable timed twice is contradicted by another clock"
-    if twice is None or twice[1].word == "same":
+    twice = control(measurements, session)
+    if twice is None:
+        again = (one for one in measurements if AGAIN in one.variant)
+        if any((one.session, one.protocol) == (session, OURS) for one in again):
+            return "the first time of the callable timed twice is contradicted by another clock"
         return None
     name, value = twice
+    if value.word == "same":
+        return None
     return f"{name} timed twice in the session came out as {value.word} ({value.value:.3f}x), not as the same"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -43,18 +43,13 @@ def verified(events: Sequence[dict[str, Any]], cases: Sequence[Case], claim: Cla
     return [*found, *(channel.finding(name, seen) for name, seen in violations.items())]
 
 
-def tolerances(claim: Claim) -> Callable[[str], Tolerance]:
+def tolerance_of(claim: Claim, name: str) -> Tolerance:
     """The tolerance of a callable by its name; a baseline that rounds has the widest of the variants that do."""
-    by_name: Mapping[str, Tolerance] = {variant.name: claim.tolerance_of(variant) for variant in claim.variant}
-
-    def of(name: str) -> Tolerance:
-        if not name.startswith(PREFIX):
-            return by_name.get(name, claim.tolerance)
-        rank = RANKS[precision_of(name)]
-        same = [claim.tolerance_of(one) for one in claim.variant if RANKS[one.precision] == rank < RANKS["fp32"]]
-        return max(same, key=lambda one: one.relative, default=claim.tolerance)
-
-    return of
+    if not name.startswith(PREFIX):
+        return next((claim.tolerance_of(one) for one in claim.variant if one.name == name), claim.tolerance)
+    rank = RANKS[precision_of(name)]
+    same = [claim.tolerance_of(one) for one in claim.variant if RANKS[one.precision] == rank < RANKS["fp32"]]
+    return max(same, key=lambda one: one.relative, default=claim.tolerance)
 
 
 def _compared(
@@ -74,7 +69,7 @@ def _compared(
     except SessionBroken as seen:
         return str(seen)
     right = Right(want, case.dtype, tuple(also), _kept_of(case, event["rows"]))
-    return compare(got, right, tolerances(claim)(event["variant"]), least_scale=case.least(0.0))
+    return compare(got, right, tolerance_of(claim, event["variant"]), least_scale=case.least(0.0))
 
 
 def _kept_of(case: Case, rows: Sequence[int] | None) -> tuple[Output, ...]:

@@ -79,27 +79,21 @@ def ahead(process: Workers | SharedProcess, *, reference: Path, shape: Shape, in
     """
     store = _store(reference, shape)
     with place(process, scratch=inputs.parent) as (results, caches):
-        return _compiled(process, reference, inputs, store=store, results=results, caches=caches)
-
-
-def _compiled(
-    process: Workers | SharedProcess, reference: Path, inputs: Path, *, store: Path, results: Path, caches: Path
-) -> Ready:
-    request = Compiled(
-        reference=reference,
-        inputs=(inputs,),
-        compiled=AHEAD,
-        compile_workers=1 if is_whole(store) else machine.jobs(),
-        inductor=brought(store, caches),
-        folder=results,
-        caches=caches,
-    )
-    reply = process.call(request, limit_s=COMPILE_LIMIT_S)
-    names = tuple(event["loaded"] for event in reply.events if "loaded" in event)
+        request = Compiled(
+            reference=reference,
+            inputs=(inputs,),
+            compiled=AHEAD,
+            compile_workers=1 if is_whole(store) else machine.jobs(),
+            inductor=brought(store, caches),
+            folder=results,
+            caches=caches,
+        )
+        reply = process.call(request, limit_s=COMPILE_LIMIT_S)
+        names = tuple(event["loaded"] for event in reply.events if "loaded" in event)
+        missing = [name for name in AHEAD if name not in names]
+        if not missing:
+            keep(caches, store)
     reasons = {event["failed"]: event["why"] for event in reply.events if "failed" in event}
-    missing = [name for name in AHEAD if name not in names]
-    if not missing:
-        keep(caches, store)
     ended = f"{reply.ending}: {reply.detail}"
     return Ready(names, tuple(not_timed(f"baseline:{name}", reasons.get(name, ended)) for name in missing), store)
 

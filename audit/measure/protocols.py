@@ -8,10 +8,10 @@ PUBLISHED_REP_MS = 10_000
 REP_MS = 300
 """What is run of the published 10 s a callable: as many samples as are kept fit into it for a short kernel."""
 
-DO_BENCH = "published: do_bench"
-DO_BENCH_OF_MEAN = f"published: do_bench of mean(), rep={PUBLISHED_REP_MS} cut to {REP_MS}"
 PUBLISHED = "published: "
 """What the names of the published protocols begin with."""
+DO_BENCH = f"{PUBLISHED}do_bench"
+DO_BENCH_OF_MEAN = f"{PUBLISHED}do_bench of mean(), rep={PUBLISHED_REP_MS} cut to {REP_MS}"
 
 OURS = "CUDA events, L2 cold, interleaved in blocks"
 HOT = "CUDA events, L2 hot, interleaved in blocks"

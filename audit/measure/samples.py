@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 from statistics import median
 from typing import Any
 
-from audit.measure.protocols import (
-    ALONE,
-    ALONE_HOT,
-    BEFORE_BLOCKS,
-    BUSY,
-    BY_HOW,
-    HOST_CLOCK,
-    OURS,
-    PUBLISHED,
-    READ,
-    SPAN,
-)
+from audit.measure.protocols import ALONE, ALONE_HOT, BEFORE_BLOCKS, BUSY, BY_HOW, OURS, PUBLISHED, READ, SPAN
 from audit.measure.statistics import Ratio, Series, ratio
 from audit.model import Measurement, Shape
 
 LEAST_MS = 1e-6
 """A nanosecond: events tell half a microsecond. A time of zero is a time below this."""
-DISAGREEMENT = 1.25
-SLACK_MS = 0.05
-"""Two clocks disagree where one says more than this factor of the other and this many milliseconds more: a launch and
-the waiting for it cost the host's clock some 0.03 ms."""
-OUTSIDE_PROFILE = 0.1
-PROFILE_SLACK_MS = 0.02
-"""Events must say no less than the profiler saw kernels run, and no more than its span, but for these."""
 
 
 def found(measurements: Iterable[Measurement], variant: str, protocol: str = OURS) -> tuple[Measurement, ...]:
@@ -47,18 +29,17 @@ def median_ms(measurements: Iterable[Measurement], variant: str, protocol: str =
 
 
 def ratio_to(
-    measurements: Iterable[Measurement], variant: str, baseline: str, protocol: str = OURS
+    measurements: Sequence[Measurement], variant: str, baseline: str, protocol: str = OURS
 ) -> tuple[Ratio, str] | None:
     """The baseline's median over the variant's, from the last session that has both, and that session's name."""
-    known = tuple(measurements)
-    theirs = {one.session: one for one in found(known, baseline, protocol)}
-    both = [one for one in found(known, variant, protocol) if one.session in theirs]
+    theirs = {one.session: one for one in found(measurements, baseline, protocol)}
+    both = [one for one in found(measurements, variant, protocol) if one.session in theirs]
     if not both:
         return None
     return ratio(series(both[-1]), series(theirs[both[-1].session])), both[-1].session
 
 
-def speedup(measurements: Iterable[Measurement], variant: str, baseline: str, protocol: str = OURS) -> float | None:
+def speedup(measurements: Sequence[Measurement], variant: str, baseline: str, protocol: str = OURS) -> float | None:
     """Median baseline time over median time of the variant in one session; None where either is missing."""
     compared = ratio_to(measurements, variant, baseline, protocol)
     return None if compared is None else compared[0].value
@@ -67,25 +48,6 @@ def speedup(measurements: Iterable[Measurement], variant: str, baseline: str, pr
 def series(one: Measurement) -> Series:
     """The samples as the statistics take them; one below what a clock can tell stands for just that."""
     return Series(tuple(max(sample, LEAST_MS) for sample in one.samples_ms), one.blocks, one.positions)
-
-
-def clocks_disagree(measurements: Iterable[Measurement], variant: str) -> tuple[float, float] | None:
-    """Medians (events, host) if the host clock saw much more than the events did: work the events did not watch."""
-    known = tuple(measurements)
-    events, host = median_ms(known, variant), median_ms(known, variant, HOST_CLOCK)
-    if events is None or host is None:
-        return None
-    return (events, host) if host > DISAGREEMENT * events + SLACK_MS else None
-
-
-def profile_disagrees(measurements: Iterable[Measurement], variant: str) -> tuple[float, float, float] | None:
-    """Medians (events, busy, span) if events lie outside what the profiler saw between kernels' starts and ends."""
-    known = tuple(measurements)
-    events, busy, span = (median_ms(known, variant, protocol) for protocol in (OURS, BUSY, SPAN))
-    if events is None or busy is None or span is None:
-        return None
-    low, high = busy * (1 - OUTSIDE_PROFILE) - PROFILE_SLACK_MS, span * (1 + OUTSIDE_PROFILE) + PROFILE_SLACK_MS
-    return None if low <= events <= high else (events, busy, span)
 
 
 def measurements_of(events: Iterable[dict[str, Any]], *, session: str, shape: Shape) -> list[Measurement]:
@@ -131,17 +93,16 @@ SPLIT_PRODUCTS = 3
 """Products of fp16 parts that one product of split numbers takes."""
 
 
-def rate(measurements: Iterable[Measurement], name: str) -> float | None:
+def rate(measurements: Sequence[Measurement], name: str) -> float | None:
     """Bytes moved or operations done in a millisecond; None where it was not measured."""
-    known = tuple(measurements)
-    timings, ms = found(known, name, ALONE), median_ms(known, name, ALONE)
-    if not timings or not ms:
+    timings, ms = found(measurements, name, ALONE), median_ms(measurements, name, ALONE)
+    if not ms:
         return None
     sizes = timings[-1].shape
     return (sizes["bytes"] if name == COPY else 2.0 * prod(sizes.values())) / ms
 
 
-def least_ms(measurements: Iterable[Measurement], cost: Mapping[str, float], precision: str) -> float | None:
+def least_ms(measurements: Sequence[Measurement], cost: Mapping[str, float], precision: str) -> float | None:
     """The time of that work at the rates reached by products of that precision and by a copy; None where unknown.
 
     Args:
@@ -149,9 +110,8 @@ def least_ms(measurements: Iterable[Measurement], cost: Mapping[str, float], pre
         cost: `flops` and `bytes` of the work.
         precision: of the products; `split_fp16` takes three of fp16.
     """
-    known = tuple(measurements)
     each, times = ("fp16", SPLIT_PRODUCTS) if precision == "split_fp16" else (precision, 1)
-    copied, computed = rate(known, COPY), rate(known, f"{CEILING}{PRODUCTS[each]}")
+    copied, computed = rate(measurements, COPY), rate(measurements, f"{CEILING}{PRODUCTS[each]}")
     if copied is None or computed is None:
         return None
     return max(times * cost["flops"] / computed, cost["bytes"] / copied)

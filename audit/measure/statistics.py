@@ -89,10 +89,7 @@ def ratio(ours: Series, theirs: Series) -> Ratio:
     if len(common) < LEAST_BLOCKS:
         return Ratio(value, None, None, len(common))
     counts = _draws(len(common))
-    resampled = _medians(theirs, common, counts) / _medians(ours, common, counts)
-    tail = 50 * (1 - LEVEL)
-    low, high = np.percentile(resampled, [tail, 100 - tail])
-    return Ratio(value, float(low), float(high), len(common))
+    return Ratio(value, *_bounds(_medians(theirs, common, counts) / _medians(ours, common, counts)), len(common))
 
 
 @lru_cache(maxsize=1024)
@@ -101,9 +98,7 @@ def interval(series: Series) -> tuple[float, float] | None:
     blocks = sorted(set(series.blocks))
     if len(blocks) < LEAST_BLOCKS:
         return None
-    tail = 50 * (1 - LEVEL)
-    low, high = np.percentile(_medians(series, blocks, _draws(len(blocks))), [tail, 100 - tail])
-    return float(low), float(high)
+    return _bounds(_medians(series, blocks, _draws(len(blocks))))
 
 
 def order_effect(series: Series) -> float | None:
@@ -133,6 +128,12 @@ def _draws(blocks: int) -> npt.NDArray[np.int32]:
     counts = np.zeros((RESAMPLES, blocks), dtype=np.int32)
     np.add.at(counts, (np.arange(RESAMPLES)[:, None], drawn), 1)
     return counts
+
+
+def _bounds(resampled: Floats) -> tuple[float, float]:
+    tail = 50 * (1 - LEVEL)
+    low, high = np.percentile(resampled, [tail, 100 - tail])
+    return float(low), float(high)
 
 
 def _medians(series: Series, blocks: list[int], counts: npt.NDArray[np.int32]) -> Floats:

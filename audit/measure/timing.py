@@ -12,7 +12,7 @@ from audit.build.device import BuiltVariant
 from audit.measure import checks, independent_clock, prepared, protocols
 from audit.measure.checks import Watched, clocks, not_timed, watched_blocks
 from audit.measure.comparison import PREFIX, RANKS, baselines_ms
-from audit.measure.outputs import every_call, tolerances, verified
+from audit.measure.outputs import every_call, tolerance_of, verified
 from audit.measure.prepared import second_case
 from audit.measure.protocols import OUTSIDE
 from audit.measure.samples import measurements_of, median_ms
@@ -47,12 +47,10 @@ class Times:
 class Session:
     """What timing needs of an audit: the claim, its `reference.py`, the case of the claimed shape and the workers.
 
-    `say` takes one line for people after each timing. `others` are more cases of the same shape, through which the
-    inputs rotate; `prepare` makes one where there is none. `seed` decides the orders and which outputs are kept.
+    `say` takes one line for people after each timing. `seed` decides the orders and which outputs are kept.
     `rounds` is the least number of blocks, where the session's own is not meant.
     `ready` are the compiled baselines made ahead; None has `prepare` make them. `process` runs what `prepare`
-    does and then the ladder; without it each has a fresh one, and loads the compiler anew. `known` are measurements of
-    earlier calls.
+    does and then the ladder; without it each has a fresh one, and loads the compiler anew.
     """
 
     claim: Claim
@@ -60,12 +58,14 @@ class Session:
     case: Case
     workers: Workers
     say: Callable[[str], None]
-    others: tuple[Case, ...] = ()
     seed: int = 0
     rounds: int | None = None
     ready: prepared.Ready | None = None
     process: SharedProcess | None = None
+    _others: tuple[Case, ...] = ()
+    """More cases of the same shape, through which the inputs rotate."""
     known: tuple[Measurement, ...] = ()
+    """Measurements of earlier calls."""
     _measurements: list[Measurement] = field(default_factory=list)
     _findings: list[Finding] = field(default_factory=list)
     _watched: list[Watched] = field(default_factory=list)
@@ -84,12 +84,12 @@ class Session:
 
     def rotate(self) -> None:
         """Makes the second set of inputs where there is none."""
-        if not self.others:
+        if not self._others:
             folder = Path(tempfile.mkdtemp(dir=self.case.inputs.parent))
             made = second_case(
                 self.workers, reference=self.reference, like=self.case, seed=self.seed + 1, folder=folder
             )
-            self.others = () if made is None else (made,)
+            self._others = () if made is None else (made,)
 
     def interleaved(self, name: str, built: Mapping[str, BuiltVariant], *, baselines: Collection[str] | None) -> None:
         """One session of those variants and baselines (None: all there are); all of the variants passed.
@@ -130,7 +130,7 @@ class Session:
                 baseline=name.removeprefix(PREFIX) if ours else None,
                 calls=independent_clock.calls(reported_ms or 0.0),
                 seed=self.seed,
-                inputs=tuple(case.inputs for case in (self.case, *self.others)),
+                inputs=tuple(case.inputs for case in (self.case, *self._others)),
                 folder=results,
                 caches=caches,
                 inductor=prepared.brought(self.ready.store if self.ready else None, caches),
@@ -171,16 +171,16 @@ class Session:
         # The profiler, which a session ends with, stays in its process: no second session is held there.
         process = self.process if name == LADDER and self.process else self.workers
         with prepared.place(process, scratch=self.case.inputs.parent) as (folder, caches):
-            store, held = self.ready.store if self.ready else None, tolerances(self.claim)
-            cases = [self.case, *self.others]
+            store = self.ready.store if self.ready else None
+            cases = [self.case, *self._others]
             request = timing_requests.Interleaved(
                 reference=self.reference,
                 entry=self.claim.entry,
                 variants=tuple(
-                    _loadable(variant, build, caches, relative=held(variant).relative)
+                    _loadable(variant, build, caches, relative=tolerance_of(self.claim, variant).relative)
                     for variant, build in built.items()
                 ),
-                relative={one: held(f"{PREFIX}{EAGER}_{one}").relative for one in RANKS},
+                relative={one: tolerance_of(self.claim, f"{PREFIX}{EAGER}_{one}").relative for one in RANKS},
                 baselines=None if baselines is None else tuple(one for one in baselines if one not in ready),
                 compiled=tuple(ready),
                 inputs=tuple(case.inputs for case in cases),
@@ -210,17 +210,13 @@ class Session:
         """Samples, and what failed or speaks against them; says one line."""
         self._measurements += measurements_of(reply.events, session=session, shape=self.case.shape)
         if reply.ending == "protocol violation":
-            self._findings.append(channel.finding(self._suspect(what), [reply.detail]))
+            claimed = self.claim.claimed  # the only untrusted code
+            self._findings.append(channel.finding(claimed.name if claimed else what, [reply.detail]))
         self._findings += [not_timed(event["failed"], event["why"]) for event in reply.events if "failed" in event]
         if not reply.finished:
             self._findings.append(not_timed(what, f"{reply.ending}: {reply.detail}"))
         timed = {event["variant"] for event in reply.events if "samples_ms" in event}
         self.say(f"{what}: {len(timed)} callables timed" + ("" if reply.finished else f", then {reply.ending}"))
-
-    def _suspect(self, what: str) -> str:
-        """The variant that a protocol violation is reported about: the claimed kernel, the only untrusted code."""
-        claimed = self.claim.claimed
-        return claimed.name if claimed is not None else what
 
     def _about(self, reply: Reply, session: str) -> None:
         """Findings about a whole session."""

@@ -5,7 +5,6 @@ from audit.model.finding import Finding, Grade, Outcome
 from audit.model.generated import Change, GeneratedRepair
 from audit.model.record import (
     SCHEMA,
-    Answer,
     AuditedClaim,
     BuildNote,
     Device,
@@ -26,7 +25,6 @@ from audit.model.record import (
 
 __all__ = [
     "SCHEMA",
-    "Answer",
     "AuditedClaim",
     "BuildNote",
     "Change",

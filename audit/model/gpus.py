@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from functools import cache
@@ -50,7 +49,7 @@ class Gpu(Frozen):
 def table() -> dict[str, Gpu]:
     """Return every GPU of `gpus.toml` by name."""
     entries = tomllib.loads(Path(__file__).with_name("gpus.toml").read_text(encoding="utf-8"))
-    return {name: Gpu.model_validate_json(json.dumps(entry)) for name, entry in entries.items()}
+    return {name: Gpu.model_validate(entry, strict=False) for name, entry in entries.items()}
 
 
 def names_in(device: str) -> frozenset[str]:

@@ -49,6 +49,7 @@ VerdictName = Literal[
 ]
 ResultState = Literal["right", "wrong", "cannot be built", "undefined", "reduced precision", "open"]
 TaskState = Literal["can tell", "only at other inputs", "cannot tell", "open"]
+RungState = Literal["passed", "failed", "undefined", "undecided"]
 RatioState = Literal["reached", "not reached", "weak baseline", "not its own", "mistimed", "open", "not measured"]
 
 
@@ -164,7 +165,7 @@ class Rung(Frozen):
     role: str
     technique: str
     precision: str
-    state: Literal["passed", "failed", "undefined", "undecided"]
+    state: RungState
     reason: str
     median_ms: float | None = None
 
@@ -246,6 +247,16 @@ class Record(Frozen):
     ladder: tuple[Rung, ...] = ()
     generated: tuple[GeneratedRepair, ...] = Field(default=(), max_length=MOST_REPAIRS)
     verdict: Verdict = Verdict(name="incomplete", reasons=("the audit has not finished",))
+
+    def rung(self, variant: str) -> Rung | None:
+        """The place of that variant on the ladder."""
+        return next((one for one in self.ladder if one.variant == variant), None)
+
+    @property
+    def claimed_name(self) -> str | None:
+        """The name of the claimed variant, which findings about it have as their target."""
+        claimed = self.claim.statement.claimed
+        return None if claimed is None else claimed.name
 
     @model_validator(mode="after")
     def _of_a_size_that_an_audit_has(self) -> Record:

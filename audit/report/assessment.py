@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from audit.judge.answers import FLOOR
-from audit.judge.causes import causes, led, read_in_source
+from audit.judge.causes import causes, led, read_in_source, shape_of
 from audit.judge.evidence import CORRECTNESS
 from audit.model import Finding, Record
 from audit.report import evidence
@@ -91,7 +91,7 @@ def _published(record: Record) -> list[str]:
 def _repairs(record: Record) -> list[str]:
     passed = [rung for rung in record.ladder if rung.state == "passed"]
     names = [rung.variant for rung in passed if rung.role in ("ablation", "repair")]
-    if not names or evidence.claimed_name(record) in {rung.variant for rung in passed}:
+    if not names or record.claimed_name in {rung.variant for rung in passed}:
         return []
     return [message("strengths.repairs", count=number(len(names)), variants=joined("comma", names[:MOST]))]
 
@@ -128,7 +128,7 @@ def _coverage(finding: Finding) -> str | None:
     if rows is None or written is None or rows == written:
         return None
     text = count_of(written, rows, form="questions.coverage")
-    sizes = evidence.size(finding)
+    sizes = shape_of(finding)
     return message("questions.coverage_at", shape=shape(sizes), question=text) if sizes else text
 
 

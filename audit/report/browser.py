@@ -47,7 +47,6 @@ def needed() -> str:
 
 def options(profile: Path) -> list[str]:
     """Return the options of a headless start: a profile of its own, no network, no sandbox for root."""
-    root = hasattr(os, "geteuid") and os.geteuid() == 0
     return [
         "--headless=new",
         "--disable-gpu",
@@ -57,7 +56,7 @@ def options(profile: Path) -> list[str]:
         "--no-first-run",
         "--hide-scrollbars",
         f"--user-data-dir={profile}",
-        *(["--no-sandbox"] if root else []),
+        *(["--no-sandbox"] if os.geteuid() == 0 else []),
     ]
 
 

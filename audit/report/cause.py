@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from audit.judge import AblationRow, ablation_table
 from audit.judge.causes import read_in_source
-from audit.judge.evidence import deciding
 from audit.judge.ladder import rungs
 from audit.model import Record, Rung
 from audit.model.generated import FOLDER
-from audit.report import evidence
+from audit.report import evidence, sizes
 from audit.report.messages import Recorded, headings, joined, message
 from audit.report.quantities import NONE, number, sentence
-from audit.report.sizes import SWEEP
 from audit.report.tables import with_difference
 from audit.report.view import Code, Figure, Section, Table
 
@@ -44,22 +42,22 @@ def _failed(record: Record, row: AblationRow) -> str:
     """Return the questions that a variant failed; those without an answer leave it undecided."""
     if row.right:
         return NONE
-    about = deciding(one for one in record.findings if one.target == row.variant)
-    failed = dict.fromkeys(one.probe for one in about if one.fails_kernel or one.grade == "undefined")
+    failed = evidence.failed_questions(record, row.variant)
     return joined("comma", map(evidence.title, failed)) if failed else message("state.undecided")
 
 
 def lines(record: Record) -> tuple[str, ...]:
     """Return what stands on a line of the source and agrees with a failure that was proved, or with the sizes."""
     claimed = record.claim.statement.claimed
+    if claimed is None:
+        return ()
     shown = [
-        message("cause.line", file=claimed.file if claimed else "", line=number(hint.line or 0),
+        message("cause.line", file=claimed.file, line=number(hint.line or 0),
                 hint=Recorded(hint.summary), question=evidence.title(failure.probe))
         for hint, failure in read_in_source(record)
     ]  # fmt: skip
-    sweep = evidence.find(record, SWEEP, evidence.claimed_name(record))
-    ruled = sweep is not None and sweep.outcome == "fail" and sweep.evidence.get("rule")
-    if claimed and sweep and ruled and sweep.line:
+    sweep = sizes.swept(record)
+    if sweep and sweep.outcome == "fail" and sweep.evidence.get("rule") and sweep.line:
         summary = sentence(sweep.summary)
         shown.append(message("cause.sizes", file=claimed.file, line=number(sweep.line), summary=summary))
     return tuple(shown)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from audit.judge.causes import LABEL, SIZE
+from audit.judge.causes import labelled, shape_of
 from audit.judge.evidence import deciding
 from audit.model import Finding, Record, Shape
 from audit.report import evidence
@@ -44,10 +44,8 @@ def _kinds(record: Record, finding: Finding) -> str:
 
 def apart(finding: Finding) -> tuple[str, Shape | None]:
     """Return the sentence of a finding without the shape that it begins with, and the shape that it speaks of."""
-    label = LABEL.match(finding.summary)
-    if not label:
-        return finding.summary, evidence.size(finding)
-    return finding.summary[label.end() + 2 :], {name: int(size) for name, size in SIZE.findall(label[0])}
+    sizes, left = labelled(finding.summary)
+    return (left.removeprefix(": "), sizes) if sizes else (left, shape_of(finding))
 
 
 def _deciding(record: Record) -> list[Finding]:
@@ -90,8 +88,8 @@ def result_of(record: Record, finding: Finding) -> Message:
 def _why(finding: Finding) -> str:
     """Return why there is no answer, without the shape that stands inside the sentence."""
     first, _, left = finding.summary.partition(": ")
-    label = LABEL.match(left)
-    return f"{first}{left[label.end() :]}" if label else finding.summary
+    sizes, left = labelled(left)
+    return f"{first}{left}" if sizes else finding.summary
 
 
 def _unanswered(why: str, found: list[Finding]) -> tuple[str, ...]:

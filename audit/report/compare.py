@@ -9,16 +9,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from audit.claims import STATEMENT
-from audit.judge import BASELINE, baseline_of
+from audit.judge import BASELINE
 from audit.measure import compared, median_ms, speedup
 from audit.model import Finding, Record
 from audit.model.errors import BadInput
 from audit.model.gpus import names_in
-from audit.report import claimed, evidence, formats, markdown
-from audit.report.quantities import NOT_MEASURED, NOT_PUBLISHED, UNKNOWN, interval, milliseconds, ratio
+from audit.report import claimed, evidence, formats, html, markdown
+from audit.report.quantities import NOT_MEASURED, NOT_PUBLISHED, UNKNOWN, milliseconds, ratio, with_interval
 from audit.report.view import Figure, Report, Section, Table
 
-NAME = "compare"
 NOT_ASKED = "not asked"
 NO_RATIO = "none: it is wrong"
 CARRIES_OVER = (
@@ -49,7 +48,12 @@ def write(records: Sequence[Record], folder: Path) -> list[Path]:
 
     drawn = portability.draw(records)
     figures = () if drawn is None else (drawn,)
-    return formats.write(formats.page(page(records, figures), NAME), figures, folder)
+    view = page(records, figures)
+    pages = {
+        "compare.md": markdown.render(view, figures=formats.FIGURES).encode(),
+        "compare.html": html.render(view).encode(),
+    }
+    return formats.write(pages, figures, folder)
 
 
 def table(records: Sequence[Record]) -> Table:
@@ -119,10 +123,7 @@ def measured(own: Record | None, variant: str | None) -> str:
     if not passing and own.verdict.name == "wrong":
         return NO_RATIO
     found = compared(own.measurements, variant, BASELINE) if passing else None
-    if found is None:
-        return NOT_MEASURED
-    bounds = interval(found.ratio.low, found.ratio.high)
-    return f"{ratio(found.ratio.value)} ({bounds})" if bounds else ratio(found.ratio.value)
+    return NOT_MEASURED if found is None else with_interval(ratio(found.ratio.value), found.ratio.low, found.ratio.high)
 
 
 def fastest_passing(record: Record | None) -> str | None:
@@ -149,7 +150,7 @@ def _fastest_here(own: Record | None) -> tuple[str, str]:
     name = fastest_passing(own)
     if own is None or name is None:
         return NOT_MEASURED, NOT_MEASURED
-    time, gain = median_ms(own.measurements, name), speedup(own.measurements, name, baseline_of("fp32"))
+    time, gain = median_ms(own.measurements, name), speedup(own.measurements, name, BASELINE)
     return (
         NOT_MEASURED if time is None else f"{name}: {milliseconds(time)}",
         NOT_MEASURED if gain is None else ratio(gain),
@@ -164,7 +165,7 @@ def _gpus(records: Sequence[Record]) -> Table:
             *_stated(gpu, records),
             milliseconds(evidence.real(_floor(records, gpu), "matrix_unit_floor_ms"), absent=UNKNOWN),
             milliseconds(evidence.real(_floor(records, gpu), "reported_kernel_ms"), absent=NOT_PUBLISHED),
-            *(standing(own, records), measured(own, evidence.claimed_name(records[0]))),
+            *(standing(own, records), measured(own, records[0].claimed_name)),
             *(fastest_passing(own) or NOT_MEASURED, measured(own, fastest_passing(own))),
         )
         for gpu, own in places(records)

@@ -99,7 +99,6 @@ class Drawing:
 
     tall: float
     parts: tuple[Part, ...]
-    wide: float = WIDE
 
 
 @dataclass(frozen=True)
@@ -135,26 +134,26 @@ class Scale:
         return there if len(there) <= 7 else tens[:: math.ceil(len(tens) / 7)]
 
 
-def legend(entries: tuple[tuple[Paint, str, bool], ...], top: float) -> Iterator[Part]:
+def legend(entries: tuple[tuple[Paint, str, bool], ...]) -> Iterator[Part]:
     """Give a line of 18 units for each entry: its colour, its meaning, and whether the edge is dashed."""
     for place, (paint, text, dashed) in enumerate(entries):
-        middle = top + 9 + 18 * place
+        middle = 9.0 + 18 * place
         edge: Paint = "warm" if dashed else "soft"
         yield Box(0, middle - 6, 20, 12, paint, edge, dashed)
         yield Words(28, middle, text, size=SMALL, wide=WIDE - 28)
 
 
-def cross(x: float, y: float, reach: float, paint: Paint) -> Iterator[Part]:
+def cross(x: float, y: float, reach: float) -> Iterator[Part]:
     """Give a cross."""
-    yield Stroke((x - reach, y - reach), (x + reach, y + reach), paint, 2.5)
-    yield Stroke((x - reach, y + reach), (x + reach, y - reach), paint, 2.5)
+    yield Stroke((x - reach, y - reach), (x + reach, y + reach), "text", 2.5)
+    yield Stroke((x - reach, y + reach), (x + reach, y - reach), "text", 2.5)
 
 
 def _wrapped(text: str, most: float) -> Iterator[str]:
     """Give lines of at most that many usual letters, broken at blanks where there are any."""
-    line, used = "", 0.0
+    line, used, each = "", 0.0, max(1, int(most))
     for token in TOKEN.findall(text):
-        for piece in _pieces(token, most):
+        for piece in (token[start : start + each] for start in range(0, len(token), each)):
             wide = _letters(piece)
             if line and used + wide > most:
                 yield line.rstrip()
@@ -163,12 +162,6 @@ def _wrapped(text: str, most: float) -> Iterator[str]:
                 line, used = line + piece, used + wide
     if line:
         yield line.rstrip()
-
-
-def _pieces(token: str, most: float) -> Iterator[str]:
-    """Give a word in pieces that fit a line."""
-    each = max(1, int(most))
-    yield from (token[start : start + each] for start in range(0, len(token), each))
 
 
 def _letters(text: str) -> float:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import JsonValue
-
-from audit.judge.answers import FLOOR, is_impossible
-from audit.judge.causes import shape_of
-from audit.judge.evidence import deciding
+from audit.judge.answers import FLOOR, TASK, is_impossible
+from audit.judge.causes import sizes_of
+from audit.judge.evidence import deciding, deciding_about, objects
 from audit.model import Finding, Record, Shape
 from audit.report import quantities
 from audit.report.messages import Recorded, message, wordings
@@ -26,23 +24,13 @@ def title(probe: str) -> str:
     return message(key) if key in wordings() else probe
 
 
-def claimed_name(record: Record) -> str | None:
-    """Return the name of the claimed variant, which findings carry as their target."""
-    claimed = record.claim.statement.claimed
-    return None if claimed is None else claimed.name
-
-
 def of_claim(record: Record) -> list[Finding]:
-    """Return the findings about the published times, the task and the claimed kernel; none about our own variants."""
-    floors = [finding for finding in record.findings if finding.probe == "floor"]
-    name = claimed_name(record)
-    return [*floors, *blind_tasks(record), *deciding(finding for finding in record.findings if finding.target == name)]
-
-
-def device(record: Record, finding: Finding) -> str:
-    """Return the name of the device that gave an answer; empty where nothing had to run."""
-    known = (one.name for one in (record.device, *record.secondary_devices) if one.kind == finding.device)
-    return next(map(Recorded, known), "")
+    """Return the findings about the published times, about a task that cannot tell right from wrong, at its own inputs
+    or at any, and about the claimed kernel; none about our own variants."""
+    floors = [one for one in record.findings if one.probe == FLOOR]
+    tasks = deciding(one for one in record.findings if one.probe == TASK)
+    blind = [one for one in tasks if one.outcome == "fail"]
+    return [*floors, *blind, *deciding_about(record.findings, record.claimed_name)]
 
 
 def against_claim(record: Record, finding: Finding) -> bool:
@@ -50,14 +38,15 @@ def against_claim(record: Record, finding: Finding) -> bool:
     return finding.claimed and (finding.probe != FLOOR or is_impossible(record, finding))
 
 
-def blind_tasks(record: Record) -> list[Finding]:
-    """Return the findings that the task itself cannot tell right from wrong, at its own inputs or at any."""
-    return [one for one in deciding(one for one in record.findings if one.probe == "task") if one.outcome == "fail"]
+def failed_questions(record: Record, variant: str | None) -> list[str]:
+    """Return the probes that a variant failed at what the claim speaks of, or with undefined behaviour, each once."""
+    about = deciding_about(record.findings, variant)
+    return list(dict.fromkeys(one.probe for one in about if one.fails_kernel or one.grade == "undefined"))
 
 
 def find(record: Record, probe: str, target: str | None) -> Finding | None:
     """Return the last deciding finding of a probe about a target."""
-    about = deciding(finding for finding in record.findings if finding.target == target)
+    about = deciding_about(record.findings, target)
     return next((one for one in reversed(about) if one.probe == probe), None)
 
 
@@ -67,25 +56,6 @@ def real(finding: Finding | None, key: str) -> float | None:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     return value if abs(value) < LARGEST else None
-
-
-def entries(finding: Finding | None, key: str) -> list[dict[str, JsonValue]]:
-    """Return the objects in a list of the evidence; none where it is something else."""
-    values = finding.evidence.get(key) if finding else None
-    return [one for one in values if isinstance(one, dict)] if isinstance(values, list) else []
-
-
-def sizes(value: JsonValue) -> Shape | None:
-    """Return named sizes of the evidence; None where the value is something else."""
-    if not isinstance(value, dict):
-        return None
-    known = {name: count for name, count in value.items() if isinstance(count, int) and count > 0}
-    return known if known and len(known) == len(value) else None
-
-
-def size(finding: Finding | None) -> Shape | None:
-    """Return the shape that a finding is about."""
-    return shape_of(finding) if finding else None
 
 
 def claimed_ratio(record: Record, gpu: str) -> str:
@@ -98,8 +68,8 @@ def tested_shapes(record: Record) -> list[Shape]:
     """Return the shapes that the findings about any variant name, each once, in order of appearance."""
     shapes: list[Shape] = []
     for finding in (one for one in record.findings if one.probe not in NOT_RUN):
-        values = (finding.evidence.get("shape"), *(entry.get("shape") for entry in entries(finding, "shapes")))
-        for shape in map(sizes, values):
+        entries = (finding.evidence, *objects(finding.evidence.get("shapes")))
+        for shape in (sizes_of(entry.get("shape")) for entry in entries):
             if shape is not None and shape not in shapes:
                 shapes.append(shape)
     return shapes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from audit.model.errors import BadInput
@@ -72,14 +73,6 @@ def chosen(names: Iterable[str]) -> tuple[str, ...]:
     return known
 
 
-def page(report: Report, stem: str) -> dict[str, bytes]:
-    """Return an English page in Markdown and HTML by the names of its files."""
-    return {
-        f"{stem}.md": markdown.render(report, figures=FIGURES).encode(),
-        f"{stem}.html": html.render(report).encode(),
-    }
-
-
 def write(
     pages: Mapping[str, bytes], figures: Collection[Figure], folder: Path, *, stale: Iterable[str] = ()
 ) -> list[Path]:
@@ -123,14 +116,6 @@ def _pdf(source: Source) -> bytes:
     return browser.pdf(_html(source).decode(), made_utc=source.made_utc)
 
 
-def _comment(source: Source) -> bytes:
-    return _fitting(source, COMMENT, COMMENT_CHARACTERS)
-
-
-def _openreview(source: Source) -> bytes:
-    return _fitting(source, FORM, OPENREVIEW_CHARACTERS)
-
-
 def _fitting(source: Source, slugs: tuple[str, ...], most: int) -> bytes:
     """Return those sections without tables and pictures, cut to fit, with the name of what is attached below."""
     known = {section.slug: section for section in source.report.sections}
@@ -147,8 +132,8 @@ def _fitting(source: Source, slugs: tuple[str, ...], most: int) -> bytes:
 FORMATS = {
     "md": Format("report", "md", _markdown),
     "html": Format("report", "html", _html),
-    "comment": Format("comment", "md", _comment),
-    "openreview": Format("openreview", "md", _openreview),
+    "comment": Format("comment", "md", partial(_fitting, slugs=COMMENT, most=COMMENT_CHARACTERS)),
+    "openreview": Format("openreview", "md", partial(_fitting, slugs=FORM, most=OPENREVIEW_CHARACTERS)),
     "pdf": Format("report", "pdf", _pdf),
 }
 FILES = {one.file(language): (one, language) for one in FORMATS.values() for language in LANGUAGES}

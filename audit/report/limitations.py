@@ -66,7 +66,7 @@ def _claimed_shape(record: Record) -> list[str]:
     claim, tested = record.claim.statement.shapes.claimed, evidence.tested_shapes(record)
     if claim in tested or not tested:
         return []
-    blocks = evidence.find(record, "claimed_blocks", evidence.claimed_name(record))
+    blocks = evidence.find(record, "claimed_blocks", record.claimed_name)
     in_part = blocks is not None and blocks.outcome in ("pass", "fail")
     return [message("limitations.claimed_blocks" if in_part else "limitations.claimed_shape", shape=shape(claim))]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from audit.judge.causes import device_name
 from audit.model import Finding, Place, Record, Verdict, VerdictName
 from audit.model.record import RatioAnswer, ResultAnswer, TaskAnswer
 from audit.report import cause, checked, evidence, limitations, sizes, times
@@ -59,12 +60,8 @@ def _leading(finding: Finding) -> int:
 
 
 def _piece(record: Record, finding: Finding) -> str:
-    (result, sizes), device = checked.apart(finding), evidence.device(record, finding)
-    where = (
-        message("answer.shape_on_device", shape=shape(sizes), device=device)
-        if sizes and device
-        else device or (shape(sizes) if sizes else "")
-    )
+    (result, sizes), device = checked.apart(finding), Recorded(device_name(record, finding) or "")
+    where = _where(shape(sizes) if sizes else "", device)
     title = evidence.title(finding.probe)
     observed = Recorded(result.rstrip(".").removeprefix(f"{title.lower()}: "))
     about = {"question": title, "observed": observed}
@@ -163,5 +160,9 @@ def _on_device(places: list[Place]) -> str:
     """Return places on one device, shown by as many builds."""
     device, builds = Recorded(places[0].device or ""), places[0].builds
     shapes = joined("slash", (shape(one.shape) for one in places if one.shape))
-    where = message("answer.shape_on_device", shape=shapes, device=device) if shapes and device else shapes or device
+    where = _where(shapes, device)
     return message("answer.in_builds", place=where, count=number(builds)) if builds > 1 else where
+
+
+def _where(shapes: str, device: str) -> str:
+    return message("answer.shape_on_device", shape=shapes, device=device) if shapes and device else shapes or device

@@ -32,7 +32,9 @@ class Progress:
         self._stream = stream or sys.stdout
         self._watch = watch or (lambda _: None)
         self._started = self._last = time.monotonic()
-        self._stage, self._at_work = "", 0
+        self.running = ""
+        """The running stage; empty where none runs."""
+        self._at_work = 0
         self._busy_s, self._busy_since = 0.0, self._started
         self._lock = threading.Lock()
         self._rewrites, self._status = self._stream.isatty(), ""
@@ -41,20 +43,15 @@ class Progress:
         self.planned: tuple[str, ...] = ()
         self.stages: list[tuple[str, float]] = []
 
-    @property
-    def running(self) -> str:
-        """The running stage; empty where none runs."""
-        return self._stage
-
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Run the body as a stage and keep its wall-clock seconds in `stages`.
 
         A stage may run within another, and several in threads of their own.
         """
-        before, began, ended = self._stage, time.monotonic(), threading.Event()
+        before, began, ended = self.running, time.monotonic(), threading.Event()
         ticker = threading.Thread(target=self._tick, args=(name, ended), daemon=True)
-        self._stage = name
+        self.running = name
         self._count(1)
         self._watch(self)
         ticker.start()
@@ -66,7 +63,7 @@ class Progress:
             self._show("")
             self.stages.append((name, round(time.monotonic() - began, 2)))
             self._count(-1)
-            self._stage = before
+            self.running = before
             self._watch(self)
 
     def plan(self, stages: Sequence[str]) -> None:
@@ -147,7 +144,7 @@ class Progress:
                 self.say(text)
 
     def _line(self, text: str) -> str:
-        return f"{time.monotonic() - self._started:7.1f} s  {self._stage:<8} {text}"
+        return f"{time.monotonic() - self._started:7.1f} s  {self.running:<8} {text}"
 
     def _show(self, status: str) -> None:
         """Show the status on the terminal's last line; elsewhere there is none."""

@@ -42,16 +42,15 @@ def environment(record: Record) -> Section:
 
 def reproduce(record: Record) -> Section:
     """Return the command of the audit with its seed, and the one that renders the report again."""
-    if record.environment.command is not None:
-        text = message("reproduce.typed", kit=record.environment.kit)
-        commands = (Code(record.environment.command), Code(f"audit report {store.RECORD}"))
-        return Section(message("reproduce.title"), "reproduce", paragraphs=(text,), commands=commands)
-    seed = f" --seed {record.environment.seeds[0]}" if record.environment.seeds else ""
-    name, kind = record.claim.statement.name, record.device.kind
-    run = Code(f"audit run {name} --device {kind}{seed}")
-    again = Code(f"audit report out/{name}-{kind}/record.json")
-    text = message("reproduce.text", kit=record.environment.kit)
-    return Section(message("reproduce.title"), "reproduce", paragraphs=(text,), commands=(run, again))
+    env, name, kind = record.environment, record.claim.statement.name, record.device.kind
+    if env.command is not None:
+        key, run, file = "reproduce.typed", env.command, store.RECORD
+    else:
+        seed = f" --seed {env.seeds[0]}" if env.seeds else ""
+        key, run = "reproduce.text", f"audit run {name} --device {kind}{seed}"
+        file = f"out/{name}-{kind}/{store.RECORD}"
+    commands = (Code(run), Code(f"audit report {file}"))
+    return Section(message("reproduce.title"), "reproduce", paragraphs=(message(key, kit=env.kit),), commands=commands)
 
 
 def reply(record: Record) -> Section:

@@ -39,9 +39,12 @@ def ratio(value: float, *, about: bool = False) -> str:
     return message("form.about", ratio=text) if about else text
 
 
-def interval(low: float | None, high: float | None, *, form: str = "form.interval") -> str:
-    """Return "1.5 to 2"; empty where a bound is absent."""
-    return "" if low is None or high is None else message(form, low=number(low), high=number(high))
+def with_interval(shown: str, low: float | None, high: float | None) -> str:
+    """Return a quantity with its interval, such as "3x (2.9 to 3.1)"; alone where a bound is absent."""
+    if low is None or high is None:
+        return shown
+    bounds = message("form.interval", low=number(low), high=number(high))
+    return message("form.ratio_bounds", ratio=shown, bounds=bounds)
 
 
 def count_of(count: float, whole: float, *, form: str) -> str:

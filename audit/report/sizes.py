@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from audit.model import Record, Shape
+from audit.judge.causes import sizes_of
+from audit.judge.evidence import objects
+from audit.model import Finding, Record, Shape
 from audit.report import evidence
 from audit.report.messages import headings, message
 from audit.report.quantities import sentence, shape
 from audit.report.view import Figure, Section, Table
 
-SWEEP = "sweep"
 MOST_NAMES, MOST_SIZES = 12, 100
 """Bounds on a record of others; ours have a fourth of it."""
 RESULTS = ("right", "wrong", "launch_refused", "refused", "not_taken", "no_answer")
@@ -31,10 +32,15 @@ class Strip:
         return ", ".join(value for _, value, found in self.results if found == result)
 
 
+def swept(record: Record) -> Finding | None:
+    """Return what was found of the sizes around the claim; None without the sweep."""
+    return evidence.find(record, "sweep", record.claimed_name)
+
+
 def around(record: Record) -> Shape | None:
     """Return the shape that the sizes lie around; None without the sweep."""
-    found = evidence.find(record, SWEEP, evidence.claimed_name(record))
-    base = None if found is None else evidence.sizes(found.evidence.get("around"))
+    found = swept(record)
+    base = None if found is None else sizes_of(found.evidence.get("around"))
     return base if base is None or len(base) <= MOST_NAMES else None
 
 
@@ -56,13 +62,13 @@ def strips(record: Record) -> list[Strip]:
 
 def told(record: Record) -> str | None:
     """Return where the claimed kernel is right, in a sentence; None without the sweep."""
-    found = evidence.find(record, SWEEP, evidence.claimed_name(record))
+    found = swept(record)
     return sentence(found.summary) if found and found.outcome in ("pass", "fail") else None
 
 
 def section(record: Record, figures: tuple[Figure, ...]) -> tuple[Section, ...]:
     """Return the section; nothing without the sweep."""
-    found, base, rows = evidence.find(record, SWEEP, evidence.claimed_name(record)), around(record), strips(record)
+    found, base, rows = swept(record), around(record), strips(record)
     if found is None or base is None or not rows:
         return ()
     used = [result for result in RESULTS if any(one.at(result) for one in rows)]
@@ -76,9 +82,8 @@ def section(record: Record, figures: tuple[Figure, ...]) -> tuple[Section, ...]:
 
 def _results(record: Record) -> Iterator[tuple[Shape, str]]:
     """Yield the shapes of the evidence with their results; an entry of another form is left out."""
-    found = evidence.find(record, SWEEP, evidence.claimed_name(record))
-    values = found.evidence.get("sizes") if found else None
-    for one in values[:MOST_SIZES] if isinstance(values, list) else []:
-        sizes = evidence.sizes(one.get("sizes")) if isinstance(one, dict) else None
-        if isinstance(one, dict) and sizes is not None and isinstance(one.get("result"), str):
-            yield sizes, str(one["result"])
+    found = swept(record)
+    for one in objects(found.evidence.get("sizes"))[:MOST_SIZES] if found else []:
+        sizes = sizes_of(one.get("sizes"))
+        if sizes is not None and isinstance(one.get("result"), str):
+            yield sizes, one["result"]

@@ -13,15 +13,15 @@ FLOORS = ("compute_floor_ms", "memory_floor_ms", "matrix_unit_floor_ms")
 
 def variants(record: Record, figures: tuple[Figure, ...]) -> Section:
     """Return one row a variant: both orders, coverage, state and time."""
-    rungs = {rung.variant: rung for rung in record.ladder}
     rows = tuple(
         (
             *(Code(one.name), Recorded(one.role), Recorded(one.technique), one.precision),
             *_orders(record, one.name),
             coverage(record, one.name),
-            *_state(rungs.get(one.name)),
+            *(state(rung), milliseconds(rung.median_ms if rung else None)),
         )
         for one in record.claim.statement.variant
+        for rung in [record.rung(one.name)]
     )
     columns = headings("variant", "role", "technique", "precision", "claim_first", "reference_first", "coverage",
                        "state", "time")  # fmt: skip
@@ -85,15 +85,9 @@ def _no_answer(found: Finding | None) -> Message:
     return message("answer.none_because", outcome=Recorded(found.outcome))
 
 
-def state(rung: Rung) -> str:
+def state(rung: Rung | None) -> str:
     """Return the state of a variant in the words of tests."""
-    return message(f"state.{rung.state}")
-
-
-def _state(rung: Rung | None) -> tuple[str, str]:
-    if rung is None:
-        return message("state.not_judged"), milliseconds(None)
-    return state(rung), milliseconds(rung.median_ms)
+    return message("state.not_judged" if rung is None else f"state.{rung.state}")
 
 
 def _floor(record: Record, finding: Finding) -> tuple[str, ...]:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
+from statistics import median, quantiles
 
 from audit.judge import BASELINE
-from audit.measure import OURS, compared, strongest, wrong_baselines
+from audit.measure import DO_BENCH, OURS, compared, strongest, wrong_baselines
 from audit.measure.comparison import AGAIN, PREFIX, Comparison, control, precision_of
 from audit.measure.samples import LEAST_MS, found, least_ms, median_ms, series
 from audit.measure.statistics import interval
 from audit.model import Measurement, Record
-from audit.report import do_bench, evidence, quantities, waterfall
+from audit.model.gpus import closest, names_in
+from audit.report import evidence, waterfall
 from audit.report.messages import Recorded, headings, joined, message
-from audit.report.quantities import NONE, NOT_MEASURED, UNKNOWN, milliseconds, number, ratio
+from audit.report.quantities import NONE, NOT_MEASURED, UNKNOWN, milliseconds, number, ratio, with_interval
+from audit.report.tables import state
 from audit.report.view import Code, Figure, Section, Table
+
+USUAL = ("T4", "L4", "A100")
+"""GPUs that have a column in the table of do_bench, whatever was claimed: those of a notebook in the cloud."""
 
 
 def section(record: Record, figures: tuple[Figure, ...]) -> Section:
@@ -28,7 +34,7 @@ def section(record: Record, figures: tuple[Figure, ...]) -> Section:
         text = (message(how), *_controls(record), *_wrong(record))
     else:
         text = (message("times.none", absent=NOT_MEASURED, device=Recorded(record.device.name)),)
-    known = do_bench.table(record)
+    known = _by_do_bench(record)
     tables = (*([table] if rows else []), *([known] if known else []))
     return Section(message("times.title"), "measured", paragraphs=text, tables=tables, figures=figures)
 
@@ -68,7 +74,7 @@ def _row(record: Record, name: str) -> tuple[str, ...]:
     fp32_floor, _ = waterfall.floors_ms(record)
     return (
         *(Code(name), precision, milliseconds(middle)),
-        NONE if bounds is None else quantities.interval(*bounds, form="form.interval_ms"),
+        NONE if bounds is None else message("form.interval_ms", low=number(bounds[0]), high=number(bounds[1])),
         *(_ratio(eager), _ratio(rival)),
         message("word.itself") if best == name else (best or NONE),
         "" if rival is None else Recorded(rival.word),
@@ -77,10 +83,7 @@ def _row(record: Record, name: str) -> tuple[str, ...]:
 
 
 def _ratio(one: Comparison | None) -> str:
-    if one is None:
-        return NONE
-    value, bounds = ratio(one.ratio.value), quantities.interval(one.ratio.low, one.ratio.high)
-    return message("form.ratio_bounds", ratio=value, bounds=bounds) if bounds else value
+    return NONE if one is None else with_interval(ratio(one.ratio.value), one.ratio.low, one.ratio.high)
 
 
 def _controls(record: Record) -> list[str]:
@@ -110,7 +113,8 @@ def _counts(record: Record, one: Measurement) -> bool:
 def _passed(record: Record, name: str) -> bool:
     """Return whether a variant of the claim passed; a baseline needs no probe."""
     variants = {variant.name for variant in record.claim.statement.variant}
-    return name not in variants or any(one.variant == name and one.state == "passed" for one in record.ladder)
+    rung = record.rung(name)
+    return name not in variants or (rung is not None and rung.state == "passed")
 
 
 def _precision(record: Record, name: str) -> str:
@@ -129,3 +133,41 @@ def _ceiling_ms(record: Record, precision: str) -> float | None:
 
 def _share(least: float | None, middle: float) -> str:
     return UNKNOWN if least is None else f"{number(100 * least / max(middle, LEAST_MS))} %"
+
+
+def _by_do_bench(record: Record) -> Table | None:
+    """Return every callable timed by `triton.testing.do_bench`, the fastest first, with a column for each GPU in
+    question; None where none was."""
+    taken = {one.variant: one.samples_ms for one in record.measurements if one.protocol == DO_BENCH}
+    if not taken:
+        return None
+    here, gpus = _columns(record)
+    rows = tuple(
+        (Code(name), _state(record, name), *(_time(taken[name]) if gpu == here else NOT_MEASURED for gpu in gpus))
+        for name in sorted(taken, key=lambda name: median(taken[name]))
+    )
+    title = message("times.do_bench", version=record.environment.packages.get("triton", UNKNOWN))
+    return Table(title, (*headings("what", "state"), *gpus), rows, frozenset(range(2, 2 + len(gpus))))
+
+
+def _columns(record: Record) -> tuple[str, tuple[str, ...]]:
+    """Return the column of the GPU that timed, and all of them: the usual, the claim's, this one."""
+    named = (*USUAL, *(one.gpu for one in record.claim.statement.speedup))
+    known = names_in(record.device.name)
+    here = next((gpu for gpu in named if gpu in known), closest(record.device.name) or record.device.name)
+    return here, tuple(dict.fromkeys((*named, here)))
+
+
+def _state(record: Record, name: str) -> str:
+    if name.startswith(PREFIX):
+        return message("word.baseline")
+    return state(record.rung(name))
+
+
+def _time(samples: tuple[float, ...]) -> str:
+    """Return the median and, of more than one sample, the 20th and 80th percentile."""
+    middle = milliseconds(median(samples))
+    if len(samples) < 2:
+        return middle
+    fifths = quantiles(samples, n=5, method="inclusive")
+    return with_interval(middle, fifths[0], fifths[-1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from audit.judge import BASELINE
+from audit.judge.answers import BASELINE, published_here
 from audit.measure import DO_BENCH, OURS, compared, median_ms, speedup, strongest, wrong_baselines
 from audit.measure.comparison import Comparison
 from audit.measure.samples import ratio_to
@@ -13,19 +13,15 @@ from audit.model import Finding, Record
 from audit.model.gpus import names_in
 from audit.report import evidence
 from audit.report.messages import Recorded, message
-from audit.report.quantities import NONE, interval, milliseconds, ratio
+from audit.report.quantities import NONE, milliseconds, ratio, with_interval
 from audit.report.tables import state
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step: what is compared, the ratio with its interval, or why there is none.
+    """One step: what is compared, the ratio with its 95 % interval from `low` to `high`, or why there is none.
 
     Attributes:
-        label: of the step.
-        value: the ratio; None where there is none.
-        low: the lower end of its interval.
-        high: the upper end.
         note: why the ratio is in doubt or absent.
         about: whether it was published as a round number.
         rival: the baseline.
@@ -49,17 +45,12 @@ class Step:
         """Return the ratio with its interval and its doubt, or why there is none."""
         if self.value is None:
             return self.note
-        bounds, value = self.bounds(), self.shown()
-        shown = message("form.ratio_bounds", ratio=value, bounds=bounds) if bounds else value
+        shown = with_interval(self.shown(), self.low, self.high)
         return message("form.ratio_inconclusive", ratio=shown) if self.note else shown
 
     def shown(self) -> str:
         """Return the ratio as printed."""
         return NONE if self.value is None else ratio(self.value, about=self.about)
-
-    def bounds(self) -> str:
-        """Return the interval as printed; empty where there is none."""
-        return interval(self.low, self.high)
 
 
 def steps(record: Record) -> tuple[Step, ...]:
@@ -67,8 +58,7 @@ def steps(record: Record) -> tuple[Step, ...]:
 
     A limit is a step of its own where the published ratio lies above it.
     """
-    claim, here = record.claim.statement, names_in(record.device.name)
-    published = next((one for one in claim.speedup if one.gpu in here), None)
+    claim, published = record.claim.statement, published_here(record)
     if published is None or claim.claimed is None or median_ms(record.measurements, BASELINE) is None:
         return ()
     label, rests = message("waterfall.published", gpu=published.gpu), message("waterfall.not_measured")
@@ -133,11 +123,10 @@ def _measured(record: Record, name: str, precision: str) -> tuple[Step, ...]:
         rests = _times(record, name, BASELINE, DO_BENCH)
         ran = (Step(message("waterfall.claimed_as_published"), again, rests=rests),) if again else ()
         return (*ran, *ratios(record, name, precision))
-    rungs = {rung.variant: rung for rung in record.ladder}
-    stand = state(rungs[name]) if name in rungs else message("state.not_judged")
     taken = median_ms(record.measurements, name, DO_BENCH)
     rests = message("waterfall.time_alone", time=milliseconds(taken)) if taken is not None else ""
-    stopped = Step(message("waterfall.claimed"), None, note=message("waterfall.no_speedup", state=stand), rests=rests)
+    note = message("waterfall.no_speedup", state=state(record.rung(name)))
+    stopped = Step(message("waterfall.claimed"), None, note=note, rests=rests)
     return (stopped, *(ratios(record, right, precision) if right else ()))
 
 

@@ -24,32 +24,6 @@ def replaced(probe: str, outcome: str, **more: str) -> list[Finding]:
     return [finding(probe, outcome, **more) if one.probe == probe else one for one in RIGHT]
 
 
-@pytest.mark.parametrize(
-    ("findings", "name"),
-    [
-        (RIGHT, "no defect found"),
-        ([], "undecided"),
-        (replaced("coverage", "fail"), "wrong"),
-        (replaced("coverage", "fail", grade="undefined"), "undefined"),
-        (replaced("agreement", "error"), "undecided"),
-        (replaced("memory_access", "skip"), "no defect found"),
-        (replaced("memory_access", "fail", grade="undefined"), "undefined"),
-        ([finding("launch_geometry", "fail", grade="hint"), *RIGHT], "no defect found"),
-        ([*RIGHT, finding("floor", "fail", target="H100")], "mistimed"),
-        ([*replaced("order", "fail"), finding("floor", "fail", target="T4")], "wrong"),
-        ([finding("agreement", "fail", target="no_op"), *RIGHT], "no defect found"),
-        ([*RIGHT, finding("kernels_ran", "fail")], "overstated"),
-        ([*RIGHT, finding("kernels_ran", "fail", grade="hint")], "no defect found"),
-        ([*replaced("order", "fail"), finding("kernels_ran", "fail")], "wrong"),
-        ([finding("build", "error"), finding("floor", "fail", target="T4")], "undecided"),
-        ([*RIGHT, finding("channel", "error"), finding("floor", "fail", target="T4")], "undecided"),
-        ([*replaced("coverage", "fail"), finding("channel", "error")], "wrong"),
-    ],
-)
-def test_verdicts(record: Record, findings: list[Finding], name: str) -> None:
-    assert judged(record, findings).verdict.name == name
-
-
 def test_a_right_kernel_lacks_only_a_time(record: Record) -> None:
     (missing,) = judged(record, RIGHT).verdict.missing
     assert missing.startswith("a time:")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from audit import claims
 from audit.measure import checks, compared
 from audit.measure.checks import clocks, watched_blocks
-from audit.measure.outputs import tolerances, verified
+from audit.measure.outputs import tolerance_of, verified
 from audit.measure.protocols import ALONE, ALONE_HOT, BUSY, DO_BENCH, HOST_CLOCK, OURS, SPAN
 from audit.measure.samples import measurements_of
 from audit.model import Measurement
@@ -170,7 +171,7 @@ def test_outputs_of_timed_calls_are_compared_with_the_oracle(tmp_path: Path) -> 
 
 
 def test_a_baseline_that_rounds_is_held_to_the_tolerance_of_variants_that_do() -> None:
-    of = tolerances(CLAIM)
+    of = partial(tolerance_of, CLAIM)
     assert of("baseline:eager").relative == of("baseline:compile").relative == of("shared_tiled").relative == 1e-4
     assert of("baseline:graph_eager_tf32").relative == of("wmma_tf32").relative == 2e-2
 

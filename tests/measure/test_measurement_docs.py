@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from audit.measure import checks, independent_clock, samples, statistics, timing
+from audit.measure import checks, independent_clock, statistics, timing
 from audit.run import blocks, stopwatch
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,8 +39,8 @@ def test_the_rules_are_those_of_the_code() -> None:
         f"over {independent_clock.LONGER:g} times the reported time and {independent_clock.LAUNCH_MS:g} ms more",
         f"under {independent_clock.SHORTER:g} of the time with a hot L2 cache, less {independent_clock.EVENTS_MS:g} ms",
         f"for {blocks.WARM_MOST_S:g} s or {blocks.WARM_MOST_CALLS} calls",
-        f"over {samples.DISAGREEMENT:g} times the events and {samples.SLACK_MS:g} ms",
-        f"{100 * samples.OUTSIDE_PROFILE:.0f} % and {samples.PROFILE_SLACK_MS:g} ms either way",
+        f"over {checks.DISAGREEMENT:g} times the events and {checks.SLACK_MS:g} ms",
+        f"{100 * checks.OUTSIDE_PROFILE:.0f} % and {checks.PROFILE_SLACK_MS:g} ms either way",
         f"cold must take {checks.CONTRAST:g} times as long",
         f"after {blocks.LEAST_BLOCKS} blocks at least",
         f"budget of {timing.BUDGET_S:g} s",

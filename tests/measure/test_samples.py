@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from audit.measure import DO_BENCH, OURS, comparison, median_ms, speedup, strongest
+from audit.measure import DO_BENCH, OURS, checks, comparison, median_ms, speedup, strongest
 from audit.measure.protocols import ALONE, BEFORE_BLOCKS
-from audit.measure.samples import clocks_disagree, least_ms, profile_disagrees
+from audit.measure.samples import least_ms
 from audit.model import Measurement
 from tests.conftest import finding
 
@@ -32,8 +32,8 @@ def test_what_was_not_measured_is_none_and_never_zero() -> None:
     known = [timing("a", 1.0, protocol=DO_BENCH)]
     assert median_ms(known, "a") is None
     assert speedup(known, "a", "baseline:eager") is None
-    assert clocks_disagree(known, "a") is None
-    assert profile_disagrees(known, "a") is None
+    assert checks.by_host_clock(known, "a") is None
+    assert checks.by_profiler(known, "a") is None
     assert strongest(known, "fp32") is None
 
 

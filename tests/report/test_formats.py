@@ -18,7 +18,7 @@ from audit.report import browser, content, figures, outcome
 from audit.report.formats import COMMENT_CHARACTERS, FORMATS, OPENREVIEW_CHARACTERS, Form, Source, chosen
 from audit.report.messages import LANGUAGES, message
 from audit.report.shortening import beginning
-from tests.report.fixture import measured, triangular
+from tests.report.fixture import triangular
 
 PUBLISHED = sorted((Path(report.__file__).parents[2] / "reports").rglob("record.json"))
 RECORDS: dict[str, Record] = {
@@ -131,12 +131,6 @@ def test_both_languages_stand_beside_each_other(tmp_path: Path) -> None:
         report.render(empty, tmp_path, Form(language, ("md", "comment")))
     found = {path.name for path in tmp_path.iterdir()}
     assert found == {"report.md", "report.ja.md", "comment.md", "comment.ja.md", "figures"}
-
-
-def test_every_text_format_depends_on_the_record_alone(tmp_path: Path) -> None:
-    form = Form("ja", ("md", "html", "comment", "openreview"))
-    first, second = (report.render(measured(triangular()), tmp_path / name, form) for name in ("one", "two"))
-    assert [file.read_bytes() for file in first] == [file.read_bytes() for file in second]
 
 
 @pytest.mark.parametrize("names", ["docx", "md,docx", ""])

@@ -12,6 +12,7 @@ from audit import report
 from audit.model import Record, Verdict
 from audit.report import figures
 from audit.report.figures import raster
+from audit.report.formats import Form
 from tests.conftest import some
 from tests.report.fixture import measured, triangular
 
@@ -30,11 +31,15 @@ def test_files_written(tmp_path: Path) -> None:
     assert all(file.is_file() for file in files)
 
 
-@pytest.mark.parametrize("record", [triangular(), measured(triangular(defects=False))], ids=["wrong", "right"])
-def test_the_same_record_gives_the_same_bytes(record: Record, tmp_path: Path) -> None:
-    first = report.render(record, tmp_path / "one")
+@pytest.mark.parametrize(
+    ("record", "form"),
+    [(triangular(), Form()), (measured(triangular()), Form("ja", ("md", "html", "comment", "openreview")))],
+    ids=["english", "every text format"],
+)
+def test_the_same_record_gives_the_same_bytes(record: Record, form: Form, tmp_path: Path) -> None:
+    first = report.render(record, tmp_path / "one", form)
     raster.png.cache_clear()
-    second = report.render(record, tmp_path / "two")
+    second = report.render(record, tmp_path / "two", form)
     assert [file.read_bytes() for file in first] == [file.read_bytes() for file in second]
 
 

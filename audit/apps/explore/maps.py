@@ -12,6 +12,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from audit.apps.explore.choice import ASKED, Choice, answers, found
+from audit.judge.causes import shape_of
 from audit.measure import OURS, samples
 from audit.measure.comparison import PREFIX, precision_of
 from audit.model import Finding, Measurement, Record, sanitizer
@@ -52,7 +53,7 @@ def coverage(record: Record, choice: Choice) -> Figure:
         return absent(map_of.NAME, f"Coverage of {choice.variant}: {_why(finding)}.")
     all_of, written = evidence.real(finding, "elements") or 0, evidence.real(finding, "elements_written") or 0
     words = f"{number(int(written))} of {number(int(all_of))}"
-    sizes = evidence.size(finding)
+    sizes = shape_of(finding)
     where = f" at {shape(sizes)}" if sizes else ""
     text = f"Write coverage of {choice.variant}{where}, {choice.device}: {words} elements written."
     return map_of.drawn([(finding, words)], alt=text, caption=text)

@@ -6,10 +6,10 @@ from audit.model import Record
 from audit.report.figures import ablation, coverage, floors, sizes, times, waterfall
 from audit.report.view import Figure
 
-NAMES = ("coverage", "sizes", "ablation", "floors", "waterfall", "times")
+DRAWN = (coverage, sizes, ablation, floors, waterfall, times)
+NAMES = tuple(one.NAME for one in DRAWN)
 
 
 def draw(record: Record) -> tuple[Figure, ...]:
     """Return every figure with evidence, in the order of `NAMES`."""
-    drawn = (drawing.draw(record) for drawing in (coverage, sizes, ablation, floors, waterfall, times))
-    return tuple(figure for figure in drawn if figure is not None)
+    return tuple(figure for one in DRAWN if (figure := one.draw(record)) is not None)

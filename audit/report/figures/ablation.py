@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from audit.judge import AblationRow, ablation_table
-from audit.judge.evidence import deciding
-from audit.model import Finding, Record
+from audit.judge.evidence import deciding_about
+from audit.model import Record
 from audit.report import evidence
 from audit.report.drawing import SMALL, WIDE, Box, Drawing, Paint, Part, Words
 from audit.report.figures import canvas, raster
@@ -62,16 +62,13 @@ def _of_orders(record: Record, rows: list[AblationRow]) -> Grid:
 
 def _of_questions(record: Record, rows: list[AblationRow]) -> Grid:
     """Return how each variant came out in the questions that the claimed kernel failed."""
-    about = {row.variant: deciding(one for one in record.findings if one.target == row.variant) for row in rows}
-    claimed = about.get(evidence.claimed_name(record) or "", [])
-    failed = dict.fromkeys(one.probe for one in claimed if one.fails_kernel or one.grade == "undefined")
-    asked = tuple(failed)[:MOST_QUESTIONS]
-    found = ((_changed(row), tuple(_answer(about[row.variant], probe) for probe in asked)) for row in rows)
+    asked = evidence.failed_questions(record, record.claimed_name)[:MOST_QUESTIONS]
+    found = ((_changed(row), tuple(_answer(record, row.variant, probe) for probe in asked)) for row in rows)
     return Grid(tuple(map(evidence.title, asked)), tuple(found))
 
 
-def _answer(findings: list[Finding], probe: str) -> str:
-    outcomes = [one.outcome for one in findings if one.probe == probe]
+def _answer(record: Record, variant: str, probe: str) -> str:
+    outcomes = [one.outcome for one in deciding_about(record.findings, variant) if one.probe == probe]
     return FAILED if "fail" in outcomes else PASSED if "pass" in outcomes else NONE
 
 

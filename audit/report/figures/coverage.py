@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
+from audit.judge.causes import shape_of
 from audit.model import Finding, Record
 from audit.report import evidence
 from audit.report.drawing import SMALL, WIDE, Box, Drawing, Paint, Part, Words
@@ -31,7 +32,7 @@ def draw(record: Record) -> Figure | None:
     if not panels:
         return None
     written = [(one.target, in_words(record, one.target)) for one in panels]
-    sizes = evidence.size(panels[0])
+    sizes = shape_of(panels[0])
     about = {
         "shape": shape(sizes) if sizes else message("coverage.one_shape"),
         "panels": joined(
@@ -63,7 +64,7 @@ def grid(finding: Finding) -> list[list[float]] | None:
 
 
 def _panels(record: Record) -> list[Finding]:
-    claimed = evidence.find(record, NAME, evidence.claimed_name(record))
+    claimed = evidence.find(record, NAME, record.claimed_name)
     if claimed is None or grid(claimed) is None or claimed.outcome == "pass":
         return []
     rungs = [rung for rung in record.ladder if rung.state == "passed" and rung.role != "claimed"]

@@ -28,8 +28,8 @@ def draw(record: Record) -> Figure | None:
     scale = Scale(min(values) / 2, max(values) * 2, 4, WIDE - 4)
     parts: list[Part] = [
         *legend((("warm", message("floors.none_key"), False), ("pale", message("floors.units_key"), False),
-                 ("cool", message("floors.fp32_key"), False)), 0),
-        *cross(10, 63, 5, "text"),
+                 ("cool", message("floors.fp32_key"), False))),
+        *cross(10, 63, 5),
         Words(28, 63, message("floors.reported_key"), size=SMALL),
     ]  # fmt: skip
     for place, finding in enumerate(found):
@@ -37,7 +37,7 @@ def draw(record: Record) -> Figure | None:
     bottom = HEAD + TALL * len(found)
     parts += scale.axis(bottom, message("times.axis"))
     drawing = Drawing(bottom + 40, tuple(parts))
-    alt = message("floors.alt", gpus=joined("blank", map(_in_words, found)))
+    alt = message("floors.alt", gpus=joined("blank", (_told(one, "floors.reported", "floors.needed") for one in found)))
     return Figure(name=NAME, alt=alt, caption=message("floors.caption"), png=raster.png(drawing), drawing=drawing)
 
 
@@ -45,7 +45,7 @@ def _row(record: Record, finding: Finding, top: float, scale: Scale) -> Iterator
     """Give the GPU with its ratio, what is reported beside the floors, and the ranges that they part."""
     claimed = evidence.claimed_ratio(record, finding.target)
     yield Words(0, top + 11, message("floors.claimed", gpu=finding.target, ratio=claimed), bold=True)
-    yield Words(0, top + 28, _numbers(finding), size=SMALL)
+    yield Words(0, top + 28, _told(finding, "floors.reported_beside", "floors.needed_beside"), size=SMALL)
     bar, floor = top + 40, _ms(finding, "floor_ms") or 1.0
     any_unit, fp32 = (scale.at(value) for value in (_ms(finding, "matrix_unit_floor_ms") or floor, floor))
     yield Box(scale.left, bar, any_unit - scale.left, BAR, "warm")
@@ -53,7 +53,7 @@ def _row(record: Record, finding: Finding, top: float, scale: Scale) -> Iterator
     yield Box(fp32, bar, scale.right - fp32, BAR, "cool")
     reported = _ms(finding, "reported_kernel_ms")
     if reported:
-        yield from cross(scale.at(reported), bar + BAR / 2, 6, "text")
+        yield from cross(scale.at(reported), bar + BAR / 2, 6)
 
 
 def _ms(finding: Finding, key: str) -> float | None:
@@ -62,19 +62,10 @@ def _ms(finding: Finding, key: str) -> float | None:
     return float(value) if value is not None and DRAWN_MS[0] < value < DRAWN_MS[1] else None
 
 
-def _numbers(finding: Finding) -> str:
-    floor = milliseconds(evidence.real(finding, "floor_ms"))
+def _told(finding: Finding, with_time: str, without: str) -> str:
+    """Return the floor beside the reported time, or without one beside the baseline that the ratio needs."""
+    about = {"gpu": finding.target, "floor": milliseconds(evidence.real(finding, "floor_ms"))}
     reported = evidence.real(finding, "reported_kernel_ms")
     if reported:
-        return message("floors.reported_beside", time=milliseconds(reported), floor=floor)
-    needed = milliseconds(evidence.real(finding, "baseline_needed_ms"))
-    return message("floors.needed_beside", floor=floor, needed=needed)
-
-
-def _in_words(finding: Finding) -> str:
-    floor = milliseconds(evidence.real(finding, "floor_ms"))
-    reported = evidence.real(finding, "reported_kernel_ms")
-    if reported:
-        return message("floors.reported", gpu=finding.target, time=milliseconds(reported), floor=floor)
-    needed = milliseconds(evidence.real(finding, "baseline_needed_ms"))
-    return message("floors.needed", gpu=finding.target, floor=floor, needed=needed)
+        return message(with_time, time=milliseconds(reported), **about)
+    return message(without, needed=milliseconds(evidence.real(finding, "baseline_needed_ms")), **about)

@@ -74,13 +74,8 @@ def _line(axis: Axes, height: int, place: Place, palette: Palette) -> None:
         axis.scatter(
             [measured], [height], s=60, color=palette.cool, zorder=3, label="measured, fastest passing fp32 variant"
         )
-    text = _short(word) + ("" if measured else f"\n{NOT_MEASURED}")
+    text = canvas.label(word, limit=24) + ("" if measured else f"\n{NOT_MEASURED}")
     note = axis.annotate(text, (max(claimed or 1, measured or 1), height), xytext=(12, 0), textcoords="offset points",
                          va="center", fontsize=9, linespacing=1.1,
                          bbox={"facecolor": palette.page, "edgecolor": "none", "pad": 1})  # fmt: skip
     note.set_in_layout(False)  # else the axis shrinks to make room for the text
-
-
-def _short(word: str) -> str:
-    """Return a standing without the device that showed it, which the table beside the figure names."""
-    return "wrong, seen elsewhere" if word.startswith("wrong (") else canvas.label(word, limit=24)

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Patch, Rectangle
 
 from audit.model import sanitizer
-from audit.report.drawing import LINE, Dot, Drawing, Paint, Part, Stroke, Words
+from audit.report.drawing import LINE, WIDE, Dot, Drawing, Paint, Part, Stroke, Words
 from audit.report.figures import canvas
 
 COLOURS: dict[Paint, str] = {
@@ -36,7 +36,7 @@ SIDES = {"start": "left", "middle": "center", "end": "right"}
 @lru_cache(maxsize=32)
 def png(drawing: Drawing) -> bytes:
     """Return the drawing as PNG, 1.2 pixels a unit; equal drawings, of the report and of its bundle, are drawn once."""
-    wide, tall = drawing.wide + 2 * MARGIN, drawing.tall + 2 * MARGIN
+    wide, tall = WIDE + 2 * MARGIN, drawing.tall + 2 * MARGIN
     with canvas.style():
         sheet = canvas.sheet(wide / UNITS_PER_INCH, tall / UNITS_PER_INCH)
         sheet.set_layout_engine("none")

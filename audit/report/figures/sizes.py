@@ -38,7 +38,7 @@ def draw(record: Record) -> Figure | None:
     lines = [line for one in strips for line in _lines(one)]
     there = {FACES.get(result, OPEN)[0] for _, cells in lines for _, result in cells}
     keys = tuple((paint, message(key), False) for paint, key in KEYS if paint in there)
-    parts, head = [*legend(keys, 0)], 18 * len(keys) + 8
+    parts, head = [*legend(keys)], 18 * len(keys) + 8
     for place, (name, cells) in enumerate(lines):
         parts += _strip(name, cells, head + ROW * place)
     drawing = Drawing(head + ROW * len(lines), tuple(parts))
