@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from audit.lint.datasets.answer import Answer, Mark, rows_of
+from audit.lint.datasets.answer import Answer, Mark, rows_of, unless_empty
 from audit.lint.datasets.dataset import Dataset
 from audit.lint.datasets.rules import RULES
 from audit.model import sanitizer
@@ -91,7 +91,7 @@ def _marks(marks: Sequence[tuple[str, Mark]]) -> Section:
     left = len(marks) - len(rows)
     more = f"{len(marks):,} marks on rows" + (f"; the other {left:,} are in the CSV file." if left else ".")
     table = Table("Rows that stand out", ("File and row", "Which", "Rule", "Grade", "What for"), rows)
-    return Section("Rows that stand out", "marks", paragraphs=(more,), tables=(table,) if rows else (), folded=True)
+    return Section("Rows that stand out", "marks", paragraphs=(more,), tables=unless_empty(table), folded=True)
 
 
 def _refused(data: Dataset) -> Section:
@@ -100,9 +100,7 @@ def _refused(data: Dataset) -> Section:
     sentence = f"{data.read - len(data.frame):,} rows were left out, the others went on."
     more = f" {left:,} more reasons are not shown." if left else ""
     table = Table("Rows left out", ("File", "Row", "Column", "Why"), rows, frozenset({1}))
-    return Section(
-        "Rows left out", "left-out", paragraphs=(sentence + more,), tables=(table,) if rows else (), folded=True
-    )
+    return Section("Rows left out", "left-out", paragraphs=(sentence + more,), tables=unless_empty(table), folded=True)
 
 
 def text(data: Dataset, answers: Sequence[Answer]) -> str:
