@@ -49,16 +49,11 @@ def beside_reference(data: bytes, reference: bytes, lines: str) -> bytes:
         reference: the text of the task, whose statements stand in `_stated(*arguments)`, which makes its `Model`.
         lines: the class.
     """
-    body = [node for node in ast.parse(reference).body if not _is_future(node)]
-    made = ast.parse("def _stated(*arguments):\n    torch.manual_seed(42)\n    return Model(*arguments)\n")
-    function = made.body[0]
-    if isinstance(function, ast.FunctionDef):
-        function.body = [*ast.parse("import torch").body, *body, *function.body]
+    stated = ast.parse("import torch").body + ast.parse(reference).body
+    body = [node for node in stated if not (isinstance(node, ast.ImportFrom) and node.module == "__future__")]
+    made: Any = ast.parse("def _stated(*arguments):\n    torch.manual_seed(42)\n    return Model(*arguments)\n")
+    made.body[0].body[:0] = body
     return data + f"{_MARK}\n\n{ast.unparse(ast.fix_missing_locations(made))}\n\n\n{lines}".encode()
-
-
-def _is_future(node: ast.stmt) -> bool:
-    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
 
 
 def into_destination(data: bytes, function: str, called: Destination) -> bytes:
@@ -66,13 +61,10 @@ def into_destination(data: bytes, function: str, called: Destination) -> bytes:
     return data + (_MARK + "\n\n" + _destination(function, called)).encode()
 
 
-def of_cuda(text: str, *, name: str, function: str, flags: Sequence[str], called: Destination | None) -> bytes:
-    """Return a CUDA source with its own bindings as a Python source, for calls that need lines around them."""
-    return inline(text, cpp="", name=name, functions=None, flags=flags) + (
-        f"\n\ndef {ENTRY}(*arguments):\n    return _EXTENSION.{function}(*arguments)\n"
-        if called is None
-        else "\n\n" + _destination(f"_EXTENSION.{function}", called)
-    ).encode()  # fmt: skip
+def of_cuda(text: str, *, name: str, function: str, flags: Sequence[str], called: Destination) -> bytes:
+    """Return a CUDA source with its own bindings as a Python source whose function writes into tensors it makes."""
+    built = inline(text, cpp="", name=name, functions=None, flags=flags)
+    return built + ("\n\n" + _destination(f"_EXTENSION.{function}", called)).encode()
 
 
 def inline(text: str, *, cpp: str, name: str, functions: Sequence[str] | None, flags: Sequence[str]) -> bytes:

@@ -59,16 +59,11 @@ def matches(material: Material) -> bool:
 
 
 def read(material: Material, given: Given) -> Imported:
-    """Return the kernel with its problem.
-
-    Raises:
-        BadInput: several kernels or problems.
-    """
-    named = material.python.items()
-    kernel = material.only([material.original(name) for name, one in named if ENTRY in one.functions], what=ENTRY)
-    tasks = [material.original(name) for name, one in named if "Model" in one.classes and "get_inputs" in one.functions]
+    """Return the kernel with its problem. Raises BadInput for several of either."""
+    kernel = material.only(material.written_in(lambda one: ENTRY in one.functions), what=ENTRY)
+    tasks = material.written_in(lambda one: "Model" in one.classes and "get_inputs" in one.functions)
     task: Original | None = material.only(tasks, what="problem (a class Model)") if tasks else None
-    found = module_task.imported("kernelagent", task=task, solution=kernel, shape=dict(given.shape), kernel=ENTRY)
+    found = module_task.imported("kernelagent", task=task, solution=kernel, shape=given.shape, kernel=ENTRY)
     stated = b"" if task is None else task.data
     name = module_task.named_after(material.files[(task or kernel).published_as].resolve().parent.name)
     return replace(

@@ -39,18 +39,12 @@ def matches(material: Material) -> bool:
 
 
 def read(material: Material, given: Given) -> Imported:
-    """Return the solution with its problem.
-
-    Raises:
-        BadInput: several solutions or references, or a solution with further files behind its Python.
-    """
+    """Return the solution with its problem. Raises BadInput for several of either, or files behind its Python."""
     for sidecar in _sidecars(material):
         raise BadInput(f"{sidecar}, and a variant is one file; give its text to load_inline, and cut it off there")
     solution = material.only(_files(material, SOLUTION), what="solution (a class Model)")
     task = material.only(_files(material, REFERENCE), what="reference (a class Model)")
-    found = module_task.imported(
-        "kernelbench_com", task=task, solution=solution, shape=dict(given.shape), kernel="Model"
-    )
+    found = module_task.imported("kernelbench_com", task=task, solution=solution, shape=given.shape, kernel="Model")
     name = module_task.named_after(material.files[task.published_as].resolve().parent.name)
     claimed = Claimed(
         "claimed.py",
@@ -77,11 +71,8 @@ def read(material: Material, given: Given) -> Imported:
 
 
 def _files(material: Material, ending: str) -> list[Original]:
-    return [
-        material.original(name)
-        for name, one in material.python.items()
-        if PurePath(name).name.endswith(ending) and "Model" in {*one.classes, *one.assigned}
-    ]
+    files = material.written_in(lambda one: "Model" in {*one.classes, *one.assigned})
+    return [one for one in files if PurePath(one.published_as).name.endswith(ending)]
 
 
 def _sidecars(material: Material) -> list[str]:
