@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from audit.lint.datasets.answer import Answer, Mark, rows_of, unless_empty
@@ -156,34 +155,29 @@ def _wrapped(found: Sequence[str]) -> list[str]:
     ]
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The files to write; None where one is not wanted. `folder` gets all of them."""
-
-    markdown: Path | None = None
-    html: Path | None = None
-    csv: Path | None = None
-    folder: Path | None = None
+def files(markdown: Path | None, html: Path | None, csv: Path | None, folder: Path | None) -> dict[Path, str]:
+    """Return the kind of every file to write: those asked for, and one of each kind in the folder."""
+    asked = {markdown: "md", html: "html", csv: "csv"}
+    if folder is not None:
+        asked |= {folder / f"lint.{kind}": kind for kind in ("md", "html", "csv")}
+    return {path: kind for path, kind in asked.items() if path is not None}
 
 
-def write(asked: Asked, report: Report, answers: Sequence[Answer], figures: Sequence[Figure]) -> list[Path]:
-    """Write the files asked for and return the paths; Markdown has its figures in a folder beside it.
+def write(
+    asked: Mapping[Path, str], report: Report, answers: Sequence[Answer], figures: Sequence[Figure]
+) -> list[Path]:
+    """Write those `files` and return the paths; Markdown has its figures in a folder beside it.
 
     Raises:
         BadInput: a file cannot be written.
     """
-    folder = asked.folder
-    texts = {asked.markdown: "md", asked.html: "html", asked.csv: "csv"}
-    if folder is not None:
-        texts |= {folder / "lint.md": "md", folder / "lint.html": "html", folder / "lint.csv": "csv"}
     made = {"md": lambda: markdown.render(report, figures=FIGURES), "html": lambda: html.render(report),
             "csv": lambda: rows(answers)}  # fmt: skip
     written = []
-    for path, kind in texts.items():
-        if path is not None:
-            written.append(_written(path, made[kind]().encode("utf-8")))
-            if kind == "md":
-                written += [_written(path.parent / FIGURES / f"{one.name}.png", one.png) for one in figures]
+    for path, kind in asked.items():
+        written.append(_written(path, made[kind]().encode("utf-8")))
+        if kind == "md":
+            written += [_written(path.parent / FIGURES / f"{one.name}.png", one.png) for one in figures]
     return written
 
 
