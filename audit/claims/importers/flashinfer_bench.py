@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from audit.claims.importers import entries, joined, module_task, published, sizes, solutions
+from audit.claims.importers import definitions, entries, joined, module_task, published, sizes, solutions
 from audit.claims.importers.definitions import FRACTIONS, Definition
-from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Shapes, Tolerance
+from audit.claims.importers.imported import RMS, Claimed, Imported, Original, Reference, Shapes, Tolerance
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_SHAPE, NO_TASK, Missing, no_tolerance
 from audit.claims.importers.python_text import PythonText
@@ -21,10 +21,7 @@ from audit.claims.importers.solutions import Found, Workload
 
 TAKES = "a solution JSON with its definition and workload (JSON or JSONL), and traces where there are any"
 LACKS = ("reference.py cost",)
-DEFAULT = Tolerance(
-    1e-2,
-    "flashinfer-bench's default, atol = rtol = 1e-2; the absolute part counts here in units of the result's rms",
-)
+DEFAULT = Tolerance(1e-2, f"flashinfer-bench's default, atol = rtol = 1e-2; {RMS}")
 REFERENCE = "reference_of.py"
 MOST_OTHERS = 8
 ToleranceOf = Callable[[Workload], Tolerance | None]
@@ -172,12 +169,11 @@ def _with_kernel(claim: Imported, found: Found, stated: Definition, kept: list[O
     if not _writes(spec, (python or {}).get(function), stated):
         kernel = Claimed("claimed.cu" if python is None else "claimed.py", source.data, function, technique, added)
         return replace(claim.lacking(*missing), claimed=kernel)
-    called = _destination(stated)
     if python is None:
         text = source.data.decode()
-        data = entries.of_cuda(text, name=claim.name, function=function, flags=claim.flags, called=called)
+        data = definitions.of_cuda(text, name=claim.name, function=function, flags=claim.flags, stated=stated)
     else:
-        data = entries.into_destination(source.data, function, called)
+        data = definitions.into_destination(source.data, function, stated)
     kernel = Claimed("claimed.py", data, entries.ENTRY, technique, "; ".join(filter(None, [added, _ADDED])))
     return replace(claim.lacking(*missing), claimed=kernel)
 
@@ -197,11 +193,3 @@ def _writes(spec: Mapping[str, Any], function: ast.FunctionDef | None, stated: D
     if isinstance(result, bool):
         return result
     return function is None or len(function.args.args) > len(stated.inputs)
-
-
-def _destination(stated: Definition) -> entries.Destination:
-    return entries.Destination(
-        inputs={one.name: one.axes for one in stated.inputs},
-        outputs=[(one.axes or (), one.dtype) for one in stated.outputs],
-        axes=[(name, expression) for name, expression in stated.axes if expression],
-    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from audit.claims.importers import entries, module_task
-from audit.claims.importers.imported import Claimed, Imported, Original, Tolerance
+from audit.claims.importers.imported import RMS, Claimed, Imported, Original, Tolerance
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.missing import NO_FIGURES
 from audit.claims.importers.python_text import PythonText
@@ -20,9 +20,7 @@ TAKES = "a `problem.py` with `Model` and `get_inputs`, and a file with `kernel_f
 LACKS = ("reference.py cost", "speedup")
 ENTRY = "kernel_function"
 TOLERANCE = Tolerance(
-    1e-2,
-    "the importer's: KernelBench's for 16-bit floats, since the set compares times alone; the absolute part counts "
-    "here in units of the result's rms",
+    1e-2, f"the importer's: KernelBench's for 16-bit floats, since the set compares times alone; {RMS}"
 )
 _SETTINGS = ("kernel_size", "stride", "padding", "dilation", "output_padding", "groups", "eps")
 _MODEL = '''import torch

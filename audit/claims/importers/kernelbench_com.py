@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from audit.claims.importers import entries, module_task, published
-from audit.claims.importers.imported import Claimed, Imported, Original, Tolerance
+from audit.claims.importers.imported import RMS, Claimed, Imported, Original, Tolerance
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.missing import NO_FIGURES
 from audit.model import Harness
@@ -91,7 +91,7 @@ def _tolerance(material: Material, dtype: str) -> tuple[Tolerance, tuple[Origina
     values = {name: float(value) for name, value in _STATED.findall(stated) if _number(value)}
     relative = values.get(dtype) or next(iter(values.values()), None) or _DEFAULTS.get(dtype, 1e-2)
     text = f"{PROBLEM} of the problem" if values else "the default of the set for that dtype"
-    return Tolerance(relative, f"{text}, atol = rtol; the absolute part counts here in units of the result's rms"), kept
+    return Tolerance(relative, f"{text}, atol = rtol; {RMS}"), kept
 
 
 def _number(text: str) -> bool:

@@ -8,14 +8,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from audit.claims.importers import sizes
-from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Tolerance
+from audit.claims.importers.imported import RMS, Claimed, Imported, Original, Reference, Tolerance
 from audit.claims.importers.missing import NO_COST, NO_SHAPE, NO_TASK, Missing
 from audit.claims.importers.python_text import PythonText
 
 TOLERANCE = Tolerance(
-    1e-2,
-    "KernelBench's own: allclose with atol = rtol = 1e-2 for float32 in v0 and v0.1 (1e-4 later); the absolute part "
-    "counts here in units of the result's rms",
+    1e-2, f"KernelBench's own: allclose with atol = rtol = 1e-2 for float32 in v0 and v0.1 (1e-4 later); {RMS}"
 )
 TASK, SOLUTION = "task.py", "solution.py"
 NO_INPUTS = Missing(

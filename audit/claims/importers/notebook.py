@@ -13,7 +13,7 @@ from typing import Any
 
 from audit.claims.importers import entries, module_task, sizes
 from audit.claims.importers.bounded import checked_text
-from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Tolerance
+from audit.claims.importers.imported import RMS, Claimed, Imported, Original, Reference, Tolerance
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.missing import NO_COST, NO_SHAPE, Missing, no_tolerance
 from audit.claims.importers.notebook_cells import CudaText, cells, cuda_texts, printed
@@ -158,7 +158,5 @@ def _tolerance(script: Script) -> Tolerance | None:
     value = named.value if isinstance(named, ast.Constant) else None
     result = ast.unparse(call)[:120]
     if isinstance(value, float) and 0.0 < value < 1.0:
-        return Tolerance(
-            value, f"the notebook's own: {result}; the absolute part counts here in units of the result's rms"
-        )
+        return Tolerance(value, f"the notebook's own: {result}; {RMS}")
     return Tolerance(ALLCLOSE_RELATIVE, f"the notebook's own, with torch.allclose's default rtol = 1e-5: {result}")

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import Any
 
 from audit.claims.importers import module_task, sizes
-from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Shapes, Tolerance
+from audit.claims.importers.imported import RMS, Claimed, Imported, Original, Reference, Shapes, Tolerance
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_SHAPE
 from audit.claims.importers.python_text import PythonText
@@ -23,10 +23,7 @@ TAKES = "a task folder: `func_forward.py`, `config_forward.json`, `forward.cu`"
 LACKS = ("reference.py cost", "speedup")
 TASK, CONFIG, FUNCTION = "func_forward.py", "config_forward.json", "forward_fn"
 FLAGS = ("-O3", "--use_fast_math")
-TOLERANCE = Tolerance(
-    1e-5,
-    "robust-kbench's default, atol = rtol = 1e-5; the absolute part counts here in units of the result's rms",
-)
+TOLERANCE = Tolerance(1e-5, f"robust-kbench's default, atol = rtol = 1e-5; {RMS}")
 
 
 def matches(material: Material) -> bool:
