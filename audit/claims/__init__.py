@@ -60,14 +60,14 @@ def names(root: Path = KERNELS) -> list[str]:
     return sorted(path.parent.name for path in root.glob(f"*/{STATEMENT}"))
 
 
-def load(name_or_path: str, *, root: Path = KERNELS) -> ClaimFolder:
-    """Read a claim by its name in `root` or by the path of its folder.
+def load(name_or_path: str) -> ClaimFolder:
+    """Read a claim by its name among `KERNELS` or by the path of its folder.
 
     Raises:
         BadInput: no such folder, broken TOML, an unknown or mistyped key, a missing file, a wrong hash,
             or text that is not UTF-8.
     """
-    folder = _folder(name_or_path, root)
+    folder = _folder(name_or_path)
     statement = _text(folder, STATEMENT)
     claim = parse(statement, f"{folder.name}/{STATEMENT}")
     kept: list[Variant | Original] = [*claim.variant, *claim.original]
@@ -86,11 +86,11 @@ def load(name_or_path: str, *, root: Path = KERNELS) -> ClaimFolder:
     return ClaimFolder(path=folder, audited=AuditedClaim(statement=claim, sources=sources))
 
 
-def _folder(name_or_path: str, root: Path) -> Path:
-    for folder in (root / name_or_path, Path(name_or_path)):
+def _folder(name_or_path: str) -> Path:
+    for folder in (KERNELS / name_or_path, Path(name_or_path)):
         if (folder / STATEMENT).is_file():
             return folder.resolve()
-    known = ", ".join(names(root)) or "none"
+    known = ", ".join(names()) or "none"
     raise BadInput(f"{name_or_path}: no claim of this name and no folder with a claim.toml; known claims: {known}")
 
 

@@ -46,8 +46,8 @@ def lint(  # noqa: PLR0913  # one argument an option
     data = datasets.read(path, gpu=gpu, unit=unit)
     answers = datasets.lint(data)
     terminal.say(*page.text(data, answers).splitlines())
-    asked = page.Asked(markdown, html, csv, out)
-    if asked != page.Asked():
+    asked = page.files(markdown, html, csv, out)
+    if asked:
         from audit.lint.datasets import figures
 
         drawn = figures.draw(data)

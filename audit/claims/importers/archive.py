@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import warnings
 from dataclasses import replace
-from typing import Any
 
 from audit.claims.importers import entries, module_task, published, sizes
 from audit.claims.importers.chosen_row import Row, chosen
@@ -38,11 +37,7 @@ def matches(material: Material) -> bool:
 
 
 def read(material: Material, given: Given) -> Imported:
-    """Return the row that the user means.
-
-    Raises:
-        BadInput: no table, no such row, or one whose times are none.
-    """
+    """Return the row that the user means. Raises BadInput for no such row, or one whose times are none."""
     path = material.table_with(CODE)
     row = chosen(path, given, columns=(*TEXTS, *PROFILES), positive=(KERNEL_TIME, *TIMES, *RATIOS))
     figures, missing = _figures(row, given)
@@ -89,10 +84,7 @@ def _task(row: Row, found: Imported) -> Imported:
     sources = [found.claimed.data.decode()] if found.claimed else []
     shapes, choices = sizes.of_module(text, apart=[FUNCTION], made_with=["get_init_inputs"], sources=sources)
     kept = [original, *([row.original(MODULE, file="module.py")] if row.text(MODULE) else [])]
-    needs = [name for name, there in (("Model", text.classes), (FUNCTION, text.functions)) if name not in there]
-    absent = [
-        Missing(f"{FUNCTIONAL} has no {name}", "reference.py", "write it there", essential=True) for name in needs
-    ]
+    absent = module_task.absent(text, FUNCTION, where=FUNCTIONAL)
     return replace(
         found,
         task=module_task.first_line(text),
@@ -128,38 +120,28 @@ def _figures(row: Row, given: Given) -> tuple[list[Figure], list[Missing]]:
 
 def _profiles(row: Row) -> list[Missing]:
     """Return the profiles that cannot be read; each is a Python literal in a text."""
-    missing = []
-    for column, file in PROFILES.items():
-        try:
-            literal(row.text(column) or "None")
-        except NoLiteral as error:
-            lacks = Missing(f"{row.where} column {column}: {error}", f"original/{file}", "it is kept as it was, unread")
-            missing.append(lacks)
-    return missing
+    return [
+        Missing(f"{row.where} column {column}: {why}", f"original/{file}", "it is kept as it was, unread")
+        for column, file in PROFILES.items()
+        if (why := no_literal(row.text(column) or "None")) is not None
+    ]
 
 
-class NoLiteral(ValueError):
-    """The text is no literal of bounded size; the message says why."""
-
-
-def literal(text: str) -> Any:
-    """Return the value of a Python literal, never run: numbers, texts, None, and lists, tuples, sets and dicts of them.
-
-    Raises:
-        NoLiteral: too long, nested too deeply, or no literal.
-    """
+def no_literal(text: str) -> str | None:
+    """Return why a text is no Python literal that can be read; None where it is one. Nothing of it is run."""
     if len(text) > MOST_CHARACTERS:
-        raise NoLiteral(f"{len(text):,} characters; at most {MOST_CHARACTERS:,} are read")
+        return f"{len(text):,} characters; at most {MOST_CHARACTERS:,} are read"
     depth = deepest = 0
     for character in text:
         depth += (character in "([{") - (character in ")]}")
         deepest = max(deepest, depth)
     if deepest > DEEPEST:
-        raise NoLiteral(f"{deepest} brackets within each other; at most {DEEPEST} are read")
+        return f"{deepest} brackets within each other; at most {DEEPEST} are read"
     try:
         with warnings.catch_warnings(action="ignore"):
-            return ast.literal_eval(text)
+            ast.literal_eval(text)
     except SyntaxError as error:
-        raise NoLiteral(f"no Python literal (line {error.lineno}: {error.msg})") from error
-    except (ValueError, TypeError, MemoryError, RecursionError) as error:
-        raise NoLiteral("no Python literal") from error
+        return f"no Python literal (line {error.lineno}: {error.msg})"
+    except (ValueError, TypeError, MemoryError, RecursionError):
+        return "no Python literal"
+    return None

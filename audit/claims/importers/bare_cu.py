@@ -35,29 +35,24 @@ def matches(material: Material) -> bool:
 
 
 def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there are no figures to ask a unit of
-    """Return the kernel with its reference.
-
-    Raises:
-        BadInput: no kernel or several, or several Python files with a reference.
-    """
+    """Return the kernel with its reference. Raises BadInput for no kernel, or several of either."""
     files = _files(material)
     kernel = files[0]
-    text = joined.joined({one.published_as: one.data.decode() for one in files}) if len(files) > 1 else None
-    data = kernel.data if text is None else text.encode()
+    if len(files) == 1:
+        data, how, added, names = kernel.data, "the .cu as given", "", ["kernel.cu"]
+    else:
+        data = joined.joined({one.published_as: one.data.decode() for one in files}).encode()
+        how, added = f"{len(files)} files as given, joined into one", joined.ADDED
+        names = [solutions.flattened(one.published_as, one.published_as) for one in files]
     bound = entries.bound(data.decode())
     name = module_task.named_after(kernel.published_as)
-    how = "the .cu as given" if text is None else f"{len(files)} files as given, joined into one"
-    entry, added = bound[0] if bound else "forward", "" if text is None else joined.ADDED
-    names = (
-        ["kernel.cu"] if text is None else [solutions.flattened(one.published_as, one.published_as) for one in files]
-    )
     imported = Imported(
         format="bare_cu",
         provenance=", ".join(one.published_as for one in files),
         name=name,
         title=name.replace("_", " "),
         originals=tuple(replace(one, file=file) for one, file in zip(files, names, strict=True)),
-        claimed=Claimed("claimed.cu", data, entry, how, added),
+        claimed=Claimed("claimed.cu", data, bound[0] if bound else "forward", how, added),
         missing=(NO_COST, NO_FIGURES, _NO_FLAGS, *([] if bound else [_NO_BINDING])),
         choices=(f"entry: {bound[0]}, the first of {len(bound)} bound functions",) if len(bound) > 1 else (),
     )
@@ -66,19 +61,15 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
 
 def with_reference(imported: Imported, material: Material) -> Imported:
     """Return the claim with the task of the Python file that has a reference. Raises BadInput for several."""
-    tasks = [name for name, one in material.python.items() if _function(one) and set(MAKERS) & set(one.functions)]
+    tasks = material.written_in(lambda one: _function(one) and set(MAKERS) & set(one.functions))
     if not tasks:
         return imported.lacking(NO_TASK, _NO_TOLERANCE)
-    task = material.only([material.original(name) for name in tasks], what="reference")
+    task = material.only(tasks, what="reference")
     return _with_task(imported, task, material.python[task.published_as])
 
 
 def _files(material: Material) -> list[Original]:
-    """Return the files of the kernel, the `.cu` first: with the file that binds it, and with headers it includes.
-
-    Raises:
-        BadInput: none, or several kernels that each bind functions or that none does.
-    """
+    """Return the `.cu` of the kernel, what binds it, and its headers. Raises BadInput for no or several kernels."""
     sources = [material.original(name) for name in material.named(*joined.SOURCES)]
     kernels = [one for one in sources if one.published_as.endswith(".cu")]
     binding = [one for one in sources if joined.binds(one.data.decode())]

@@ -49,22 +49,14 @@ def opened(path: Path, *, limit_bytes: int = LIMIT_BYTES) -> io.BufferedReader:
 
 
 def source_text(path: Path) -> bytes:
-    """Return the bytes of one source file, UTF-8.
-
-    Raises:
-        BadInput: as `untrusted.data` with the limit for sources, or as `checked_text`.
-    """
+    """Return the bytes of one source file, UTF-8. Raises BadInput as `untrusted.data` and `checked_text`."""
     data = untrusted.data(path, limit_bytes=SOURCE_BYTES)
     checked_text(data, where=str(path))
     return data
 
 
 def checked_text(data: bytes, *, where: str) -> str:
-    """Return the text of a source's bytes.
-
-    Raises:
-        BadInput: too large, not UTF-8, or holds a NUL; `where` begins the sentence.
-    """
+    """Return the text of a source's bytes. Raises BadInput for a large one, no UTF-8, or a NUL; `where` begins it."""
     if len(data) > SOURCE_BYTES:
         raise BadInput(f"{where}: a source of {len(data):,} bytes; at most {SOURCE_BYTES:,} are imported")
     try:

@@ -71,7 +71,8 @@ def _number(table: tables.Table, given: Given, path: Path) -> tuple[int, list[st
             if rejected.row == given.row:
                 raise BadInput(f"{path}: {rejected}")
         if given.row not in frame.index:
-            raise BadInput(f"{path}: no row {given.row}; rows go from 1 to {_last(table)}")
+            last = max([*frame.index, *(one.row for one in table.rejected)], default=0)
+            raise BadInput(f"{path}: no row {given.row}; rows go from 1 to {last}")
         return given.row, []
     if given.select:
         key, value = given.select
@@ -95,10 +96,6 @@ def _which(numbers: list[int], table: tables.Table, given: Given, path: Path) ->
 
 def _shown(cell: Any) -> str:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
-
-
-def _last(table: tables.Table) -> int:
-    return max([*table.frame.index, *(one.row for one in table.rejected)], default=0)
 
 
 def _shortened(found: list[str]) -> list[str]:

@@ -44,11 +44,7 @@ def matches(material: Material) -> bool:
 
 
 def read(material: Material, given: Given) -> Imported:
-    """Return the row that the user means.
-
-    Raises:
-        BadInput: no table, no such row, a score that is none, or no code in the row.
-    """
+    """Return the row that the user means. Raises BadInput for no such row, no code, or a score that is none."""
     path = material.table_with(CODE)
     row = chosen(path, given, columns=COLUMNS, positive=SCORES)
     code, task = row.text(CODE), row.text(TASK)

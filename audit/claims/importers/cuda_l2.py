@@ -24,8 +24,8 @@ TAKES = (
     "an `M_N_K.cu` with `cuda_l2_<gpu>_fp<16|32>(a, b, b_col_major, c)`, and the CSV of its ratios where there is one"
 )
 LACKS = ()
-_FUNCTION = re.compile(r"\bvoid\s+(?P<name>cuda_l2_(?P<gpu>a100|h100|3090)_fp(?P<bits>16|32))\s*\(")
-_SHAPE = re.compile(r"(\d{1,6})_(\d{1,6})_(\d{1,6})\.cu")
+_FUNCTION = re.compile(r"\bvoid\s+(cuda_l2_(a100|h100|3090)_fp(16|32))\s*\(")
+_SHAPE = re.compile(r"\d{1,6}_\d{1,6}_\d{1,6}\.cu")
 _TILE = re.compile(r"\b(BM|BN|BK)\s*=\s*Int\s*<\s*(\d{1,5})\s*>")
 _GPUS = {"a100": ("A100", 80), "h100": ("H100", 90), "3090": ("RTX 3090", 86)}
 FLAGS = ("-O3", "-std=c++17", "--expt-relaxed-constexpr", "--expt-extended-lambda", "--use_fast_math")
@@ -42,55 +42,48 @@ TOLERANCE = {
 
 def matches(material: Material) -> bool:
     """Return whether a `.cu` file is named after a shape and defines the function."""
-    return any(True for _ in _kernels(material))
+    return bool(_kernels(material))
 
 
 def read(material: Material, given: Given) -> Imported:
-    """Return the kernel with the product as its task.
-
-    Raises:
-        BadInput: several kernels, or a ratio that is none.
-    """
-    kernel = material.only(list(_kernels(material)), what="M_N_K.cu with a function cuda_l2_*")
+    """Return the kernel with the product as its task. Raises BadInput for several kernels, or a ratio that is none."""
+    kernel = material.only(_kernels(material), what="M_N_K.cu with a function cuda_l2_*")
     text = kernel.data.decode()
-    match = _FUNCTION.search(text)
-    sizes = _SHAPE.fullmatch(PurePath(kernel.published_as).name)
-    if match is None or sizes is None:
-        raise BadInput(f"{kernel.published_as}: no M_N_K.cu with a function cuda_l2_*; name the one that is meant")
-    shape = {name: int(size) for name, size in zip("MNK", sizes.groups(), strict=True)}
+    function, of_gpu, bits = _FUNCTION.findall(text)[0]
+    stem = PurePath(kernel.published_as).stem
+    shape = dict(zip("MNK", map(int, stem.split("_")), strict=True))
     if not all(shape.values()):
         raise BadInput(f"{kernel.published_as}: a size of zero; a shape has positive integers only")
     padded = _padded(text, shape)
-    gpu, capability = _GPUS[match["gpu"]]
-    figures = _figures(material, sizes[0].removesuffix(".cu"), given, gpu)
-    name = module_task.named_after(f"cuda_l2_{match['gpu']}_fp{match['bits']}_{sizes[0]}")
+    gpu, capability = _GPUS[of_gpu]
+    figures = _figures(material, stem, given, gpu)
     found = Imported(
         format="cuda_l2",
         provenance=kernel.published_as,
-        name=name,
-        title=f"CUDA-L2, {gpu}, {' x '.join(map(str, shape.values()))}, sums in fp{match['bits']}",
+        name=module_task.named_after(f"cuda_l2_{of_gpu}_fp{bits}_{stem}"),
+        title=f"CUDA-L2, {gpu}, {' x '.join(map(str, shape.values()))}, sums in fp{bits}",
         task="c = a b, half precision, a of M x K, b of K x N",
         dtype="float16",
         originals=(Original(FILE, kernel.data, kernel.published_as),),
         claimed=Claimed(
             "claimed.cu",
-            kernel.data + _binding(match["name"], shape if any(padded.values()) else None).encode(),
+            kernel.data + _binding(function, shape if any(padded.values()) else None).encode(),
             entries.ENTRY,
             "the kernel of this one shape as published",
             added="a binding for Python, which returns c" + (" without its padding" if any(padded.values()) else ""),
             compute_capability=capability,
         ),
-        reference=Reference("gemm", {"file": FILE, "half_sums": match["bits"] == "16", "padded": padded}),
+        reference=Reference("gemm", {"file": FILE, "half_sums": bits == "16", "padded": padded}),
         shapes=Shapes(shape, emulated=(shape,), emulated_by="importer"),
         authors="deepreinforce-ai",
         published="2025",
         url="https://github.com/deepreinforce-ai/CUDA-L2",
         baseline="torch.matmul in half precision",
         flags=FLAGS,
-        tolerance=TOLERANCE[match["bits"]],
+        tolerance=TOLERANCE[bits],
         harness=Harness(destination=OPERAND_C),
         choices=(
-            f"tolerance: {TOLERANCE[match['bits']].relative:g}, since the set names none",
+            f"tolerance: {TOLERANCE[bits].relative:g}, since the set names none",
             "shapes.emulated: the claimed one, since the kernel is made for it alone",
         ),
     )

@@ -1,14 +1,18 @@
-"""A definition as flashinfer-bench and SOL-ExecBench write it: axes, inputs, outputs and a reference in Python."""
+"""A definition as flashinfer-bench and SOL-ExecBench write it: axes, inputs, outputs and a reference in Python.
+
+A solution may write into tensors of the outputs that it is given: our lines around it make them.
+"""
 
 from __future__ import annotations
 
 import ast
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from audit.claims.importers import entries
 from audit.claims.importers.entries import plain_name, variable
 from audit.claims.importers.imported import Original
 from audit.claims.importers.material import Material
@@ -201,3 +205,36 @@ def _worth(node: Any, known: Mapping[str, int]) -> Any:
     if isinstance(node, ast.UnaryOp):
         return _UNARY[type(node.op)](_worth(node.operand, known))
     return _BINARY[type(node.op)](_worth(node.left, known), _worth(node.right, known))
+
+
+def into_destination(data: bytes, function: str, stated: Definition) -> bytes:
+    """Return a Python source whose function writes its results into tensors that it is given last."""
+    return data + f"{entries.MARK}\n\n{_destination(function, stated)}".encode()
+
+
+def of_cuda(text: str, *, name: str, function: str, flags: Sequence[str], stated: Definition) -> bytes:
+    """Return a CUDA source that binds such a function as a Python source."""
+    built = entries.inline(text, cpp="", name=name, functions=None, flags=flags)
+    return built + f"\n\n{_destination(f'_EXTENSION.{function}', stated)}".encode()
+
+
+def _destination(function: str, stated: Definition) -> str:
+    """Return the function that makes the destinations; shapes come from the inputs at hand."""
+    names = ", ".join(one.name for one in stated.inputs)
+    tensors = [one for one in stated.inputs if one.axes is not None]
+    lines = ["import torch", "", "", f"def {entries.ENTRY}({names}):",
+             '    """Makes each tensor that the source writes into; nothing is in it before."""']  # fmt: skip
+    known: set[str] = set()
+    for one in tensors:
+        for place, axis in enumerate(one.axes or ()):
+            if axis not in known:
+                lines.append(f"    {variable(axis)} = {one.name}.shape[{place}]")
+                known.add(axis)
+    made = [(axis, expression) for axis, expression in stated.axes if expression and axis not in known]
+    lines += [f"    {variable(axis)} = {expression}" for axis, expression in made]
+    results = [f"result_{place}" for place in range(len(stated.outputs))] if len(stated.outputs) > 1 else ["result"]
+    for result, one in zip(results, stated.outputs, strict=True):
+        size = ", ".join(map(variable, one.axes or ()))
+        lines.append(f"    {result} = torch.empty([{size}], dtype=torch.{one.dtype}, device={tensors[0].name}.device)")
+    every = ", ".join(results)
+    return "\n".join([*lines, f"    {function}({names}, {every})", f"    return {every}", ""])

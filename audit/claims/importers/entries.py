@@ -6,29 +6,13 @@ import ast
 import json
 import keyword
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 ENTRY = "audited_entry"
 """The function our lines add; no source has it."""
 CUDA_MARK = "\n\n// What follows was added by `audit import`; all above is the original, byte for byte."
-_MARK = "\n\n# What follows was added by `audit import`; all above is the original, byte for byte.\n"
-
-
-@dataclass(frozen=True)
-class Destination:
-    """The call of a function that writes its results into tensors it is given.
-
-    Attributes:
-        inputs: names of its arguments, with the shape of each: names of axes, None for a number.
-        outputs: the shape of each result, as names of axes, and its dtype.
-        axes: every axis that an output needs and no input's shape tells, with its expression, in order.
-    """
-
-    inputs: Mapping[str, Sequence[str] | None]
-    outputs: Sequence[tuple[Sequence[str], str]]
-    axes: Sequence[tuple[str, str]]
+MARK = "\n\n# What follows was added by `audit import`; all above is the original, byte for byte.\n"
 
 
 def of_one_tuple(data: bytes, function: str) -> bytes:
@@ -38,7 +22,7 @@ def of_one_tuple(data: bytes, function: str) -> bytes:
         '    """Hands the inputs on as the one tuple that the source takes."""',
         f"    return {function}(data if len(data) > 1 else data[0])",
     ]
-    return data + (_MARK + "\n\n" + "\n".join(lines) + "\n").encode()
+    return data + (MARK + "\n\n" + "\n".join(lines) + "\n").encode()
 
 
 def beside_reference(data: bytes, reference: bytes, lines: str) -> bytes:
@@ -49,30 +33,11 @@ def beside_reference(data: bytes, reference: bytes, lines: str) -> bytes:
         reference: the text of the task, whose statements stand in `_stated(*arguments)`, which makes its `Model`.
         lines: the class.
     """
-    body = [node for node in ast.parse(reference).body if not _is_future(node)]
-    made = ast.parse("def _stated(*arguments):\n    torch.manual_seed(42)\n    return Model(*arguments)\n")
-    function = made.body[0]
-    if isinstance(function, ast.FunctionDef):
-        function.body = [*ast.parse("import torch").body, *body, *function.body]
-    return data + f"{_MARK}\n\n{ast.unparse(ast.fix_missing_locations(made))}\n\n\n{lines}".encode()
-
-
-def _is_future(node: ast.stmt) -> bool:
-    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
-
-
-def into_destination(data: bytes, function: str, called: Destination) -> bytes:
-    """Return a Python source whose function writes into tensors that it is given last."""
-    return data + (_MARK + "\n\n" + _destination(function, called)).encode()
-
-
-def of_cuda(text: str, *, name: str, function: str, flags: Sequence[str], called: Destination | None) -> bytes:
-    """Return a CUDA source with its own bindings as a Python source, for calls that need lines around them."""
-    return inline(text, cpp="", name=name, functions=None, flags=flags) + (
-        f"\n\ndef {ENTRY}(*arguments):\n    return _EXTENSION.{function}(*arguments)\n"
-        if called is None
-        else "\n\n" + _destination(f"_EXTENSION.{function}", called)
-    ).encode()  # fmt: skip
+    stated = ast.parse("import torch").body + ast.parse(reference).body
+    body = [node for node in stated if not (isinstance(node, ast.ImportFrom) and node.module == "__future__")]
+    made: Any = ast.parse("def _stated(*arguments):\n    torch.manual_seed(42)\n    return Model(*arguments)\n")
+    made.body[0].body[:0] = body
+    return data + f"{MARK}\n\n{ast.unparse(ast.fix_missing_locations(made))}\n\n\n{lines}".encode()
 
 
 def inline(text: str, *, cpp: str, name: str, functions: Sequence[str] | None, flags: Sequence[str]) -> bytes:
@@ -105,24 +70,3 @@ def plain_name(name: Any) -> bool:
 def variable(axis: str) -> str:
     """Return the variable of an axis in generated code, where no foreign name may shadow another."""
     return f"axis_{axis}"
-
-
-def _destination(function: str, called: Destination) -> str:
-    """Return the function that makes the destinations; shapes come from the inputs at hand."""
-    names = ", ".join(called.inputs)
-    tensors = [name for name, axes in called.inputs.items() if axes is not None]
-    lines = ["import torch", "", "", f"def {ENTRY}({names}):",
-             '    """Makes each tensor that the source writes into; nothing is in it before."""']  # fmt: skip
-    known: set[str] = set()
-    for name in tensors:
-        for place, axis in enumerate(called.inputs[name] or ()):
-            if axis not in known:
-                lines.append(f"    {variable(axis)} = {name}.shape[{place}]")
-                known.add(axis)
-    lines += [f"    {variable(axis)} = {expression}" for axis, expression in called.axes if axis not in known]
-    results = [f"result_{place}" for place in range(len(called.outputs))] if len(called.outputs) > 1 else ["result"]
-    for result, (shape, dtype) in zip(results, called.outputs, strict=True):
-        size = ", ".join(map(variable, shape))
-        lines.append(f"    {result} = torch.empty([{size}], dtype=torch.{dtype}, device={tensors[0]}.device)")
-    every = ", ".join(results)
-    return "\n".join([*lines, f"    {function}({names}, {every})", f"    return {every}", ""])

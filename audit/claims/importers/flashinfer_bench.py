@@ -5,14 +5,15 @@ A result is right by default when allclose with atol = rtol = 1e-2 (`BenchmarkCo
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from audit.claims.importers import entries, joined, module_task, published, sizes, solutions
+from audit.claims.importers import definitions, entries, joined, module_task, published, sizes, solutions
 from audit.claims.importers.definitions import FRACTIONS, Definition
-from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Shapes, Tolerance
+from audit.claims.importers.imported import RMS, Claimed, Imported, Original, Reference, Shapes, Tolerance
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_SHAPE, NO_TASK, Missing, no_tolerance
 from audit.claims.importers.python_text import PythonText
@@ -20,10 +21,7 @@ from audit.claims.importers.solutions import Found, Workload
 
 TAKES = "a solution JSON with its definition and workload (JSON or JSONL), and traces where there are any"
 LACKS = ("reference.py cost",)
-DEFAULT = Tolerance(
-    1e-2,
-    "flashinfer-bench's default, atol = rtol = 1e-2; the absolute part counts here in units of the result's rms",
-)
+DEFAULT = Tolerance(1e-2, f"flashinfer-bench's default, atol = rtol = 1e-2; {RMS}")
 REFERENCE = "reference_of.py"
 MOST_OTHERS = 8
 ToleranceOf = Callable[[Workload], Tolerance | None]
@@ -31,6 +29,8 @@ _NO_WORKLOAD = Missing(
     "no workload gives sizes", "shapes", "give the workload file too, or write sizes", essential=True
 )
 _NO_TOLERANCE = no_tolerance("the workload states no tolerance")
+_NO_TENSOR = Missing("no tensor among the inputs or results", "original/definition.json", "state one", essential=True)
+_ADDED = "a function that makes the tensors of the result, hands them to the source to write into, and returns them"
 _TVM = Missing(
     "the solution binds through tvm-ffi, not torch", "variant", "write torch bindings for it", essential=True
 )
@@ -42,11 +42,7 @@ def matches(material: Material) -> bool:
 
 
 def read(material: Material, given: Given) -> Imported:
-    """Return the one solution of the material.
-
-    Raises:
-        BadInput: none or several solutions or definitions, or one that is malformed.
-    """
+    """Return the one solution of the material. Raises BadInput as `imported`."""
     return imported("flashinfer_bench", material, given, tolerance_of=lambda _: DEFAULT)
 
 
@@ -162,68 +158,38 @@ def _with_kernel(claim: Imported, found: Found, stated: Definition, kept: list[O
     added = joined.ADDED if native else ""
     if native:
         source = replace(source, data=joined.joined(texts).encode())
-    missing = _too_much(kept if not native else [], file, stated, spec)
+    missing = _too_much(kept if not native else [], file, spec)
     if any(one.axes is None for one in stated.outputs) or all(one.axes is None for one in stated.inputs):
         return claim.lacking(*missing, _NO_TENSOR)
-    called = _destination(stated) if _writes(spec, source, function, stated) else None
+    python = PythonText(source.data, where=source.published_as).functions if file.endswith(".py") else None
+    if python is not None and function not in python:
+        lacks = f"{path} defines no function {function}"
+        missing.append(Missing(lacks, "entry", "name the function there is", essential=True))
     technique = f"{function} of {path} as published, {spec.get('language') or spec.get('languages')}"
-    if file.endswith(".py"):
-        text = PythonText(source.data, where=source.published_as)
-        missing += [] if function in text.functions else [_no_function(function, path)]
-        data = source.data if called is None else entries.into_destination(source.data, function, called)
-        entry = function if called is None else entries.ENTRY
-        kernel = Claimed("claimed.py", data, entry, technique, "" if called is None else _ADDED)
-    elif called is None:
-        kernel = Claimed("claimed.cu", source.data, function, technique, added)
+    if not _writes(spec, (python or {}).get(function), stated):
+        kernel = Claimed("claimed.cu" if python is None else "claimed.py", source.data, function, technique, added)
+        return replace(claim.lacking(*missing), claimed=kernel)
+    if python is None:
+        text = source.data.decode()
+        data = definitions.of_cuda(text, name=claim.name, function=function, flags=claim.flags, stated=stated)
     else:
-        text_ = source.data.decode()
-        data = entries.of_cuda(text_, name=claim.name, function=function, flags=claim.flags, called=called)
-        kernel = Claimed("claimed.py", data, entries.ENTRY, technique, "; ".join(filter(None, [added, _ADDED])))
+        data = definitions.into_destination(source.data, function, stated)
+    kernel = Claimed("claimed.py", data, entries.ENTRY, technique, "; ".join(filter(None, [added, _ADDED])))
     return replace(claim.lacking(*missing), claimed=kernel)
 
 
-_ADDED = "a function that makes the tensors of the result, hands them to the source to write into, and returns them"
-
-
-_NO_TENSOR = Missing("no tensor among the inputs or results", "original/definition.json", "state one", essential=True)
-
-
-def _no_function(function: str, path: str) -> Missing:
-    return Missing(f"{path} defines no function {function}", "entry", "name the function there is", essential=True)
-
-
-def _too_much(kept: list[Original], file: str, stated: Definition, spec: Mapping[str, Any]) -> list[Missing]:
-    """Return the reasons against an audit: no result, several files, other bindings than torch's."""
+def _too_much(kept: list[Original], file: str, spec: Mapping[str, Any]) -> list[Missing]:
+    """Return the reasons against an audit: several files, other bindings than torch's."""
     count = len([one for one in kept if one.file.endswith((".py", *joined.SOURCES, *joined.HEADERS))])
-    missing = [] if stated.outputs else [_NO_TENSOR]
-    if count > 1:
-        missing.append(
-            Missing(
-                f"{count} source files, some in Python, and a variant is one file",
-                file,
-                "join them in one",
-                essential=True,
-            )
-        )
+    text = f"{count} source files, some in Python, and a variant is one file"
+    missing = [Missing(text, file, "join them in one", essential=True)] if count > 1 else []
     return [*missing, *([_TVM] if spec.get("binding") == "tvm-ffi" else [])]
 
 
-def _writes(spec: Mapping[str, Any], source: Original, function: str, stated: Definition) -> bool:
+def _writes(spec: Mapping[str, Any], function: ast.FunctionDef | None, stated: Definition) -> bool:
     """Return whether the entry writes into what it is given last: as the spec says; true where neither it nor a Python
     signature decides, which is the benchmarks' default."""
     result = spec.get("destination_passing_style")
     if isinstance(result, bool):
         return result
-    if source.file.endswith(".py"):
-        node = PythonText(source.data, where=source.published_as).functions.get(function)
-        if node is not None:
-            return len(node.args.args) > len(stated.inputs)
-    return True
-
-
-def _destination(stated: Definition) -> entries.Destination:
-    return entries.Destination(
-        inputs={one.name: one.axes for one in stated.inputs},
-        outputs=[(one.axes or (), one.dtype) for one in stated.outputs],
-        axes=[(name, expression) for name, expression in stated.axes if expression],
-    )
+    return function is None or len(function.args.args) > len(stated.inputs)

@@ -13,6 +13,8 @@ from audit.model.claim import MOST_SIZE
 from audit.model.errors import BadInput
 
 Unit = Literal["ms", "ratio"]
+RMS = "the absolute part counts here in units of the result's rms"
+"""What a tolerance of others, whose absolute part has the units of the result, means here."""
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,7 @@ def used(files: Mapping[str, str], first: str) -> set[str]:
     while queue:
         name = queue.pop()
         for line in files[name].splitlines():
-            match = _INCLUDE.match(line)
-            inner = _found(files, name, match[1]) if match else None
+            inner = _included(files, name, line)
             if inner is not None and inner not in found:
                 found.add(inner)
                 queue.append(inner)
@@ -51,7 +50,8 @@ def joined(files: Mapping[str, str]) -> str:
         BadInput: a file without a guard includes itself, or the text becomes too large.
     """
     included = {inner for name in files for inner in used(files, name)}
-    sources = sorted((name for name in files if name.endswith(SOURCES) and name not in included), key=_place)
+    kept = [name for name in files if name.endswith(SOURCES) and name not in included]
+    sources = sorted(kept, key=lambda name: (not name.endswith(".cu"), name))
     once: set[str] = set()
     lines = [line for name in sources for line in _expanded(files, name, once, ())]
     text = "\n".join([*_includes_first(lines), ""])
@@ -79,10 +79,6 @@ def _includes_first(lines: Sequence[str]) -> list[str]:
     return [*first, *rest]
 
 
-def _place(name: str) -> tuple[bool, str]:
-    return not name.endswith(".cu"), name
-
-
 def _expanded(files: Mapping[str, str], name: str, once: set[str], within: tuple[str, ...]) -> list[str]:
     """Return the lines of a file with its local includes in their place."""
     if name in once:
@@ -97,17 +93,19 @@ def _expanded(files: Mapping[str, str], name: str, once: set[str], within: tuple
         if _ONCE.match(line):
             once.add(name)
             continue
-        match = _INCLUDE.match(line)
-        inner = _found(files, name, match[1]) if match else None
+        inner = _included(files, name, line)
         lines += [line] if inner is None else _expanded(files, inner, once, (*within, name))
     return lines
 
 
-def _found(files: Mapping[str, str], name: str, included: str) -> str | None:
-    """Return the file that an include means: beside the file, else the only one whose path ends so."""
-    beside = posixpath.normpath(posixpath.join(posixpath.dirname(name), included))
+def _included(files: Mapping[str, str], name: str, line: str) -> str | None:
+    """Return the file that a line includes: beside the file, else the only one whose path ends so."""
+    match = _INCLUDE.match(line)
+    if match is None:
+        return None
+    beside = posixpath.normpath(posixpath.join(posixpath.dirname(name), match[1]))
     if beside in files:
         return beside
-    end = "/" + posixpath.normpath(included).lstrip("./")
+    end = "/" + posixpath.normpath(match[1]).lstrip("./")
     ending = [other for other in files if f"/{other}".endswith(end)]
     return ending[0] if len(ending) == 1 else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from audit.claims.importers import entries, module_task
-from audit.claims.importers.imported import Claimed, Imported, Original, Tolerance
+from audit.claims.importers.imported import RMS, Claimed, Imported, Original, Tolerance
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.missing import NO_FIGURES
 from audit.claims.importers.python_text import PythonText
@@ -20,9 +20,7 @@ TAKES = "a `problem.py` with `Model` and `get_inputs`, and a file with `kernel_f
 LACKS = ("reference.py cost", "speedup")
 ENTRY = "kernel_function"
 TOLERANCE = Tolerance(
-    1e-2,
-    "the importer's: KernelBench's for 16-bit floats, since the set compares times alone; the absolute part counts "
-    "here in units of the result's rms",
+    1e-2, f"the importer's: KernelBench's for 16-bit floats, since the set compares times alone; {RMS}"
 )
 _SETTINGS = ("kernel_size", "stride", "padding", "dilation", "output_padding", "groups", "eps")
 _MODEL = '''import torch
@@ -59,16 +57,11 @@ def matches(material: Material) -> bool:
 
 
 def read(material: Material, given: Given) -> Imported:
-    """Return the kernel with its problem.
-
-    Raises:
-        BadInput: several kernels or problems.
-    """
-    named = material.python.items()
-    kernel = material.only([material.original(name) for name, one in named if ENTRY in one.functions], what=ENTRY)
-    tasks = [material.original(name) for name, one in named if "Model" in one.classes and "get_inputs" in one.functions]
+    """Return the kernel with its problem. Raises BadInput for several of either."""
+    kernel = material.only(material.written_in(lambda one: ENTRY in one.functions), what=ENTRY)
+    tasks = material.written_in(lambda one: "Model" in one.classes and "get_inputs" in one.functions)
     task: Original | None = material.only(tasks, what="problem (a class Model)") if tasks else None
-    found = module_task.imported("kernelagent", task=task, solution=kernel, shape=dict(given.shape), kernel=ENTRY)
+    found = module_task.imported("kernelagent", task=task, solution=kernel, shape=given.shape, kernel=ENTRY)
     stated = b"" if task is None else task.data
     name = module_task.named_after(material.files[(task or kernel).published_as].resolve().parent.name)
     return replace(

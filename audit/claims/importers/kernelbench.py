@@ -31,24 +31,18 @@ def matches(material: Material) -> bool:
 
 
 def read(material: Material, given: Given) -> Imported:
-    """Return one task, one solution and the results beside them.
-
-    Raises:
-        BadInput: several solutions or tasks, or times that are none.
-    """
+    """Return task, solution and results. Raises BadInput for several tasks or solutions, or times that are none."""
     figures, missing = _figures(material, given)
-    found = module_task.imported(
-        "kernelbench", task=_task(material), solution=_solution(material), shape=dict(given.shape)
-    )
-    plain = found.name in PLAIN_NAMES
-    name = module_task.named_after(material.paths[0].resolve().parent.name) if plain else found.name
-    if plain and material.paths[0].is_dir():
-        name = module_task.named_after(material.paths[0].resolve().name)
+    found = module_task.imported("kernelbench", task=_task(material), solution=_solution(material), shape=given.shape)
+    name = found.name
+    if name in PLAIN_NAMES:
+        place = material.paths[0].resolve()
+        name = module_task.named_after((place if place.is_dir() else place.parent).name)
     return replace(found, name=name, title=name.replace("_", " "), steps=STEPS).with_figures(figures, missing)
 
 
 def _solution(material: Material) -> Original:
-    files = [material.original(name) for name, one in material.python.items() if "ModelNew" in one.classes]
+    files = material.written_in(lambda one: "ModelNew" in one.classes)
     cells = [
         Original("solution.py", text.encode(), published_as=f"{name} key {key}")
         for name, document in material.documents.items()
@@ -58,11 +52,9 @@ def _solution(material: Material) -> Original:
 
 
 def _task(material: Material) -> Original | None:
-    files = [
-        material.original(name)
-        for name, one in material.python.items()
-        if "Model" in one.classes and "get_inputs" in one.functions and "ModelNew" not in one.classes
-    ]
+    files = material.written_in(
+        lambda one: "Model" in one.classes and "get_inputs" in one.functions and "ModelNew" not in one.classes
+    )
     return material.only(files, what="task (a class Model)") if files else None
 
 

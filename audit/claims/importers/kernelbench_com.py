@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from audit.claims.importers import entries, module_task, published
-from audit.claims.importers.imported import Claimed, Imported, Original, Tolerance
+from audit.claims.importers.imported import RMS, Claimed, Imported, Original, Tolerance
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.missing import NO_FIGURES
 from audit.model import Harness
@@ -39,18 +39,12 @@ def matches(material: Material) -> bool:
 
 
 def read(material: Material, given: Given) -> Imported:
-    """Return the solution with its problem.
-
-    Raises:
-        BadInput: several solutions or references, or a solution with further files behind its Python.
-    """
+    """Return the solution with its problem. Raises BadInput for several of either, or files behind its Python."""
     for sidecar in _sidecars(material):
         raise BadInput(f"{sidecar}, and a variant is one file; give its text to load_inline, and cut it off there")
     solution = material.only(_files(material, SOLUTION), what="solution (a class Model)")
     task = material.only(_files(material, REFERENCE), what="reference (a class Model)")
-    found = module_task.imported(
-        "kernelbench_com", task=task, solution=solution, shape=dict(given.shape), kernel="Model"
-    )
+    found = module_task.imported("kernelbench_com", task=task, solution=solution, shape=given.shape, kernel="Model")
     name = module_task.named_after(material.files[task.published_as].resolve().parent.name)
     claimed = Claimed(
         "claimed.py",
@@ -77,11 +71,8 @@ def read(material: Material, given: Given) -> Imported:
 
 
 def _files(material: Material, ending: str) -> list[Original]:
-    return [
-        material.original(name)
-        for name, one in material.python.items()
-        if PurePath(name).name.endswith(ending) and "Model" in {*one.classes, *one.assigned}
-    ]
+    files = material.written_in(lambda one: "Model" in {*one.classes, *one.assigned})
+    return [one for one in files if PurePath(one.published_as).name.endswith(ending)]
 
 
 def _sidecars(material: Material) -> list[str]:
@@ -100,7 +91,7 @@ def _tolerance(material: Material, dtype: str) -> tuple[Tolerance, tuple[Origina
     values = {name: float(value) for name, value in _STATED.findall(stated) if _number(value)}
     relative = values.get(dtype) or next(iter(values.values()), None) or _DEFAULTS.get(dtype, 1e-2)
     text = f"{PROBLEM} of the problem" if values else "the default of the set for that dtype"
-    return Tolerance(relative, f"{text}, atol = rtol; the absolute part counts here in units of the result's rms"), kept
+    return Tolerance(relative, f"{text}, atol = rtol; {RMS}"), kept
 
 
 def _number(text: str) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from audit.claims.importers import bounded, tables
 from audit.claims.importers.imported import Original
@@ -19,6 +19,7 @@ from audit.model.errors import BadInput
 DEEPEST, MOST_FILES = 5, 2000
 MOST_NAMED = 10
 _PACKED = (".zip", ".tar", ".tgz", ".tar.gz", ".7z", ".tar.xz")
+Found = TypeVar("Found")
 _TABLES = (".parquet", ".csv", ".jsonl", ".json", ".ndjson", ".gz")
 
 
@@ -48,6 +49,8 @@ class Material:
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self.paths = tuple(paths)
+        self.problems: list[str] = []
+        """Why files could not be read, as far as they were asked for."""
         named = [(path.name, path) for path in paths if not path.is_dir()]
         named += [found for path in paths if path.is_dir() for found in _within(path)]
         self.files = dict(named)
@@ -73,21 +76,18 @@ class Material:
     @cached_property
     def python(self) -> dict[str, PythonText]:
         """The Python files that are valid Python, by name; `problems` says why others are not."""
-        return {name: found for name in self.named(".py") if (found := self._tried(name, self._python)) is not None}
+        return self._read(self.named(".py"), lambda name: PythonText(self.data(name), where=str(self.files[name])))
 
     @cached_property
     def documents(self) -> dict[str, Any]:
         """The JSON documents, by name; of a file of lines every line, as `name:line`."""
-        found: dict[str, Any] = {}
-        for name in self.named(".json", ".jsonl", ".ipynb"):
-            found |= self._tried(name, self._document) or {}
-        return found
+        found = self._read(self.named(".json", ".jsonl", ".ipynb"), self._document)
+        return {at: document for each in found.values() for at, document in each.items()}
 
     @cached_property
     def columns(self) -> dict[str, tuple[str, ...]]:
         """The columns of every file that can be read as a table."""
-        names = [name for name in self.named(*_TABLES) if not name.endswith(".ipynb")]
-        return {name: found for name in names if (found := self._tried(name, self._columns)) is not None}
+        return self._read(self.named(*_TABLES), lambda name: tables.names(self.files[name]))
 
     def table_with(self, column: str) -> Path:
         """Return the one table with that column. Raises BadInput for none or several."""
@@ -111,23 +111,19 @@ class Material:
         trouble = f" ({self.problems[0]})" if self.problems and not found else ""
         raise BadInput(f"{self.where}: {count} {what}{trouble}; name the one that is meant")
 
-    @cached_property
-    def problems(self) -> list[str]:
-        """Why files could not be read, as far as they were asked for."""
-        return []
+    def written_in(self, python: Callable[[PythonText], object]) -> list[Original]:
+        """Return the Python files of which that is true."""
+        return [self.original(name) for name, text in self.python.items() if python(text)]
 
-    def _tried(self, name: str, read: Any) -> Any:
-        try:
-            return read(name)
-        except BadInput as error:
-            self.problems.append(str(error))
-            return None
-
-    def _python(self, name: str) -> PythonText:
-        return PythonText(self.data(name), where=str(self.files[name]))
-
-    def _columns(self, name: str) -> tuple[str, ...]:
-        return tables.names(self.files[name])
+    def _read(self, names: Iterable[str], read: Callable[[str], Found]) -> dict[str, Found]:
+        """Return what can be read, by name; why the others cannot is put among the problems."""
+        found = {}
+        for name in names:
+            try:
+                found[name] = read(name)
+            except BadInput as error:
+                self.problems.append(str(error))
+        return found
 
     def _document(self, name: str) -> dict[str, Any]:
         path = self.files[name]

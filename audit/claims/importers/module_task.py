@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from types import MappingProxyType
 
 from audit.claims.importers import sizes
-from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Tolerance
+from audit.claims.importers.imported import RMS, Claimed, Imported, Original, Reference, Tolerance
 from audit.claims.importers.missing import NO_COST, NO_SHAPE, NO_TASK, Missing
 from audit.claims.importers.python_text import PythonText
 
 TOLERANCE = Tolerance(
-    1e-2,
-    "KernelBench's own: allclose with atol = rtol = 1e-2 for float32 in v0 and v0.1 (1e-4 later); the absolute part "
-    "counts here in units of the result's rms",
+    1e-2, f"KernelBench's own: allclose with atol = rtol = 1e-2 for float32 in v0 and v0.1 (1e-4 later); {RMS}"
 )
-EMPTY: Mapping[str, int] = MappingProxyType({})
 TASK, SOLUTION = "task.py", "solution.py"
 NO_INPUTS = Missing(
     "the task has no get_inputs that makes any, so its evaluation makes them in a way of its own",
@@ -39,7 +35,7 @@ def imported(
     *,
     task: Original | None,
     solution: Original,
-    shape: Mapping[str, int] = EMPTY,
+    shape: Iterable[tuple[str, int]] = (),
     kernel: str = "ModelNew",
 ) -> Imported:
     """Return the record of such a claim, without figures; the tolerance is KernelBench's.
@@ -75,15 +71,21 @@ def named_after(place: str) -> str:
     return "_".join(words)[:60].strip("_") or "imported"
 
 
+def absent(task: PythonText, function: str, *, where: str) -> list[Missing]:
+    """Return what a task lacks of a class `Model` and of that function; `where` is its name in words."""
+    names = [name for name, there in (("Model", task.classes), (function, task.functions)) if name not in there]
+    return [Missing(f"{where} has no {name}", "reference.py", "write it there", essential=True) for name in names]
+
+
 def first_line(task: PythonText) -> str:
     """Return the first line of what the task's `Model` says of itself."""
     result = ast.get_docstring(task.classes["Model"]) if "Model" in task.classes else None
     return (result or "").strip().partition("\n")[0].strip() or "what class Model of original/task.py computes"
 
 
-def _with_task(claim: Imported, stated: Original, solution: str, shape: Mapping[str, int]) -> Imported:
+def _with_task(claim: Imported, stated: Original, solution: str, shape: Iterable[tuple[str, int]]) -> Imported:
     task = PythonText(stated.data, where=stated.published_as)
-    replaced = {name: size for name, size in shape.items() if name in task.integers}
+    replaced = {name: size for name, size in shape if name in task.integers}
     task = task.with_integers(replaced) if replaced else task
     shapes, choices = sizes.of_module(task, apart=("Model", "get_init_inputs"), sources=[solution])
     init_inputs = _init_inputs(task)

@@ -13,7 +13,7 @@ from typing import Any
 
 from audit.claims.importers import entries, module_task, sizes
 from audit.claims.importers.bounded import checked_text
-from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Tolerance
+from audit.claims.importers.imported import RMS, Claimed, Imported, Original, Reference, Tolerance
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.missing import NO_COST, NO_SHAPE, Missing, no_tolerance
 from audit.claims.importers.notebook_cells import CudaText, cells, cuda_texts, printed
@@ -43,11 +43,7 @@ def matches(material: Material) -> bool:
 
 
 def read(material: Material, given: Given) -> Imported:
-    """Return the claim of one CUDA text of the notebook.
-
-    Raises:
-        BadInput: no notebook or several, a cell that is malformed, no CUDA text, or several and none chosen.
-    """
+    """Return the claim of one CUDA text. Raises BadInput for no or several notebooks or texts, or a malformed cell."""
     names = [name for name, document in material.documents.items() if _is_notebook(document)]
     if len(names) != 1:
         raise BadInput(f"{material.where}: {len(names)} notebooks; name one")
@@ -71,9 +67,8 @@ def read(material: Material, given: Given) -> Imported:
         steps=tuple(f"cell {cell}: {' '.join(call.split())[:160]}" for cell, call in script.timed()),
         missing=(NO_COST,),
     ).with_figures(figures, lacking)
-    if built is None:
-        return _with_kernel(claim, text, None, None).lacking(_NO_BUILD, _NO_CALL, _NO_TOLERANCE)
-    return _with_task(_with_kernel(claim, text, built, script), script, built)
+    claim = _with_kernel(claim, text, built, script)
+    return claim.lacking(_NO_BUILD, _NO_CALL, _NO_TOLERANCE) if built is None else _with_task(claim, script, built)
 
 
 def _is_notebook(document: Any) -> bool:
@@ -101,10 +96,10 @@ def _bytes(text: CudaText, where: str) -> bytes:
     return data
 
 
-def _with_kernel(claim: Imported, text: CudaText, built: Built | None, script: Script | None) -> Imported:
+def _with_kernel(claim: Imported, text: CudaText, built: Built | None, script: Script) -> Imported:
     """Return the claim with its kernel: the text if it binds its functions, else the call that builds it."""
     bound = entries.bound(text.text)
-    called = script.called(built) if script is not None and built is not None else None
+    called = script.called(built) if built is not None else None
     flags = _texts(built.argument("extra_cuda_cflags")) if built is not None else []
     claim = replace(claim, flags=tuple(flags))
     technique = f"the CUDA text of cell {text.cell} as published"
@@ -112,7 +107,7 @@ def _with_kernel(claim: Imported, text: CudaText, built: Built | None, script: S
         entry = called.function if called is not None and called.function in bound else bound[0]
         return replace(claim, claimed=Claimed("claimed.cu", text.text.encode(), entry, technique))
     functions = _texts(built.argument("functions")) if built is not None and built.inline else []
-    if not functions or script is None or built is None:
+    if not functions or built is None:
         return claim.lacking(_NO_BINDING)
     cpp = built.argument("cpp_sources", 1)
     declared = "\n".join(_texts(script.resolved(cpp))) if cpp is not None else ""
@@ -163,7 +158,5 @@ def _tolerance(script: Script) -> Tolerance | None:
     value = named.value if isinstance(named, ast.Constant) else None
     result = ast.unparse(call)[:120]
     if isinstance(value, float) and 0.0 < value < 1.0:
-        return Tolerance(
-            value, f"the notebook's own: {result}; the absolute part counts here in units of the result's rms"
-        )
+        return Tolerance(value, f"the notebook's own: {result}; {RMS}")
     return Tolerance(ALLCLOSE_RELATIVE, f"the notebook's own, with torch.allclose's default rtol = 1e-5: {result}")

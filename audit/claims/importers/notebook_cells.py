@@ -47,18 +47,13 @@ class CudaText:
     file: str | None
 
 
-def cells(document: Any, *, where: str) -> list[Cell]:
-    """Return the code cells in order.
-
-    Raises:
-        BadInput: no notebook, or a cell that is malformed; names the cell.
-    """
-    listed = document.get("cells") if isinstance(document, dict) else None
-    if not isinstance(listed, list) or len(listed) > MOST_CELLS:
+def cells(document: dict[str, Any], *, where: str) -> list[Cell]:
+    """Return the code cells in order. Raises BadInput for too many, or a malformed one, which it names."""
+    if len(document["cells"]) > MOST_CELLS:
         raise BadInput(f"{where}: no notebook of format 4 with at most {MOST_CELLS:,} cells")
     return [
         Cell(number, text, _tree(text))
-        for number, one in enumerate(listed, start=1)
+        for number, one in enumerate(document["cells"], start=1)
         if isinstance(one, dict) and one.get("cell_type") == "code"
         for text in [_text(one.get("source"), f"{where}: cell {number}")]
     ]

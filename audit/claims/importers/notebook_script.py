@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -139,9 +140,8 @@ class Script:
         for _ in range(4):
             if not isinstance(node, ast.Name):
                 break
-            bound = [
-                each.value for _, each in self.statements if isinstance(each, ast.Assign) and _binds(each, node.id)
-            ]
+            pairs = [(each.targets[0], each.value) for _, each in self.statements if isinstance(each, ast.Assign)]
+            bound = [value for target, value in pairs if isinstance(target, ast.Name) and target.id == node.id]
             if not bound:
                 break
             node = bound[-1]
@@ -173,10 +173,6 @@ def build_of(text: CudaText, built: list[Built]) -> Built | None:
     return built[0] if len(built) == 1 else None
 
 
-def _binds(node: ast.Assign, name: str) -> bool:
-    return isinstance(node.targets[0], ast.Name) and node.targets[0].id == name
-
-
 def task_text(script: Script, called: Called, reference: ast.expr) -> str | None:
     """Return a source with `get_inputs` and `reference`.
 
@@ -197,21 +193,16 @@ def task_text(script: Script, called: Called, reference: ast.expr) -> str | None
         segment = ast.get_source_segment(plain(cell.text), statement, padded=True) or ""
         shown = "\n".join([f"# cell {cell.number}", _whole(statement, segment)])
         (top if bound_by(statement) & alone else making).append((shown, bound_by(statement), cell.number))
-    before = _before(script, names)
+    before = script.needed(ast.Tuple(elts=[*called.arguments], ctx=ast.Load()))
     inputs = [one for one, bound, cell in making if bound & before and cell <= called.cell]
     if any(bound & script.needed(reference) - before for _, bound, _ in making):
         return None
-    body = "\n".join(_indented(one) for one in inputs)
+    body = textwrap.indent("\n".join(inputs), " " * 4)
     listed = ", ".join(names)
     return (
         f"{HEAD}" + "\n".join(one for one, _, _ in top) + f"\n\n\ndef get_inputs():\n{body}\n    return [{listed}]\n"
         f"\n\ndef reference({listed}):\n    return {ast.unparse(reference)}\n"
     )
-
-
-def _before(script: Script, names: list[str]) -> set[str]:
-    """Return the names that the arguments are made of, themselves among them."""
-    return {*names, *script.needed(ast.Tuple(elts=[ast.Name(name, ast.Load()) for name in names], ctx=ast.Load()))}
 
 
 def _standing_alone(statements: list[ast.stmt]) -> set[str]:
@@ -240,7 +231,3 @@ def _whole(statement: ast.stmt, segment: str) -> str:
     """Return the segment with the decorators of a definition, which stand before it."""
     decorators = getattr(statement, "decorator_list", [])
     return "\n".join([*(f"@{ast.unparse(one)}" for one in decorators), segment])
-
-
-def _indented(segment: str) -> str:
-    return "\n".join(f"    {line}" if line.strip() else line for line in segment.splitlines())

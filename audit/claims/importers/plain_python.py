@@ -6,6 +6,7 @@ from audit.claims.importers import bare_cu, module_task
 from audit.claims.importers.imported import Claimed, Imported, Original
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.missing import NO_COST, NO_FIGURES
+from audit.claims.importers.python_text import PythonText
 
 TAKES = "a Python file with a function `kernel`, and one with `reference` and `get_inputs`"
 LACKS = ("reference.py cost", "speedup")
@@ -14,16 +15,12 @@ ENTRY = "kernel"
 
 def matches(material: Material) -> bool:
     """Return whether a Python file defines `kernel`."""
-    return any(_defines(material, name) for name in material.python)
+    return bool(material.written_in(_defines))
 
 
 def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there are no figures to ask a unit of
-    """Return the kernel with its reference.
-
-    Raises:
-        BadInput: several kernels, or several Python files with a reference.
-    """
-    kernel = material.only([material.original(one) for one in material.python if _defines(material, one)], what=ENTRY)
+    """Return the kernel with its reference. Raises BadInput for several of either."""
+    kernel = material.only(material.written_in(_defines), what=ENTRY)
     name = module_task.named_after(kernel.published_as)
     imported = Imported(
         format="plain_python",
@@ -37,6 +34,5 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
     return bare_cu.with_reference(imported, material)
 
 
-def _defines(material: Material, name: str) -> bool:
-    text = material.python[name]
+def _defines(text: PythonText) -> bool:
     return ENTRY in text.functions or ENTRY in text.assigned

@@ -35,16 +35,11 @@ def matches(material: Material) -> bool:
 
 
 def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there are no figures to ask a unit of
-    """Return the submission with its task.
-
-    Raises:
-        BadInput: several submissions or references, or a `task.yml` that is none.
-    """
-    found = [material.original(name) for name, one in material.python.items() if _submits(one)]
-    submission = material.only(found, what=f"submission (a function {ENTRY})")
+    """Return the submission with its task. Raises BadInput for several of either, or a `task.yml` that is none."""
+    submission = material.only(material.written_in(_submits), what=f"submission (a function {ENTRY})")
     imports = _imports(material.python[submission.published_as])
     header = dict(_HEADER.findall(submission.data.decode()))
-    references = [name for name, one in material.python.items() if MAKER in one.functions]
+    references = material.written_in(lambda one: MAKER in one.functions)
     name = module_task.named_after(header.get("leaderboard") or material.paths[0].resolve().name)
     imported = Imported(
         format="popcorn",
@@ -70,9 +65,9 @@ def _submits(text: PythonText) -> bool:
     return ENTRY in text.functions or ENTRY in text.assigned
 
 
-def _with_task(imported: Imported, material: Material, references: list[str]) -> Imported:
-    name = material.only([material.original(each) for each in references], what="reference").published_as
-    text = material.python[name]
+def _with_task(imported: Imported, material: Material, references: list[Original]) -> Imported:
+    reference = replace(material.only(references, what="reference"), file="reference.py")
+    text = material.python[reference.published_as]
     beside = {module: _beside(material, module) for module in BESIDE if module in _imports(text)}
     kept = [material.original(file, file=f"{module}.py") for module, file in beside.items() if file]
     stated, listed = popcorn_cases.stated(material)
@@ -96,7 +91,7 @@ def _with_task(imported: Imported, material: Material, references: list[str]) ->
         imported,
         task=(result or "").strip().partition("\n")[0] or "what ref_kernel of original/reference.py computes",
         dtype=text.dtype_of(MAKER),
-        originals=(*imported.originals, material.original(name, file="reference.py"), *kept, *stated),
+        originals=(*imported.originals, reference, *kept, *stated),
         reference=Reference("data", options),
         shapes=shapes,
         tolerance=tolerance,

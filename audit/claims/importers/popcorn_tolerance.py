@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from audit.claims.importers import published, sizes
-from audit.claims.importers.imported import Tolerance
+from audit.claims.importers.imported import RMS, Tolerance
 from audit.claims.importers.popcorn_cases import MAKER, REFERENCE, Cases
 from audit.claims.importers.python_text import PythonText, last_name, parsed
 from audit.review.python_constants import Constants, NotConstant
@@ -15,7 +15,6 @@ CHECK = "check_implementation"
 DEFAULTS = {"rtol": 1e-5, "atol": 1e-8}
 """Of `match_reference` in the leaderboards' `utils.py`."""
 EXACT, CLOSE = ("verbose_allequal",), ("verbose_allclose", "allclose", "assert_close")
-_RMS = "the absolute part counts here in units of the result's rms"
 
 
 def stated(text: PythonText, cases: Cases | None) -> Tolerance | None:
@@ -33,7 +32,7 @@ def stated(text: PythonText, cases: Cases | None) -> Tolerance | None:
     sentence = f"the leaderboard's own, rtol = {used['rtol']}, atol = {used['atol']}"
     default = "" if "rtol" in given else ", the defaults of its utils.py"
     size = f" for the {elements:,} elements of the claimed shape" if grows else ""
-    return Tolerance(float(used["rtol"]), f"{sentence}{default}{size}; {_RMS}")
+    return Tolerance(float(used["rtol"]), f"{sentence}{default}{size}; {RMS}")
 
 
 def of_a_property(text: PythonText) -> bool:
@@ -56,7 +55,7 @@ def _of_comparisons(text: PythonText) -> Tolerance | None:
     if len(known) < len(values):
         return None
     reason = f"the comparisons of {CHECK}, rtol = {min(known):g}" if any(known) else f"{CHECK} asks for equal values"
-    return Tolerance(min(known), f"{reason}; {_RMS.replace('the absolute', 'an absolute')}")
+    return Tolerance(min(known), f"{reason}; {RMS.replace('the absolute', 'an absolute')}")
 
 
 def _elements(text: PythonText, cases: Cases | None) -> int | None:

@@ -61,10 +61,11 @@ def times(
         return [], [Missing(f"the unit of {shown} cannot be told", "observation", "give --unit ms or us")]
     unit, why = found
     card = gpu_named(given.gpu or gpu)
-    figures = [
-        Figure(_about(name), value * FACTORS[unit], "ms", card, f"{where}, {name} = {value:g} {unit}: {why}")
-        for name, value in published.items()
-    ]
+    figures = []
+    for name, value in published.items():
+        about = "kernel" if name == "runtime" else name
+        concluded_from = f"{where}, {name} = {value:g} {unit}: {why}"
+        figures.append(Figure(about, value * FACTORS[unit], "ms", card, concluded_from))
     return figures, []
 
 
@@ -83,10 +84,6 @@ def checked(value: Any, *, where: str) -> float:
 def ratio(about: str, value: float, *, given: Given, gpu: Any, where: str) -> Figure:
     """Return a published ratio baseline time / kernel time."""
     return Figure(about, value, "ratio", gpu_named(given.gpu or gpu), where)
-
-
-def _about(name: str) -> str:
-    return "kernel" if name == "runtime" else name
 
 
 def unit_of(text: str) -> str:

@@ -170,7 +170,7 @@ def bound_by(node: ast.AST) -> set[str]:
         return {node.name}
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {alias.asname or alias.name.partition(".")[0] for alias in node.names}
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and not _loads(each)}
+    return _stored(node)
 
 
 def _top_level(tree: ast.Module) -> ast.Module:
@@ -181,16 +181,16 @@ def _top_level(tree: ast.Module) -> ast.Module:
     return ast.Module(body=body, type_ignores=[])
 
 
-def _loads(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Load)
+def _stored(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)}
 
 
 def _free(node: ast.AST) -> set[str]:
     """Return the names that a node takes from around it, without those that its own functions bind."""
     if isinstance(node, ast.Name):
-        return {node.id} if _loads(node) else set()
+        return {node.id} if isinstance(node.ctx, ast.Load) else set()
     inside = {name for child in ast.iter_child_nodes(node) for name in _free(child)}
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         given = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
-        inside -= given | {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and not _loads(each)}
+        inside -= given | _stored(node)
     return inside

@@ -13,9 +13,9 @@ from pathlib import PurePath
 from typing import Any
 
 from audit.claims.importers import module_task, sizes
-from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Shapes, Tolerance
+from audit.claims.importers.imported import RMS, Claimed, Imported, Original, Reference, Shapes, Tolerance
 from audit.claims.importers.material import Given, Material
-from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_SHAPE, Missing
+from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_SHAPE
 from audit.claims.importers.python_text import PythonText
 from audit.model.errors import BadInput
 
@@ -23,10 +23,7 @@ TAKES = "a task folder: `func_forward.py`, `config_forward.json`, `forward.cu`"
 LACKS = ("reference.py cost", "speedup")
 TASK, CONFIG, FUNCTION = "func_forward.py", "config_forward.json", "forward_fn"
 FLAGS = ("-O3", "--use_fast_math")
-TOLERANCE = Tolerance(
-    1e-5,
-    "robust-kbench's default, atol = rtol = 1e-5; the absolute part counts here in units of the result's rms",
-)
+TOLERANCE = Tolerance(1e-5, f"robust-kbench's default, atol = rtol = 1e-5; {RMS}")
 
 
 def matches(material: Material) -> bool:
@@ -35,11 +32,7 @@ def matches(material: Material) -> bool:
 
 
 def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there are no figures to ask a unit of
-    """Return the task with its forward kernel.
-
-    Raises:
-        BadInput: no task, no kernel or several, or a configuration that is none.
-    """
+    """Return the task with its forward kernel. Raises BadInput for no or several of them, or a broken configuration."""
     task = _original(material, TASK)
     kernels = [material.original(name) for name in material.named(".cu") if "backward" not in PurePath(name).name]
     kernel = material.only(kernels, what="forward kernel (.cu)")
@@ -48,6 +41,7 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
     sources = [kernel.data.decode()]
     shapes, choices = _shapes(text, settings, others, sources)
     config = [_original(material, CONFIG)] if settings is not None else []
+    absent = module_task.absent(text, "get_inputs", where=TASK)
     folder = material.paths[0].resolve().name
     name = module_task.named_after(folder)
     return Imported(
@@ -63,7 +57,7 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
         shapes=shapes,
         flags=FLAGS,
         tolerance=TOLERANCE,
-        missing=(NO_COST, NO_FIGURES, *([] if shapes.emulated else [NO_SHAPE]), *_without(text)),
+        missing=(NO_COST, NO_FIGURES, *([] if shapes.emulated else [NO_SHAPE]), *absent),
         choices=("tolerance and protocol.flags: robust-kbench's defaults", *choices),
     )
 
@@ -71,14 +65,6 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
 def _original(material: Material, file: str) -> Original:
     found = [material.original(name) for name in material.files if PurePath(name).name == file]
     return material.only(found, what=file)
-
-
-def _without(text: PythonText) -> list[Missing]:
-    return [
-        Missing(f"{TASK} has no {name}", "reference.py", "write it there", essential=True)
-        for name, there in (("Model", text.classes), ("get_inputs", text.functions))
-        if name not in there
-    ]
 
 
 Settings = dict[str, dict[str, Any]]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from audit.claims.importers.bounded import Damaged, opened
+from audit.claims.importers.bounded import LIMIT_BYTES, Damaged, opened
 from audit.model.errors import BadInput
 
 _LONGEST_NAME = 40
@@ -55,9 +55,9 @@ def wanted(known: Iterable[str], asked: Collection[str] | None, path: Path) -> l
     return there if asked is None else [name for name in there if name in asked]
 
 
-def read_csv(path: Path, asked: set[str] | None, limit_bytes: int) -> Rows:
+def read_csv(path: Path, asked: set[str] | None) -> Rows:
     """Return every row as text; a row with too many or too few cells, or an open quote, is rejected."""
-    with _reader(path, limit_bytes) as reader:
+    with _reader(path) as reader:
         header = _header(reader, path)
         columns = wanted(header, asked, path)
         places = [header.index(name) for name in columns]
@@ -75,20 +75,18 @@ def read_csv(path: Path, asked: set[str] | None, limit_bytes: int) -> Rows:
     return Rows(dict(zip(columns, cells, strict=True)), numbers, rejected)
 
 
-def names_of_csv(path: Path, limit_bytes: int) -> tuple[str, ...]:
+def names_of_csv(path: Path) -> tuple[str, ...]:
     """Return the header."""
-    with _reader(path, limit_bytes) as reader:
+    with _reader(path) as reader:
         return tuple(_header(reader, path))
 
 
 @contextmanager
-def _reader(path: Path, limit_bytes: int) -> Iterator[Any]:
+def _reader(path: Path) -> Iterator[Any]:
     """A reader that takes cells of any size the limit allows; the csv module keeps its bound for the whole process."""
-    before = csv.field_size_limit(limit_bytes)
+    before = csv.field_size_limit(LIMIT_BYTES)
     try:
-        with io.TextIOWrapper(
-            opened(path, limit_bytes=limit_bytes), encoding="utf-8-sig", errors="surrogateescape", newline=""
-        ) as text:
+        with io.TextIOWrapper(opened(path), encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
             yield csv.reader(text, strict=True)
     finally:
         csv.field_size_limit(before)

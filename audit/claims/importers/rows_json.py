@@ -8,7 +8,7 @@ in it still counts.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,13 @@ PAGE, ABOUT_PAGE = "rows", "features"
 """What a page of the datasets server holds its rows under, and what it says about columns."""
 DOCUMENT_LIMIT_BYTES = 1 << 29
 _SPACE = " \t\r\n"
-Element = tuple[str | None, Any]
-"""The key it stands under, if any, and the value."""
+Element = tuple[int, str | None, Any]
+"""The number of a row, the key it stands under, if any, and its value: `_Broken` where the file stops making sense, a
+ValueError for a line that is no JSON."""
 
 
 class _Broken(Exception):
-    """The document stops making sense; the message says where."""
+    """The file stops making sense; the message says where."""
 
 
 def kind(start: bytes, *, suffix: str) -> str:
@@ -42,96 +43,87 @@ def kind(start: bytes, *, suffix: str) -> str:
     return "jsonl" if rest.strip() or (not nested and bool(more)) else "json"
 
 
-def read_lines(path: Path, asked: set[str] | None, limit_bytes: int) -> Rows:
+def read_lines(path: Path, asked: set[str] | None) -> Rows:
     """Return one row a line; a line that is no JSON object is rejected."""
-    made = _Made(asked)
+    return _read(_of_lines(path), path, asked)
+
+
+def read_document(path: Path, asked: set[str] | None) -> Rows:
+    """Return every row of a document; where it breaks off, the broken row is rejected and those before it count."""
+    return _read(_of_document(path), path, asked)
+
+
+def names_of_lines(path: Path) -> tuple[str, ...]:
+    """Return the keys of the first line that is an object."""
+    return _names(((key, value) for _, key, value in _of_lines(path)), path, what="line")
+
+
+def names_of_document(path: Path) -> tuple[str, ...]:
+    """Return the keys of the first row that is an object."""
+    return _names(((key, _unwrapped(value)[0]) for _, key, value in _of_document(path)), path, what="row")
+
+
+def _read(elements: Iterable[Element], path: Path, asked: set[str] | None) -> Rows:
+    """Return the rows by column; a column that appears late holds nothing in the rows before."""
+    seen: dict[str, None] = {}
+    good: list[tuple[int, dict[str, Any]]] = []
+    rejected: list[Rejected] = []
+    for number, key, value in elements:
+        row, cut = _unwrapped(value)
+        if not isinstance(row, dict):
+            rejected.append(Rejected(number, "", _no_row(row)))
+            continue
+        row = row if key is None else {KEY: key, **row}
+        seen |= dict.fromkeys(row)
+        short = [name for name in cut if asked is None or name in asked]
+        if short:
+            rejected.append(Rejected(number, short[0], "cut short by the server; download the file itself"))
+        else:
+            good.append((number, row if asked is None else {name: row[name] for name in asked if name in row}))
+    if not good and not seen:
+        raise BadInput(f"{path}: {rejected[0] if rejected else 'no rows'}")
+    cells = {name: [row.get(name) for _, row in good] for name in wanted(seen, asked, path)}
+    return Rows(cells, [number for number, _ in good], rejected)
+
+
+def _names(rows: Iterable[tuple[str | None, Any]], path: Path, *, what: str) -> tuple[str, ...]:
+    for key, row in rows:
+        if isinstance(row, dict):
+            return tuple(row) if key is None else (KEY, *row)
+        if isinstance(row, _Broken):
+            raise BadInput(f"{path}: {row}")
+    raise BadInput(f"{path}: no {what} is a JSON object")
+
+
+def _no_row(value: Any) -> str:
+    if isinstance(value, _Broken):
+        return str(value)
+    return f"no JSON ({value})" if isinstance(value, ValueError) else f"no JSON object but {type(value).__name__}"
+
+
+def _of_lines(path: Path) -> Iterator[Element]:
+    """Yield the value of every line that is not blank."""
     number = 0
-    with opened(path, limit_bytes=limit_bytes) as file:
+    with opened(path) as file:
         try:
             for number, line in enumerate(file, start=1):
                 if line.strip():
-                    made.add_line(number, line)
+                    yield number, None, _loaded(line)
         except Damaged as error:
-            made.rejected.append(Rejected(number + 1, "", str(error)))
-    return made.rows(path)
+            yield number + 1, None, _Broken(error)
 
 
-def read_document(path: Path, asked: set[str] | None, limit_bytes: int) -> Rows:
-    """Return every row of a document; where it breaks off, the broken row is rejected and those before it count."""
-    made = _Made(asked)
+def _of_document(path: Path) -> Iterator[Element]:
+    """Yield every row of a document as far as it makes sense."""
     number = 0
-    text, damage = _text(path, limit_bytes)
+    text, damage = _text(path)
     try:
         for number, (key, value) in enumerate(_rows(text), start=1):
-            made.add(number, value, key)
+            yield number, key, value
     except _Broken as error:
-        damage = str(error)
+        damage = error
     if damage is not None:
-        made.rejected.append(Rejected(number + 1, "", damage))
-    return made.rows(path)
-
-
-def names_of_lines(path: Path, limit_bytes: int) -> tuple[str, ...]:
-    """Return the keys of the first line that is an object."""
-    with opened(path, limit_bytes=limit_bytes) as file:
-        try:
-            for line in file:
-                value = _loaded(line)
-                if isinstance(value, dict):
-                    return tuple(value)
-        except Damaged as error:
-            raise BadInput(f"{path}: {error}") from error
-    raise BadInput(f"{path}: no line is a JSON object")
-
-
-def names_of_document(path: Path, limit_bytes: int) -> tuple[str, ...]:
-    """Return the keys of the first row that is an object."""
-    try:
-        for key, value in _rows(_text(path, limit_bytes)[0]):
-            row, _ = _unwrapped(value)
-            if isinstance(row, dict):
-                return tuple(row) if key is None else (KEY, *row)
-    except _Broken as error:
-        raise BadInput(f"{path}: {error}") from error
-    raise BadInput(f"{path}: no row is a JSON object")
-
-
-class _Made:
-    """Columns as rows come in; a column that appears late holds nothing in the rows before."""
-
-    def __init__(self, asked: set[str] | None) -> None:
-        self._asked = asked
-        self._seen: dict[str, None] = {}
-        self._good: list[tuple[int, dict[str, Any]]] = []
-        self.rejected: list[Rejected] = []
-
-    def add_line(self, number: int, line: bytes) -> None:
-        value = _loaded(line)
-        if isinstance(value, ValueError):
-            self.rejected.append(Rejected(number, "", f"no JSON ({value})"))
-        else:
-            self.add(number, value, None)
-
-    def add(self, number: int, value: Any, key: str | None) -> None:
-        row, cut = _unwrapped(value)
-        if not isinstance(row, dict):
-            self.rejected.append(Rejected(number, "", f"no JSON object but {type(row).__name__}"))
-            return
-        row = row if key is None else {KEY: key, **row}
-        self._seen |= dict.fromkeys(row)
-        short = [name for name in cut if self._asked is None or name in self._asked]
-        if short:
-            self.rejected.append(Rejected(number, short[0], "cut short by the server; download the file itself"))
-            return
-        taken = row if self._asked is None else {name: row[name] for name in self._asked if name in row}
-        self._good.append((number, taken))
-
-    def rows(self, path: Path) -> Rows:
-        if not self._good and not self._seen:
-            raise BadInput(f"{path}: {self.rejected[0] if self.rejected else 'no rows'}")
-        columns = wanted(self._seen, self._asked, path)
-        cells = {name: [row.get(name) for _, row in self._good] for name in columns}
-        return Rows(cells, [number for number, _ in self._good], self.rejected)
+        yield number + 1, None, damage
 
 
 def _unwrapped(value: Any) -> tuple[Any, list[str]]:
@@ -151,24 +143,24 @@ def _loaded(line: bytes) -> Any:
         return ValueError("nested too deeply")
 
 
-def _text(path: Path, limit_bytes: int) -> tuple[str, str | None]:
+def _text(path: Path) -> tuple[str, _Broken | None]:
     """Return the whole document as far as it can be read, and what is damaged behind that.
 
     It takes several times its size in memory; larger sets come as lines.
     """
     damage = None
-    with opened(path, limit_bytes=min(limit_bytes, DOCUMENT_LIMIT_BYTES)) as file:
+    with opened(path, limit_bytes=DOCUMENT_LIMIT_BYTES) as file:
         pieces = []
         try:
             while piece := file.read1(1 << 20):  # `read` would lose what came right before the damage
                 pieces.append(piece)
         except Damaged as error:
-            damage = str(error)
+            damage = _Broken(error)
     return b"".join(pieces).decode("utf-8-sig", errors="surrogateescape"), damage
 
 
-def _rows(text: str) -> Iterator[Element]:
-    """Yield every row of a document as far as it makes sense."""
+def _rows(text: str) -> Iterator[tuple[str | None, Any]]:
+    """Yield every row of a document and its key. Raises _Broken where the document stops making sense."""
     cursor = _Cursor(text)
     if cursor.takes("["):
         yield from cursor.listed(None)
@@ -214,7 +206,7 @@ class _Cursor:
         self._go(end)
         return value
 
-    def listed(self, key: str | None) -> Iterator[Element]:
+    def listed(self, key: str | None) -> Iterator[tuple[str | None, Any]]:
         """Yield the elements of a list past its opening bracket, each under the key."""
         while not self.takes("]"):
             yield key, self.value()

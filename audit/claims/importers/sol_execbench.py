@@ -20,11 +20,7 @@ def matches(material: Material) -> bool:
 
 
 def read(material: Material, given: Given) -> Imported:
-    """Return the one solution of the material.
-
-    Raises:
-        BadInput: none or several solutions or definitions, or one that is malformed.
-    """
+    """Return the one solution of the material. Raises BadInput as `flashinfer_bench.imported`."""
     return flashinfer_bench.imported("sol_execbench", material, given, tolerance_of=_stated)
 
 

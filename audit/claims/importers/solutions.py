@@ -23,12 +23,11 @@ _LATENCIES = {"runtime": "latency_ms", "reference": "reference_latency_ms"}
 
 @dataclass(frozen=True)
 class Workload:
-    """One case: its sizes, what every input comes from, the tolerance, and where it stood."""
+    """One case: its sizes, what every input comes from, and the tolerance."""
 
     sizes: dict[str, int]
     inputs: Document
     tolerance: Document
-    where: str
 
 
 @dataclass(frozen=True)
@@ -69,11 +68,8 @@ def find(material: Material, given: Given) -> Found:
     """
     solutions = [(name, each) for name, each in material.documents.items() if is_solution(each)]
     if len(solutions) != 1:
-        text = (
-            f"{len(solutions)} solutions ({', '.join(name for name, _ in solutions[:10])})"
-            if solutions
-            else "no solution"
-        )
+        names = ", ".join(name for name, _ in solutions[:10])
+        text = f"{len(solutions)} solutions ({names})" if solutions else "no solution"
         raise BadInput(f"{material.where}: {text}; name the files of one")
     at, solution = solutions[0]
     named = solution.get("definition")
@@ -120,7 +116,7 @@ def _workload(inner: Document, definition: Definition, at: str) -> Workload:
             raise BadInput(f"{at}: axes: {name} = {str(value)[:20]} is no positive integer")
         sizes[name] = value
     tolerance = inner.get("tolerance")
-    return Workload(sizes, inner["inputs"], tolerance if isinstance(tolerance, dict) else {}, at)
+    return Workload(sizes, inner["inputs"], tolerance if isinstance(tolerance, dict) else {})
 
 
 def sources(found: Found) -> list[Original]:
@@ -146,11 +142,7 @@ def sources(found: Found) -> list[Original]:
 
 
 def flattened(path: str, where: str) -> str:
-    """Return a relative path as one file name, and none of `RESERVED`.
-
-    Raises:
-        BadInput: the path leads out of the folder, or names no file.
-    """
+    """Return a relative path as one file name, none of `RESERVED`. Raises BadInput for a path that leads out."""
     parts: Sequence[str] = PurePosixPath(path).parts
     if not parts or path.startswith("/") or "\\" in path or ":" in path or ".." in parts:
         raise BadInput(f"{where}: path {path[:60]!r} leads out of the folder")

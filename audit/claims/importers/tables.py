@@ -7,14 +7,14 @@ holds what the file has, `None` where nothing is; columns asked for as numbers a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audit.claims.importers import rows, rows_json, rows_parquet
-from audit.claims.importers.bounded import LIMIT_BYTES, Damaged, opened
+from audit.claims.importers.bounded import Damaged, opened
 from audit.claims.importers.rows import Rejected, Rows, wanted
 from audit.model.errors import BadInput
 
@@ -31,13 +31,11 @@ class Table:
 
     Attributes:
         path: the file.
-        format: "parquet", "csv", "json" or "jsonl".
         frame: the good rows; the index holds their numbers in the file.
         rejected: the bad ones, in order.
     """
 
     path: Path
-    format: str
     frame: pd.DataFrame
     rejected: tuple[Rejected, ...]
 
@@ -49,12 +47,7 @@ class Table:
 
 
 def read(
-    path: Path,
-    columns: Collection[str] | None = None,
-    *,
-    numbers: Collection[str] = (),
-    positive: Collection[str] = (),
-    limit_bytes: int = LIMIT_BYTES,
+    path: Path, columns: Collection[str] | None = None, *, numbers: Collection[str] = (), positive: Collection[str] = ()
 ) -> Table:
     """Read a table; only the columns asked for are taken.
 
@@ -63,28 +56,32 @@ def read(
         columns: the columns wanted; None takes all. One that only some rows of a JSON file have is `None` elsewhere.
         numbers: columns that hold numbers where they hold anything.
         positive: the same for times and ratios: NaN, an infinity, zero and less are refused too.
-        limit_bytes: the most that is read, after unpacking.
 
     Raises:
         BadInput: no such file, no table, a column that is not there, more than the limit, or a bomb.
     """
-    name = sniff(path, limit_bytes=limit_bytes)
-    found = _FORMATS[name][0](path, None if columns is None else {*columns, *numbers, *positive}, limit_bytes)
-    wanted(found.columns, {*numbers, *positive}, path)
-    taken = _Columns(found)
-    for column in (*numbers, *positive):
-        taken.as_numbers(column, positive=column in positive)
-    return Table(path, name, taken.frame(), tuple(sorted(taken.rejected, key=lambda one: one.row)))
+    found = _FORMATS[sniff(path)][0](path, None if columns is None else {*columns, *numbers, *positive})
+    numeric = (*numbers, *positive)
+    wanted(found.columns, numeric, path)
+    rejected = list(found.rejected)
+    for name, cells in found.columns.items():
+        rejected += _refused(found, name, map(_not_text, cells))
+    for name in numeric:
+        values = [_number(cell, name in positive) for cell in found.columns[name]]
+        rejected += _refused(found, name, values)
+        found.columns[name] = [math.nan if isinstance(one, str) else one for one in values]
+    frame = _frame(found, {one.row for one in rejected}, numeric)
+    return Table(path, frame, tuple(sorted(rejected, key=lambda one: one.row)))
 
 
-def names(path: Path, *, limit_bytes: int = LIMIT_BYTES) -> tuple[str, ...]:
+def names(path: Path) -> tuple[str, ...]:
     """Return the columns of a table; of a JSON file those of its first row. Raises BadInput as `read`."""
-    return _FORMATS[sniff(path, limit_bytes=limit_bytes)][1](path, limit_bytes)
+    return _FORMATS[sniff(path)][1](path)
 
 
-def sniff(path: Path, *, limit_bytes: int = LIMIT_BYTES) -> str:
+def sniff(path: Path) -> str:
     """Return the format of a file from its content: "parquet", "json", "jsonl" or "csv". Raises BadInput as `read`."""
-    with opened(path, limit_bytes=limit_bytes) as file:
+    with opened(path) as file:
         start = _start(file, path)
         if start.startswith(rows_parquet.MAGIC):
             return "parquet"
@@ -110,7 +107,7 @@ def _start(file: BufferedReader, path: Path) -> bytes:
     return start
 
 
-_FORMATS: dict[str, tuple[Callable[[Path, set[str] | None, int], Rows], Callable[[Path, int], tuple[str, ...]]]] = {
+_FORMATS: dict[str, tuple[Callable[[Path, set[str] | None], Rows], Callable[[Path], tuple[str, ...]]]] = {
     "parquet": (rows_parquet.read, rows_parquet.names),
     "csv": (rows.read_csv, rows.names_of_csv),
     "json": (rows_json.read_document, rows_json.names_of_document),
@@ -119,46 +116,27 @@ _FORMATS: dict[str, tuple[Callable[[Path, set[str] | None, int], Rows], Callable
 """What reads the rows of a format, and what its columns."""
 
 
-class _Columns:
-    """Columns on their way to a frame; rows that turn out bad are taken out at the end."""
-
-    def __init__(self, rows: Rows) -> None:
-        self.rejected = list(rows.rejected)
-        self._rows = rows
-        self._bad: set[int] = set()
-        self._numbers: set[str] = set()
-        for name, cells in rows.columns.items():
-            self._refuse(name, ((at, _not_text(cell)) for at, cell in enumerate(cells) if isinstance(cell, str)))
-
-    def as_numbers(self, name: str, *, positive: bool) -> None:
-        """Make numbers of a column; absent cells become NaN."""
-        cells = self._rows.columns[name]
-        self._numbers.add(name)
-        read = [_number(cell, positive) for cell in cells]
-        self._refuse(name, ((at, one) for at, one in enumerate(read) if isinstance(one, str)))
-        self._rows.columns[name] = [math.nan if isinstance(one, str) else one for one in read]
-
-    def frame(self) -> pd.DataFrame:
-        """Return the rows that are left."""
-        import pandas as pd
-
-        good = [at for at in range(len(self._rows.numbers)) if at not in self._bad]
-        index = pd.Index([self._rows.numbers[at] for at in good], name="row", dtype="int64")
-        series = {}
-        for name, cells in self._rows.columns.items():
-            kind = float if name in self._numbers else object
-            series[name] = pd.Series([cells[at] for at in good], index=index, dtype=kind)
-        return pd.DataFrame(series, index=index)
-
-    def _refuse(self, name: str, reasons: Any) -> None:
-        for at, reason in reasons:
-            if reason is not None:
-                self._bad.add(at)
-                self.rejected.append(Rejected(self._rows.numbers[at], name, reason))
+def _refused(found: Rows, name: str, reasons: Iterable[float | str | None]) -> list[Rejected]:
+    """Return the rows where something is wrong in that column: where a text stands among the reasons."""
+    pairs = zip(found.numbers, reasons, strict=True)
+    return [Rejected(row, name, reason) for row, reason in pairs if isinstance(reason, str)]
 
 
-def _not_text(cell: str) -> str | None:
-    if cell.isascii():
+def _frame(found: Rows, gone: Collection[int], numeric: Collection[str]) -> pd.DataFrame:
+    """Return the rows whose numbers are not among those that are gone."""
+    import pandas as pd
+
+    good = [at for at, number in enumerate(found.numbers) if number not in gone]
+    index = pd.Index([found.numbers[at] for at in good], name="row", dtype="int64")
+    series = {
+        name: pd.Series([cells[at] for at in good], index=index, dtype=float if name in numeric else object)
+        for name, cells in found.columns.items()
+    }
+    return pd.DataFrame(series, index=index)
+
+
+def _not_text(cell: Any) -> str | None:
+    if not isinstance(cell, str) or cell.isascii():
         return None
     try:
         cell.encode("utf-8")

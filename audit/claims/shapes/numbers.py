@@ -145,10 +145,10 @@ class _Values:
             found = set(itertools.islice((apply(one, other) for one in found for other in values), MOST_VALUES**2))
         return found
 
-    def of_term(self, term: str, depth: int = 0) -> set[int]:
+    def of_term(self, term: str) -> set[int]:
         """Return the values of a number or a name."""
         digits = _NUMBER.fullmatch(term)
-        return {_whole(digits[1])} if digits else self.of(term, depth)
+        return {_whole(digits[1])} if digits else self.of(term)
 
     def _computed(self, text: str, depth: int) -> set[int]:
         """Return the values of an expression; of names with several values each combination."""

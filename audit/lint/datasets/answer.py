@@ -73,6 +73,11 @@ def mark(row: pd.Series, grade: Grade, text: str) -> Mark:
     return Mark(str(row["file"]), int(row["row"]), place(row), grade, text)
 
 
+def unless_empty(table: Table) -> tuple[Table, ...]:
+    """Return a table that has rows as the only one; no table for one that has none."""
+    return (table,) if table.rows else ()
+
+
 def times(value: float) -> str:
     """Return a ratio to two places, one above a hundred, more under a tenth: "1.02x", "368.2x", "0.0021x"; "none" for
     NaN.

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from pydantic import PositiveFloat, PositiveInt
 
+from audit.claims.importers.rows import Rejected
 from audit.model.base import Frozen
 
 RATIO = "ratio "
@@ -65,17 +66,13 @@ class About(Frozen):
 
 
 @dataclass(frozen=True)
-class Refused:
-    """A row, or a cell of it, that cannot be used: where it stands and why."""
+class Refused(Rejected):
+    """A row, or a cell of it, that cannot be used, and the file it stands in."""
 
     file: str
-    row: int
-    column: str
-    reason: str
 
     def __str__(self) -> str:
-        column = f", column {self.column}" if self.column else ""
-        return f"{self.file}, row {self.row}{column}: {self.reason}"
+        return f"{self.file}, {super().__str__()}"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Sheet
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from audit.lint.datasets.answer import times
 from audit.lint.datasets.dataset import Dataset
@@ -56,7 +56,7 @@ def _ratios(parts: list[tuple[str, pd.DataFrame]], data: Dataset, palette: Palet
         axis.axvline(1, color=palette.quiet, linewidth=1, zorder=0)
         axis.set_yticks(range(len(parts)), [canvas.label(gpu, limit=18) for gpu, _ in parts])
         axis.set_ylim(len(parts) - 0.45, -0.55)
-        _log(axis, "x")
+        _log(axis)
         axis.set_xlabel("times faster than the baseline, log scale; bar: median, diamond: mean")
         handles, names = axis.get_legend_handles_labels()
         once = dict(zip(names, handles, strict=True))
@@ -89,17 +89,11 @@ def _without(parts: list[tuple[str, pd.DataFrame]], data: Dataset, palette: Pale
         curves = [(gpu, _means(rows[data.headline])) for gpu, rows in parts]
         for place, (gpu, means) in enumerate(curves):
             colour = palette.warm if means[0] == max(one[0] for _, one in curves) else palette.cool
-            axis.plot(
-                range(len(means)),
-                means,
-                linestyle=LINES[place],
-                color=colour,
-                linewidth=1.8,
-                label=canvas.label(gpu, limit=18),
-            )
+            name = canvas.label(gpu, limit=18)
+            axis.plot(range(len(means)), means, linestyle=LINES[place], color=colour, linewidth=1.8, label=name)
         axis.set_xlabel("rows taken out, the largest ratios first")
         axis.set_ylabel(f"mean ratio against {canvas.label(data.baselines[0])}")
-        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
+        axis.yaxis.set_major_formatter(lambda value, _: f"{value:g}x")
         axis.set_ylim(bottom=0)
         axis.axhline(1, color=palette.quiet, linewidth=1, zorder=0)
         axis.set_xlim(0, max(len(means) for _, means in curves) - 1 or 1)
@@ -113,10 +107,10 @@ def _means(values: pd.Series) -> list[float]:
     return [float(ordered[: len(ordered) - out].mean()) for out in range(min(TAKEN_OUT, len(ordered) - 1) + 1)]
 
 
-def _log(axis: Axes, which: str) -> None:
+def _log(axis: Axes) -> None:
     axis.set_xscale("log")
     axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}{which}"))
+    axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}x")
     axis.xaxis.set_minor_formatter(NullFormatter())
     axis.tick_params(axis="y", length=0)
     axis.spines["left"].set_visible(False)

@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -23,7 +24,7 @@ class Format:
         others: the other columns that are read; what is in neither stays on disk.
         baselines: the names of its baselines, the headline's first.
         sources: columns that an importer needs beside those to make a claim folder of a row.
-        convert: the good rows in the form of `Dataset.frame`, under the index of the table.
+        convert: the columns of `Dataset.frame` that the format knows, under the index of the table.
         none: a number that stands for no figure.
     """
 
@@ -33,22 +34,23 @@ class Format:
     others: tuple[str, ...]
     baselines: tuple[str, ...]
     sources: tuple[str, ...]
-    convert: Callable[[Table], pd.DataFrame]
+    convert: Callable[[Table], dict[str, Any]]
     none: float | None = None
 
 
 def labels(frame: pd.DataFrame, column: str) -> pd.Series:
     """Return a column such as 2, 2.0 or "2" as text, all "2"; empty where the cell or the column is missing."""
-    if column not in frame:
-        return pd.Series("", index=frame.index)
-    return frame[column].map(_label)
+    return _by_cell(frame, column, _label, absent="")
 
 
-def truths(frame: pd.DataFrame, column: str, *, absent: bool) -> pd.Series:
-    """Return a column of yes and no, however it is written, as booleans; `absent` where the column is missing."""
-    if column not in frame:
-        return pd.Series(absent, index=frame.index)
-    return frame[column].map(lambda cell: str(cell).strip().lower() in ("true", "1", "1.0")).astype(bool)
+def truths(frame: pd.DataFrame, column: str) -> pd.Series:
+    """Return a column of yes and no, however it is written, as booleans; yes where the column is missing."""
+    said = _by_cell(frame, column, lambda cell: str(cell).strip().lower() in ("true", "1", "1.0"), absent=True)
+    return said.astype(bool)
+
+
+def _by_cell(frame: pd.DataFrame, column: str, read: Callable[[Any], Any], *, absent: Any) -> pd.Series:
+    return frame[column].map(read) if column in frame else pd.Series(absent, index=frame.index)
 
 
 def _label(cell: object) -> str:
@@ -64,16 +66,13 @@ def sound(text: str) -> str:
 
 def present(frame: pd.DataFrame, column: str) -> pd.Series:
     """True where the cell holds text other than blanks."""
-    if column not in frame:
-        return pd.Series(False, index=frame.index)
-    return frame[column].map(lambda text: isinstance(text, str) and bool(text.strip())).astype(bool)
+    there = _by_cell(frame, column, lambda text: isinstance(text, str) and bool(text.strip()), absent=False)
+    return there.astype(bool)
 
 
 def digests(frame: pd.DataFrame, column: str) -> pd.Series:
     """Return a digest of each cell's text, runs of white space counted as one blank; empty where there is no text."""
-    if column not in frame:
-        return pd.Series("", index=frame.index)
-    return frame[column].map(_digest)
+    return _by_cell(frame, column, _digest, absent="")
 
 
 def _digest(text: object) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from audit.claims.importers.tables import Table
 from audit.lint.datasets import work
-from audit.lint.datasets.dataset import NOT_STATED, RATIO, TIME, completed
+from audit.lint.datasets.dataset import NOT_STATED, RATIO, TIME
 from audit.lint.datasets.format import Format, digests, labels, present, sound, truths
 from audit.model import gpus
 from audit.model.errors import BadInput
@@ -20,21 +20,19 @@ _SPEEDUPS = {"CUDA_Speedup_Native": "eager", "CUDA_Speedup_Compile": "torch.comp
 _TASK = "PyTorch_Code_Module"
 
 
-def _of_archive(table: Table) -> pd.DataFrame:
+def _of_archive(table: Table) -> dict[str, Any]:
     """See `Format.convert`; a speedup that is not stated is the quotient of the times."""
     frame = table.frame
-    rows: dict[str, pd.Series] = {
+    rows = {
         "level": labels(frame, "Level_ID"),
         "task": labels(frame, "Task_ID"),
         "kernel": labels(frame, "Kernel_Name"),
-        "correct": truths(frame, "Correct", absent=True),
+        "correct": truths(frame, "Correct"),
         "digest": digests(frame, "CUDA_Code"),
         "has_code": present(frame, "CUDA_Code"),
         "kernel_time": frame[_KERNEL],
     }
-    times = {TIME + name: frame[column] for column, name in _TIMES.items() if column in frame}
-    made = {**rows, **times, **_ratios(frame), **work.of_tasks(frame, _TASK)}
-    return completed(pd.DataFrame(made, index=frame.index))
+    return {**rows, **_named(frame, _TIMES, TIME), **_ratios(frame), **work.of_tasks(frame, _TASK)}
 
 
 def _ratios(frame: pd.DataFrame) -> dict[str, pd.Series]:
@@ -70,12 +68,17 @@ _SCORES = {
 }
 
 
-def _of_cuda_l1(table: Table) -> pd.DataFrame:
+def _named(frame: pd.DataFrame, baselines: Mapping[str, str], kind: str) -> dict[str, pd.Series]:
+    """Return the columns of ratios or times that are there, under `kind` and the names of their baselines."""
+    return {kind + name: frame[column] for column, name in baselines.items() if column in frame}
+
+
+def _of_cuda_l1(table: Table) -> dict[str, Any]:
     """See `Format.convert`; without a column for it, the file's name is the GPU's."""
     frame = table.frame
     stem = table.path.name.partition(".")[0]
     names = labels(frame, "gpu") if "gpu" in frame else pd.Series(stem, index=frame.index)
-    coded = present(frame, "custom_code") if "custom_code" in frame else truths(frame, "has_code", absent=True)
+    coded = present(frame, "custom_code") if "custom_code" in frame else truths(frame, "has_code")
     rows = {
         "gpu": names.map({name: gpus.described(name) for name in names.unique()}),
         "level": labels(frame, "level_id"),
@@ -83,8 +86,7 @@ def _of_cuda_l1(table: Table) -> pd.DataFrame:
         "digest": digests(frame, "custom_code"),
         "has_code": coded,
     }
-    ratios = {RATIO + name: frame[column] for column, name in _SCORES.items() if column in frame}
-    return completed(pd.DataFrame({**rows, **ratios}, index=frame.index))
+    return {**rows, **_named(frame, _SCORES, RATIO)}
 
 
 CUDA_L1 = Format(
@@ -112,7 +114,7 @@ _RATIOS = {
 _ITEM_BYTES = 2
 
 
-def _of_cuda_l2(table: Table) -> pd.DataFrame:
+def _of_cuda_l2(table: Table) -> dict[str, Any]:
     """See `Format.convert`; a row whose shape is not three sizes has no work."""
     frame = table.frame
     named = table.path.name.partition(".")[0].split("_")  # cuda_l2_<gpu>_<types>_speedup_<mode>
@@ -127,8 +129,7 @@ def _of_cuda_l2(table: Table) -> pd.DataFrame:
         "bytes": _ITEM_BYTES * (m * k + k * n + m * n),
     }
     rows |= {"gpu": gpus.described(gpu)} if gpu else {}
-    ratios = {RATIO + name: frame[column] for column, name in _RATIOS.items() if column in frame}
-    return completed(pd.DataFrame({**rows, **ratios}, index=frame.index))
+    return {**rows, **_named(frame, _RATIOS, RATIO)}
 
 
 CUDA_L2 = Format(
@@ -154,24 +155,23 @@ _LEVELS = ("level", "level_id")
 _CODES = ("kernel", "custom_code")
 
 
-def _of_kernelbench(table: Table) -> pd.DataFrame:
+def _of_kernelbench(table: Table) -> dict[str, Any]:
     """See `Format.convert`; a sample counts as right if it compiled and was marked correct."""
     frame = table.frame
     kernel_time, baseline_time = frame["runtime"], frame["ref_runtime"]
     source = _first(frame, _CODES)
-    rows = {
+    return {
         "gpu": frame["metadata"].map(_gpu) if "metadata" in frame else pd.Series(NOT_STATED, index=frame.index),
         "level": labels(frame, _first(frame, _LEVELS)),
         "task": labels(frame, _first(frame, _TASKS)),
         "kernel": labels(frame, "sample_id").map(lambda number: f"sample {number}" if number else ""),
-        "correct": truths(frame, "correctness", absent=True) & truths(frame, "compiled", absent=True),
+        "correct": truths(frame, "correctness") & truths(frame, "compiled"),
         "has_code": present(frame, source) if source else pd.Series(True, index=frame.index),
         "digest": digests(frame, source),
         "kernel_time": kernel_time,
         TIME + "eager": baseline_time,
         RATIO + "eager": baseline_time / kernel_time,
     }
-    return completed(pd.DataFrame(rows, index=frame.index))
 
 
 def _first(frame: pd.DataFrame, names: tuple[str, ...]) -> str:
@@ -205,11 +205,7 @@ FORMATS: dict[str, Format] = {one.name: one for one in (ARCHIVE, CUDA_L1, CUDA_L
 
 
 def recognised(columns: Sequence[str], *, file: str) -> Format:
-    """Return the format whose columns these are.
-
-    Raises:
-        BadInput: none; says which columns each would need.
-    """
+    """Return the format whose columns these are. Raises BadInput with the columns that each would need."""
     found = next((one for one in FORMATS.values() if set(one.needs) <= set(columns)), None)
     if found is not None:
         return found

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from audit.lint.datasets.answer import Answer, Mark, rows_of
+from audit.lint.datasets.answer import Answer, Mark, rows_of, unless_empty
 from audit.lint.datasets.dataset import Dataset
 from audit.lint.datasets.rules import RULES
 from audit.model import sanitizer
@@ -91,7 +90,7 @@ def _marks(marks: Sequence[tuple[str, Mark]]) -> Section:
     left = len(marks) - len(rows)
     more = f"{len(marks):,} marks on rows" + (f"; the other {left:,} are in the CSV file." if left else ".")
     table = Table("Rows that stand out", ("File and row", "Which", "Rule", "Grade", "What for"), rows)
-    return Section("Rows that stand out", "marks", paragraphs=(more,), tables=(table,) if rows else (), folded=True)
+    return Section("Rows that stand out", "marks", paragraphs=(more,), tables=unless_empty(table), folded=True)
 
 
 def _refused(data: Dataset) -> Section:
@@ -100,9 +99,7 @@ def _refused(data: Dataset) -> Section:
     sentence = f"{data.read - len(data.frame):,} rows were left out, the others went on."
     more = f" {left:,} more reasons are not shown." if left else ""
     table = Table("Rows left out", ("File", "Row", "Column", "Why"), rows, frozenset({1}))
-    return Section(
-        "Rows left out", "left-out", paragraphs=(sentence + more,), tables=(table,) if rows else (), folded=True
-    )
+    return Section("Rows left out", "left-out", paragraphs=(sentence + more,), tables=unless_empty(table), folded=True)
 
 
 def text(data: Dataset, answers: Sequence[Answer]) -> str:
@@ -158,34 +155,29 @@ def _wrapped(found: Sequence[str]) -> list[str]:
     ]
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The files to write; None where one is not wanted. `folder` gets all of them."""
-
-    markdown: Path | None = None
-    html: Path | None = None
-    csv: Path | None = None
-    folder: Path | None = None
+def files(markdown: Path | None, html: Path | None, csv: Path | None, folder: Path | None) -> dict[Path, str]:
+    """Return the kind of every file to write: those asked for, and one of each kind in the folder."""
+    asked = {markdown: "md", html: "html", csv: "csv"}
+    if folder is not None:
+        asked |= {folder / f"lint.{kind}": kind for kind in ("md", "html", "csv")}
+    return {path: kind for path, kind in asked.items() if path is not None}
 
 
-def write(asked: Asked, report: Report, answers: Sequence[Answer], figures: Sequence[Figure]) -> list[Path]:
-    """Write the files asked for and return the paths; Markdown has its figures in a folder beside it.
+def write(
+    asked: Mapping[Path, str], report: Report, answers: Sequence[Answer], figures: Sequence[Figure]
+) -> list[Path]:
+    """Write those `files` and return the paths; Markdown has its figures in a folder beside it.
 
     Raises:
         BadInput: a file cannot be written.
     """
-    folder = asked.folder
-    texts = {asked.markdown: "md", asked.html: "html", asked.csv: "csv"}
-    if folder is not None:
-        texts |= {folder / "lint.md": "md", folder / "lint.html": "html", folder / "lint.csv": "csv"}
     made = {"md": lambda: markdown.render(report, figures=FIGURES), "html": lambda: html.render(report),
             "csv": lambda: rows(answers)}  # fmt: skip
     written = []
-    for path, kind in texts.items():
-        if path is not None:
-            written.append(_written(path, made[kind]().encode("utf-8")))
-            if kind == "md":
-                written += [_written(path.parent / FIGURES / f"{one.name}.png", one.png) for one in figures]
+    for path, kind in asked.items():
+        written.append(_written(path, made[kind]().encode("utf-8")))
+        if kind == "md":
+            written += [_written(path.parent / FIGURES / f"{one.name}.png", one.png) for one in figures]
     return written
 
 

@@ -13,7 +13,7 @@ from audit.claims.importers import bounded, tables
 from audit.claims.importers.rows import Rejected
 from audit.claims.importers.tables import Table
 from audit.lint.datasets import formats
-from audit.lint.datasets.dataset import NOT_STATED, About, Dataset, Refused
+from audit.lint.datasets.dataset import NOT_STATED, RATIO, About, Dataset, Refused, completed
 from audit.lint.datasets.format import Format, sound
 from audit.model import gpus, untrusted
 from audit.model.errors import BadInput
@@ -62,7 +62,7 @@ def read(path: Path, *, gpu: str | None = None, unit: str | None = None) -> Data
         name=known.title or path.name,
         format=form.name,
         frame=frame,
-        baselines=tuple(name for name in form.baselines if f"ratio {name}" in frame),
+        baselines=tuple(name for name in form.baselines if RATIO + name in frame),
         unit=decided,
         read=read_rows,
         refused=(*refused, *twice),
@@ -72,11 +72,7 @@ def read(path: Path, *, gpu: str | None = None, unit: str | None = None) -> Data
 
 
 def _description(path: Path) -> About:
-    """Return the description in `path`.
-
-    Raises:
-        BadInput: no such file, too large, not TOML, or a key that does not belong there.
-    """
+    """Return the description in `path`. Raises BadInput for no TOML, or a key that does not belong there."""
     try:
         table = untrusted.toml(bounded.source_text(path).decode("utf-8"), str(path))
         return About.model_validate_json(json.dumps(table, default=str))
@@ -106,9 +102,9 @@ def _part(file: Path) -> tuple[Format, pd.DataFrame, list[Refused]]:
     figures = [name for name in form.figures if name in there]
     positive, numbers = (figures, []) if form.none is None else ([], figures)
     table, bad = _plausible(tables.read(file, columns, numbers=numbers, positive=positive), figures, none=form.none)
-    frame = form.convert(table)
+    frame = completed(pd.DataFrame(form.convert(table), index=table.frame.index))
     found = sorted((*table.rejected, *bad), key=lambda one: one.row)
-    refused = [Refused(file.name, one.row, one.column, one.reason) for one in found]
+    refused = [Refused(one.row, one.column, one.reason, file.name) for one in found]
     return form, frame.assign(file=file.name, row=frame.index), refused
 
 
@@ -131,7 +127,7 @@ def _once(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[Refused]]:
     group = frame.groupby(same, dropna=False, sort=False)
     first_file, first_row = (group[name].transform("first") for name in ("file", "row"))
     refused = [
-        Refused(str(frame["file"][at]), int(frame["row"][at]), "", f"repeats row {first_row[at]} of {first_file[at]}")
+        Refused(int(frame["row"][at]), "", f"repeats row {first_row[at]} of {first_file[at]}", str(frame["file"][at]))
         for at in frame.index[repeated]
     ]
     return frame[~repeated].reset_index(drop=True), refused

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import ast
 import operator
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 
 import numpy as np
 import pandas as pd
 
+from audit.claims.importers.python_text import parsed
 from audit.review.python_constants import Operations, computed
 from audit.review.rule import names
 
@@ -58,8 +59,7 @@ def of_tasks(frame: pd.DataFrame, column: str) -> dict[str, pd.Series]:
 def of_task(text: str) -> Work | None:
     """Return the least work of a KernelBench task; None where its text does not say it plainly."""
     try:
-        with warnings.catch_warnings(action="ignore"):  # an odd "0if" in a text is no concern of the terminal
-            tree = ast.parse(text)
+        tree = parsed(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     forward = next((one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) and one.name == "forward"), None)
@@ -106,14 +106,10 @@ def _shape(result: ast.expr, shapes: dict[str, Shape]) -> tuple[str, Shape] | No
     if isinstance(result, ast.Name):
         return (result.id, shapes[result.id]) if result.id in shapes else None
     turned = ast.unparse(result)
-    return next(
-        (
-            (name, shape[::-1])
-            for name, shape in shapes.items()
-            if turned in (f"{name}.T", f"{name}.t()") and len(shape) == 2
-        ),
-        None,
-    )
+    for name, shape in shapes.items():
+        if turned in (f"{name}.T", f"{name}.t()") and len(shape) == 2:
+            return name, shape[::-1]
+    return None
 
 
 def _product(given: Sequence[Shape]) -> Work | None:
@@ -126,18 +122,16 @@ def _product(given: Sequence[Shape]) -> Work | None:
     return Work(2.0 * prod(result) * left[-1], ITEM_BYTES * float(prod(left) + prod(right) + prod(result)))
 
 
-def _same_shape(given: Sequence[Shape]) -> Work:
-    return Work(float(prod(given[0])), 2.0 * ITEM_BYTES * prod(given[0]))
-
-
-def _reduced(given: Sequence[Shape]) -> Work:
-    return Work(float(prod(given[0])), float(ITEM_BYTES * prod(given[0])))
+def _of_each_element(given: Sequence[Shape], *, moved: int) -> Work:
+    """Return one operation an element, of which that many are moved: read alone, or written too."""
+    count = float(prod(given[0]))
+    return Work(count, moved * ITEM_BYTES * count)
 
 
 _KNOWN: tuple[tuple[Collection[str], Callable[[Sequence[Shape]], Work | None]], ...] = (
     (MATRIX, _product),
-    (SAME_SHAPE, _same_shape),
-    (REDUCED, _reduced),
+    (SAME_SHAPE, partial(_of_each_element, moved=2)),
+    (REDUCED, partial(_of_each_element, moved=1)),
 )
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from audit.lint.datasets.answer import Answer, count, mark, not_asked, rows_of, rule, share, times
+from audit.lint.datasets.answer import Answer, count, mark, not_asked, rows_of, rule, share, times, unless_empty
 from audit.lint.datasets.dataset import RATIO, TIME, Dataset, place
 from audit.report.quantities import number
 from audit.report.view import Table
@@ -114,11 +114,7 @@ def _named(rows: pd.DataFrame, data: Dataset) -> tuple[Table, ...]:
         for _, row in rows.iterrows()
     )
     caption = "Rows that fall farthest between two baselines of their own"
-    return (
-        (Table(caption, ("Row", *data.baselines), found, frozenset(range(1, len(data.baselines) + 1))),)
-        if found
-        else ()
-    )
+    return unless_empty(Table(caption, ("Row", *data.baselines), found, frozenset(range(1, len(data.baselines) + 1))))
 
 
 @rule("Baselines that contradict each other")
@@ -132,37 +128,27 @@ def baselines_disagree(data: Dataset) -> Answer:
     if len(data.baselines) < 2:
         return not_asked(f"one baseline only ({data.baselines[0]})")
     parts = [(gpu, rows[rows[data.ratios].notna().sum(axis=1) > 1]) for gpu, rows in data.by_gpu()]
-    table = Table(
-        f"Rows whose baselines differ by more than {FACTOR:g}x",
-        ("GPU", "Rows with several baselines", "Contradicting", "Slowest most often", "Fastest most often"),
-        tuple(_contradictions(gpu, rows, data) for gpu, rows in parts),
-        frozenset({1, 2}),
-    )
+    columns = ("GPU", "Rows with several baselines", "Contradicting", "Slowest most often", "Fastest most often")
+    counted = tuple(_contradictions(gpu, rows, data) for gpu, rows in parts)
+    table = Table(f"Rows whose baselines differ by more than {FACTOR:g}x", columns, counted, frozenset({1, 2}))
     everything = pd.concat([rows for _, rows in parts]) if parts else data.scored
-    far = everything[spread(everything, data) > FACTOR]
-    far = far.loc[spread(far, data).sort_values(ascending=False, kind="stable").index]
-    found = [", ".join(f"{gpu} {count(int((spread(rows, data) > FACTOR).sum()), len(rows))}" for gpu, rows in parts)]
-    sentences = (f"Rows whose own baselines differ by more than {FACTOR:g}x: {found[0]}.",)
+    apart = spread(everything, data).sort_values(ascending=False, kind="stable")
+    far = everything.loc[apart[apart > FACTOR].index]
+    found = ", ".join(f"{row[0]} {row[2]}" for row in counted)
+    sentences = (f"Rows whose own baselines differ by more than {FACTOR:g}x: {found}.",)
     bias = (
         "The spread of several noisy times grows with their number, but not to a factor of five; rows with fewer "
         "baselines have fewer chances to disagree.",
     )
     marks = tuple(mark(row, "hint", _extremes(row, data)) for _, row in far.iterrows())
-    named = tuple(
-        (place(row), times(_of(row, data)), _extremes(row, data)) for _, row in far.head(MOST_NAMED).iterrows()
-    )
+    named = tuple((place(row), times(apart[at]), _extremes(row, data)) for at, row in far.head(MOST_NAMED).iterrows())
     shown = Table("Rows whose baselines differ most", ("Row", "Slowest / fastest", "Between"), named, frozenset({1}))
-    return Answer(sentences, bias, (table, shown) if named else (table,), marks)
+    return Answer(sentences, bias, (table, *unless_empty(shown)), marks)
 
 
 def spread(rows: pd.DataFrame, data: Dataset) -> pd.Series:
     """Return slowest over fastest baseline time, row by row; all ratios of a row share one kernel time."""
     return rows[data.ratios].max(axis=1) / rows[data.ratios].min(axis=1)
-
-
-def _of(row: pd.Series, data: Dataset) -> float:
-    ratios = row[data.ratios].astype(float)
-    return float(ratios.max() / ratios.min())
 
 
 def _extremes(row: pd.Series, data: Dataset) -> str:
@@ -204,12 +190,10 @@ def own_arithmetic(data: Dataset) -> Answer:
     sentences = (
         f"{count(len(apart), asked)} of the ratios with both times are not their quotient or hint at two units.",
     )
-    rows_described = tuple((place(row), name, _stated_and_quotient(row, name)) for row, name in apart[:MOST_OFF])
-    tables = (
-        (Table("Ratios apart from their times", ("Row", "Baseline", "What it says"), rows_described),) if apart else ()
-    )
+    described = tuple((place(row), name, _stated_and_quotient(row, name)) for row, name in apart[:MOST_OFF])
+    table = Table("Ratios apart from their times", ("Row", "Baseline", "What it says"), described)
     marks = tuple(mark(row, "hint", f"{name}: {_stated_and_quotient(row, name)}") for row, name in apart)
-    return Answer(sentences, (), tables, marks)
+    return Answer(sentences, (), unless_empty(table), marks)
 
 
 def _thousand(quotient: pd.Series) -> pd.Series:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from audit.lint.datasets.answer import Answer, Grade, count, mark, not_asked, rule, times
+from audit.lint.datasets.answer import Answer, Grade, count, mark, not_asked, rule, times, unless_empty
 from audit.lint.datasets.dataset import MS_PER, NOT_STATED, Dataset, place
 from audit.model import gpus
 from audit.model.gpus import Gpu
@@ -22,25 +21,16 @@ FASTER = 1.1
 MOST_APART = 6
 
 
-@dataclass(frozen=True)
-class Floors:
-    """Least times of pieces of work on one GPU, in milliseconds, one an entry.
+def floors(flops: Numbers, moved: Numbers, gpu: Gpu) -> tuple[Numbers, Numbers]:
+    """Return the least times of work of so many operations and bytes, in milliseconds, one an entry.
 
-    `hard_ms` holds for any precision and a warm cache; `fp32_ms` for CUDA cores and a cold one.
+    The first holds for any precision and a warm cache; the second for CUDA cores and a cold one.
     """
-
-    hard_ms: Numbers
-    fp32_ms: Numbers
-
-
-def floors(flops: Numbers, moved: Numbers, gpu: Gpu) -> Floors:
-    """Return the floors of work of so many operations and bytes."""
     beyond_cache = np.maximum(0.0, moved - gpu.l2_bytes)
     fastest_tflops = 1 / gpu.fastest_compute_ms(1e9)
-    return Floors(
-        hard_ms=np.maximum(flops / fastest_tflops / 1e9, beyond_cache / gpu.memory_gb_s / 1e6),
-        fp32_ms=np.maximum(flops / gpu.fp32_tflops / 1e9, moved / gpu.memory_gb_s / 1e6),
-    )
+    hard_ms = np.maximum(flops / fastest_tflops / 1e9, beyond_cache / gpu.memory_gb_s / 1e6)
+    fp32_ms = np.maximum(flops / gpu.fp32_tflops / 1e9, moved / gpu.memory_gb_s / 1e6)
+    return hard_ms, fp32_ms
 
 
 @rule("Times against the hardware floor")
@@ -73,7 +63,7 @@ def floor(data: Dataset) -> Answer:
     )
     rows = tuple((place(row), milliseconds(row["kernel_ms"]), text, grade) for row, grade, text in under[:MOST_UNDER])
     columns = ("Row", "Published time", "Floor", "Grade")
-    tables = (Table("Rows farthest under a floor", columns, rows, frozenset({1})),) if rows else ()
+    tables = unless_empty(Table("Rows farthest under a floor", columns, rows, frozenset({1})))
     marks = tuple(mark(row, grade, f"{milliseconds(row['kernel_ms'])}: {text}") for row, grade, text in under)
     return Answer(tuple(sentences), bias, tables, marks)
 
@@ -84,9 +74,9 @@ def _under(rows: pd.DataFrame) -> list[tuple[pd.Series, Grade, str]]:
     for name, part in rows.groupby("gpu", sort=False):
         gpu, named = _gpu(str(name))
         if gpu is not None:
-            least = floors(part["flops"].to_numpy(), part["bytes"].to_numpy(), gpu)
-            result = part.assign(hard_ms=least.hard_ms, fp32_ms=least.fp32_ms)
-            slow = result[result["kernel_ms"] < np.maximum(least.hard_ms, least.fp32_ms)]
+            hard_ms, fp32_ms = floors(part["flops"].to_numpy(), part["bytes"].to_numpy(), gpu)
+            result = part.assign(hard_ms=hard_ms, fp32_ms=fp32_ms)
+            slow = result[result["kernel_ms"] < np.maximum(hard_ms, fp32_ms)]
             found += [_below(row, named=named) for _, row in slow.iterrows()]
     found.sort(key=lambda one: (one[2] != "proved", one[0]))
     return [(row, grade, text) for _, row, grade, text in found]

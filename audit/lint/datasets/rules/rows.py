@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.lint.datasets.answer import Answer, count, mark, not_asked, rule, share, times
+from audit.lint.datasets.answer import Answer, count, mark, not_asked, rule, share, times, unless_empty
 from audit.lint.datasets.dataset import Dataset, place
 from audit.report.view import Table
 
@@ -114,14 +114,11 @@ def duplicates(data: Dataset) -> Answer:
         sentences.append("No row holds its code, so nothing is said about copies.")
     marks = [mark(row, "hint", "the code of an earlier row of this task") for _, row in copied.iterrows()]
     marks += [mark(row, "hint", "scored before, with other figures") for _, row in twice.iterrows()]
-    most = (
-        coded.groupby(SAME, sort=False)["row"]
-        .agg(["size", "first"])
-        .sort_values("size", ascending=False, kind="stable")
-    )
+    most = coded.groupby(SAME, sort=False)["row"].agg(["size", "first"])
+    most = most[most["size"] > 1].sort_values("size", ascending=False, kind="stable")
     rows = tuple(
         (place(frame[frame["row"] == first].iloc[0]), f"{size:,}")
-        for size, first in most[most["size"] > 1].head(MOST_COPIED).itertuples(index=False)
+        for size, first in most.head(MOST_COPIED).itertuples(index=False)
     )
-    tables = (Table("Code that stands in most rows", ("First row", "Rows"), rows, frozenset({1})),) if rows else ()
-    return Answer(tuple(sentences), (), tables, tuple(marks))
+    table = Table("Code that stands in most rows", ("First row", "Rows"), rows, frozenset({1}))
+    return Answer(tuple(sentences), (), unless_empty(table), tuple(marks))

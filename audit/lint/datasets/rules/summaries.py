@@ -21,11 +21,11 @@ Ratios = npt.NDArray[np.float64]
 CLOSE = 0.02
 """A figure that differs by more is said to differ; rounding to two places moves none by that much."""
 STATISTICS: dict[str, Callable[[pd.Series], float]] = {
-    "mean": lambda ratios: float(ratios.mean()),
-    "median": lambda ratios: float(ratios.median()),
-    "maximum": lambda ratios: float(ratios.max()),
-    "upper quartile": lambda ratios: float(ratios.quantile(0.75)),
-    "rows": lambda ratios: float(len(ratios)),
+    "mean": pd.Series.mean,
+    "median": pd.Series.median,
+    "maximum": pd.Series.max,
+    "upper quartile": lambda ratios: ratios.quantile(0.75),
+    "rows": len,
 }
 TASK = ["gpu", "level", "task"]
 
@@ -173,7 +173,7 @@ def _ours(one: Published, data: Dataset) -> float | None:
         return None
     rows = data.scored[(data.scored["gpu"] == one.gpu) & (data.scored["level"].isin([one.level]) | (one.level == ""))]
     ratios = rows[column].dropna()
-    return STATISTICS[one.statistic](ratios) if len(ratios) else None
+    return float(STATISTICS[one.statistic](ratios)) if len(ratios) else None
 
 
 def _compared(one: Published, ours: float | None) -> tuple[str, ...]:
