@@ -50,6 +50,12 @@ def test_a_bomb_beside_a_claim_is_not_unpacked(tmp_path: Path, monkeypatch: pyte
     assert "grows past" in refused(tmp_path)
 
 
+def test_half_of_a_surrogate_pair(tmp_path: Path) -> None:
+    broken = DEFINITION | {"reference": "\ud800"}
+    folder = with_files(tmp_path, "flashinfer_bench", definition__json=broken)
+    assert "half of a surrogate pair in a text, which is no Unicode" in refused(folder)
+
+
 def test_an_archive_of_files_is_not_unpacked(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "claim.zip", "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("../solution.py", "0" * 1_000_000)

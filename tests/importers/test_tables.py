@@ -151,6 +151,13 @@ def test_cells_that_the_server_cut_short(tmp_path: Path) -> None:
     assert tables.read(path, ["a"]).rejected == ()
 
 
+def test_names_of_lines_stand_inside_the_servers_envelope(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"row_idx": 0, "row": {"a": 1, "b": 2}, "truncated_cells": []}\n')
+    assert tables.names(path) == ("a", "b")
+    assert list(tables.read(path).frame.columns) == ["a", "b"]
+
+
 def test_text_that_is_not_utf8(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b"a,b\n1,\xff\n2,x\n")
     table = tables.read(tmp_path / "t.csv")

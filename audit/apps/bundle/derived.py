@@ -119,8 +119,8 @@ def _ratios(record: Record, rungs: tuple[Rung, ...]) -> list[dict[str, Any]]:
     wrong = wrong_baselines(record.findings)
     ratios = []
     for rung in (one for one in rungs if one.state == "passed"):
-        best = strongest(record.measurements, rung.precision, wrong=wrong)
-        for baseline in dict.fromkeys(filter(None, (judge.BASELINE, best))):
+        best = strongest(record.measurements, rung.precision, wrong=wrong, beside=rung.variant)
+        for baseline in dict.fromkeys(one for one in (judge.BASELINE, best) if one and one not in wrong):
             found = compared(record.measurements, rung.variant, baseline)
             if found is not None:
                 names, ratio = {"variant": rung.variant, "baseline": baseline}, found.ratio

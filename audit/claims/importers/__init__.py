@@ -85,6 +85,8 @@ def read(paths: Sequence[Path], *, given: Given | None = None, format_: str | No
         found = supplied.with_given(importer.read(material, given or Given()), given or Given())
     except RecursionError as error:
         raise BadInput(f"{material.where}: nested too deeply to be read") from error
+    except UnicodeEncodeError as error:
+        raise BadInput(f"{material.where}: half of a surrogate pair in a text, which is no Unicode") from error
     if found.claimed is not None and not found.claimed.data.strip():
         raise BadInput(f"{material.where}: the source of the kernel is empty")
     return found

@@ -55,12 +55,12 @@ def read_document(path: Path, asked: set[str] | None) -> Rows:
 
 def names_of_lines(path: Path) -> tuple[str, ...]:
     """Return the keys of the first line that is an object."""
-    return _names(((key, value) for _, key, value in _of_lines(path)), path, what="line")
+    return _names(_of_lines(path), path, what="line")
 
 
 def names_of_document(path: Path) -> tuple[str, ...]:
     """Return the keys of the first row that is an object."""
-    return _names(((key, _unwrapped(value)[0]) for _, key, value in _of_document(path)), path, what="row")
+    return _names(_of_document(path), path, what="row")
 
 
 def _read(elements: Iterable[Element], path: Path, asked: set[str] | None) -> Rows:
@@ -86,8 +86,9 @@ def _read(elements: Iterable[Element], path: Path, asked: set[str] | None) -> Ro
     return Rows(cells, [number for number, _ in good], rejected)
 
 
-def _names(rows: Iterable[tuple[str | None, Any]], path: Path, *, what: str) -> tuple[str, ...]:
-    for key, row in rows:
+def _names(elements: Iterable[Element], path: Path, *, what: str) -> tuple[str, ...]:
+    for _, key, value in elements:
+        row, _cut = _unwrapped(value)
         if isinstance(row, dict):
             return tuple(row) if key is None else (KEY, *row)
         if isinstance(row, _Broken):
