@@ -54,20 +54,23 @@ def _is_scratch(reading: CudaReading, variable: Variable) -> bool:
     """Return whether it only ever gets allocated, is copied to or from nowhere, and no entry returns it."""
     if _CONTAINER.search(variable.type_text):
         return False
-    own = reading.function(variable.node)
-    place = (0, len(reading.source.text)) if own is None else extent(own)
+    place = _scope(reading, variable)
     given = [*([] if variable.value is None else [variable.value]), *reading.assigned(variable.name, *place)]
     allocated = all(_ALLOCATION.match("".join(reading.text(value).removeprefix("new ").split())) for value in given)
-    return allocated and not any(
-        _gives_away(reading, node) for node in reading.mentioned_between(variable.name, *place)
-    )
+    return allocated and not any(_gives_away(reading, one) for one in reading.mentioned_between(variable.name, *place))
+
+
+def _scope(reading: CudaReading, variable: Variable) -> tuple[int, int]:
+    """Return the offsets of the body of the function around a variable, or of the whole source."""
+    own = reading.function(variable.node)
+    return (0, len(reading.source.text)) if own is None else extent(own)
 
 
 def _gives_away(reading: CudaReading, mention: Node) -> bool:
     """Return whether a mention is what an entry returns, is filled like a container, or is copied."""
     function = reading.function(mention)
     for node in reading.ancestors(mention, until=("compound_statement", "declaration")):
-        if node.type == "return_statement" and reading.is_entry(function):
+        if node.type == "return_statement" and function in reading.entries:
             return True
         called = node.child_by_field_name("function") if node.type == "call_expression" else None
         name = re.split(r"\W+", reading.text(called))[-1] if called is not None else ""
@@ -98,8 +101,7 @@ def _counts(reading: CudaReading, variable: Variable) -> bool:
 
 
 def _mentions(reading: CudaReading, variable: Variable) -> list[Node]:
-    own = reading.function(variable.node)
-    found = reading.mentions.get(variable.name, []) if own is None else reading.mentioned(variable.name, own)
+    found = reading.mentioned_between(variable.name, *_scope(reading, variable))
     return [node for node in found if reading.in_host(node)]
 
 
@@ -114,7 +116,7 @@ def _steps(reading: CudaReading, node: Node) -> bool:
     if parent is None or parent.type == "update_expression":
         return parent is not None
     left = parent.child_by_field_name("left") if parent.type == "assignment_expression" else None
-    return left == node and "++" not in reading.text(node) and parent.child_count == 3 and _moves(reading, parent)
+    return left == node and parent.child_count == 3 and _moves(reading, parent)
 
 
 def _moves(reading: CudaReading, assignment: Node) -> bool:
