@@ -131,14 +131,6 @@ class CudaReading(CudaTree):
     def _values(self) -> dict[str, list[Node]]:
         return {name: [each.value for each in found if each.value] for name, found in self._named.items()}
 
-    def outlives_calls(self, variable: Variable) -> bool:
-        """Return whether a variable lives at namespace scope, or as a static one in a host function."""
-        function = self.function(variable.node)
-        kept = bool({"static", "thread_local"} & set(re.findall(r"\w+", variable.declared)))
-        if function is None:  # or one that the parser did not recognise
-            return all(each.type != "compound_statement" for each in self.ancestors(variable.node))
-        return function.kind == "host" and kept
-
     def assigned(self, name: str, first: int, last: int) -> list[Node]:
         """Return what assignments between two offsets give to a name, or to what it points to."""
         return between(self._assigned.get(name, []), first, last, START)

@@ -205,10 +205,7 @@ def _library(call: Call) -> str | None:
 
 def _for_empty_tensors(reading: CudaReading, node: Node) -> bool:
     """Return whether the call stands behind `if (size == 0)`."""
-    for holder in reading.ancestors(node):
-        condition = holder.child_by_field_name("condition") if holder.type == "if_statement" else None
-        if condition is None or condition.end_byte - condition.start_byte > _LONGEST:
-            continue
-        if re.fullmatch(r"\(?[\w.()\s]*==0\)?", reading.text(condition).replace(" ", "")):
-            return True
-    return False
+    around = (holder for holder in reading.ancestors(node) if holder.type == "if_statement")
+    conditions = (holder.child_by_field_name("condition") for holder in around)
+    short = (each for each in conditions if each is not None and each.end_byte - each.start_byte <= _LONGEST)
+    return any(re.fullmatch(r"\(?[\w.()\s]*==0\)?", reading.text(each).replace(" ", "")) for each in short)

@@ -167,11 +167,8 @@ def _compared(reading: CudaReading, kernel: Function, thread: ThreadValues) -> b
 
 def _handed_on(reading: CudaReading, kernel: Function, thread: ThreadValues) -> bool:
     """Return whether another function gets the place: `min`, or one that may compare it."""
-    for node in reading.inside(kernel, "call_expression"):
-        listed = node.child_by_field_name("arguments")
-        if listed is not None and any(thread.holds(each) for each in _outside_subscripts(listed)):
-            return True
-    return False
+    lists = (node.child_by_field_name("arguments") for node in reading.inside(kernel, "call_expression"))
+    return any(thread.holds(each) for listed in lists if listed is not None for each in _outside_subscripts(listed))
 
 
 def _outside_subscripts(listed: Node) -> list[Node]:

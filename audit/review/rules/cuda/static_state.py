@@ -16,6 +16,7 @@ _POINTER = re.compile(
     r"\b(?:void|float|double|half|__half2?|__nv_bfloat16|int|scalar_t|u?int(?:8|16|32|64)_t|float[24])\b[^,<>]*\*"
 )
 _CONTAINER = re.compile(r"\b(?:map|unordered_map|vector|array|list|set|unordered_set|optional|pair|tuple)\b")
+_STATIC = frozenset({"static", "thread_local"})
 _NO_CACHE = frozenset({"__shared__", "__constant__", "extern", "constexpr", "__device__"})
 _ALLOCATION = re.compile(r"(?:at|torch)::(?:empty\w*|zeros|Tensor)\(|\w+\.new_empty\(|nullptr|NULL|0$|\{\}")
 _FILLS = frozenset(["emplace", "insert", "push_back", "try_emplace", "insert_or_assign", "emplace_back"])
@@ -35,12 +36,20 @@ def static_cache(reading: CudaReading) -> list[Spot]:
     return [
         Spot(variable.line, f"{variable.name} outlives the call and can hold a result or recognise an input")
         for variable in reading.variables
-        if _lives_on(reading, variable) and _can_hold(reading, variable) and not _is_scratch(reading, variable)
+        if _lives_on(reading, variable, _NO_CACHE)
+        and _can_hold(reading, variable)
+        and not _is_scratch(reading, variable)
     ]
 
 
-def _lives_on(reading: CudaReading, variable: Variable) -> bool:
-    return reading.outlives_calls(variable) and not _NO_CACHE & set(re.findall(r"\w+", variable.declared))
+def _lives_on(reading: CudaReading, variable: Variable, but: frozenset[str]) -> bool:
+    """Return whether it lives at namespace scope, or as a static one in a host function, and without those words."""
+    words, function = set(re.findall(r"\w+", variable.declared)), reading.function(variable.node)
+    if function is None:  # or one that the parser did not recognise
+        outside = all(each.type != "compound_statement" for each in reading.ancestors(variable.node))
+    else:
+        outside = function.kind == "host" and not _STATIC.isdisjoint(words)
+    return outside and but.isdisjoint(words)
 
 
 def _can_hold(reading: CudaReading, variable: Variable) -> bool:
@@ -95,9 +104,8 @@ def call_counter(reading: CudaReading) -> Iterator[Spot]:
 
 
 def _counts(reading: CudaReading, variable: Variable) -> bool:
-    if not reading.outlives_calls(variable) or _NO_COUNTER & set(re.findall(r"\w+", variable.declared)):
-        return False
-    return bool(_NUMBER.search(variable.type_text)) and "*" not in variable.declared
+    number = bool(_NUMBER.search(variable.type_text)) and "*" not in variable.declared
+    return number and _lives_on(reading, variable, _NO_COUNTER)
 
 
 def _mentions(reading: CudaReading, variable: Variable) -> list[Node]:

@@ -76,7 +76,8 @@ def partial_collective(reading: CudaReading) -> list[Spot]:
     """
     spots = [_spot(call, "its block") for call, sized in _partial_barriers(reading) if sized]
     for function, calls in _device_calls(reading):
-        exchanges = [call for call in calls if _EXCHANGE.fullmatch(call.name) and _full(reading, call)]
+        exchanges = [call for call in calls if _EXCHANGE.fullmatch(call.name) and call.arguments]
+        exchanges = [call for call in exchanges if _FULL.fullmatch(reading.text(call.arguments[0]).strip())]
         if exchanges:
             warp = ThreadValues(reading, function, r"threadIdx\.x", alike=ALIKE_IN_A_WARP)
             gone = _first_return(reading, function, warp)
@@ -126,10 +127,6 @@ def _sized(reading: CudaReading, condition: Node, block: ThreadValues, grid: Thr
 
 def _spot(call: Call, group: str) -> Spot:
     return Spot(call.line, f"{call.name} stands where not all threads of {group} arrive")
-
-
-def _full(reading: CudaReading, call: Call) -> bool:
-    return bool(call.arguments) and bool(_FULL.fullmatch(reading.text(call.arguments[0]).strip()))
 
 
 def _diverging(reading: CudaReading, call: Call, values: ThreadValues) -> Iterator[tuple[Node, Node]]:

@@ -47,7 +47,8 @@ def unread_input(reading: CudaReading) -> list[Spot]:
         spots += [_spot(kernel, name) for name in names if not reading.mentioned(name, kernel) and name not in macros]
     for entry, names in reading.entries.items():
         alike = Counter(_LAYOUT_NAME.sub("", name) for name in names)
-        unread = (name for name in names if not _is_read(reading, entry, name) and name not in macros)
+        mentioned = {name: reading.mentioned(name, entry) for name in names if name not in macros}
+        unread = (name for name, found in mentioned.items() if all(_is_metadata(reading, node) for node in found))
         spots += [_spot(entry, name) for name in unread if alike[_LAYOUT_NAME.sub("", name)] == 1]
     return spots
 
@@ -55,10 +56,6 @@ def unread_input(reading: CudaReading) -> list[Spot]:
 def _spot(function: Function, name: str) -> Spot:
     what = "kernel" if function.kind == "kernel" else "function"
     return Spot(function.line, f"{what} {function.name} takes {name} and never reads its values")
-
-
-def _is_read(reading: CudaReading, entry: Function, name: str) -> bool:
-    return any(not _is_metadata(reading, node) for node in reading.mentioned(name, entry))
 
 
 def _is_metadata(reading: CudaReading, mention: Node) -> bool:

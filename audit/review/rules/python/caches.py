@@ -9,9 +9,12 @@ from audit.review.python_reading import PythonReading
 from audit.review.python_tree import FunctionNode, inside, names_in, stored_names
 from audit.review.rule import Spot, rule
 
-_ADDRESSES = frozenset({"data_ptr", "untyped_storage", "_cdata"})
-_SHAPES = frozenset({"shape", "size", "numel"})
-_CONTENTS = frozenset({"tobytes", "hash_tensor", "item", "sum", "tolist"})
+_KINDS = {
+    **dict.fromkeys(["data_ptr", "untyped_storage", "_cdata"], "address"),
+    **dict.fromkeys(["shape", "size", "numel"], "shape"),
+    **dict.fromkeys(["tobytes", "hash_tensor", "item", "sum", "tolist"], "contents"),
+}
+"""What an attribute of an input tells of it."""
 _MEMO = frozenset({"functools.lru_cache", "functools.cache"})
 
 
@@ -62,13 +65,8 @@ def _kind(key: ast.expr, kinds: dict[str, str]) -> str | None:
     for node in ast.walk(key):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("id", "hash"):
             return "address"
-        attribute = node.attr if isinstance(node, ast.Attribute) else ""
-        if attribute in _ADDRESSES:
-            return "address"
-        if attribute in _SHAPES:
-            return "shape"
-        if attribute in _CONTENTS:
-            return "contents"
+        if isinstance(node, ast.Attribute) and node.attr in _KINDS:
+            return _KINDS[node.attr]
     known = [kinds[name] for name in names_in(key) if name in kinds]
     return known[0] if known else None
 
