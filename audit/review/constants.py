@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import operator as arithmetic
 import re
+from collections.abc import Iterator
 from functools import cached_property, lru_cache
 
 from audit.review.cuda_reading import CudaReading
+from audit.review.places import grouped
 from audit.review.python_constants import Operations, computed
 from audit.review.token_scan import whole_number
 
@@ -32,19 +34,7 @@ class Constants:
 
     @cached_property
     def _texts(self) -> dict[str, list[str]]:
-        reading = self._reading
-        found: dict[str, list[str]] = {}
-        for macro in reading.source.macros:
-            body = reading.source.code[macro.body_start : macro.end].strip()
-            found.setdefault(macro.name, []).append("?" if macro.parameters else body)
-        for variable in reading.variables:
-            fixed = re.search(r"\bconst(?:expr)?\b", variable.declared) and variable.value is not None
-            text = reading.text(variable.value) if fixed and variable.value is not None else "?"
-            found.setdefault(variable.name, []).append(text)
-        for function in reading.source.functions:
-            for parameter in function.parameters:
-                found.setdefault(parameter.name, []).append("?")
-        return found
+        return grouped(_defined(self._reading))
 
     def value(self, expression: str, depth: int = 0) -> int | None:
         """Return the number an expression of sums, products and constants stands for; None where it is not plain."""
@@ -70,6 +60,17 @@ class Constants:
             return computed(ast.parse(text, mode="eval").body, names, _OPERATIONS, largest=_LARGEST)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
+
+
+def _defined(reading: CudaReading) -> Iterator[tuple[str, str]]:
+    """Yield every name that the source defines, and the text of its value; a question mark where it is no constant."""
+    for macro in reading.source.macros:
+        yield macro.name, "?" if macro.parameters else reading.source.code[macro.body_start : macro.end].strip()
+    for variable in reading.variables:
+        fixed = variable.value is not None and re.search(r"\bconst(?:expr)?\b", variable.declared)
+        yield variable.name, reading.text(variable.value) if fixed and variable.value is not None else "?"
+    for function in reading.source.functions:
+        yield from ((parameter.name, "?") for parameter in function.parameters)
 
 
 @lru_cache(maxsize=1)

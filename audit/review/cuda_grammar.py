@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser, Tree
@@ -14,6 +14,8 @@ from tree_sitter import Language, Node, Parser, Tree
 from audit.review.token_scan import Macro, Masked, blank, blanked, line_of, matching
 
 Kind = Literal["kernel", "device", "host"]
+Placed: TypeAlias = tuple[Node, tuple[Node, ...]]
+"""A node, and the nodes around it from the outside in."""
 
 LANGUAGE = Language(tree_sitter_cuda.language())
 LEVELS = 300
@@ -21,7 +23,6 @@ LEVELS = 300
 _LEAST_WORK, _CHARACTERS_OF_WORK = 2000, 4
 """Steps of the parser, as it counts them: ordinary sources need one for about 60 characters."""
 _READ_AT_ONCE = 1 << 16
-_KINDS = frozenset({"function_definition", "ERROR"})
 # The grammar does not know these everywhere, and no rule here needs them.
 _ATTRIBUTE = re.compile(r"\b(?:__align__|alignas|__attribute__|__maxnreg__|__cluster_dims__)\s*\(")
 _LABEL = re.compile(r"\b__grid_constant__\b")
@@ -72,35 +73,20 @@ class Function:
         return self.body_start < node.start_byte < self.end
 
 
-@dataclass(frozen=True)
-class Grammar:
-    """Everything that the grammar found; `parsed` is whether it read the text at all."""
-
-    tree: Tree
-    functions: tuple[Function, ...]
-    error_count: int
-    parsed: bool
-
-
-def read(views: Masked, macros: tuple[Macro, ...]) -> Grammar:
-    """Parse the masked text. Byte offsets of the tree are character offsets: one byte stands for each character."""
-    tree, parsed = _tree(without_attributes(views.masked).encode("ascii", "replace"))
-    nodes = nodes_of(tree, _KINDS)
+def functions(found: Iterable[Placed], views: Masked, macros: tuple[Macro, ...]) -> tuple[Function, ...]:
+    """Return the functions whose definitions are given, in order."""
     kinds = _annotations(views.masked, macros)
-    functions = [_function(node, above, views, kinds) for node, above in nodes["function_definition"]]
-    return Grammar(
-        tree=tree,
-        functions=tuple(sorted((each for each in functions if each), key=lambda function: function.start)),
-        error_count=len(nodes["ERROR"]),
-        parsed=parsed,
-    )
+    read = (_function(node, above, views, kinds) for node, above in found)
+    return tuple(sorted((each for each in read if each), key=lambda function: function.start))
 
 
-def _tree(text: bytes) -> tuple[Tree, bool]:
+def tree_of(views: Masked) -> tuple[Tree, bool]:
     """Return the syntax tree, and whether the parser needed no more work than the length of the text allows it.
 
-    Its work on templates that could be comparisons grows with the square of the text; then the tree is empty.
+    Its work on templates that could be comparisons grows with the square of the text; then the tree is empty. Byte
+    offsets of the tree are character offsets: one byte stands for each character.
     """
+    text = without_attributes(views.masked).encode("ascii", "replace")
     left = iter(range(_LEAST_WORK + len(text) // _CHARACTERS_OF_WORK))
 
     def read(offset: int, _: object) -> bytes:
@@ -131,9 +117,9 @@ def walk_tree(tree: Tree) -> Iterator[tuple[Node, list[Node]]]:
             above.pop()
 
 
-def nodes_of(tree: Tree, kinds: frozenset[str]) -> dict[str, list[tuple[Node, tuple[Node, ...]]]]:
-    """Return the nodes of each kind, outer ones first, each with the nodes around it from the outside in."""
-    found: dict[str, list[tuple[Node, tuple[Node, ...]]]] = {kind: [] for kind in kinds}
+def nodes_of(tree: Tree, kinds: frozenset[str]) -> dict[str, list[Placed]]:
+    """Return the nodes of each kind, outer ones first."""
+    found: dict[str, list[Placed]] = {kind: [] for kind in kinds}
     for node, above in walk_tree(tree):
         if node.type in kinds:
             found[node.type].append((node, tuple(above)))
@@ -200,12 +186,9 @@ def _name(node: Node | None) -> Node | None:
     """Return the node of the name inside a declarator, qualified or templated as it may be."""
     while node is not None and node.type not in _NAMES:
         inner = node.child_by_field_name("declarator") or node.child_by_field_name("name")
-        node = inner or next((child for child in node.named_children if _may_name(child)), None)
+        may_name = (child for child in node.named_children if child.type in _NAMES or "declarator" in child.type)
+        node = inner or next(may_name, None)
     return node
-
-
-def _may_name(node: Node) -> bool:
-    return node.type in _NAMES or "declarator" in node.type
 
 
 def _parameters(declarator: Node, code: str) -> tuple[Parameter, ...]:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TypeVar
+from operator import attrgetter
 
 from tree_sitter import Node
 
 from audit.review.cuda_source import Function
-from audit.review.cuda_tree import CudaTree, between, extent, operator
+from audit.review.cuda_tree import START, CudaTree, extent, operator, sides
+from audit.review.places import between, grouped
 
-Held = TypeVar("Held")
 _NAMED = ("identifier", "field_identifier", "type_identifier")
 _INDIRECT = ("template_function", "template_method", "dependent_name")
+_PLACE = attrgetter("node.start_byte")
 
 
 @dataclass(frozen=True)
@@ -83,17 +84,20 @@ class CudaReading(CudaTree):
         return tuple(sorted((call for call in found if call), key=lambda call: call.node.start_byte))
 
     @cached_property
-    def called_names(self) -> frozenset[str]:
-        """The names of all calls."""
-        return frozenset(call.name for call in self.calls)
+    def macro_words(self) -> frozenset[str]:
+        """The words in the replacement lists of all macros."""
+        bodies = (self.source.masked[macro.body_start : macro.end] for macro in self.source.macros)
+        return frozenset(word for body in bodies for word in re.findall(r"\w+", body))
+
+    def is_used(self, kernel: Function) -> bool:
+        """Return whether a launch, a macro or anything else outside of its own definition names a kernel."""
+        if kernel.name in self.macro_words or kernel.name in self.source.launches_of:
+            return True
+        return any(not kernel.start <= node.start_byte < kernel.end for node in self.mentions.get(kernel.name, ()))
 
     def calls_in(self, function: Function) -> list[Call]:
         """Return the calls in the body of a function."""
-        return _held(self.calls, self._call_starts, function)
-
-    @cached_property
-    def _call_starts(self) -> list[int]:
-        return [call.node.start_byte for call in self.calls]
+        return between(self.calls, function.body_start + 1, function.end, _PLACE)
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
@@ -102,22 +106,17 @@ class CudaReading(CudaTree):
 
     def variables_in(self, function: Function) -> list[Variable]:
         """Return the variables declared in the body of a function."""
-        return _held(self.variables, self._variable_starts, function)
-
-    @cached_property
-    def _variable_starts(self) -> list[int]:
-        return [variable.node.start_byte for variable in self.variables]
+        return between(self.variables, function.body_start + 1, function.end, _PLACE)
 
     def declared(self, name: str, function: Function, before: int) -> Variable | None:
         """Return the variable of that name that a function declares last before an offset."""
         found = self._named.get(name, [])
-        at = bisect_left(found, before, key=lambda variable: variable.node.start_byte) - 1
+        at = bisect_left(found, before, key=_PLACE) - 1
         return found[at] if at >= 0 and function.holds(found[at].node) else None
 
     def declarations(self, name: str, function: Function) -> list[Variable]:
         """Return the variables of that name in the body of a function."""
-        found = self._named.get(name, [])
-        return _held(found, [variable.node.start_byte for variable in found], function)
+        return between(self._named.get(name, []), function.body_start + 1, function.end, _PLACE)
 
     def only_value(self, name: str) -> Node | None:
         """Return the initial value of the one variable of that name in the file that has one."""
@@ -126,43 +125,25 @@ class CudaReading(CudaTree):
 
     @cached_property
     def _named(self) -> dict[str, list[Variable]]:
-        found: dict[str, list[Variable]] = {}
-        for variable in self.variables:
-            found.setdefault(variable.name, []).append(variable)
-        return found
+        return grouped((variable.name, variable) for variable in self.variables)
 
     @cached_property
     def _values(self) -> dict[str, list[Node]]:
         return {name: [each.value for each in found if each.value] for name, found in self._named.items()}
 
-    def outlives_calls(self, variable: Variable) -> bool:
-        """Return whether a variable lives at namespace scope, or as a static one in a host function."""
-        function = self.function(variable.node)
-        kept = bool({"static", "thread_local"} & set(re.findall(r"\w+", variable.declared)))
-        if function is None:  # or one that the parser did not recognise
-            return all(each.type != "compound_statement" for each in self.ancestors(variable.node))
-        return function.kind == "host" and kept
-
     def assigned(self, name: str, first: int, last: int) -> list[Node]:
         """Return what assignments between two offsets give to a name, or to what it points to."""
-        return between(self._assigned.get(name, []), first, last)
+        return between(self._assigned.get(name, []), first, last, START)
 
     @cached_property
     def _assigned(self) -> dict[str, list[Node]]:
-        found: dict[str, list[Node]] = {}
-        for node in self.nodes("assignment_expression"):
-            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-            if left is not None and right is not None:
-                found.setdefault(self.text(left).lstrip("*"), []).append(right)
-        return found
+        assignments = sides(self.nodes("assignment_expression"))
+        return grouped((self.text(left).lstrip("*"), right) for _, left, right in assignments)
 
     @cached_property
     def mentions(self) -> dict[str, list[Node]]:
         """Every identifier of an expression or a declarator by its text."""
-        found: dict[str, list[Node]] = {}
-        for node in self.nodes("identifier"):
-            found.setdefault(self.text(node), []).append(node)
-        return found
+        return grouped((self.text(node), node) for node in self.nodes("identifier"))
 
     def mentioned(self, name: str, holder: Function | Node) -> list[Node]:
         """Return the mentions of a name in the body of a function or within a node."""
@@ -170,18 +151,15 @@ class CudaReading(CudaTree):
 
     def mentioned_between(self, name: str, first: int, last: int) -> list[Node]:
         """Return the mentions of a name that start between two offsets."""
-        return between(self.mentions.get(name, []), first, last)
+        return between(self.mentions.get(name, []), first, last, START)
 
     def operations(self, sign: str, first: int, last: int) -> list[Node]:
         """Return the binary expressions of an operator that start between two offsets."""
-        return between(self._operations.get(sign, []), first, last)
+        return between(self._operations.get(sign, []), first, last, START)
 
     @cached_property
     def _operations(self) -> dict[str, list[Node]]:
-        found: dict[str, list[Node]] = {}
-        for node in self.nodes("binary_expression"):
-            found.setdefault(operator(node), []).append(node)
-        return found
+        return grouped((operator(node), node) for node in self.nodes("binary_expression"))
 
     @cached_property
     def looping(self) -> frozenset[Function]:
@@ -190,19 +168,11 @@ class CudaReading(CudaTree):
         return frozenset(each for each in functions if each is not None)
 
     @cached_property
-    def entries(self) -> tuple[Function, ...]:
-        """The host functions that take a tensor and that no other function of the file calls."""
-        called = self.called_names
+    def entries(self) -> dict[Function, list[str]]:
+        """The host functions that take tensors and that no other function of the file calls, each with their names."""
+        called = {call.name for call in self.calls}
         hosts = (each for each in self.source.functions if each.kind == "host" and each.name not in called)
-        return tuple(each for each in hosts if tensor_parameters(each))
-
-    def is_entry(self, function: Function | None) -> bool:
-        """Return whether a function is one of the entries."""
-        return function in self._entries
-
-    @cached_property
-    def _entries(self) -> frozenset[Function | None]:
-        return frozenset(self.entries)
+        return {each: tensors for each in hosts if (tensors := tensor_parameters(each))}
 
     def _call(self, node: Node) -> Call | None:
         called, listed = node.child_by_field_name("function"), node.child_by_field_name("arguments")
@@ -242,11 +212,6 @@ class CudaReading(CudaTree):
                 type_text = " ".join(self.text(kind).split())
                 tail = self.source.code[name.end_byte : declarator.end_byte].strip()
                 yield Variable(self.text(name), type_text, before, tail, value, node, self.line(name))
-
-
-def _held(found: Sequence[Held], starts: Sequence[int], function: Function) -> list[Held]:
-    """Return what starts in the body of a function, of all that is in the order of its starts."""
-    return list(found[bisect_left(starts, function.body_start + 1) : bisect_left(starts, function.end)])
 
 
 @lru_cache(maxsize=4096)

@@ -7,21 +7,22 @@ into `CudaSource.text`, counted in characters; every line counts from 1.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
 
 from tree_sitter import Tree
 
 from audit.review import cuda_grammar, launches, shared_memory, token_scan
-from audit.review.cuda_grammar import Function
+from audit.review.cuda_grammar import Function, nodes_of
 from audit.review.launches import Launch
+from audit.review.places import between, grouped
 from audit.review.shared_memory import SharedDeclaration
 from audit.review.token_scan import Macro
 
 __all__ = ["CudaSource", "Function", "Include", "Launch", "Macro", "SharedDeclaration", "parse"]
 
+_KINDS = frozenset({"function_definition", "ERROR"})
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?P<header><[^>\n]*>|"[^"\n]*")[^\n]*', re.MULTILINE)
 
 
@@ -92,58 +93,44 @@ class CudaSource:
     @cached_property
     def by_name(self) -> dict[str, list[Function]]:
         """The functions of each name."""
-        found: dict[str, list[Function]] = {}
-        for function in self.functions:
-            found.setdefault(function.name, []).append(function)
-        return found
+        return grouped((function.name, function) for function in self.functions)
 
     @cached_property
     def launches_of(self) -> dict[str, list[Launch]]:
         """The launches of each kernel's name."""
-        found: dict[str, list[Launch]] = {}
-        for launch in self.launches:
-            found.setdefault(launch.kernel_name, []).append(launch)
-        return found
+        return grouped((launch.kernel_name, launch) for launch in self.launches)
 
-    def shared_in(self, function: Function) -> tuple[SharedDeclaration, ...]:
+    def shared_in(self, function: Function) -> list[SharedDeclaration]:
         """Return the shared memory declared in the body of a function."""
-        return _within(self.shared, function)
+        return between(self.shared, function.body_start + 1, function.end, lambda each: each.start)
 
-    def launches_in(self, function: Function) -> tuple[Launch, ...]:
+    def launches_in(self, function: Function) -> list[Launch]:
         """Return the launches in the body of a function."""
-        return _within(self.launches, function)
+        return between(self.launches, function.body_start + 1, function.end, lambda each: each.start)
 
     def macro_at(self, offset: int) -> Macro | None:
         """Return the `#define` that holds the offset, or None."""
         return token_scan.macro_at(self.macros, offset)
 
 
-Placed = TypeVar("Placed", Launch, SharedDeclaration)
-
-
-def _within(found: tuple[Placed, ...], function: Function) -> tuple[Placed, ...]:
-    """Return what starts in the body of a function, of all that is in the order of its starts."""
-    first = bisect_right(found, function.body_start, key=lambda each: each.start)
-    return found[first : bisect_left(found, function.end, key=lambda each: each.start)]
-
-
 def parse(text: str) -> CudaSource:
     """Read one CUDA source. Never fails: what cannot be understood is left out and counted in `error_count`."""
     views = token_scan.mask(text)
     macros = token_scan.macros(views.masked)
-    grammar = cuda_grammar.read(views, macros)
+    tree, parsed = cuda_grammar.tree_of(views)
+    nodes = nodes_of(tree, _KINDS)
     return CudaSource(
         text=text,
         code=views.code,
         masked=views.masked,
-        functions=grammar.functions,
+        functions=cuda_grammar.functions(nodes["function_definition"], views, macros),
         launches=launches.find(views, macros),
         shared=shared_memory.find(views, macros),
         includes=_includes(views.code),
         macros=macros,
-        error_count=grammar.error_count,
-        parsed=grammar.parsed,
-        tree=grammar.tree,
+        error_count=len(nodes["ERROR"]),
+        parsed=parsed,
+        tree=tree,
     )
 
 

@@ -6,14 +6,15 @@ does not place, so comments, strings and disabled branches say nothing.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from operator import attrgetter
 
 from tree_sitter import Node
 
 from audit.review.cuda_grammar import walk_tree
 from audit.review.cuda_source import CudaSource, Function
+from audit.review.places import between
 from audit.review.rule import names
 
 _KINDS = names("""
@@ -21,6 +22,8 @@ _KINDS = names("""
     conditional_expression return_statement expression_statement subscript_expression pointer_expression
     binary_expression cast_expression identifier
 """)
+START = attrgetter("start_byte")
+"""The offset of a node."""
 
 
 class CudaTree:
@@ -41,10 +44,6 @@ class CudaTree:
                 found[node.type].append(node)
         return found, parents
 
-    @cached_property
-    def _starts(self) -> dict[str, list[int]]:
-        return {kind: [node.start_byte for node in several] for kind, several in self._walked[0].items()}
-
     def nodes(self, *kinds: str) -> list[Node]:
         """Return all nodes of these kinds; nested ones come after what holds them within a kind."""
         return [node for kind in kinds for node in self._walked[0][kind]]
@@ -52,12 +51,8 @@ class CudaTree:
     def inside(self, holder: Function | Node, *kinds: str) -> list[Node]:
         """Return the nodes of these kinds in the body of a function or within a node."""
         first, last = extent(holder)
-        found: list[Node] = []
-        for kind in kinds:
-            starts = self._starts[kind]
-            some = self._walked[0][kind][bisect_left(starts, first) : bisect_left(starts, last)]
-            found += [node for node in some if node.end_byte <= last]
-        return found
+        started = (node for kind in kinds for node in between(self._walked[0][kind], first, last, START))
+        return [node for node in started if node.end_byte <= last]
 
     def parent(self, node: Node) -> Node | None:
         """Return the node around a named node; None around the root and beyond the levels that are looked at."""
@@ -119,7 +114,15 @@ def walk(node: Node) -> Iterator[Node]:
         stack.extend(reversed(current.named_children))
 
 
-def between(nodes: list[Node], first: int, last: int) -> list[Node]:
-    """Return the nodes that start between two offsets, of nodes in order."""
-    starts = [bisect_left(nodes, at, key=lambda node: node.start_byte) for at in (first, last)]
-    return nodes[starts[0] : starts[1]]
+def sides(nodes: Iterable[Node]) -> Iterator[tuple[Node, Node, Node]]:
+    """Yield each binary expression or assignment with its left and its right side."""
+    for node in nodes:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is not None and right is not None:
+            yield node, left, right
+
+
+def asks(holder: Node, node: Node) -> bool:
+    """Return whether a node starts in the condition of an `if`, a loop or a `?:`."""
+    condition = holder.child_by_field_name("condition")
+    return condition is not None and condition.start_byte <= node.start_byte < condition.end_byte

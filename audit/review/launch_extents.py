@@ -9,8 +9,9 @@ from typing import TypeAlias
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import CudaReading, Variable
+from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import CudaSource, Function, Launch
+from audit.review.places import grouped
 from audit.review.token_scan import split_commas, whole_number
 
 # Along x, y and z: the number where the source gives it, None where it does not.
@@ -56,9 +57,7 @@ class _Scope:
         self._reading = reading
         self._source = reading.source
         self._host = host
-        self._local: dict[str, list[Variable]] = {}
-        for variable in reading.variables_in(host):
-            self._local.setdefault(variable.name, []).append(variable)
+        self._local = grouped((variable.name, variable) for variable in reading.variables_in(host))
         self._launches = reading.source.launches_in(host)
         self._known: dict[tuple[str, int], Extents] = {}
         self._counted: dict[str, int] = {}
@@ -168,13 +167,9 @@ class _Scope:
 @lru_cache(maxsize=1)
 def _constants(source: CudaSource) -> dict[str, list[str]]:
     """Return the texts of macros without parameters and of constants at namespace scope, by name."""
-    found: dict[str, list[str]] = {}
-    for macro in source.macros:
-        found.setdefault(macro.name, []).append(source.code[macro.body_start : macro.end].strip())
-    for match in _FIXED.finditer(source.masked):
-        if source.function_at(match.start()) is None:
-            found.setdefault(match["name"], []).append(match["value"].strip())
-    return found
+    macros = [(macro.name, source.code[macro.body_start : macro.end].strip()) for macro in source.macros]
+    fixed = (match for match in _FIXED.finditer(source.masked) if source.function_at(match.start()) is None)
+    return grouped([*macros, *((match["name"], match["value"].strip()) for match in fixed)])
 
 
 def _unwrapped(expression: str) -> str:

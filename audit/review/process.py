@@ -88,10 +88,7 @@ def _answered(request: dict[str, Any]) -> Sequence[Finding | Change]:
     if "proved" in request:
         proved = [Finding.model_validate_json(json.dumps(one)) for one in request["proved"]]
         return (propose_python if request["python"] else propose)(request["text"], proved)
-    return _review(Source(**request))
-
-
-def _review(source: Source) -> list[Finding]:
+    source = Source(**request)
     ask = review_python if source.python else review_source
     return ask(source.text, target=source.target, precision=source.precision, advice=source.advice)
 

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from audit.review.python_tree import FunctionNode, inside, stored_names
+
 MOST_CHARACTERS = 1 << 22
 """A folded text may be this long; nobody writes a longer one by hand."""
 MOST_BITS = 4096
@@ -50,13 +52,13 @@ class Constants:
             where that one binds it exactly once, and an attribute of `self` what the whole module binds it to once.
     """
 
-    def __init__(self, tree: ast.Module, *, within: Sequence[ast.FunctionDef | ast.AsyncFunctionDef] = ()) -> None:
-        self.bound, stores = bindings(tree.body), _stores(tree)
+    def __init__(self, tree: ast.Module, *, within: Sequence[FunctionNode] = ()) -> None:
+        self.bound, stores = bindings(tree.body), stored_names(ast.walk(tree))
         for name in {name for name in self.bound if stores[name] > 1}:
             del self.bound[name]  # which of its values holds is not for a reader to say
         for function in within:
-            stored = _stores(function)
-            parameters = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
+            stored = stored_names(ast.walk(function))
+            parameters = {each.arg for each in inside(function.args, ast.arg)}
             found = bindings(ast.walk(function))
             for name in {*stored, *parameters}:
                 self.bound.pop(name, None)
@@ -181,9 +183,9 @@ def _in_pairs(target: ast.expr, value: ast.expr) -> dict[str, ast.expr]:
     return {name.id: each for name, each in pairs if isinstance(name, ast.Name)}
 
 
-def functions_around(tree: ast.AST, node: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+def functions_around(tree: ast.AST, node: ast.AST) -> list[FunctionNode]:
     """Return the functions of a tree that a node of it stands in, the outermost first."""
-    functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+    functions = [one for one in ast.walk(tree) if isinstance(one, FunctionNode)]
     return [one for one in functions if any(each is node for each in ast.walk(one))]
 
 
@@ -200,16 +202,10 @@ def bindings(statements: Iterable[ast.AST]) -> dict[str, ast.expr]:
     return found
 
 
-def _stores(tree: ast.AST) -> Counter[str]:
-    """Return the plain names that a tree binds, and how often it does."""
-    return Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-
-
 def _attributes_of_self(tree: ast.AST) -> dict[str, ast.expr]:
     """`self.source = ...` of any function, where only one statement of the tree binds an attribute of that name."""
-    nodes = list(ast.walk(tree))
-    stored = Counter(node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store))
-    assigned = [(node.targets[0], node.value) for node in nodes if isinstance(node, ast.Assign)]
+    stored = Counter(node.attr for node in inside(tree, ast.Attribute) if isinstance(node.ctx, ast.Store))
+    assigned = [(node.targets[0], node.value) for node in inside(tree, ast.Assign)]
     return {
         _name(target): value
         for target, value in assigned

@@ -13,12 +13,11 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TypeAlias, TypeVar
 
+from audit.review.places import grouped
 from audit.review.python_constants import MOST_BITS
+from audit.review.python_tree import FunctionNode, Node, imports, inside, path
 
-Node = TypeVar("Node", bound=ast.AST)
-FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _NOT_ITS_WORK = re.compile(r"get_inputs|get_init_inputs|main|test(?:_\w+)?|bench\w*")
 _KERNEL = "__global__"
 _BUILDERS = ("load_inline", "RawKernel", "RawModule")
@@ -65,8 +64,8 @@ class PythonReading:
         """CUDA sources in string constants: those that define a kernel."""
         return [
             Embedded(node.value, node.lineno, node.end_lineno or node.lineno)
-            for node in (ast.walk(self.tree) if _KERNEL in self.text else ())
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and _KERNEL in node.value
+            for node in (inside(self.tree, ast.Constant) if _KERNEL in self.text else ())
+            if isinstance(node.value, str) and _KERNEL in node.value
         ]
 
     @cached_property
@@ -98,9 +97,7 @@ class PythonReading:
     @lru_cache(maxsize=64)  # noqa: B019  # a reading lives as long as its review
     def attributes(self, node: ast.AST | None) -> frozenset[str]:
         """Return the names of the attributes within a node; none of no node."""
-        return (
-            frozenset(each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)) if node else frozenset()
-        )
+        return frozenset(each.attr for each in inside(node, ast.Attribute)) if node else frozenset()
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """Yield the nodes around a node, from the inside out."""
@@ -156,16 +153,15 @@ class PythonReading:
     @cached_property
     def _named(self) -> dict[str, list[ast.AST]]:
         """What a name may stand for: a function, a class, a value of the module or of an object."""
-        found: dict[str, list[ast.AST]] = {}
-        for node in self._nodes:
-            if isinstance(node, FunctionNode | ast.ClassDef):
-                found.setdefault(node.name, []).append(node)
+        defined = [(node.name, node) for node in self._nodes if isinstance(node, FunctionNode | ast.ClassDef)]
         shared = {name for node in self.nodes(ast.Global) for name in node.names}
-        for node in self.nodes(ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Attribute) or self.function(node) is None or _last(target) in shared:
-                    found.setdefault(_last(target), []).append(node.value)
-        return found
+        assigned = [
+            (_last(target), node.value)
+            for node in self.nodes(ast.Assign)
+            for target in node.targets
+            if isinstance(target, ast.Attribute) or self.function(node) is None or _last(target) in shared
+        ]
+        return grouped([*defined, *assigned])
 
     def parameters(self, function: FunctionNode) -> list[str]:
         """Its parameters without `self`, `cls` and `ctx`."""
@@ -174,14 +170,7 @@ class PythonReading:
 
     @cached_property
     def _imported(self) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Import):
-                pairs = ((each.asname or each.name.split(".")[0], each.asname and each.name) for each in node.names)
-                found |= {name: full or name for name, full in pairs}
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                found |= {each.asname or each.name: f"{node.module}.{each.name}" for each in node.names}
-        return found
+        return imports(node for node in ast.walk(self.tree) if not getattr(node, "level", 0))  # relative ones aside
 
     @cached_property
     def modules(self) -> frozenset[str]:
@@ -190,15 +179,8 @@ class PythonReading:
 
     def name(self, node: ast.AST) -> str:
         """Return the dotted name of an expression, imports resolved: "torch.relu" of `t.relu`; empty for no name."""
-        parts: list[str] = []
-        if isinstance(node, ast.Call):
-            node = node.func
-        while isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name):
-            return ""
-        return ".".join([self._imported.get(node.id, node.id), *reversed(parts)])
+        root, attributes = path(node.func if isinstance(node, ast.Call) else node)
+        return ".".join([self._imported.get(root.id, root.id), *attributes]) if isinstance(root, ast.Name) else ""
 
     def calls(self) -> Iterator[tuple[ast.Call, str]]:
         """Yield every call with the name of what it calls; methods of expressions have their last part, after a dot."""
@@ -215,20 +197,10 @@ def parse(text: str) -> ast.Module:
         tree = ast.parse(text)
     except (ValueError, RecursionError, MemoryError) as error:
         raise SyntaxError(str(error) or "nests too deeply") from error
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, int) and node.value.bit_length() > MOST_BITS:
+    for node in inside(tree, ast.Constant):
+        if isinstance(node.value, int) and node.value.bit_length() > MOST_BITS:
             raise SyntaxError("an integer of thousands of digits", ("<source>", node.lineno, None, None))
     return tree
-
-
-def raises(statements: Iterable[ast.AST]) -> bool:
-    """Return whether any of the statements raises."""
-    return any(isinstance(node, ast.Raise) for each in statements for node in ast.walk(each))
-
-
-def names_in(node: ast.AST) -> set[str]:
-    """Return the plain names within a node."""
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
 def _last(node: ast.AST) -> str:
@@ -241,14 +213,14 @@ def _may_hold_kernels(imported: str) -> bool:
 
 
 def _holds_a_source(node: ast.AST) -> bool:
-    texts = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant))
+    texts = (each.value for each in inside(node, ast.Constant))
     return any(isinstance(text, str) and _KERNEL in text for text in texts)
 
 
 def _called_in_functions(tree: ast.Module) -> frozenset[str]:
     """Return the plain names that any function or class body calls."""
     holders = (node for node in ast.walk(tree) if isinstance(node, FunctionNode))
-    calls = (each for holder in holders for each in ast.walk(holder) if isinstance(each, ast.Call))
+    calls = (each for holder in holders for each in inside(holder, ast.Call))
     return frozenset(call.func.id for call in calls if isinstance(call.func, ast.Name))
 
 

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 from audit.model import Finding
 from audit.review import reach_allowed as allowed
-from audit.review.python_reading import FunctionNode
-from audit.review.reach_tree import Tree, imported
+from audit.review.python_tree import FunctionNode, imported
+from audit.review.reach_tree import Tree
 from audit.review.token_scan import mask
 
 NAME = "reach"

@@ -13,37 +13,25 @@ from audit.review.rule import names
 
 ANY = frozenset({"*"})
 """In `MODULES`: every public name, but for modules of Python's library and those of `BEYOND`."""
-MODULES: dict[str, frozenset[str]] = {
-    "__future__": ANY,
+_WHOLE = names("""
+    __future__ cmath collections.abc cupy cutlass einops fractions heapq helion itertools math numbers numba numpy
+    operator packaging.version task tilelang torch triton typing_extensions
+""")
+MODULES: dict[str, frozenset[str]] = dict.fromkeys(_WHOLE, ANY) | {
     "abc": names("ABC ABCMeta abstractmethod"),
     "argparse": names("ArgumentParser"),
-    "cmath": ANY,
     "collections": names("OrderedDict defaultdict deque namedtuple Counter ChainMap abc"),
-    "collections.abc": ANY,
     "contextlib": names("contextmanager nullcontext suppress AbstractContextManager"),
-    "cupy": ANY,
-    "cutlass": ANY,
     "copy": names("copy deepcopy"),
     "cuda": names("bindings"),
     "dataclasses": names("dataclass field fields asdict astuple replace is_dataclass"),
-    "einops": ANY,
     "enum": names("Enum IntEnum Flag IntFlag StrEnum auto unique"),
-    "fractions": ANY,
     "functools": names("partial lru_cache cache wraps reduce cached_property total_ordering cmp_to_key"),
     "hashlib": names("md5 sha1 sha256 sha512 blake2b blake2s"),
-    "heapq": ANY,
-    "helion": ANY,
-    "itertools": ANY,
     "json": names("dumps loads"),
     "logging": names("getLogger basicConfig Logger DEBUG INFO WARNING ERROR debug info warning error exception"),
-    "math": ANY,
-    "numbers": ANY,
-    "numba": ANY,
-    "numpy": ANY,
-    "operator": ANY,
     "os": names("environ getcwd getenv getpid makedirs mkdir path"),
     "packaging": names("version"),
-    "packaging.version": ANY,
     "random": names("random randint seed choice shuffle sample uniform Random"),
     "re": names(
         "compile match search sub subn findall finditer fullmatch split escape Pattern Match M S I X MULTILINE DOTALL"
@@ -52,34 +40,28 @@ MODULES: dict[str, frozenset[str]] = {
     "string": names("Template ascii_letters ascii_lowercase digits"),
     "struct": names("pack unpack calcsize"),
     "sys": names("version_info platform maxsize byteorder stdout stderr float_info"),
-    "task": ANY,
     "textwrap": names("dedent indent"),
-    "tilelang": ANY,
     "time": names("time perf_counter perf_counter_ns monotonic time_ns sleep"),
-    "torch": ANY,
     "traceback": names("print_exc format_exc"),
-    "triton": ANY,
     "typing": names(
         "Any Callable ClassVar Dict Final FrozenSet Generic Iterable Iterator List Literal Mapping MutableMapping "
         "NamedTuple Optional Protocol Sequence Set Tuple Type TYPE_CHECKING TypedDict TypeVar Union cast overload "
         "Annotated Generator Hashable Self TypeAlias NoReturn Deque DefaultDict runtime_checkable"
     ),
-    "typing_extensions": ANY,
     "warnings": names("warn filterwarnings simplefilter catch_warnings"),
 }
 """What may be imported, and which names of it may be used. A name may itself be a module of this table."""
 
-PARTS: dict[str, frozenset[str]] = {
-    "torch.nn": ANY,
-    "torch.nn.functional": ANY,
-    "torch.cuda": ANY,
+_WHOLE_PARTS = names("""
+    torch.nn torch.nn.functional torch.cuda torch.random torch.nn._reduction
+    torch._inductor.runtime.triton_helpers.math triton.language.math triton.language.random numpy.random
+""")
+PARTS: dict[str, frozenset[str]] = dict.fromkeys(_WHOLE_PARTS, ANY) | {
     "torch.utils": names("cpp_extension checkpoint dlpack"),
     "torch.utils.cpp_extension": names(
         "load_inline CUDA_HOME ROCM_HOME include_paths COMMON_NVCC_FLAGS verify_ninja_availability"
     ),
-    "torch.random": ANY,
     "torch.testing": names("assert_close make_tensor"),
-    "torch.nn._reduction": ANY,
     "torch.distributed": names(
         "is_available is_initialized get_rank get_world_size all_reduce all_gather_into_tensor reduce_scatter_tensor "
         "all_to_all_single barrier ReduceOp ProcessGroup DeviceMesh tensor"
@@ -89,7 +71,6 @@ PARTS: dict[str, frozenset[str]] = {
     "torch._dynamo": names("config disable is_compiling mark_dynamic allow_in_graph graph_break"),
     "torch._inductor": names("config runtime"),
     "torch._inductor.runtime": names("hints triton_helpers triton_heuristics"),
-    "torch._inductor.runtime.triton_helpers.math": ANY,
     "torch._C": names("_cuda_getCurrentRawStream _dynamo"),
     "torch._C._dynamo": names("guards"),
     "torch._C._dynamo.guards": names("_empty_strided_cuda _empty_strided_cpu assert_size_stride"),
@@ -99,20 +80,16 @@ PARTS: dict[str, frozenset[str]] = {
     "triton.runtime.cache": names(""),
     "triton.runtime.errors": names("OutOfResources"),
     "triton.runtime.driver": names("active"),
-    "triton.language.math": ANY,
-    "triton.language.random": ANY,
     "triton.tools": names("tensor_descriptor"),
     "triton.compiler": names(""),
     "triton.backends": names(""),
     "cuda.bindings": names("driver"),
     "cuda.bindings.driver": names("CUstream"),
-    "numpy.random": ANY,
     "os.path": names("join dirname abspath realpath exists isfile isdir basename expanduser splitext"),
 }
 """The parts of those modules that have a list of their own."""
 
-BEYOND = names(
-    """
+BEYOND = names("""
     torch.classes torch.export torch.futures torch.fx torch.hub torch.load torch.save torch.from_file
     torch.monitor torch.multiprocessing torch.ops.load_library torch.overrides torch.package torch.serialization
     torch.storage torch.set_default_device torch.set_default_tensor_type
@@ -121,28 +98,23 @@ BEYOND = names(
     torch.autograd.graph torch.utils.weak torch.cuda.change_current_allocator
     numpy.ctypeslib numpy.lib numpy.core numpy.f2py numpy.testing numpy.load numpy.save numpy.savez numpy.memmap
     numpy.fromfile numpy.distutils numpy.DataSource numpy.savetxt numpy.loadtxt numpy.genfromtxt
-    """
-)
-PRIVATE = names(
-    """
+""")
+PRIVATE = names("""
     torch._dynamo torch._inductor torch._C torch._assert torch._scaled_mm torch._int_mm torch._check torch._grouped_mm
     torch.nn._reduction torch.nn.init._calculate_fan_in_and_fan_out torch.nn.init._calculate_correct_fan
     torch.nn.modules.utils._pair torch.nn.modules.utils._single torch.nn.modules.utils._triple torch.cuda._DeviceGuard
     torch.Tensor._make_subclass torch.ops.inductor._reinterpret_tensor
-    """
-)
+""")
 PRIVATE_BELOW = ("torch._foreach_", "triton.language.", "torch._dynamo.config.", "torch._inductor.config.")
 """Names with an underscore that ordinary modules use, and what others begin with."""
 
 LIBRARY = frozenset(sys.stdlib_module_names) | {"torch"}
 """Modules that others import and so hold: those of Python's library, and torch itself."""
-SHARED = names(
-    """
+SHARED = names("""
     cutlass.cute.copy cutlass.cute.math cutlass.cute.struct cutlass.torch einops.layers.torch numpy.array numpy.copy
     numpy.select numpy.trace torch.chunk torch.jit.trace torch.profiler torch.select torch.signal torch.trace
     torch.types
-    """
-)
+""")
 """Names of others that such a module has too; an operator's chunks and types among them."""
 
 SETTINGS = ("torch.backends.", "torch._dynamo.config.", "torch._inductor.config.", "os.environ")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from audit.review.python_reading import FunctionNode, PythonReading
+from audit.review.python_reading import PythonReading
+from audit.review.python_tree import FunctionNode, imports, inside, path, stored_names
 
 
 class Tree(PythonReading):
@@ -21,13 +22,7 @@ class Tree(PythonReading):
     @cached_property
     def bound(self) -> dict[str, str]:
         """The dotted names that plain names stand for: imports anywhere in the file, and what is bound to those."""
-        found: dict[str, str] = {}
-        for node in self.every:
-            if isinstance(node, ast.Import):
-                pairs = ((one.asname or one.name.split(".")[0], one.asname and one.name) for one in node.names)
-                found |= {name: full or name for name, full in pairs}
-            elif isinstance(node, ast.ImportFrom):
-                found |= {one.asname or one.name: imported(node, one) for one in node.names}
+        found = imports(self.every)
         for node in self.every:
             if isinstance(node, ast.Assign) and (full := _resolved(node.value, found)):
                 found |= {one.id: full for one in node.targets if isinstance(one, ast.Name)}
@@ -49,7 +44,7 @@ class Tree(PythonReading):
         """Attributes and names that the source itself stores or defines."""
         stored = {one.attr for one in self.every if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)}
         defined = {one.name for one in self.every if isinstance(one, FunctionNode | ast.ClassDef)}
-        return frozenset(stored | defined | _stores(self.every))
+        return frozenset(stored | defined | stored_names(self.every).keys())
 
     @cached_property
     def own_attributes(self) -> frozenset[str]:
@@ -60,7 +55,7 @@ class Tree(PythonReading):
     @cached_property
     def _own_classes(self) -> frozenset[str]:
         defined = {one.name for one in self.every if isinstance(one, ast.ClassDef)}
-        return frozenset(defined - _stores(self.every) - set(self.bound))
+        return frozenset(defined - stored_names(self.every).keys() - self.bound.keys())
 
     def is_own(self, node: ast.AST) -> bool:
         """Return whether an expression begins at a class of the file or the first parameter of the method around it."""
@@ -87,30 +82,15 @@ class Tree(PythonReading):
         return self._locals[function]
 
 
-def imported(node: ast.ImportFrom, one: ast.alias) -> str:
-    """Return the dotted name that one name of a `from ... import` stands for."""
-    return f"{'.' * node.level}{node.module or ''}.{one.name}"
-
-
 def _resolved(node: ast.AST, bound: dict[str, str]) -> str:
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name) or node.id not in bound:
-        return ""
-    return ".".join([bound[node.id], *reversed(parts)])
+    root, attributes = path(node)
+    return ".".join([bound[root.id], *attributes]) if isinstance(root, ast.Name) and root.id in bound else ""
 
 
 def _locals(function: ast.AST) -> set[str]:
-    nodes = list(ast.walk(function))
-    given = {one.arg for one in nodes if isinstance(one, ast.arg)}
-    outer = {name for one in nodes if isinstance(one, ast.Global) for name in one.names}
-    return (given | _stores(nodes)) - outer
-
-
-def _stores(nodes: list[ast.AST]) -> set[str]:
-    return {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    given = {one.arg for one in inside(function, ast.arg)}
+    outer = {name for one in inside(function, ast.Global) for name in one.names}
+    return (given | stored_names(ast.walk(function)).keys()) - outer
 
 
 def _is_main(node: ast.If) -> bool:

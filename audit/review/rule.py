@@ -52,16 +52,12 @@ class Rule(Generic[Reading]):
     @property
     def question(self) -> str:
         """The first sentence of its docstring on one line."""
-        return self._parts()[0]
+        return " ".join((self.doc or "").partition("\n\n")[0].split())
 
     @property
     def silent_on(self) -> str:
         """The rest of its docstring on one line."""
-        return self._parts()[1]
-
-    def _parts(self) -> tuple[str, str]:
-        question, _, rest = (self.doc or "").strip().partition("\n\n")
-        return " ".join(question.split()), " ".join(rest.split())
+        return " ".join((self.doc or "").partition("\n\n")[2].split())
 
 
 def rule(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from dataclasses import dataclass
 from functools import lru_cache
 
 from tree_sitter import Node
 
 from audit.review.cuda_reading import CudaReading, Variable
 from audit.review.cuda_source import Function, Launch
+from audit.review.cuda_tree import sides
 from audit.review.token_scan import split_commas
 
 METADATA = re.compile(r"\s*\.\s*(?:size|sizes|numel|dim|options|device|dtype|scalar_type|stride|strides)\s*\(")
@@ -22,35 +21,18 @@ _POINTER = re.compile(
 _SETTING = frozenset({"atomicExch", "atomicCAS"})
 
 
-def uninitialised(reading: CudaReading, function: Function) -> list[Variable]:
-    """Return variables whose initial value is one call that allocates and does not fill."""
-    found = _uninitialised(reading)
-    first, last = (
-        bisect_left(found, at, key=lambda variable: variable.node.start_byte)
-        for at in (function.body_start + 1, function.end)
-    )
-    return found[first:last]
-
-
 def is_uninitialised(reading: CudaReading, variable: Variable) -> bool:
     """Return whether the initial value of a variable is one call that allocates and does not fill."""
-    found = _uninitialised(reading)
-    at = bisect_left(found, variable.node.start_byte, key=lambda each: each.node.start_byte)
-    return any(each is variable for each in found[at : at + 8])  # several may share one declaration
+    value = variable.value
+    if value is not None and value.type == "argument_list" and value.named_child_count == 1:
+        value = value.named_children[0]
+    return value is not None and _allocations(reading).get(value.start_byte) == value.end_byte
 
 
 @lru_cache(maxsize=1)
-def _uninitialised(reading: CudaReading) -> list[Variable]:
-    starts = {call.node.start_byte: call for call in reading.calls if call.name in _EMPTY}
-    found = []
-    for variable in reading.variables:
-        value = variable.value
-        if value is not None and value.type == "argument_list" and value.named_child_count == 1:
-            value = value.named_children[0]
-        call = starts.get(value.start_byte) if value is not None else None
-        if call is not None and value is not None and call.node.end_byte == value.end_byte:
-            found.append(variable)
-    return found
+def _allocations(reading: CudaReading) -> dict[int, int]:
+    """Return offsets of the calls that allocate and do not fill: where each starts, and past its end."""
+    return {call.node.start_byte: call.node.end_byte for call in reading.calls if call.name in _EMPTY}
 
 
 def tensors_given(reading: CudaReading, launch: Launch) -> dict[int, str]:
@@ -74,52 +56,38 @@ def _pointer_variable(reading: CudaReading, launch: Launch, text: str) -> str | 
     return match[1] if match else None
 
 
-@dataclass(frozen=True)
-class Stores:
-    """Stores of a kernel through one parameter: plain ones (`p[i] = x`), and those that add to the value there.
-
-    Args:
-        plain: offsets of stores that set a value.
-        adding: offsets of stores that need the value before: `+=` and atomics.
-    """
-
-    plain: tuple[int, ...]
-    adding: tuple[int, ...]
-
-
 @lru_cache(maxsize=1024)
-def stored_parameters(reading: CudaReading, kernel_name: str) -> dict[int, Stores]:
-    """Return position of each pointer parameter that the kernel itself stores through, and how."""
+def stored_parameters(reading: CudaReading, kernel_name: str) -> dict[int, bool]:
+    """Return position of each pointer parameter that the kernel itself stores through, and whether it only adds there.
+
+    A store that adds needs the value before: `+=`, `++` and most atomics.
+    """
     kernel = reading.kernel(kernel_name)
     if kernel is None:
         return {}
     plain, adding = _stores(reading, kernel)
-    found = {}
-    for position, parameter in enumerate(kernel.parameters):
-        stored = parameter.name in plain or parameter.name in adding
-        if stored and parameter.is_pointer and not parameter.text.startswith("const "):
-            found[position] = Stores(tuple(plain.get(parameter.name, ())), tuple(adding.get(parameter.name, ())))
-    return found
+    return {
+        position: parameter.name not in plain
+        for position, parameter in enumerate(kernel.parameters)
+        if parameter.name in plain | adding and parameter.is_pointer and not parameter.text.startswith("const ")
+    }
 
 
-def _stores(reading: CudaReading, kernel: Function) -> tuple[dict[str | None, list[int]], dict[str | None, list[int]]]:
-    """Return offsets of the plain stores of a kernel, and of those that add, by the name they go through."""
-    plain: dict[str | None, list[int]] = {}
-    adding: dict[str | None, list[int]] = {}
-    for node in reading.inside(kernel, "assignment_expression"):
-        left = node.child_by_field_name("left")
-        if left is not None:
-            how = plain if node.children[1].type == "=" else adding
-            how.setdefault(_base(reading, left), []).append(node.start_byte)
+def _stores(reading: CudaReading, kernel: Function) -> tuple[set[str | None], set[str | None]]:
+    """Return the names through which a kernel stores plainly, and those through which it adds."""
+    plain: set[str | None] = set()
+    adding: set[str | None] = set()
+    for node, left, _ in sides(reading.inside(kernel, "assignment_expression")):
+        (plain if node.children[1].type == "=" else adding).add(_base(reading, left))
     for node in reading.inside(kernel, "update_expression"):
         if (target := node.child_by_field_name("argument")) is not None:
-            adding.setdefault(_base(reading, target), []).append(node.start_byte)
+            adding.add(_base(reading, target))
     for call in reading.calls_in(kernel):
         if call.name.startswith("atomic") and call.arguments:
             first = call.arguments[0]
             inner = first.child_by_field_name("argument") if first.type == "pointer_expression" else first
-            for name in () if inner is None else {_base(reading, inner), reading.text(inner).split("+")[0].strip()}:
-                (plain if call.name in _SETTING else adding).setdefault(name, []).append(call.node.start_byte)
+            names = () if inner is None else (_base(reading, inner), reading.text(inner).split("+")[0].strip())
+            (plain if call.name in _SETTING else adding).update(names)
     return plain, adding
 
 

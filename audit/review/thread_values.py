@@ -13,7 +13,7 @@ from tree_sitter import Node
 
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function
-from audit.review.cuda_tree import operator
+from audit.review.cuda_tree import operator, sides
 
 _ROUNDS = 6
 _LONGEST_BUILTIN = 40  # characters, with blanks
@@ -76,13 +76,6 @@ class ThreadValues:
 
     def _bindings(self) -> list[tuple[str, Node]]:
         reading = self._reading
-        pairs = [
-            (variable.name, variable.value)
-            for variable in reading.variables_in(self._function)
-            if variable.value is not None
-        ]
-        for node in reading.inside(self._function, "assignment_expression"):
-            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-            if left is not None and right is not None and left.type == "identifier":
-                pairs.append((reading.text(left), right))
-        return pairs
+        declared = [(each.name, each.value) for each in reading.variables_in(self._function) if each.value is not None]
+        assigned = sides(reading.inside(self._function, "assignment_expression"))
+        return declared + [(reading.text(left), right) for _, left, right in assigned if left.type == "identifier"]

@@ -91,9 +91,10 @@ def unsupported(source: CudaSource, *, whole_libraries: bool = False) -> list[Un
             continue
         if whole_libraries or not (_is_modelled(source, name, match) or match.group() in own):
             found[name] = source.line_of(match.start())
-    device = (launch for launch in source.launches if _on_device(source, launch.start))
+    holders = ((launch, source.function_at(launch.start)) for launch in source.launches)
+    device = (launch.line for launch, holder in holders if holder is not None and not holder.for_host)
     if first := next(device, None):
-        found["dynamic parallelism"] = first.line
+        found["dynamic parallelism"] = first
     return [Unsupported(name, line) for line, name in sorted((line, name) for name, line in found.items())]
 
 
@@ -108,8 +109,3 @@ def _counts(source: CudaSource, match: re.Match[str], words: Counter[str]) -> bo
         return False
     macro = source.macro_at(match.start())
     return macro is None or words[macro.name] > 1
-
-
-def _on_device(source: CudaSource, offset: int) -> bool:
-    function = source.function_at(offset)
-    return function is not None and not function.for_host

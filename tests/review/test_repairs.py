@@ -196,8 +196,3 @@ def test_no_source_makes_a_proposal_crash() -> None:
         assert all(change.applied(text) != text for change in propose(text, proved)), text[:200]
     for text in some(odd_sources.python()):
         assert all(change.applied(text) != text for change in propose_python(text, [COVERAGE])), text[:200]
-
-
-def test_the_process_with_limits_proposes_the_same() -> None:
-    text = source("k<<<n, 256>>>(p, n);")
-    assert process.changes(text, [COVERAGE]) == propose(text, [COVERAGE])

@@ -76,7 +76,11 @@ def _behind(reading: CudaReading, statement: Node) -> list[Change]:
     after, first = lines[row][column:].strip(), lines[statement.start_point[0]]
     if statement.type in _ENDS or (after and not after.startswith("//")):
         return []
-    return _barrier(lines, row + 2, first[: len(first) - len(first.lstrip())])
+    return _barrier(lines, row + 2, _indent(first))
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
 
 
 def _barrier(lines: list[str], line: int, indent: str) -> list[Change]:
@@ -97,12 +101,8 @@ _CAST = re.compile(r"static_cast<[\w:]+>|\((?:int|long|size_t|int64_t)\)")
 def guard(reading: CudaReading, proved: Sequence[Finding]) -> list[Change]:
     """Return the stricter comparisons of the kernels with such an access, or the guard of one that has none."""
     lines = {one["line"] for one in reports(proved, BAD)}
-    return [change for each in reading.kernels if _holds(reading, each, lines) for change in _guarded(reading, each)]
-
-
-def _holds(reading: CudaReading, kernel: Function, lines: set[int]) -> bool:
-    last = reading.source.line_of(kernel.end - 1)
-    return any(kernel.line <= line <= last for line in lines)
+    spans = [(each, range(each.line, reading.source.line_of(each.end - 1) + 1)) for each in reading.kernels]
+    return [change for each, span in spans if not lines.isdisjoint(span) for change in _guarded(reading, each)]
 
 
 def _guarded(reading: CudaReading, kernel: Function) -> list[Change]:
@@ -132,7 +132,6 @@ def _new(reading: CudaReading, kernel: Function, size: str) -> list[Change]:
         lines, (row, column) = reading.source.text.split("\n"), variable.node.end_point
         after = lines[row][column:].strip()
         if (not after or after.startswith("//")) and reading.parent(variable.node) == kernel.body:
-            indent = lines[row][: len(lines[row]) - len(lines[row].lstrip())]
-            text = f"{indent}if ({variable.name} >= {size}) return;"
+            text = f"{_indent(lines[row])}if ({variable.name} >= {size}) return;"
             return inserted(row + 2, text, what=f"guard before line {row + 2}")
     return []

@@ -11,13 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tree_sitter import Node
-
 from audit.model import Finding
 from audit.model.generated import Change
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function, Launch
-from audit.review.cuda_tree import operator
+from audit.review.cuda_tree import operator, sides
 from audit.review.index_use import Axis, index_uses
 from audit.review.launch_extents import grid_and_block
 from audit.review.repairs.lines import failed, replaced, reports
@@ -69,18 +67,9 @@ def _extent(reading: CudaReading, kernel: Function, launch: Launch, axis: Axis) 
 
 def _bounds(reading: CudaReading, kernel: Function, index: ThreadValues) -> set[str]:
     """Return the names that an index is compared with, as in `row < N` and `row >= N`."""
-    found = set()
-    for node in reading.inside(kernel, "binary_expression"):
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if left is None or right is None or operator(node) not in ("<", ">="):
-            continue
-        if _is_name(left) and _is_name(right) and index.holds(left):
-            found.add(reading.text(right))
-    return found
-
-
-def _is_name(node: Node) -> bool:
-    return node.type == "identifier"
+    compared = (node for node in reading.inside(kernel, "binary_expression") if operator(node) in ("<", ">="))
+    names = (pair for _, *pair in sides(compared) if all(each.type == "identifier" for each in pair))
+    return {reading.text(right) for left, right in names if index.holds(left)}
 
 
 def _sides(reading: CudaReading, launch: Launch, grid: str) -> list[str]:
@@ -102,9 +91,8 @@ def _closed(text: str) -> str:
 def rounded(reading: CudaReading, proved: Sequence[Finding]) -> list[Change]:
     """Return the quotients, rounded up."""
     found = []
-    for node in quotients(reading) if failed(proved, "coverage") else ():
-        size, block = (node.child_by_field_name(name) for name in ("left", "right"))
-        if size is not None and block is not None and re.fullmatch(r"\w+", divisor := reading.text(block)):
+    for node, size, block in sides(quotients(reading) if failed(proved, "coverage") else ()):
+        if _NAME.fullmatch(divisor := reading.text(block)):
             new = f"({reading.text(size)} + {divisor} - 1) / {divisor}"
             what = f"grid rounded up on line {reading.line(node)}"
             found += replaced(reading.source, node.start_byte, node.end_byte, new, what=what)

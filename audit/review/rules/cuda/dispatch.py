@@ -10,9 +10,9 @@ from tree_sitter import Node
 
 from audit.review.cuda_reading import Call, CudaReading
 from audit.review.cuda_source import Function
-from audit.review.cuda_tree import operator
+from audit.review.cuda_tree import asks, operator, sides
 from audit.review.operators import OPERATORS
-from audit.review.rule import Spot, rule
+from audit.review.rule import Spot, names, rule
 
 _SIZE = re.compile(r"\.(?:size|numel|sizes)\(")
 _REFUSAL = re.compile(r"\bthrow\b|\bTORCH_CHECK\b|\babort\b|\bexit\b")
@@ -20,9 +20,7 @@ _SMALLEST = 8  # smaller numbers are dimensions and vector widths
 _READS = frozenset(["item", "allclose", "equal", "is_nonzero", "isclose"])
 _MOST = 100  # mentions of one variable
 _DECISIONS = ("if_statement", "conditional_expression", "while_statement", "switch_statement")
-_TENSOR_SCOPES = frozenset(
-    ["at", "torch", "at::native", "at::_ops", "torch::nn::functional", "torch::nn", "torch::linalg"]
-)
+_TENSOR_SCOPES = names("at torch at::native at::_ops torch::nn::functional torch::nn torch::linalg")
 _VENDOR = re.compile(
     r"(?!\w*(?:Attribute|Algorithm|Workspace|Desc(?:riptor|Create|Init|Destroy)|Heuristic|Preference))"
     r"(?:cublas(?:Lt)?\w*(?:gemm|Gemm|gemv|ger|symm|syrk|trmm|trsm|trsv|dot|axpy|nrm2|scal|asum|Matmul)\w*"
@@ -43,12 +41,11 @@ def fixed_shape(reading: CudaReading) -> Iterator[Spot]:
 
     Silent where other sizes are refused, on 0 and 1, and on comparisons for order.
     """
-    for node in reading.nodes("binary_expression"):
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if operator(node) not in ("==", "!=") or left is None or right is None:
-            continue
+    for node, left, right in sides(reading.nodes("binary_expression")):
         size, number = (left, right) if right.type == "number_literal" else (right, left)
-        if number.type != "number_literal" or not _large(reading.text(number)) or not reading.in_host(node):
+        if operator(node) not in ("==", "!=") or number.type != "number_literal":
+            continue
+        if not _large(reading.text(number)) or not reading.in_host(node):
             continue
         if _is_size(reading, size) and _chooses(reading, node) and not _others_refused(reading, node, size):
             yield Spot(reading.line(node), f"{reading.written(node)} chooses what runs by one size")
@@ -60,10 +57,8 @@ def _large(text: str) -> bool:
 
 
 def _is_size(reading: CudaReading, node: Node) -> bool:
-    if node.type == "identifier":
-        value = reading.only_value(reading.text(node))
-        return value is not None and bool(_SIZE.search(reading.text(value).replace(" ", "")))
-    return bool(_SIZE.search(reading.text(node).replace(" ", "")))
+    value = reading.only_value(reading.text(node)) if node.type == "identifier" else node
+    return value is not None and bool(_SIZE.search(reading.text(value).replace(" ", "")))
 
 
 def _chooses(reading: CudaReading, node: Node) -> bool:
@@ -80,9 +75,8 @@ def _chooses(reading: CudaReading, node: Node) -> bool:
 def _others_refused(reading: CudaReading, node: Node, size: Node) -> bool:
     """Return whether an `if` about that size, in the same function, ends in an `else` that refuses all others."""
     function = reading.function(node)
-    return function is not None and not set(re.findall(r"\w+", reading.text(size))).isdisjoint(
-        _refused(reading, function)
-    )
+    refused = _refused(reading, function) if function is not None else frozenset[str]()
+    return not refused.isdisjoint(re.findall(r"\w+", reading.text(size)))
 
 
 @lru_cache(maxsize=64)
@@ -124,14 +118,12 @@ def _decides(reading: CudaReading, call: Call) -> bool:
         call.node, until=("function_definition", "compound_statement", "lambda_expression")
     ):
         if holder.type in _DECISIONS:
-            condition = holder.child_by_field_name("condition")
-            return condition is not None and condition.start_byte <= call.node.start_byte < condition.end_byte
+            return asks(holder, call.node)
         if holder.type == "init_declarator" and (name := holder.child_by_field_name("declarator")):
             function = reading.function(call.node)
             used = reading.mentioned(reading.text(name), function)[:_MOST] if function else []
             return any(
-                (condition := each.child_by_field_name("condition")) is not None
-                and condition.start_byte <= node.start_byte < condition.end_byte
+                asks(each, node)
                 for node in used
                 for each in reading.ancestors(node, until=("function_definition", "compound_statement"))
                 if each.type in _DECISIONS
@@ -189,14 +181,11 @@ def _launching(reading: CudaReading) -> frozenset[Function | None]:
     direct |= {reading.function(call.node) for call in reading.calls if _LAUNCHES.fullmatch(call.name)}
     if any(launch.in_macro for launch in source.launches):
         return frozenset(source.functions)
+    calls = {each: {call.name for call in reading.calls_in(each)} for each in source.functions}
     names = {each.name for each in direct if each is not None}
-    called = {call.name for each in direct if each is not None for call in reading.calls_in(each)}
-    near = (each for each in source.functions if each.name in called or names & _called(reading, each))
+    called = {name for each in direct if each is not None for name in calls[each]}
+    near = (each for each in source.functions if each.name in called or names & calls[each])
     return frozenset({*direct, *near})
-
-
-def _called(reading: CudaReading, function: Function) -> set[str]:
-    return {call.name for call in reading.calls_in(function)}
 
 
 def _library(call: Call) -> str | None:
@@ -216,10 +205,7 @@ def _library(call: Call) -> str | None:
 
 def _for_empty_tensors(reading: CudaReading, node: Node) -> bool:
     """Return whether the call stands behind `if (size == 0)`."""
-    for holder in reading.ancestors(node):
-        condition = holder.child_by_field_name("condition") if holder.type == "if_statement" else None
-        if condition is None or condition.end_byte - condition.start_byte > _LONGEST:
-            continue
-        if re.fullmatch(r"\(?[\w.()\s]*==0\)?", reading.text(condition).replace(" ", "")):
-            return True
-    return False
+    around = (holder for holder in reading.ancestors(node) if holder.type == "if_statement")
+    conditions = (holder.child_by_field_name("condition") for holder in around)
+    short = (each for each in conditions if each is not None and each.end_byte - each.start_byte <= _LONGEST)
+    return any(re.fullmatch(r"\(?[\w.()\s]*==0\)?", reading.text(each).replace(" ", "")) for each in short)

@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function, Launch
-from audit.review.cuda_tree import operator
+from audit.review.cuda_tree import operator, sides
 from audit.review.index_use import Axis, IndexUse, Known, index_uses
 from audit.review.launch_extents import Extents, grid_and_block
 from audit.review.rule import Spot, rule
@@ -76,15 +76,12 @@ def quotients(reading: CudaReading) -> list[Node]:
 def _of_launch(reading: CudaReading, launch: Launch) -> list[Node]:
     host = reading.source.function_at(launch.start)
     kernel = reading.kernel(launch.kernel_name)
-    if host is None or host.kind != "host" or kernel is None:
-        return []
-    if kernel in reading.looping:
+    if host is None or host.kind != "host" or kernel is None or kernel in reading.looping:
         return []
     if reading.operations("%", host.body_start, host.end):
         return []
-    for node in _divisions(reading, launch, host):
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if left is not None and right is not None and _is_size(reading, left) and _is_block(reading, launch, right):
+    for node, left, right in sides(_divisions(reading, launch, host)):
+        if _is_size(reading, left) and _is_block(reading, launch, right):
             return [node]
     return []
 
@@ -170,11 +167,8 @@ def _compared(reading: CudaReading, kernel: Function, thread: ThreadValues) -> b
 
 def _handed_on(reading: CudaReading, kernel: Function, thread: ThreadValues) -> bool:
     """Return whether another function gets the place: `min`, or one that may compare it."""
-    for node in reading.inside(kernel, "call_expression"):
-        listed = node.child_by_field_name("arguments")
-        if listed is not None and any(thread.holds(each) for each in _outside_subscripts(listed)):
-            return True
-    return False
+    lists = (node.child_by_field_name("arguments") for node in reading.inside(kernel, "call_expression"))
+    return any(thread.holds(each) for listed in lists if listed is not None for each in _outside_subscripts(listed))
 
 
 def _outside_subscripts(listed: Node) -> list[Node]:

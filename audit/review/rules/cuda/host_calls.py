@@ -114,12 +114,9 @@ def _described(reading: CudaReading, call: Call) -> str | None:
         return call.name
     if call.receiver is not None and call.name in ("half", "bfloat16"):
         return f".{call.name}()"
-    if (
-        call.receiver is not None
-        and call.name in ("to", "toType")
-        and any(_DTYPE.search(reading.text(argument)) for argument in call.arguments)
-    ):
-        return f".{call.name}({', '.join(reading.written(argument) for argument in call.arguments)})"
+    if call.receiver is not None and call.name in ("to", "toType"):
+        asked = any(_DTYPE.search(reading.text(argument)) for argument in call.arguments)
+        return f".{call.name}({', '.join(map(reading.written, call.arguments))})" if asked else None
     if call.name in ("static_cast", "__half", "half") and call.arguments:
         called = call.node.child_by_field_name("function")
         whole = " ".join(reading.text(called).split()) if called else ""

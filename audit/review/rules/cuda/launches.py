@@ -46,14 +46,10 @@ def unlaunched_kernel(reading: CudaReading) -> Iterator[Spot]:
     source = reading.source
     if _HEADER.match(source.code):
         return
-    bodies = [source.masked[macro.body_start : macro.end] for macro in source.macros]
-    if any("##" in body for body in bodies):
+    if any("##" in source.masked[macro.body_start : macro.end] for macro in source.macros):
         return
-    named = set(re.findall(r"\w+", " ".join(bodies))) | {launch.kernel_name for launch in source.launches}
     for kernel in reading.kernels:
-        mentions = reading.mentions.get(kernel.name, ())
-        own = all(kernel.start <= node.start_byte < kernel.end for node in mentions)
-        if kernel.name and kernel.name not in named and own:
+        if kernel.name and not reading.is_used(kernel):
             yield Spot(kernel.line, f"kernel {kernel.name} is defined and nothing launches it")
 
 
@@ -64,8 +60,7 @@ def unchecked_launch(reading: CudaReading) -> list[Spot]:
     Silent where the file checks errors anywhere, by any of the usual macros or by hand.
     """
     launches = [launch for launch in reading.source.launches if not launch.in_macro]
-    macros = " ".join(reading.source.masked[macro.body_start : macro.end] for macro in reading.source.macros)
-    named = [call.name for call in reading.calls] + re.findall(r"\w+", macros)
+    named = [*(call.name for call in reading.calls), *reading.macro_words]
     asked = [name for name in named if _ASKING.fullmatch(name) or (_CHECKING.fullmatch(name) and "INPUT" not in name)]
     first = min((launch.end for launch in launches), default=len(reading.source.text))
     fetched = [call for call in reading.calls if call.name == "cudaGetLastError" and first < call.node.start_byte]

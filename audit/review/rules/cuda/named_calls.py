@@ -6,7 +6,6 @@ A pattern is matched against "scope::name" of a function and ".name" of a method
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from audit.review.cuda_reading import Call, CudaReading
 from audit.review.rule import Rule, Spot, Standing
@@ -15,29 +14,30 @@ _NONE = "(?!)"
 _LONGEST = 200  # characters of a scope and of a name that are compared
 
 
-@dataclass(frozen=True)
-class _Names:
-    """Patterns of the calls and of the variables' types that a rule points at, in a file without a call of `unless`."""
-
-    calls: str
-    types: str = _NONE
-    unless: str = _NONE
-
-
-def _rule(
-    name: str, doc: str, confirm_with: str, message: str, names: _Names, standing: Standing = "hint"
+def _rule(  # noqa: PLR0913, PLR0917  # a row of the table
+    name: str,
+    doc: str,
+    confirm_with: str,
+    message: str,
+    calls: str,
+    types: str = _NONE,
+    unless: str = _NONE,
+    standing: Standing = "hint",
 ) -> Rule[CudaReading]:
-    """Return a rule that points at such calls and variables, but for those in the `main` of a program."""
+    """Return a rule that points at such calls and at variables of such types, but for those in the `main` of a program.
+
+    It is silent in a file with a call of `unless`.
+    """
 
     def find(reading: CudaReading) -> list[Spot]:
         program = reading.source.by_name.get("main", ())
         called = (call for call in reading.calls if not any(main.holds(call.node) for main in program))
         named = [(call.line, _full_name(call)) for call in called]
-        if any(re.fullmatch(names.unless, full) for _, full in named):
+        if any(re.fullmatch(unless, full) for _, full in named):
             return []
-        types = {each.line: each.type_text for each in reading.variables}
-        declared = {line: type_ for line, type_ in types.items() if re.fullmatch(names.types, type_)}
-        matches = [(line, match) for line, full in named if (match := re.fullmatch(names.calls, full))]
+        kinds = {each.line: each.type_text for each in reading.variables}
+        declared = {line: kind for line, kind in kinds.items() if re.fullmatch(types, kind)}
+        matches = [(line, match) for line, full in named if (match := re.fullmatch(calls, full))]
         shown = [(line, match[match.lastindex or 0]) for line, match in matches]
         found = [*declared.items(), *((line, what) for line, what in shown if line not in declared)]
         return [Spot(line, f"{what}{message}") for line, what in found]
@@ -55,9 +55,7 @@ graph_replay = _rule(
     "Is work recorded once and replayed?\n\nSilent on code that only asks whether a capture is going on.",
     "fresh_values",
     ": a replayed graph reads the addresses it was recorded with",
-    _Names(
-        r"(?:.*\W)?(cudaGraphLaunch|cudaGraphInstantiate|cudaStreamBeginCapture|capture_begin|replay)",
-    ),
+    r"(?:.*\W)?(cudaGraphLaunch|cudaGraphInstantiate|cudaStreamBeginCapture|capture_begin|replay)",
     standing="advice",
 )
 threads = _rule(
@@ -66,12 +64,10 @@ threads = _rule(
     "Silent where the file joins what it starts, on locks, atomics and `std::call_once`.",
     "threads",
     " runs something beside the call",
-    _Names(
-        r"\.?((?:.*::)?(?:pthread_create|v?fork|popen|execv[ep]?|execlp?|posix_spawn|cudaLaunchHostFunc"
-        r"|cudaStreamAddCallback)|std::async|at::launch|at::intraop_launch|(?:std::)?(?:system|j?thread))",
-        types=r"(?:std::)?j?thread",
-        unless=r"\.(?:.*::)?join",
-    ),
+    r"\.?((?:.*::)?(?:pthread_create|v?fork|popen|execv[ep]?|execlp?|posix_spawn|cudaLaunchHostFunc"
+    r"|cudaStreamAddCallback)|std::async|at::launch|at::intraop_launch|(?:std::)?(?:system|j?thread))",
+    types=r"(?:std::)?j?thread",
+    unless=r"\.(?:.*::)?join",
 )
 self_timing = _rule(
     "self_timing",
@@ -79,9 +75,7 @@ self_timing = _rule(
     "Silent on events that only order streams, on device clocks used for nothing but waiting, and in `main`.",
     "first_call",
     " measures time inside the candidate",
-    _Names(
-        r"(?:.*\W)?(cudaEventElapsedTime|elapsed_time|clock_gettime|gettimeofday)|.*chrono.*::(now)",
-    ),
+    r"(?:.*\W)?(cudaEventElapsedTime|elapsed_time|clock_gettime|gettimeofday)|.*chrono.*::(now)",
 )
 process_state = _rule(
     "process_state",
@@ -89,18 +83,16 @@ process_state = _rule(
     "Silent on properties of the device and on settings read through the library.",
     "untouched_process",
     " reaches into the process around the candidate",
-    _Names(
-        r"(?:.*\W)?(setenv|putenv|dlopen|dlv?sym|ptrace|mprotect|process_vm_(?:read|write)v"
-        r"|PyRun_(?:Simple)?String|PyImport_ImportModule|PyEval_Get(?:Frame|Builtins)|PyThreadState_Get)"
-        r"|(?:py::module_?|pybind11::module_)::(import)|(?:py|pybind11)::(exec|eval|globals|eval_file)",
-    ),
+    r"(?:.*\W)?(setenv|putenv|dlopen|dlv?sym|ptrace|mprotect|process_vm_(?:read|write)v"
+    r"|PyRun_(?:Simple)?String|PyImport_ImportModule|PyEval_Get(?:Frame|Builtins)|PyThreadState_Get)"
+    r"|(?:py::module_?|pybind11::module_)::(import)|(?:py|pybind11)::(exec|eval|globals|eval_file)",
 )
 environment_read = _rule(
     "environment_read",
     "Does a variable of the environment decide what runs?\n\nSilent on settings read through the library.",
     "untouched_process",
     " reads a variable of the environment",
-    _Names(r"(?:.*\W)?((?:secure_)?getenv)"),
+    r"(?:.*\W)?((?:secure_)?getenv)",
     standing="advice",
 )
 file_access = _rule(
@@ -108,9 +100,7 @@ file_access = _rule(
     "Does the candidate read or write files?\n\nSilent on printing.",
     "fresh_values",
     " opens a file, which can hold a result from call to call",
-    _Names(
-        r"(?:std::)?(f?open|freopen|openat|mmap|shm_open|creat|tmpfile|mkstemp)"
-        r"|(?:torch|at)::(save|load|pickle_save|pickle_load)",
-        types=r"(?:std::)?[io]?fstream",
-    ),
+    r"(?:std::)?(f?open|freopen|openat|mmap|shm_open|creat|tmpfile|mkstemp)"
+    r"|(?:torch|at)::(save|load|pickle_save|pickle_load)",
+    types=r"(?:std::)?[io]?fstream",
 )

@@ -10,9 +10,9 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from audit.review.constants import Constants, constants_of
-from audit.review.cuda_reading import CudaReading, Variable
+from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function
-from audit.review.cuda_tree import operator
+from audit.review.cuda_tree import operator, sides
 from audit.review.launch_extents import grid_and_block
 from audit.review.rule import Spot, rule
 from audit.review.thread_values import COMPARISONS
@@ -67,7 +67,8 @@ def _largest(reading: CudaReading, kernel: Function, index: Node, constants: Con
     declared = reading.declarations(text, kernel)
     if len(declared) != 1 or declared[0].value is None:
         return None
-    if loop := _loop_of(reading, declared[0]):
+    loop = reading.parent(declared[0].node)
+    if loop is not None and loop.type == "for_statement":
         once = _asked(reading, kernel)[text] == 1
         return _last_of_loop(reading, loop, text, constants) if once else None
     match = _THREAD.fullmatch(reading.text(declared[0].value).replace(" ", ""))
@@ -96,21 +97,16 @@ def _threads(reading: CudaReading, kernel: Function, axis: str) -> int | None:
     return min(known) - 1 if known and len(known) == len(extents) else None
 
 
-def _loop_of(reading: CudaReading, variable: Variable) -> Node | None:
-    parent = reading.parent(variable.node)
-    return parent if parent is not None and parent.type == "for_statement" else None
-
-
 def _last_of_loop(reading: CudaReading, loop: Node, name: str, constants: Constants) -> int | None:
     """Return the last value of `for (int i = ...; i < N; ++i)`."""
     condition, update = loop.child_by_field_name("condition"), loop.child_by_field_name("update")
     if condition is None or update is None or update.type != "update_expression" or "++" not in reading.text(update):
         return None
-    left, right = condition.child_by_field_name("left"), condition.child_by_field_name("right")
-    bound = constants.value(reading.text(right)) if right is not None else None
-    if left is None or bound is None or reading.text(left) != name or operator(condition) not in ("<", "<="):
-        return None
-    return bound - (operator(condition) == "<")
+    for _, left, right in sides([condition]):
+        bound = constants.value(reading.text(right))
+        if bound is not None and reading.text(left) == name and operator(condition) in ("<", "<="):
+            return bound - (operator(condition) == "<")
+    return None
 
 
 @lru_cache(maxsize=1)

@@ -16,6 +16,7 @@ _POINTER = re.compile(
     r"\b(?:void|float|double|half|__half2?|__nv_bfloat16|int|scalar_t|u?int(?:8|16|32|64)_t|float[24])\b[^,<>]*\*"
 )
 _CONTAINER = re.compile(r"\b(?:map|unordered_map|vector|array|list|set|unordered_set|optional|pair|tuple)\b")
+_STATIC = frozenset({"static", "thread_local"})
 _NO_CACHE = frozenset({"__shared__", "__constant__", "extern", "constexpr", "__device__"})
 _ALLOCATION = re.compile(r"(?:at|torch)::(?:empty\w*|zeros|Tensor)\(|\w+\.new_empty\(|nullptr|NULL|0$|\{\}")
 _FILLS = frozenset(["emplace", "insert", "push_back", "try_emplace", "insert_or_assign", "emplace_back"])
@@ -35,12 +36,20 @@ def static_cache(reading: CudaReading) -> list[Spot]:
     return [
         Spot(variable.line, f"{variable.name} outlives the call and can hold a result or recognise an input")
         for variable in reading.variables
-        if _lives_on(reading, variable) and _can_hold(reading, variable) and not _is_scratch(reading, variable)
+        if _lives_on(reading, variable, _NO_CACHE)
+        and _can_hold(reading, variable)
+        and not _is_scratch(reading, variable)
     ]
 
 
-def _lives_on(reading: CudaReading, variable: Variable) -> bool:
-    return reading.outlives_calls(variable) and not _NO_CACHE & set(re.findall(r"\w+", variable.declared))
+def _lives_on(reading: CudaReading, variable: Variable, but: frozenset[str]) -> bool:
+    """Return whether it lives at namespace scope, or as a static one in a host function, and without those words."""
+    words, function = set(re.findall(r"\w+", variable.declared)), reading.function(variable.node)
+    if function is None:  # or one that the parser did not recognise
+        outside = all(each.type != "compound_statement" for each in reading.ancestors(variable.node))
+    else:
+        outside = function.kind == "host" and not _STATIC.isdisjoint(words)
+    return outside and but.isdisjoint(words)
 
 
 def _can_hold(reading: CudaReading, variable: Variable) -> bool:
@@ -54,20 +63,23 @@ def _is_scratch(reading: CudaReading, variable: Variable) -> bool:
     """Return whether it only ever gets allocated, is copied to or from nowhere, and no entry returns it."""
     if _CONTAINER.search(variable.type_text):
         return False
-    own = reading.function(variable.node)
-    place = (0, len(reading.source.text)) if own is None else extent(own)
+    place = _scope(reading, variable)
     given = [*([] if variable.value is None else [variable.value]), *reading.assigned(variable.name, *place)]
     allocated = all(_ALLOCATION.match("".join(reading.text(value).removeprefix("new ").split())) for value in given)
-    return allocated and not any(
-        _gives_away(reading, node) for node in reading.mentioned_between(variable.name, *place)
-    )
+    return allocated and not any(_gives_away(reading, one) for one in reading.mentioned_between(variable.name, *place))
+
+
+def _scope(reading: CudaReading, variable: Variable) -> tuple[int, int]:
+    """Return the offsets of the body of the function around a variable, or of the whole source."""
+    own = reading.function(variable.node)
+    return (0, len(reading.source.text)) if own is None else extent(own)
 
 
 def _gives_away(reading: CudaReading, mention: Node) -> bool:
     """Return whether a mention is what an entry returns, is filled like a container, or is copied."""
     function = reading.function(mention)
     for node in reading.ancestors(mention, until=("compound_statement", "declaration")):
-        if node.type == "return_statement" and reading.is_entry(function):
+        if node.type == "return_statement" and function in reading.entries:
             return True
         called = node.child_by_field_name("function") if node.type == "call_expression" else None
         name = re.split(r"\W+", reading.text(called))[-1] if called is not None else ""
@@ -92,14 +104,12 @@ def call_counter(reading: CudaReading) -> Iterator[Spot]:
 
 
 def _counts(reading: CudaReading, variable: Variable) -> bool:
-    if not reading.outlives_calls(variable) or _NO_COUNTER & set(re.findall(r"\w+", variable.declared)):
-        return False
-    return bool(_NUMBER.search(variable.type_text)) and "*" not in variable.declared
+    number = bool(_NUMBER.search(variable.type_text)) and "*" not in variable.declared
+    return number and _lives_on(reading, variable, _NO_COUNTER)
 
 
 def _mentions(reading: CudaReading, variable: Variable) -> list[Node]:
-    own = reading.function(variable.node)
-    found = reading.mentions.get(variable.name, []) if own is None else reading.mentioned(variable.name, own)
+    found = reading.mentioned_between(variable.name, *_scope(reading, variable))
     return [node for node in found if reading.in_host(node)]
 
 
@@ -114,7 +124,7 @@ def _steps(reading: CudaReading, node: Node) -> bool:
     if parent is None or parent.type == "update_expression":
         return parent is not None
     left = parent.child_by_field_name("left") if parent.type == "assignment_expression" else None
-    return left == node and "++" not in reading.text(node) and parent.child_count == 3 and _moves(reading, parent)
+    return left == node and parent.child_count == 3 and _moves(reading, parent)
 
 
 def _moves(reading: CudaReading, assignment: Node) -> bool:

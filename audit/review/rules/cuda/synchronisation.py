@@ -11,7 +11,8 @@ from tree_sitter import Node
 from audit.review.constants import constants_of
 from audit.review.cuda_reading import Call, CudaReading
 from audit.review.cuda_source import Function
-from audit.review.cuda_tree import walk
+from audit.review.cuda_tree import asks, sides, walk
+from audit.review.places import grouped
 from audit.review.rule import Spot, rule
 from audit.review.thread_values import ALIKE_IN_A_BLOCK, ALIKE_IN_A_WARP, ThreadValues
 
@@ -23,6 +24,7 @@ _EXCHANGE = re.compile(r"__(?:shfl(?:_up|_down|_xor)?|ballot|any|all|reduce_\w+)
 _FULL = re.compile(r"0x[fF]{8}[uU]?|-1|~0[uU]?|FULL_?MASK|FULL_WARP_MASK", re.IGNORECASE)
 _WARP = re.compile(r"(?:\w*warp_?size\w*|\w*WARP\w*|(?:32|64|96|128|160|192|224|256|384|512)[uU]?)", re.IGNORECASE)
 _BUILTINS = frozenset({"threadIdx", "blockDim", "warpSize"})
+_IN_STEP = re.compile(r"\bvolatile\b.*\*")
 _KEEPS_STEP = frozenset({"__syncwarp", "__syncthreads"})
 
 
@@ -43,10 +45,8 @@ def _of_kernel(reading: CudaReading, kernel: Function, own: frozenset[str]) -> l
     called = {call.name for call in reading.calls_in(kernel)}
     if not shared or called & own or any(_SYNC.fullmatch(name) for name in called) or "asm" in called:
         return []
-    accessed: dict[str, list[Node]] = {}
-    for node in reading.inside(kernel, "subscript_expression"):
-        if (base := node.child_by_field_name("argument")) is not None:
-            accessed.setdefault(reading.text(base), []).append(node)
+    places = ((node.child_by_field_name("argument"), node) for node in reading.inside(kernel, "subscript_expression"))
+    accessed = grouped((reading.text(base), node) for base, node in places if base is not None)
     for name in shared:
         accesses = accessed.get(name, [])
         texts = ["".join(reading.text(node).split()) for node in accesses]
@@ -76,7 +76,8 @@ def partial_collective(reading: CudaReading) -> list[Spot]:
     """
     spots = [_spot(call, "its block") for call, sized in _partial_barriers(reading) if sized]
     for function, calls in _device_calls(reading):
-        exchanges = [call for call in calls if _EXCHANGE.fullmatch(call.name) and _full(reading, call)]
+        exchanges = [call for call in calls if _EXCHANGE.fullmatch(call.name) and call.arguments]
+        exchanges = [call for call in exchanges if _FULL.fullmatch(reading.text(call.arguments[0]).strip())]
         if exchanges:
             warp = ThreadValues(reading, function, r"threadIdx\.x", alike=ALIKE_IN_A_WARP)
             gone = _first_return(reading, function, warp)
@@ -128,19 +129,13 @@ def _spot(call: Call, group: str) -> Spot:
     return Spot(call.line, f"{call.name} stands where not all threads of {group} arrive")
 
 
-def _full(reading: CudaReading, call: Call) -> bool:
-    return bool(call.arguments) and bool(_FULL.fullmatch(reading.text(call.arguments[0]).strip()))
-
-
 def _diverging(reading: CudaReading, call: Call, values: ThreadValues) -> Iterator[tuple[Node, Node]]:
     """Yield each `if` or loop around the call whose condition the values decide, with that condition."""
     for holder in reading.ancestors(call.node, until=("function_definition", "lambda_expression")):
         if holder.type not in ("if_statement", "while_statement", "for_statement"):
             continue
         condition = holder.child_by_field_name("condition")
-        if condition is None or condition.start_byte <= call.node.start_byte < condition.end_byte:
-            continue
-        if values.holds(condition):
+        if condition is not None and not asks(holder, call.node) and values.holds(condition):
             yield holder, condition
 
 
@@ -174,17 +169,15 @@ def volatile_warp(reading: CudaReading) -> Iterator[Spot]:
     memory.
     """
     for function in reading.source.functions:
-        names = {each.name for each in function.parameters if re.search(r"\bvolatile\b.*\*", each.text)}
+        names = {each.name for each in function.parameters if _IN_STEP.search(each.text) and each.name}
         calls = {call.name for call in reading.calls_in(function)}
         if function.kind != "device" or not names or calls & _KEEPS_STEP:
             continue
+        places = [left for _, left, _ in sides(reading.inside(function, "assignment_expression"))]
         steps = [
-            node
-            for node in reading.inside(function, "assignment_expression")
-            if (left := node.child_by_field_name("left")) is not None
-            and left.type == "subscript_expression"
-            and (base := re.match(r"\w+", reading.text(left))) is not None
-            and base[0] in names
+            place
+            for place in places
+            if place.type == "subscript_expression" and re.split(r"\W", reading.text(place), maxsplit=1)[0] in names
         ]
         if len(steps) > 1:
             text = f"function {function.name} steps through volatile memory and relies on its warp running in step"

@@ -10,23 +10,21 @@ from tree_sitter import Node
 
 from audit.review.cuda_reading import CudaReading, Variable, tensor_parameters
 from audit.review.cuda_source import Function, Launch
+from audit.review.cuda_tree import sides
 from audit.review.rule import Spot, names, rule
-from audit.review.tensors import METADATA, is_uninitialised, stored_parameters, tensors_given, uninitialised
+from audit.review.tensors import METADATA, is_uninitialised, stored_parameters, tensors_given
 
 _METADATA = names("""
     size sizes numel nbytes dim ndimension stride strides options device get_device dtype scalar_type type layout
     is_cuda is_contiguous is_floating_point element_size itemsize defined has_value is_sparse requires_grad
 """)
-_SHAPE_ONLY = frozenset(
-    ["empty_like", "zeros_like", "ones_like", "full_like", "device_of", "CUDAGuard", "OptionalCUDAGuard"]
-)
+_SHAPE_ONLY = names("empty_like zeros_like ones_like full_like device_of CUDAGuard OptionalCUDAGuard")
 _IN_PLACE = names("""
     zero_ fill_ copy_ add_ sub_ mul_ div_ clamp_ relu_ exp_ sqrt_ pow_ neg_ abs_ random_ normal_ uniform_ tril_
     triu_ sigmoid_ tanh_ resize_ masked_fill_ index_put_ set_
 """)
-_LAYOUT = frozenset(
-    ["contiguous", "is_contiguous", "stride", "strides", "is_non_overlapping_and_dense", "expect_contiguous"]
-)
+_LAYOUT = names("contiguous is_contiguous stride strides is_non_overlapping_and_dense expect_contiguous")
+_CONTIGUITY = frozenset({"contiguous", "is_contiguous"})
 _ACCESSOR = re.compile(r"packed_accessor\w*|accessor|TensorIterator\w*")
 _SCRATCH = re.compile(r"scratch|work_?sp|wksp|counter|buffer|partial|tmp|temp")
 _LAYOUT_NAME = re.compile(r"_(?:(?:col|row|column)_major|transposed|t)$")
@@ -43,37 +41,21 @@ def unread_input(reading: CudaReading) -> list[Spot]:
     if reading.source.error_count:
         return []
     spots = []
-    macros = {word for each in reading.source.macros for word in _words(reading, each.body_start, each.end)}
-    launched = macros | {launch.kernel_name for launch in reading.source.launches}
-    for kernel in reading.kernels:
-        if kernel.name not in launched and not _named_outside(reading, kernel):
-            continue
+    macros = reading.macro_words
+    for kernel in filter(reading.is_used, reading.kernels):
         names = [each.name for each in kernel.parameters if each.name and each.is_pointer]
         spots += [_spot(kernel, name) for name in names if not reading.mentioned(name, kernel) and name not in macros]
-    for entry in reading.entries:
-        names = tensor_parameters(entry)
+    for entry, names in reading.entries.items():
         alike = Counter(_LAYOUT_NAME.sub("", name) for name in names)
-        unread = (name for name in names if not _is_read(reading, entry, name) and name not in macros)
+        mentioned = {name: reading.mentioned(name, entry) for name in names if name not in macros}
+        unread = (name for name, found in mentioned.items() if all(_is_metadata(reading, node) for node in found))
         spots += [_spot(entry, name) for name in unread if alike[_LAYOUT_NAME.sub("", name)] == 1]
     return spots
-
-
-def _named_outside(reading: CudaReading, kernel: Function) -> bool:
-    mentions = reading.mentions.get(kernel.name, ())
-    return any(not kernel.start <= node.start_byte < kernel.end for node in mentions)
-
-
-def _words(reading: CudaReading, first: int, last: int) -> list[str]:
-    return re.findall(r"\w+", reading.source.masked[first:last])
 
 
 def _spot(function: Function, name: str) -> Spot:
     what = "kernel" if function.kind == "kernel" else "function"
     return Spot(function.line, f"{what} {function.name} takes {name} and never reads its values")
-
-
-def _is_read(reading: CudaReading, entry: Function, name: str) -> bool:
-    return any(not _is_metadata(reading, node) for node in reading.mentioned(name, entry))
 
 
 def _is_metadata(reading: CudaReading, mention: Node) -> bool:
@@ -101,7 +83,7 @@ def unwritten_output(reading: CudaReading) -> Iterator[Spot]:
     Silent where the tensor is mentioned in any way but its sizes and types.
     """
     for function in (each for each in reading.source.functions if each.kind == "host"):
-        for fresh in uninitialised(reading, function):
+        for fresh in (each for each in reading.variables_in(function) if is_uninitialised(reading, each)):
             later = reading.mentioned_between(fresh.name, fresh.node.end_byte + 1, function.end)
             given = [node for node in later if not METADATA.match(reading.source.masked, node.end_byte)]
             holders = [{each.type for each in reading.ancestors(node)} for node in given]
@@ -120,10 +102,8 @@ def adds_to_uninitialised(reading: CudaReading) -> Iterator[Spot]:
         function = reading.source.function_at(launch.start)
         stored = stored_parameters(reading, launch.kernel_name)
         for position, name in tensors_given(reading, launch).items() if function and stored else ():
-            how, made = stored.get(position), reading.declared(name, function, launch.start) if function else None
-            if how is None or how.plain or made is None or not is_uninitialised(reading, made):
-                continue
-            if _untouched(reading, made, launch):
+            made = reading.declared(name, function, launch.start) if function and stored.get(position) else None
+            if made is not None and is_uninitialised(reading, made) and _untouched(reading, made, launch):
                 text = f"kernel {launch.kernel_name} only adds to {name}, which line {made.line} leaves uninitialised"
                 yield Spot(launch.line, text)
 
@@ -166,14 +146,10 @@ def _inputs(reading: CudaReading, entry: Function) -> dict[str, str]:
             source = reading.text(variable.value)
             if source in names:
                 names[variable.name] = names[source]
-    for node in reading.inside(entry, "assignment_expression"):
-        left = node.child_by_field_name("left")
-        if left is not None:
-            names.pop(reading.text(left), None)
-    returned = {
-        name for node in reading.inside(entry, "return_statement") for name in reading.names_in(node) if name in names
-    }
-    kept = {names[name] for name in returned}
+    for _, left, _ in sides(reading.inside(entry, "assignment_expression")):
+        names.pop(reading.text(left), None)
+    returned = {name for node in reading.inside(entry, "return_statement") for name in reading.names_in(node)}
+    kept = {parameter for name, parameter in names.items() if name in returned}
     return {name: parameter for name, parameter in names.items() if parameter not in kept}
 
 
@@ -184,7 +160,7 @@ def layout(reading: CudaReading) -> list[Spot]:
     Silent where the file asks for or makes contiguous tensors, reads strides or uses accessors.
     """
     names = {call.name for call in reading.calls}
-    if names & _LAYOUT or any(_ACCESSOR.fullmatch(name) for name in names) or _by_macro(reading):
+    if names & _LAYOUT or any(_ACCESSOR.fullmatch(name) for name in names) or reading.macro_words & _CONTIGUITY:
         return []
     for call in reading.calls:
         function = reading.function(call.node)
@@ -194,9 +170,3 @@ def layout(reading: CudaReading) -> list[Spot]:
         if name in tensor_parameters(function):
             return [Spot(call.line, f"the memory of {name} is read as contiguous, and nothing here makes sure of it")]
     return []
-
-
-def _by_macro(reading: CudaReading) -> bool:
-    """Return whether a macro of the file asks for contiguity and is used."""
-    bodies = (reading.source.masked[macro.body_start : macro.end] for macro in reading.source.macros)
-    return any(re.search(r"\b(?:is_contiguous|contiguous)\b", body) for body in bodies)

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 from functools import lru_cache
 
-from audit.review.python_reading import PythonReading, raises
+from audit.review.python_reading import PythonReading
+from audit.review.python_tree import inside, names_in, raises
 from audit.review.rule import Spot, names, rule
 
 _SIZES = frozenset({"shape", "size", "numel"})
@@ -27,7 +28,7 @@ def shape_branch(reading: PythonReading) -> Iterator[Spot]:
     for node in reading.branches():
         if isinstance(node, ast.If) and raises(node.body):
             continue
-        for compare in (each for each in ast.walk(node.test) if isinstance(each, ast.Compare)):
+        for compare in inside(node.test, ast.Compare):
             sides = [compare.left, *compare.comparators]
             equal = any(isinstance(op, ast.Eq | ast.In) for op in compare.ops)
             if equal and any(_is_size(side) for side in sides) and any(_is_number(side) for side in sides):
@@ -35,14 +36,14 @@ def shape_branch(reading: PythonReading) -> Iterator[Spot]:
 
 
 def _is_size(node: ast.expr) -> bool:
-    return any(isinstance(each, ast.Attribute) and each.attr in _SIZES for each in ast.walk(node))
+    return any(each.attr in _SIZES for each in inside(node, ast.Attribute))
 
 
 def _is_number(node: ast.expr) -> bool:
     if _is_size(node):
         return False
-    numbers = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, int)]
-    return any(number >= _SMALLEST for number in numbers)
+    values = (each.value for each in inside(node, ast.Constant))
+    return any(isinstance(value, int) and value >= _SMALLEST for value in values)
 
 
 @rule("distributions")
@@ -54,21 +55,18 @@ def value_branch(reading: PythonReading) -> Iterator[Spot]:
     for node in reading.branches():
         refuses = isinstance(node, ast.If) and (raises(node.body) or isinstance(node.body[0], ast.Continue))
         function = reading.function(node)
-        read = next(
-            (name for each in ast.walk(node.test) if isinstance(each, ast.Call) and (name := _read(reading, each))),
-            None,
-        )
+        read = next(filter(None, (_read(reading, call) for call in inside(node.test, ast.Call))), None)
         if read and not refuses and function is not None and function in reading.functions:
             yield Spot(node.lineno, f"{read} reads values, and they decide what runs")
 
 
-def _read(reading: PythonReading, call: ast.AST) -> str | None:
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr not in _READS:
+def _read(reading: PythonReading, call: ast.Call) -> str | None:
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _READS:
         return None
     home = reading.name(call).split(".")[0]
     if home in ("math", "os", "numpy", "triton", "builtins"):
         return None
-    about = any(isinstance(each, ast.Attribute) and each.attr in _ABOUT for each in ast.walk(call))
+    about = any(each.attr in _ABOUT for each in inside(call, ast.Attribute))
     return None if about else f"{call.func.attr}()"
 
 
@@ -79,7 +77,7 @@ def training_branch(reading: PythonReading) -> Iterator[Spot]:
     Silent where the branch belongs to dropout or to running statistics, whose results the mode really changes.
     """
     for node in reading.branches():
-        asked = next((name for each in ast.walk(node.test) if (name := _mode(reading, each))), None)
+        asked = next(filter(None, (_mode(reading, each) for each in ast.walk(node.test))), None)
         if asked and not _by_contract(node):
             yield Spot(node.lineno, f"{asked} decides what is computed")
 
@@ -90,11 +88,7 @@ def _mode(reading: PythonReading, node: ast.AST) -> str | None:
 
 
 def _by_contract(node: ast.AST) -> bool:
-    words = [
-        each.attr if isinstance(each, ast.Attribute) else each.id
-        for each in ast.walk(node)
-        if isinstance(each, ast.Attribute | ast.Name)
-    ]
+    words = {*names_in(node), *(each.attr for each in inside(node, ast.Attribute))}
     return any(mark in word.lower() for word in words for mark in _BY_CONTRACT)
 
 
@@ -107,7 +101,7 @@ def call_count(reading: PythonReading) -> Iterator[Spot]:
     counters = _counters(reading)
     for node in reading.branches():
         asked = sorted({ast.unparse(each) for each in ast.walk(node.test) if isinstance(each, _COUNTERS)} & counters)
-        if asked and not any(isinstance(each, ast.Mod) for each in ast.walk(node.test)) and _matters(node):
+        if asked and not any(inside(node.test, ast.Mod)) and _matters(node):
             yield Spot(node.lineno, f"{asked[0]} counts calls and decides what a call does")
 
 

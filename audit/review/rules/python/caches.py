@@ -5,12 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from audit.review.python_reading import FunctionNode, PythonReading, names_in
+from audit.review.python_reading import PythonReading
+from audit.review.python_tree import FunctionNode, inside, names_in, stored_names
 from audit.review.rule import Spot, rule
 
-_ADDRESSES = frozenset({"data_ptr", "untyped_storage", "_cdata"})
-_SHAPES = frozenset({"shape", "size", "numel"})
-_CONTENTS = frozenset({"tobytes", "hash_tensor", "item", "sum", "tolist"})
+_KINDS = {
+    **dict.fromkeys(["data_ptr", "untyped_storage", "_cdata"], "address"),
+    **dict.fromkeys(["shape", "size", "numel"], "shape"),
+    **dict.fromkeys(["tobytes", "hash_tensor", "item", "sum", "tolist"], "contents"),
+}
+"""What an attribute of an input tells of it."""
 _MEMO = frozenset({"functools.lru_cache", "functools.cache"})
 
 
@@ -32,10 +36,10 @@ def result_cache(reading: PythonReading) -> list[Spot]:
 def _of_function(reading: PythonReading, function: FunctionNode) -> list[Spot]:
     kinds = {
         target.id: kind
-        for node in ast.walk(function)
-        if isinstance(node, ast.Assign) and (kind := _kind(node.value, {}))
+        for node in inside(function, ast.Assign)
+        if not isinstance(node.value, ast.Subscript) and (kind := _kind(node.value, {}))
         for target in node.targets
-        if isinstance(target, ast.Name) and not isinstance(node.value, ast.Subscript)
+        if isinstance(target, ast.Name)
     }
     spots = []
     for node in ast.walk(function):
@@ -61,13 +65,8 @@ def _kind(key: ast.expr, kinds: dict[str, str]) -> str | None:
     for node in ast.walk(key):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("id", "hash"):
             return "address"
-        attribute = node.attr if isinstance(node, ast.Attribute) else ""
-        if attribute in _ADDRESSES:
-            return "address"
-        if attribute in _SHAPES:
-            return "shape"
-        if attribute in _CONTENTS:
-            return "contents"
+        if isinstance(node, ast.Attribute) and node.attr in _KINDS:
+            return _KINDS[node.attr]
     known = [kinds[name] for name in names_in(key) if name in kinds]
     return known[0] if known else None
 
@@ -82,7 +81,7 @@ def _returned(reading: PythonReading, node: ast.AST, function: FunctionNode) -> 
     if not isinstance(holder, ast.Assign):
         return False
     names = {target.id for target in holder.targets if isinstance(target, ast.Name)}
-    returns = (each for each in ast.walk(function) if isinstance(each, ast.Return))
+    returns = inside(function, ast.Return)
     return any(each.value is not None and names & _given_back(each.value) for each in returns)
 
 
@@ -102,12 +101,8 @@ def last_call(reading: PythonReading) -> Iterator[Spot]:
     """
     for entry in reading.functions:
         parameters = set(reading.parameters(entry))
-        for node in ast.walk(entry):
-            if (
-                isinstance(node, ast.If)
-                and _recognises(reading, node.test, parameters)
-                and _returns_kept(node.body, entry)
-            ):
+        for node in inside(entry, ast.If):
+            if _recognises(reading, node.test, parameters) and _returns_kept(node.body, entry):
                 yield Spot(node.lineno, "an input is recognised and what an earlier call kept is returned")
 
 
@@ -126,12 +121,12 @@ def _recognises(reading: PythonReading, test: ast.expr, parameters: set[str]) ->
 
 
 def _is_address(node: ast.expr) -> bool:
-    return any(isinstance(each, ast.Attribute) and each.attr == "data_ptr" for each in ast.walk(node))
+    return any(each.attr == "data_ptr" for each in inside(node, ast.Attribute))
 
 
 def _returns_kept(body: list[ast.stmt], entry: ast.AST) -> bool:
     """Return a return of an attribute, or of a name that the function does not make itself."""
-    own = {each.id for each in ast.walk(entry) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    own = stored_names(ast.walk(entry))
     for each in body:
         if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call):
             return False

@@ -6,12 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from audit.review.operators import operator_name
-from audit.review.python_reading import FunctionNode, PythonReading, names_in
+from audit.review.python_reading import PythonReading
+from audit.review.python_tree import FunctionNode, inside, names_in, stored_names
 from audit.review.rule import Spot, names, rule
 
-_METADATA = frozenset(
-    ["shape", "size", "numel", "dim", "ndim", "dtype", "device", "stride", "is_cuda", "is_contiguous", "requires_grad"]
-)
+_METADATA = names("shape size numel dim ndim dtype device stride is_cuda is_contiguous requires_grad")
 _LIKE = frozenset({"torch.empty_like", "torch.zeros_like", "torch.ones_like", "torch.full_like"})
 _HELD = ("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Linear", "torch.nn.Conv", "torch.nn.BatchNorm")
 _ALL = names("parameters named_parameters children modules state_dict buffers __dict__ _parameters _modules")
@@ -31,17 +30,11 @@ def unused_input(reading: PythonReading) -> list[Spot]:
 
 
 def _inputs(reading: PythonReading, entry: FunctionNode) -> list[Spot]:
-    if not any(isinstance(each, ast.Return) and each.value is not None for each in ast.walk(entry)):
+    if not any(each.value for each in inside(entry, ast.Return)) or names_in(entry) & {"locals", "vars"}:
         return []
-    read = {
-        node.id
-        for node in ast.walk(entry)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and not _metadata(reading, node)
-    }
-    hidden = any(isinstance(node, ast.Name) and node.id in ("locals", "vars") for node in ast.walk(entry))
-    unread = [
-        name for name in reading.parameters(entry) if name not in read and not name.startswith("_") and not hidden
-    ]
+    loaded = (node for node in inside(entry, ast.Name) if isinstance(node.ctx, ast.Load))
+    read = {node.id for node in loaded if not _metadata(reading, node)}
+    unread = [name for name in reading.parameters(entry) if name not in read and not name.startswith("_")]
     return [Spot(entry.lineno, f"{entry.name} takes {name} and never reads its values") for name in unread]
 
 
@@ -57,17 +50,15 @@ def _metadata(reading: PythonReading, node: ast.Name) -> bool:
 
 def _held(reading: PythonReading, node: ast.ClassDef) -> list[Spot]:
     """Return parameters and layers that are made and never read."""
-    attributes = [each for each in ast.walk(node) if isinstance(each, ast.Attribute)]
-    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-    if any(each.attr in _ALL for each in attributes) or names & {"getattr", "vars"}:
+    if reading.attributes(node) & _ALL or names_in(node) & {"getattr", "vars"}:
         return []
     if not any(isinstance(each, FunctionNode) and each.name == "forward" for each in node.body):
         return []
-    read = {each.attr for each in attributes if isinstance(each.ctx, ast.Load)}
+    read = {each.attr for each in inside(node, ast.Attribute) if isinstance(each.ctx, ast.Load)}
     made = {
         target.attr: target.lineno
-        for each in ast.walk(node)
-        if isinstance(each, ast.Assign) and reading.name(each.value).startswith(_HELD)
+        for each in inside(node, ast.Assign)
+        if reading.name(each.value).startswith(_HELD)
         for target in each.targets
         if isinstance(target, ast.Attribute) and reading.name(target).startswith("self.")
     }
@@ -81,7 +72,7 @@ def fresh_result(reading: PythonReading) -> Iterator[Spot]:
     Silent where anything is computed into it on the way.
     """
     for entry in reading.entries:
-        returns = [node for node in ast.walk(entry) if isinstance(node, ast.Return) and node.value is not None]
+        returns = [node for node in inside(entry, ast.Return) if node.value is not None]
         for node in returns:
             if isinstance(node.value, ast.Call) and reading.name(node.value) in _ALLOCATE:
                 yield Spot(node.lineno, f"{reading.name(node.value)} is returned as allocated")
@@ -92,7 +83,7 @@ def fresh_result(reading: PythonReading) -> Iterator[Spot]:
 def _only_inputs(reading: PythonReading, entry: FunctionNode, returns: list[ast.Return]) -> bool:
     names = set(reading.parameters(entry))
     plain = all(isinstance(node.value, ast.Name) and node.value.id in names for node in returns)
-    return plain and not any(isinstance(node, ast.Call | ast.Assign | ast.AugAssign) for node in ast.walk(entry))
+    return plain and not any(inside(entry, ast.Call, ast.Assign, ast.AugAssign))
 
 
 @rule("inputs_intact")
@@ -106,21 +97,16 @@ def input_mutation(reading: PythonReading) -> list[Spot]:
 
 
 def _of_entry(reading: PythonReading, entry: FunctionNode) -> list[Spot]:
-    nodes = list(ast.walk(entry))
-    bound = {each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
-    stepped = {
-        each.target.id for each in nodes if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name)
-    }
-    returned = {name for each in nodes if isinstance(each, ast.Return) and each.value for name in names_in(each.value)}
-    inputs = set(reading.parameters(entry)) - (bound - stepped) - returned
-    return [
-        Spot(line, f"{name}, which the caller passed in, is changed") for line, name in _changed(reading, nodes, inputs)
-    ]
+    stepped = {each.target.id for each in inside(entry, ast.AugAssign) if isinstance(each.target, ast.Name)}
+    bound = stored_names(ast.walk(entry)).keys() - stepped
+    returned = {name for each in inside(entry, ast.Return) if each.value for name in names_in(each.value)}
+    changed = _changed(reading, entry, set(reading.parameters(entry)) - bound - returned)
+    return [Spot(line, f"{name}, which the caller passed in, is changed") for line, name in changed]
 
 
-def _changed(reading: PythonReading, nodes: list[ast.AST], inputs: set[str]) -> list[tuple[int, str]]:
+def _changed(reading: PythonReading, entry: FunctionNode, inputs: set[str]) -> list[tuple[int, str]]:
     found = []
-    for node in nodes:
+    for node in ast.walk(entry):
         target: ast.expr | None = None
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
             known = node.func.attr in _IN_PLACE or operator_name(reading, node) is not None
@@ -144,8 +130,7 @@ def loose_weights(reading: PythonReading) -> list[Spot]:
     spots = [
         Spot(function.lineno, f"{function.name} is replaced, so missing parameters need not show")
         for function in reading.functions
-        if function.name in ("load_state_dict", "_load_from_state_dict")
-        and not any(isinstance(each, ast.Name) and each.id == "super" for each in ast.walk(function))
+        if function.name in ("load_state_dict", "_load_from_state_dict") and "super" not in names_in(function)
     ]
     for call, name in reading.calls():
         strict = next((each.value for each in call.keywords if each.arg == "strict"), None)

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from audit.review.operators import DRAWS
-from audit.review.python_reading import PythonReading, names_in
+from audit.review.python_reading import PythonReading
+from audit.review.python_tree import inside, names_in
 from audit.review.rule import Rule, Spot, Standing
 
 _FETCHES = r"urllib\.request\.url(?:open|retrieve)|requests\.get|pip\.main"
@@ -74,7 +75,7 @@ def _makes_streams(reading: PythonReading) -> bool:
 def _without_a_draw(reading: PythonReading, call: ast.Call) -> bool:
     """Return whether the caller gives the seed, a constructor sets it, or nothing is drawn beside it."""
     function = reading.function(call)
-    given = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)} if function else set()
+    given = {each.arg for each in inside(function.args, ast.arg)} if function else set()
     if function is not None and (function.name == "__init__" or any(given & names_in(each) for each in call.args)):
         return True
     return not _draws(reading, function or reading.tree)
@@ -93,14 +94,14 @@ def _of_a_source(reading: PythonReading, call: ast.Call) -> bool:
 
 @lru_cache(maxsize=64)
 def _texts(node: ast.AST) -> tuple[str, ...]:
-    found = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant))
+    found = (each.value for each in inside(node, ast.Constant))
     return tuple(text for text in found if isinstance(text, str) and len(text) <= _LONGEST_PATH)
 
 
 @lru_cache(maxsize=64)
 def _draws(reading: PythonReading, node: ast.AST) -> bool:
     """Return whether something within a node draws random numbers."""
-    return any(isinstance(each, ast.Call) and DRAWS.fullmatch(reading.name(each)) for each in ast.walk(node))
+    return any(DRAWS.fullmatch(reading.name(each)) for each in inside(node, ast.Call))
 
 
 cuda_graph = _rule(

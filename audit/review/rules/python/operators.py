@@ -6,24 +6,14 @@ import ast
 from collections.abc import Iterator
 
 from audit.review.operators import DRAWS, operator_name
-from audit.review.python_reading import FunctionNode, PythonReading, raises
-from audit.review.rule import Spot, rule
+from audit.review.python_reading import PythonReading
+from audit.review.python_tree import FunctionNode, inside, raises
+from audit.review.rule import Spot, names, rule
 
-_LAYERS = (
-    "torch.nn.Linear",
-    "torch.nn.Bilinear",
-    "torch.nn.Conv",
-    "torch.nn.LSTM",
-    "torch.nn.GRU",
-    "torch.nn.RNN",
-    "torch.nn.MultiheadAttention",
-    "torch.nn.Transformer",
-    "torch.nn.BatchNorm",
-    "torch.nn.LayerNorm",
-    "torch.nn.GroupNorm",
-    "torch.nn.InstanceNorm",
-    "torch.nn.RMSNorm",
-)
+_LAYERS = names("""
+    torch.nn.Linear torch.nn.Bilinear torch.nn.Conv torch.nn.LSTM torch.nn.GRU torch.nn.RNN torch.nn.MultiheadAttention
+    torch.nn.Transformer torch.nn.BatchNorm torch.nn.LayerNorm torch.nn.GroupNorm torch.nn.InstanceNorm torch.nn.RMSNorm
+""")
 _BUILDER = "torch.utils.cpp_extension."
 _EXPECTED = frozenset({"KeyError", "IndexError", "StopIteration", "ImportError", "ModuleNotFoundError"})
 _NARROW = frozenset(
@@ -59,7 +49,7 @@ def _reaches_a_kernel(reading: PythonReading) -> bool:
 
 
 def _library_operators(reading: PythonReading) -> list[Spot]:
-    layers, built = _held(reading, _LAYERS), _held(reading, (_BUILDER,))
+    layers, built = _held(reading, *_LAYERS), _held(reading, _BUILDER)
     return [spot for function in reading.functions for spot in _of_function(reading, function, layers, built)]
 
 
@@ -81,7 +71,7 @@ def _of_function(reading: PythonReading, function: FunctionNode, layers: set[str
     return spots
 
 
-def _held(reading: PythonReading, makers: tuple[str, ...]) -> set[str]:
+def _held(reading: PythonReading, *makers: str) -> set[str]:
     """Return the names bound to a call of one of the makers: attributes as `self.linear`, variables as `extension`."""
     return {
         name
@@ -99,13 +89,8 @@ def fallback(reading: PythonReading) -> Iterator[Spot]:
     """
     for handler in reading.nodes(ast.ExceptHandler):
         holder = next(reading.ancestors(handler), None)
-        if (
-            not isinstance(holder, ast.Try)
-            or not _catches_failures(reading, handler)
-            or not _computes(reading, holder.body)
-        ):
-            continue
-        if raises(handler.body):
+        tried = holder.body if isinstance(holder, ast.Try) and _catches_failures(reading, handler) else []
+        if not _computes(reading, tried) or raises(handler.body):
             continue
         if _computes(reading, handler.body) or _returns(handler.body):
             text = "whatever fails above is caught here, and something else computes the result"
@@ -122,14 +107,14 @@ def _catches_failures(reading: PythonReading, handler: ast.ExceptHandler) -> boo
 
 def _computes(reading: PythonReading, body: list[ast.stmt]) -> bool:
     """Return whether statements call an operator, or return what a call gives."""
-    calls = [node for each in body for node in ast.walk(each) if isinstance(node, ast.Call)]
-    operator = any(isinstance(node, ast.MatMult) for each in body for node in ast.walk(each))
+    calls = [node for each in body for node in inside(each, ast.Call)]
+    operator = any(any(inside(each, ast.MatMult)) for each in body)
     return operator or any(operator_name(reading, call) for call in calls) or (_returns(body) and bool(calls))
 
 
 def _returns(body: list[ast.stmt]) -> bool:
     """Return whether statements return something other than a constant."""
-    returns = (node for each in body for node in ast.walk(each) if isinstance(node, ast.Return))
+    returns = (node for each in body for node in inside(each, ast.Return))
     return any(node.value is not None and not isinstance(node.value, ast.Constant) for node in returns)
 
 
@@ -146,7 +131,7 @@ def narrow_dtype(reading: PythonReading) -> list[Spot]:
     for call, name in reading.calls():
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         given = [*call.args, *(each.value for each in call.keywords)]
-        if any(isinstance(each, ast.Call) and DRAWS.fullmatch(reading.name(each)) for each in ast.walk(call.func)):
+        if any(DRAWS.fullmatch(reading.name(each)) for each in inside(call.func, ast.Call)):
             continue
         if method in _METHODS and not given and name != f"torch.{method}":
             found[call.lineno] = f".{method}()"

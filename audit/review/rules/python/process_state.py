@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from audit.review.python_reading import PythonReading
+from audit.review.python_tree import path
 from audit.review.rule import Spot, names, rule
 
 _CONFIGURED = ("torch.backends.", "torch._dynamo.config.", "torch._inductor.config.")
@@ -20,15 +21,7 @@ _SWITCHES = (
     "torch.backends.cudnn.set_flags",
 )
 _PATCHED = names("torch time builtins sys os numpy statistics inspect gc triton math random timeit importlib")
-_SETTINGS = (
-    "torch.backends.",
-    "os.environ",
-    "sys.path",
-    "torch._dynamo.config.",
-    "torch._inductor.config.",
-    "torch.autograd.",
-    "sys.setrecursionlimit",
-)
+_SETTINGS = (*_CONFIGURED, "os.environ", "sys.path", "torch.autograd.", "sys.setrecursionlimit")
 _PATCHERS = frozenset({"unittest.mock.patch", "unittest.mock.patch.object", "mock.patch", "mock.patch.object"})
 _MAKERS = frozenset({"_make_subclass", "_make_wrapper_subclass", "as_subclass"})
 _HOOKS = frozenset({"__torch_function__", "__torch_dispatch__"})
@@ -95,9 +88,7 @@ def _targets(reading: PythonReading) -> list[ast.expr]:
 
 def _foreign(reading: PythonReading, node: ast.expr, name: str) -> bool:
     """Return whether a dotted name starts at an imported module of the list and is no setting."""
-    root = node
-    while isinstance(root, ast.Attribute):
-        root = root.value
+    root, _ = path(node)
     imported = isinstance(root, ast.Name) and (root.id in reading.modules or root.id == "builtins")
     return imported and name.split(".", maxsplit=1)[0] in _PATCHED and not name.startswith(_SETTINGS)
 

@@ -6,10 +6,14 @@ import ast
 from collections.abc import Iterator
 from functools import lru_cache
 
+from audit.review.places import grouped
 from audit.review.python_reading import PythonReading
+from audit.review.python_tree import inside
 from audit.review.rule import Spot, rule
 
 _ACCESS = frozenset({"triton.language.load", "triton.language.store"})
+_SIZE = (ast.Name, ast.Subscript, ast.Call, ast.Attribute)
+"""A name, an element of a shape, or a call such as `x.numel()`; not a sum or a negated value."""
 _PLACE = frozenset({"triton.language.program_id", "triton.language.arange"})
 
 
@@ -24,8 +28,8 @@ def triton_grid(reading: PythonReading) -> Iterator[Spot]:
     for call in reading.nodes(ast.Call):
         if not isinstance(call.func, ast.Subscript):
             continue
-        for node in ast.walk(_grid(reading, call.func.slice)):
-            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) and _plain(node.left):
+        for node in inside(_grid(reading, call.func.slice), ast.BinOp):
+            if isinstance(node.op, ast.FloorDiv) and isinstance(node.left, _SIZE):
                 text = f"{ast.unparse(node)[:60]} programs leave out what the division does not come out even with"
                 yield Spot(node.lineno, text)
 
@@ -41,16 +45,8 @@ def _grid(reading: PythonReading, grid: ast.expr) -> ast.expr:
 @lru_cache(maxsize=1)
 def _given(reading: PythonReading) -> dict[str, list[ast.expr]]:
     """Return the values that assignments give to each name."""
-    found: dict[str, list[ast.expr]] = {}
-    for node in reading.nodes(ast.Assign):
-        for name in {target.id for target in node.targets if isinstance(target, ast.Name)}:
-            found.setdefault(name, []).append(node.value)
-    return found
-
-
-def _plain(left: ast.expr) -> bool:
-    """Return a size: a name, an element of a shape, or a call such as `x.numel()`; not a sum or a negated value."""
-    return isinstance(left, ast.Name | ast.Subscript | ast.Call | ast.Attribute)
+    given = ((one, node.value) for node in reading.nodes(ast.Assign) for one in node.targets)
+    return grouped(dict.fromkeys((one.id, value) for one, value in given if isinstance(one, ast.Name)))
 
 
 @rule("memory_access")
@@ -67,12 +63,12 @@ def unmasked_access(reading: PythonReading) -> list[Spot]:
 
 
 def _of_kernel(reading: PythonReading, kernel: ast.FunctionDef) -> list[Spot]:
-    calls = [node for node in ast.walk(kernel) if isinstance(node, ast.Call)]
+    calls = list(inside(kernel, ast.Call))
     names = {reading.name(call) for call in calls}
     accesses = [call for call in calls if reading.name(call) in _ACCESS]
     masked = any(each.arg in ("mask", "boundary_check") for call in accesses for each in call.keywords)
     by_position = any(len(call.args) > 1 + reading.name(call).endswith("store") for call in accesses)
-    loops = any(isinstance(node, ast.For | ast.While) for node in ast.walk(kernel))
+    loops = any(inside(kernel, ast.For, ast.While))
     blocks = any("make_" in name for name in names)
     if masked or by_position or loops or blocks or not names >= _PLACE or not accesses:
         return []
