@@ -67,7 +67,7 @@ def _kind(key: ast.expr, kinds: dict[str, str]) -> str | None:
             return "address"
         if isinstance(node, ast.Attribute) and node.attr in _KINDS:
             return _KINDS[node.attr]
-    known = [kinds[name] for name in names_in(key) if name in kinds]
+    known = [kinds[name] for name in sorted(names_in(key)) if name in kinds]
     return known[0] if known else None
 
 
