@@ -50,9 +50,7 @@ class Verified:
 def verify(bundle: Path, *, key: Path | None = None) -> Verified:
     """Read a bundle in memory, run nothing of it, and derive again all that can be derived.
 
-    Args:
-        bundle: the zip; its signature lies beside it.
-        key: the public key that must have signed it.
+    Its signature lies beside the zip; `key` is the public key that must have signed it.
 
     Raises:
         BadInput: no such file, or one too large to be a bundle.
