@@ -86,7 +86,7 @@ def _by_probe(records: Sequence[SelfTest]) -> str:
 def _answered_wrong(records: Sequence[SelfTest]) -> str:
     """One row for each answer of `WRONG`, in the last run over those controls on each device."""
     rows = [
-        (Code(f"{row.folder}/{row.control}"), row.mechanism, record.device.name, row.result)
+        (Code(row.place), row.mechanism, record.device.name, row.result)
         for record in _last(records)
         for row in record.rows
         if row.result in WRONG
