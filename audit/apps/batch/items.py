@@ -73,11 +73,8 @@ class Collection:
 def for_notebook(places: Sequence[str], notebook: Path, *, common: Values, root: Path = claims.KERNELS) -> Collection:
     """The audits of a notebook, in the order of their places.
 
-    Args:
-        places: names of claims, claim folders, folders of claim folders, and list files.
-        notebook: audits every item; its parameters cell says what a list may set.
-        common: parameters for all, which one of a list may set otherwise.
-        root: where names are looked up.
+    `places` are names of claims in `root`, claim folders, folders of these, and list files. The notebook's parameters
+    cell says what a list may set, also in place of the parameters in `common`.
 
     Raises:
         BadInput: a place that is none of these, an empty collection, unknown parameters, or two of one name.
