@@ -116,7 +116,6 @@ def with_samples_too(files: Files) -> bytes:
         (edited(lambda data: data["verdict"].update(name="confirmed")), "verdict.name: \"confirmed\" in the bundle"),
         (edited(lambda data: data["verdict"].update(scope="everywhere")), "verdict.scope"),
         (edited(lambda data: data["ladder"][-1].update(median_ms=0.01)), "ladder"),
-        (edited(lambda data: data["findings"].pop()), "does not follow"),
         (edited(lambda data: data["findings"][0].update(outcome="perhaps")), "not a record"),
         (edited(lambda data: data["measurements"][0]["samples_ms"].__setitem__(0, 9.0)), "samples.csv|times.png"),
         (edited(lambda data: data["claim"]["statement"].update(title="Faster")), "statistics.json|claim.toml does"),

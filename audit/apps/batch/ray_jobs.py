@@ -141,4 +141,5 @@ def _files(folder: Path) -> Files:
 
 def _write(files: Files, folder: Path) -> None:
     for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         atomic.write(folder / name, data)

@@ -30,14 +30,10 @@ SHOWN = 60
 
 @dataclass(frozen=True)
 class Verified:
-    """The content of a sound bundle.
+    """The content of a sound bundle, its record judged.
 
-    Attributes:
-        manifest: what it states.
-        record: judged.
-        sha256: of the zip, to compare with the one its maker published.
-        signer: the key that signed the zip; None where no signature lies beside it.
-        not_derived: the files that were held to their hashes only, each with the reason.
+    `sha256` is that of the zip, to compare with the one its maker published; `signer` the key that signed the zip, None
+    where no signature lies beside it. The files `not_derived` were held to their hashes only, each with the reason.
     """
 
     manifest: Manifest

@@ -61,11 +61,6 @@ def _sentences(records: Sequence[SelfTest]) -> list[str]:
     return [*seen, *(["", BLIND_HEAD, "", *blind] if blind else [])]
 
 
-def page(folder: Path) -> str:
-    """All of `docs/self_test.md`, from the records of a folder."""
-    return text(published(folder))
-
-
 def text(records: Sequence[SelfTest]) -> str:
     """All of `docs/self_test.md`: the rates, known-bad controls by probe, and every control that is answered wrong."""
     asked = [one for one in records if not _blind(one)]
