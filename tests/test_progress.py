@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from audit.apps.notebook import bar
+from audit.apps.notebook.shown import bar, drawn
 from audit.report import progress as lines
 from audit.report.progress import Progress
 
@@ -136,21 +136,21 @@ def test_whoever_watches_is_asked_as_a_stage_begins_and_ends() -> None:
 
 def test_the_bar_names_every_stage_and_what_is_left(half: Progress) -> None:
     with half.stage("verify"):
-        drawn = bar.drawn(half)
+        html = drawn(half)
     found: list[tuple[str, dict[str, str | None]]] = []
     parser = HTMLParser()
     parser.handle_starttag = lambda tag, attributes: found.append((tag, dict(attributes)))  # type: ignore[method-assign]
-    parser.feed(drawn)
+    parser.feed(html)
     (shown,) = [attributes for tag, attributes in found if tag == "progress"]
     assert (shown["value"], shown["max"]) == ("50", "100")
     assert str(shown["aria-label"]).startswith("50% done, about ")
-    assert re.search(r"✓ build 0\.0 s · <b>▶ verify</b> · judge<", drawn)
-    assert "style" not in drawn, "colours are the notebook's own, in the dark too"
+    assert re.search(r"✓ build 0\.0 s · <b>▶ verify</b> · judge<", html)
+    assert "style" not in html, "colours are the notebook's own, in the dark too"
 
 
 def test_no_bar_outside_a_notebook_or_where_nobody_watches() -> None:
-    assert bar.bar(wanted=True) is None
-    assert bar.bar(wanted=False) is None
+    assert bar(wanted=True) is None
+    assert bar(wanted=False) is None
 
 
 def test_a_stage_of_many_items_is_counted_apart_from_those_before_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,7 +85,7 @@ def audited(  # noqa: PLR0913  # one argument an option
     Raises:
         BadInput: something essential is missing, or the folder of the claim is there already.
     """
-    imported = importers.read(list(source), given=given)
+    imported = importers.read(source, given=given)
     if not imported.auditable:
         missing = "; ".join(str(one) for one in imported.missing if one.essential)
         raise BadInput(f"{imported.provenance}: no audit without {missing}")

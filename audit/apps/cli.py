@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from audit import __version__
-from audit.apps.commands import COMMANDS, FIRST, epilog
+from audit.apps.commands import COMMANDS, FIRST
 from audit.model.errors import AuditError, BadInput
 from audit.report import terminal
 
@@ -60,7 +60,8 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
 
 def _end(examples: tuple[str, ...]) -> dict[str, Any]:
     """The options of a parser whose help ends with examples, a line each."""
-    return {"epilog": epilog(examples), "formatter_class": argparse.RawDescriptionHelpFormatter}
+    lines = ("example:" if len(examples) == 1 else "examples:", *(f"  {one}" for one in examples))
+    return {"epilog": "\n".join(lines), "formatter_class": argparse.RawDescriptionHelpFormatter}
 
 
 if __name__ == "__main__":

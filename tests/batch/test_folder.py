@@ -97,15 +97,6 @@ def test_a_record_without_a_state_is_moved_and_kept(out: Path, tmp_path: Path) -
     assert store.read(out / ".earlier" / "one-1" / "record.json").verdict.name == "wrong"
 
 
-@pytest.mark.usefixtures("out")
-def test_a_folder_that_holds_a_batch_is_not_begun_again(tmp_path: Path) -> None:
-    found = for_notebook([str(tmp_path / "one")], tmp_path / "n.ipynb", common={})
-    with pytest.raises(BadInput, match="--resume"):
-        Run(found, tmp_path / "out", resume=False, progress=Progress(io.StringIO()))
-    with held(tmp_path / "out") as lock:
-        assert lock > 2
-
-
 def test_a_folder_that_cannot_be_written() -> None:
     with pytest.raises(BadInput, match="cannot be written"), held(Path("/proc/nowhere")):
         pass

@@ -6,7 +6,7 @@ import io
 import json
 import warnings
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,17 @@ def rehashed(files: Files, **changed: bytes) -> bytes:
         {"file": name, "sha256": archive.sha256(data), "size_bytes": len(data)} for name, data in sorted(rest.items())
     ]
     return packed(sorted({**rest, archive.MANIFEST: rest.get(archive.MANIFEST, archive.encoded(listed))}.items()))
+
+
+def edited(change: Callable[[Any], object]) -> Callable[[Files], bytes]:
+    """A forger changes the record and hashes it again."""
+
+    def forge(files: Files) -> bytes:
+        data = json.loads(files["record.json"])
+        change(data)
+        return rehashed(files, **{"record.json": json.dumps(data).encode()})
+
+    return forge
 
 
 def as_json(data: Any) -> bytes:

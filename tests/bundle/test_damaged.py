@@ -24,7 +24,7 @@ from audit.model import SCHEMA, store
 from audit.report import figures, formats
 from audit.report.figures import canvas
 from audit.report.view import Figure
-from tests.bundle.forging import Files, as_json, rehashed, told
+from tests.bundle.forging import Files, as_json, edited, rehashed, told
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
 RECORDS = sorted(REPORTS.glob("*/*/record.json"))
@@ -123,15 +123,6 @@ def test_one_value_a_key(files: Files, tmp_path: Path, name: str) -> None:
         assert name in sentence and any(word in sentence for word in words.split("|"))
 
 
-def changed_record(change: Callable[[Any], object]) -> Callable[[Files], bytes]:
-    def forge(files: Files) -> bytes:
-        document = json.loads(files["record.json"])
-        change(document)
-        return rehashed(files, **{"record.json": json.dumps(document).encode()})
-
-    return forge
-
-
 def changed_statement(extra: bytes) -> Callable[[Files], bytes]:
     """The claim.toml with more text, and the record of exactly that file."""
 
@@ -149,16 +140,16 @@ def with_manifest(**changed: object) -> Callable[[Files], bytes]:
 
 
 DAMAGE: dict[str, tuple[Callable[[Files], bytes], str]] = {
-    "schema 9": (changed_record(lambda one: one.update(schema=9)), "not a record of schema"),
-    "a field more": (changed_record(lambda one: one.update(note="")), "not a record of schema"),
-    "NaN": (changed_record(lambda one: one["findings"][0]["evidence"].update(n=float("nan"))), "NaN is no number"),
-    "an infinite time": (changed_record(lambda one: one["measurements"][0]["samples_ms"].append(float("inf"))), "Inf"),
-    "a finding less": (changed_record(lambda one: one["findings"].pop()), "does not follow|its record"),
-    "a finding twice": (changed_record(lambda one: one["findings"].append(one["findings"][-1])), "does not follow"),
-    "another summary": (changed_record(lambda one: one["findings"][-1].update(summary="fine")), "does not follow"),
-    "another device": (changed_record(lambda one: one["device"].update(name="NVIDIA B200")), "does not follow"),
-    "another seed": (changed_record(lambda one: one["environment"].update(seeds=[1])), "does not follow"),
-    "a block less": (changed_record(lambda one: one["measurements"][0]["samples_ms"].pop()), "not a record|follow"),
+    "schema 9": (edited(lambda one: one.update(schema=9)), "not a record of schema"),
+    "a field more": (edited(lambda one: one.update(note="")), "not a record of schema"),
+    "NaN": (edited(lambda one: one["findings"][0]["evidence"].update(n=float("nan"))), "NaN is no number"),
+    "an infinite time": (edited(lambda one: one["measurements"][0]["samples_ms"].append(float("inf"))), "Inf"),
+    "a finding less": (edited(lambda one: one["findings"].pop()), "does not follow|its record"),
+    "a finding twice": (edited(lambda one: one["findings"].append(one["findings"][-1])), "does not follow"),
+    "another summary": (edited(lambda one: one["findings"][-1].update(summary="fine")), "does not follow"),
+    "another device": (edited(lambda one: one["device"].update(name="NVIDIA B200")), "does not follow"),
+    "another seed": (edited(lambda one: one["environment"].update(seeds=[1])), "does not follow"),
+    "a block less": (edited(lambda one: one["measurements"][0]["samples_ms"].pop()), "not a record|follow"),
     "a source more": (lambda files: rehashed(files, **{"sources/x.cu": b""}), "the same sources"),
     "a key twice in the statement": (changed_statement(b'\n[harness]\nmode = "eval"\nmode = "eval"\n'), "no claim"),
     "a statement with a mark": (changed_statement(b"\xef\xbb\xbf"), "no claim"),

@@ -74,6 +74,7 @@ def test_a_batch_ends_in_its_summary(batch: tuple[Path, Any]) -> None:
     name = r"library\\\\\\\\_call"
     assert re.search(rf"\| {name} \| {name} \| notebook \| finished \| overstated \| 0 \| [0-9.]+ \| 1 \|", text)
     assert "summary.csv" in text
+    assert 'href="library_call/report.html"' in (out / "b" / "summary.html").read_text(encoding="utf-8")
     assert [row["Id"] for row in csv.DictReader((out / "b" / "summary.csv").open())] == ["library_call"]
     assert (out / "b.zip").stat().st_size > 10_000
 
@@ -81,16 +82,20 @@ def test_a_batch_ends_in_its_summary(batch: tuple[Path, Any]) -> None:
 def test_an_audit_ends_in_a_report_a_bundle_and_texts_to_share(batch: tuple[Path, Any]) -> None:
     out, _ = batch
     folder = out / "b" / "library_call"
-    assert store.read(folder / "record.json").verdict.name == "overstated"
-    assert bundle.verify(out / "b" / "library_call.zip").manifest.verdict == "overstated"
+    record = store.read(folder / "record.json")
+    assert record.verdict.name == "overstated"
+    assert {one.probe for one in record.findings} >= {"agreement", "coverage", "memory_access"}
+    assert bundle.verify(out / "b" / "library_call.zip").record == record
     (notebook,) = folder.glob("*.ipynb")
-    text = shown(nbformat.read(notebook, as_version=4))
+    executed = nbformat.read(notebook, as_version=4)
+    assert all(cell.execution_count for cell in executed.cells if cell.cell_type == "code")
+    text = shown(executed)
     for words in ("**Verdict: overstated.**", "NOT MEASURED", "SHA-256", "openreview.md", "✓", "⚠"):
         assert words in text, words
     values = again(folder)
     assert (values["claim"], values["network_off"]) == (str(ROOT / "kernels" / "library_call"), True)
     assert "papermill -f " in text
-    assert first_outputs(nbformat.read(notebook, as_version=4))[0].startswith("### Audit: ")
+    assert first_outputs(executed)[0].startswith("### Audit: ")
     assert "stages: prepare, lint, review, build" in text
     assert "text/html" not in text, "nobody watches, so no bar is drawn"
     assert len((folder / "comment.md").read_text(encoding="utf-8")) <= COMMENT_CHARACTERS

@@ -149,3 +149,13 @@ def test_too_few_blocks_are_inconclusive_with_the_reason(record: Record) -> None
     found = against(timed(record, 1.0, 2.0, blocks=4))
     assert found.state == "inconclusive"
     assert "inconclusive: too few samples: 4 blocks of both, 10 are needed." in found.sentence
+
+
+def test_a_base_that_does_not_build_is_no_measure(record: Record) -> None:
+    head = record.ladder[0].model_copy(update={"state": "passed"})
+    base = head.model_copy(update={"variant": "base", "role": "base", "state": "undecided", "reason": "no library."})
+    note = record.environment.builds[0].model_copy(update={"variant": "base", "outcome": "does not compile"})
+    about = record.environment.model_copy(update={"builds": (note,)})
+    changed = {"ladder": (head, base), "environment": about, "measurements": ()}
+    found = against(record.model_copy(update=changed))
+    assert found == ("not measured", "NOT MEASURED: BASE does not build (no library).")

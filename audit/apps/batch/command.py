@@ -30,7 +30,6 @@ from audit.report.progress import Progress
 NOTEBOOK = claims.ROOT / "notebooks" / "audit_claim.ipynb"
 ENGINES = ("local", "ray")
 TIMEOUT_S = 1800.0
-INTERRUPTED = 130
 LEAST_FREE = 50 << 20
 """Bytes an audit may need for its record, report and log."""
 CLAIMS = "claims"
@@ -122,11 +121,9 @@ def funnel(  # noqa: PLR0913  # one argument an option
         collection = rows.of_dataset(path, out / CLAIMS, gpu=gpu, unit=unit)
     stages = screening.for_device(device)
     about = {"Device asked for": device}
-
-    def work(run: Run, _: int) -> None:
-        run.run(stages)
-
-    return _ran(collection, out, work, resume=resume, stages=SCREENING, about=about, seed=seed)
+    return _ran(
+        collection, out, lambda run, _: run.run(stages), resume=resume, stages=SCREENING, about=about, seed=seed
+    )
 
 
 def _ran(  # noqa: PLR0913  # what the two commands do not share
@@ -141,14 +138,8 @@ def _ran(  # noqa: PLR0913  # what the two commands do not share
 ) -> int:
     """Runs the stages and writes the summary, however they end; the exit code.
 
-    Args:
-        collection: the items.
-        out: the folder of the run.
-        work: asks about the items, given the run and the descriptor that holds its lock.
-        resume: go on with the run in the folder.
-        stages: those that an item can come to.
-        about: facts for the summary.
-        seed: of all inputs.
+    `work` asks about the items, given the run and the descriptor that holds its lock; `stages` are those that an item
+    can come to.
     """
     with held(out) as lock:
         free = shutil.disk_usage(out).free
@@ -164,7 +155,7 @@ def _ran(  # noqa: PLR0913  # what the two commands do not share
             write()
             done = sum(one.state in ENDED for one in run.items.values())
             terminal.warn(f"interrupted: {done} of {len(run.items)} finished; go on with --resume")
-            return INTERRUPTED
+            return state.EXIT_CODES["not run"]
         except (AuditError, OSError) as error:
             with suppress(AuditError):  # the reason why the run stopped matters more than a page
                 write()

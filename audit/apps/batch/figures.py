@@ -23,7 +23,8 @@ def of_run(items: Sequence[ItemState], counted: Sequence[StageCount]) -> tuple[F
     """The plots that have anything to show."""
     if not items:
         return ()
-    timeline = (_timeline(items),) if any(item.tried for item in items) else ()
+    tried = [item for item in items if item.tried]
+    timeline = (_timeline(tried),) if tried else ()
     return _tally(items), *timeline, *((_stages(counted),) if len(counted) > 1 else ())
 
 
@@ -49,8 +50,7 @@ def _tally(items: Sequence[ItemState]) -> Figure:
     return Figure("verdicts", alt, "Items by verdict, or by state; in orange those that no stage has decided.", png)
 
 
-def _timeline(items: Sequence[ItemState]) -> Figure:
-    tried = [item for item in items if item.tried]
+def _timeline(tried: Sequence[ItemState]) -> Figure:
     longest = sorted(tried, key=lambda item: -item.tried[-1].seconds)[:MOST_ROWS]
     shown = sorted(longest, key=lambda item: _began(item.tried[0]))
     origin = min(_began(item.tried[0]) for item in shown)

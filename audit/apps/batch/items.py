@@ -70,20 +70,17 @@ class Collection:
             seen.add(item.name)
 
 
-def for_notebook(places: Sequence[str], notebook: Path, *, common: Values, root: Path = claims.KERNELS) -> Collection:
+def for_notebook(places: Sequence[str], notebook: Path, *, common: Values) -> Collection:
     """The audits of a notebook, in the order of their places.
 
-    Args:
-        places: names of claims, claim folders, folders of claim folders, and list files.
-        notebook: audits every item; its parameters cell says what a list may set.
-        common: parameters for all, which one of a list may set otherwise.
-        root: where names are looked up.
+    `places` are names of claims, claim folders, folders of these, and list files. The notebook's parameters
+    cell says what a list may set, also in place of the parameters in `common`.
 
     Raises:
         BadInput: a place that is none of these, an empty collection, unknown parameters, or two of one name.
     """
     known = parameters.defaults(notebook)
-    found = [item for place in places for item in _expanded(place, Path(), known, root)]
+    found = [item for place in places for item in _expanded(place, Path(), known)]
     if not found:
         raise BadInput(f"{', '.join(places)}: no claim in it")
     digest = hashlib.sha256(notebook.read_bytes()).hexdigest()
@@ -94,17 +91,8 @@ def for_notebook(places: Sequence[str], notebook: Path, *, common: Values, root:
 
 
 def of_folder(path: Path) -> Collection:
-    """The claim folders in a folder, sorted by name; one that cannot be read is left out by its first stage.
-
-    Raises:
-        BadInput: no such folder, or none of its folders has a `claim.toml`.
-    """
-    if not path.is_dir():
-        raise BadInput(f"{path}: no folder of claim folders; give one whose folders hold a {STATEMENT} each")
-    folders = sorted(one.parent for one in path.glob(f"*/{STATEMENT}"))
-    if not folders:
-        raise BadInput(f"{path}: no folder in it holds a {STATEMENT}; `audit import` makes such folders")
-    return Collection(path.resolve().name, tuple(map(_item_of, folders)))
+    """The claim folders in a folder, sorted by name; one that cannot be read is left out by its first stage."""
+    return Collection(path.resolve().name, tuple(_item_of(path / name) for name in claims.names(path)))
 
 
 def file_name(name: str) -> str:
@@ -115,19 +103,19 @@ def file_name(name: str) -> str:
     return f"{plain}-{hashlib.sha256(name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
 
 
-def _expanded(place: str, base: Path, known: Values, root: Path) -> Iterator[Item]:
+def _expanded(place: str, base: Path, known: Values) -> Iterator[Item]:
     path = base / place
     if (path / STATEMENT).is_file():
         yield Item(path.resolve().name, path.resolve())
-    elif (root / place / STATEMENT).is_file():
-        yield Item(place, root / place)
+    elif (claims.KERNELS / place / STATEMENT).is_file():
+        yield Item(place, claims.KERNELS / place)
     elif path.is_dir():
-        yield from (Item(each.parent.name, each.parent.resolve()) for each in sorted(path.glob(f"*/{STATEMENT}")))
+        yield from (Item(name, (path / name).resolve()) for name in claims.names(path))
     elif path.suffix in LISTS and path.is_file():
         for number, entry in enumerate(_entries(path), 1):
-            yield from _listed(entry, path, f"{path}, entry {number}", known, root)
+            yield from _listed(entry, path, f"{path}, entry {number}", known)
     else:
-        listed = ", ".join(claims.names(root)) or "none"
+        listed = ", ".join(claims.names()) or "none"
         raise BadInput(f"{place}: no claim of this name, no folder and no list ({', '.join(LISTS)}); known: {listed}")
 
 
@@ -142,7 +130,7 @@ def _entries(path: Path) -> list[Any]:
     return entries
 
 
-def _listed(entry: Any, path: Path, where: str, known: Values, root: Path) -> Iterator[Item]:
+def _listed(entry: Any, path: Path, where: str, known: Values) -> Iterator[Item]:
     """A string is a place; a table has `claim`, perhaps `name`, and parameters of the notebook."""
     table = entry if isinstance(entry, dict) else {"claim": entry}
     place, name = table.get("claim"), table.get("name")
@@ -154,7 +142,7 @@ def _listed(entry: Any, path: Path, where: str, known: Values, root: Path) -> It
     rest = {key: value for key, value in table.items() if key not in KEYS}
     allowed = {key: value for key, value in known.items() if key not in ("claim", "out", "interactive")}
     values = parameters.checked(rest, allowed, where)
-    for item in _expanded(str(place), path.parent, known, root):
+    for item in _expanded(str(place), path.parent, known):
         yield replace(item, name=name or item.name, values={**item.values, **values})
 
 

@@ -41,10 +41,8 @@ class Job(Frozen):
 class Keeper:
     """Runs one job in a forked process and watches over it; `keep` is all a keeper process does.
 
-    Args:
-        job: the job.
-        body: runs the notebook and returns its exit code, in the forked process; it may write the number of the signal
-            that ended the notebook's kernel to the descriptor.
+    `body` runs the notebook and returns its exit code, in the forked process; it may write the number of the signal
+    that ended the notebook's kernel to the descriptor.
     """
 
     def __init__(self, job: Job, body: Callable[[Job, int], int]) -> None:

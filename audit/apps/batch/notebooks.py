@@ -40,12 +40,8 @@ STATE = "state.json"
 class Notebooks:
     """A stage of `run.py`, and its own engine: starts a job for an item, and classifies how it ended.
 
-    Args:
-        out: the folder of the batch; each item has one of its own in it.
-        notebook: audits an item.
-        device: given to the notebook of every item that names none.
-        limit_s: the outer wall-clock limit of an audit.
-        jobs: runs the notebooks; who opened it closes it.
+    Each item has a folder of its own in `out`. `device` is given to the notebook of every item that names none;
+    `limit_s` is the outer wall-clock limit of an audit. Who opened `jobs` closes it.
     """
 
     name: StageName = "notebook"

@@ -48,11 +48,7 @@ def defaults(notebook: Path) -> Values:
 
 
 def content(notebook: Path) -> dict[str, Any]:
-    """The content of a notebook, with `cells` and `metadata`.
-
-    Raises:
-        BadInput: it cannot be read, or is none.
-    """
+    """The content of a notebook, with `cells` and `metadata`. Raises BadInput: it cannot be read, or is none."""
     try:
         document = json.loads(notebook.read_bytes())
     except (OSError, ValueError) as error:
@@ -64,11 +60,7 @@ def content(notebook: Path) -> dict[str, Any]:
 
 
 def table(path: Path) -> Any:
-    """The content of a YAML, TOML or JSON file.
-
-    Raises:
-        BadInput: it cannot be read, or is not what its ending says.
-    """
+    """The content of a YAML, TOML or JSON file. Raises BadInput: it cannot be read, or is not what its ending says."""
     import yaml  # comes with papermill, which only batches need
 
     try:

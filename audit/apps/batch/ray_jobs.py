@@ -92,17 +92,10 @@ class RayJobs:
 
 
 def audit_there(job: Job, values: Values, claim: Files, notebook: bytes, kit: str) -> tuple[dict[str, Any], Files]:
-    """Runs one job on the node this is called on.
+    """Runs one job on the node this is called on; returns how it ended and all the files it left.
 
-    Args:
-        job: its paths are of the machine that asks, and are not used here.
-        values: the notebook's parameters, but for where the claim is and where results go.
-        claim: the files of the claim's folder.
-        notebook: what to execute.
-        kit: the version that asks.
-
-    Returns:
-        how it ended, and all it left: results, the executed notebook, the log.
+    The paths of `job`, and those of claim and results in `values`, the notebook's parameters, are of the machine that
+    asks; others of this node take their place. `kit` is the version that asks.
 
     Raises:
         AuditError: the node has another version of the kit.

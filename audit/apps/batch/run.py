@@ -75,14 +75,10 @@ class Stage(Protocol):
 
 
 class Run:
-    """One run in progress or finished, as it lies in its folder.
+    """One run in progress or finished, as it lies in its folder `out`, which `held` has made.
 
-    Args:
-        collection: the items.
-        out: the folder, which `held` has made.
-        resume: go on with the run in the folder; else the folder must hold none.
-        seed: of all inputs; None draws one. A resumed run keeps its own.
-        progress: shows what is at work and done.
+    With `resume` it goes on with the run in the folder, else the folder must hold none. `seed` is that of all inputs:
+    None draws one, and a resumed run keeps its own.
 
     Raises:
         BadInput: the folder holds a run and `resume` was not asked for, that of other items, or no folder.

@@ -58,13 +58,9 @@ class Asked:
 
 @dataclass(frozen=True)
 class Screen:
-    """One stage; see `Stage` of `run.py`.
+    """One stage; see `Stage` of `run.py`. `ask` takes an item that no stage before settled.
 
-    Args:
-        name: in progress and in states.
-        ask: takes an item that no stage before settled.
-        in_parallel: as many items at once as the cores and the memory of this process hold, not one at a time.
-        where: names the machine its time passes on.
+    `in_parallel`: as many items at once as the cores and the memory of this process hold, not one at a time.
     """
 
     name: StageName
@@ -245,11 +241,7 @@ STAGES = (
 
 
 def for_device(name: str) -> tuple[Screen, ...]:
-    """The stages for that choice.
-
-    Raises:
-        BadInput: a GPU is asked for and cannot be used; says what is missing.
-    """
+    """The stages for that choice. Raises BadInput: a GPU is asked for and cannot be used; says what is missing."""
     missing = toolchain.missing()
     if name == "cuda" and missing is not None:
         raise BadInput(f"--device cuda: {missing}; with --device emulated the GPU stage waits for --resume elsewhere")

@@ -73,12 +73,7 @@ def write(
 ) -> list[Path]:
     """Writes `summary.html`, `.md`, `.csv` and `.json`, and `figures`; the same states give the same bytes.
 
-    Args:
-        run: the state of the whole.
-        items: the states of all items.
-        folder: of the run; links are relative to it.
-        stages: the stages an item can come to, in their order.
-        about: facts about the whole run, by name.
+    `stages` are those that an item can come to, in their order; `about` holds facts about the whole run, by name.
 
     Raises:
         OSError: the folder cannot be written.

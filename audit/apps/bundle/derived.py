@@ -1,5 +1,4 @@
-"""Files of a bundle that follow from its record: samples, statistics, generated repairs, RO-Crate metadata, an in-toto
-statement.
+"""Files of a bundle that follow from its record: samples, statistics, RO-Crate metadata, an in-toto statement.
 
 Sources: https://www.researchobject.org/ro-crate/specification/1.1/root-data-entity.html and
 https://github.com/in-toto/attestation/blob/main/spec/predicates/test-result.md (v0.1 of the predicate, Statement v1).
@@ -21,7 +20,6 @@ from audit.measure import compared, strongest, wrong_baselines
 from audit.measure.samples import series
 from audit.measure.statistics import interval, order_effect, outliers
 from audit.model import Measurement, Record, Rung, sanitizer
-from audit.model.generated import FOLDER as GENERATED
 from audit.model.store import RECORD
 from audit.report import safe_csv
 
@@ -68,21 +66,6 @@ def statistics(record: Record) -> bytes:
         "ratios": _ratios(record, rungs),
     }
     return encoded(document)
-
-
-def generated(record: Record, claimed: bytes) -> dict[str, bytes]:
-    """The sources of the repairs that the audit generated, made again from the bytes of the claimed one.
-
-    Raises:
-        ValueError: a change does not fit that source, or gives another file than was built.
-    """
-    found = {}
-    for one in record.generated:
-        data = one.change.applied(claimed.decode("utf-8")).encode()
-        if sha256(data) != one.variant.sha256:
-            raise ValueError(f"{one.variant.file}: the change gives another file than was built")
-        found[f"{GENERATED}/{one.variant.file}"] = data
-    return found
 
 
 def difference(ours: Any, theirs: Any, place: str = "") -> str | None:

@@ -11,6 +11,7 @@ from audit.apps.bundle.archive import MOST_BYTES, fits, pack, sha256
 from audit.apps.bundle.pictures import name_of
 from audit.model import Record, atomic, untrusted
 from audit.model.errors import BadInput
+from audit.model.generated import FOLDER as GENERATED
 from audit.model.store import RECORD
 from audit.report import formats
 
@@ -55,12 +56,9 @@ def make(place: Path, *, claim: Path | None = None, out: Path | None = None) -> 
 
 
 def complete(record: Record, given: Mapping[str, bytes], pages: Iterable[str] = ()) -> dict[str, bytes]:
-    """Return those files with everything derived from the record beside them, and the manifest of all.
+    """Return those files with everything derived from the judged record beside them, and the manifest of all.
 
-    Args:
-        record: judged.
-        given: the record, its sources and the files of `KEPT`.
-        pages: names of the pages wanted.
+    `given` are the record, its sources and the files of `KEPT`; `pages` the names of the pages wanted.
 
     Raises:
         ValueError: the record's generated repairs do not follow from its sources.
@@ -74,9 +72,21 @@ def complete(record: Record, given: Mapping[str, bytes], pages: Iterable[str] = 
 
 
 def generated(record: Record, files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the sources of the repairs that the audit generated, see `derived.generated`."""
+    """Return the sources of the repairs that the audit generated, made again from the claimed one among those files.
+
+    Raises:
+        ValueError: a change does not fit that source, or gives another file than was built.
+    """
     claimed = record.claim.statement.claimed
-    return derived.generated(record, files[f"{SOURCES}/{claimed.file}"]) if claimed and record.generated else {}
+    if claimed is None or not record.generated:
+        return {}
+    text, found = files[f"{SOURCES}/{claimed.file}"].decode("utf-8"), {}
+    for one in record.generated:
+        data = one.change.applied(text).encode()
+        if sha256(data) != one.variant.sha256:
+            raise ValueError(f"{one.variant.file}: the change gives another file than was built")
+        found[f"{GENERATED}/{one.variant.file}"] = data
+    return found
 
 
 def about(record: Record, files: Mapping[str, bytes], **made: str) -> dict[str, bytes]:

@@ -54,10 +54,7 @@ def name_of(figure: Figure) -> str:
 def compared(drawn: Iterable[Figure], files: Mapping[str, bytes], made_with: str) -> Iterator[tuple[Figure, str]]:
     """Give each figure with the bytes that the bundle has for it, and why its pixels were not compared, if so.
 
-    Args:
-        drawn: the figures that the record gives here.
-        files: of the bundle.
-        made_with: the library that drew its figures, as its manifest says.
+    `drawn` are the figures that the record gives here, `made_with` is the library that drew those of the bundle.
 
     Raises:
         Unsound: a figure is missing, is no plain PNG of that size, or shows something else.

@@ -32,9 +32,7 @@ def file_of(bundle: Path) -> Path:
 def sign(bundle: Path, key: Path) -> Path:
     """Sign a bundle and return the file of the signature; one that is there is replaced.
 
-    Args:
-        bundle: the zip.
-        key: a private key as `ssh-keygen` makes it, or the public one of a key that an agent holds.
+    `key` is a private key as `ssh-keygen` makes it, or the public one of a key that an agent holds.
 
     Raises:
         BadInput: no such key, no ssh-keygen, or it cannot sign.
@@ -50,9 +48,7 @@ def sign(bundle: Path, key: Path) -> Path:
 def signer(bundle: Path, *, key: Path | None = None) -> str | None:
     """Return the kind and the fingerprint of the key that signed a bundle; None where it is not signed.
 
-    Args:
-        bundle: the zip.
-        key: the public key that must have signed it, in one line; None takes any.
+    `key` is the public key that must have signed it, in one line; None takes any.
 
     Raises:
         Unsound: the signature is not one of this bundle, or the key did not sign it.

@@ -30,14 +30,10 @@ SHOWN = 60
 
 @dataclass(frozen=True)
 class Verified:
-    """The content of a sound bundle.
+    """The content of a sound bundle, its record judged.
 
-    Attributes:
-        manifest: what it states.
-        record: judged.
-        sha256: of the zip, to compare with the one its maker published.
-        signer: the key that signed the zip; None where no signature lies beside it.
-        not_derived: the files that were held to their hashes only, each with the reason.
+    `sha256` is that of the zip, to compare with the one its maker published; `signer` the key that signed the zip, None
+    where no signature lies beside it. The files `not_derived` were held to their hashes only, each with the reason.
     """
 
     manifest: Manifest
@@ -50,9 +46,7 @@ class Verified:
 def verify(bundle: Path, *, key: Path | None = None) -> Verified:
     """Read a bundle in memory, run nothing of it, and derive again all that can be derived.
 
-    Args:
-        bundle: the zip; its signature lies beside it.
-        key: the public key that must have signed it.
+    Its signature lies beside the zip; `key` is the public key that must have signed it.
 
     Raises:
         BadInput: no such file, or one too large to be a bundle.

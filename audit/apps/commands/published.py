@@ -39,7 +39,7 @@ def import_claim(  # noqa: PLR0913  # one argument an option
     """Prints what was found, what was chosen and what is missing; returns 0 also where something is."""
     pair = None if select is None else _split(select, "--select", "COLUMN=VALUE, for example Task_ID=15")
     given = Given(row, pair, unit, gpu, tolerance=tolerance, claimed=_ratios(claimed), shape=sizes(shape))
-    imported = importers.read(list(source), given=given, format_=format_)
+    imported = importers.read(source, given=given, format_=format_)
     folder = writer.write(imported, to)
     terminal.say(*importers.lines(imported, folder, source))
     return 0
@@ -69,9 +69,7 @@ def check(  # noqa: PLR0913  # one argument an option
 
     failing, wanted = verdicts(fail_on), form(lang, formats)
     given = Given(tolerance=tolerance, claimed=_ratios(claimed), shape=sizes(shape))
-    record, place = audited(
-        list(source), given, base=out, device=device, seed=seed, form=wanted, progress=progress(json)
-    )
+    record, place = audited(source, given, base=out, device=device, seed=seed, form=wanted, progress=progress(json))
     return ended(record, place, wanted, failing=failing, json=json)
 
 

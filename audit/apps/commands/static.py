@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from json import dumps
 from pathlib import Path
 from typing import Annotated
 
@@ -20,12 +20,18 @@ def review(
     *,
     json: Annotated[bool, Arg("print JSON instead of lines")] = False,
 ) -> int:
-    """Prints a line a hint, or the same as JSON."""
-    found = reviewed(list(files))
+    """Prints a line a hint, or the same as a JSON document of `SCHEMA` 1.
+
+    Raises:
+        BadInput: a file is missing, no file, too large, not UTF-8, of an unknown kind or not valid Python.
+    """
+    found = {path: _of_file(path) for path in files}
     if json:
-        print(as_json(found))
+        listed = [{"file": str(path), "hints": [_fields(each) for each in several]} for path, several in found.items()]
+        print(dumps({"schema": SCHEMA, "files": listed}, indent=1))
     else:
-        terminal.say(*lines(found))
+        for path, several in found.items():
+            terminal.say(*([_line(path, each) for each in several] or [f"{path}: no rule points at a line"]))
     return 0
 
 
@@ -61,30 +67,8 @@ _CUDA = (".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".hpp", ".hxx", ".h")
 _READERS: dict[str, Callable[[str], list[Hint]]] = {**dict.fromkeys(_CUDA, hints.of_cuda), ".py": hints.of_python}
 
 
-def reviewed(paths: Sequence[Path]) -> dict[Path, list[Hint]]:
-    """Return the hints of each file, in the order of lines.
-
-    Raises:
-        BadInput: a file is missing, no file, too large, not UTF-8, of an unknown kind or not valid Python.
-    """
-    return {path: _of_file(path) for path in paths}
-
-
-def lines(found: dict[Path, list[Hint]]) -> list[str]:
-    """Return one line a hint: place, rule, message and the probe that can confirm it; one for a file without hints."""
-    entries = []
-    for path, several in found.items():
-        entries += [_line(path, each) for each in several] or [f"{path}: no rule points at a line"]
-    return entries
-
-
-def as_json(found: dict[Path, list[Hint]]) -> str:
-    """Return the same as a JSON document of `SCHEMA` 1."""
-    files = [{"file": str(path), "hints": [_fields(each) for each in several]} for path, several in found.items()]
-    return json.dumps({"schema": SCHEMA, "files": files}, indent=1)
-
-
 def _line(path: Path, hint: Hint) -> str:
+    """Return place, rule, message and the probe that can confirm it."""
     rule, spot = hint.rule, hint.spot
     return f"{path}:{spot.line}: {rule.standing}: {rule.name}: {spot.message} (probe: {rule.confirm_with})"
 
@@ -101,6 +85,7 @@ def _fields(hint: Hint) -> dict[str, str | int]:
 
 
 def _of_file(path: Path) -> list[Hint]:
+    """Return the hints of a file, in the order of lines."""
     reader = _READERS.get(path.suffix)
     if reader is None and not path.is_dir():
         raise BadInput(f"{path}: neither CUDA C++ nor Python by its name; known endings: {', '.join(_READERS)}")

@@ -27,12 +27,7 @@ PICKS = ("variant", "device", "shape")
 
 
 class Panel:
-    """Four pickers over four figures. Show `box` in a cell.
-
-    Args:
-        records: where the records lie, by the name to pick them under.
-        start: that name of the first one.
-    """
+    """Four pickers over four figures; show `box` in a cell. `records` are files by the name to pick them under."""
 
     def __init__(self, records: Mapping[str, Path], start: str) -> None:
         import ipywidgets as widgets

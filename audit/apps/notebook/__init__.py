@@ -8,25 +8,7 @@ from audit.apps.notebook.results import card, changes, figures, ladder, source
 from audit.apps.notebook.running import run
 
 __all__ = [
-    "BatchForm",
-    "ClaimForm",
-    "CompareForm",
-    "ExploreForm",
-    "KernelForm",
-    "batch",
-    "card",
-    "changes",
-    "compare",
-    "figures",
-    "ladder",
-    "offer_page",
-    "panel",
-    "preflight",
-    "record",
-    "run",
-    "source",
-    "start",
-    "start_kernel",
-    "stills",
-    "summary",
-]
+    "BatchForm", "ClaimForm", "CompareForm", "ExploreForm", "KernelForm", "batch", "card", "changes", "compare",
+    "figures", "ladder", "offer_page", "panel", "preflight", "record", "run", "source", "start", "start_kernel",
+    "stills", "summary",
+]  # fmt: skip

@@ -45,22 +45,18 @@ def batch(form: BatchForm) -> Path:
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
         json.dump({"language": form.language, "network_off": form.network_off}, file)
         file.flush()
-        code = _run(form, out, Path(file.name))
+        code = command.batch(
+            tuple(_place(word) for word in form.collection.split()),
+            out=out,
+            device=form.device,
+            jobs=form.jobs or None,
+            timeout=float(form.limit_s),
+            resume=form.resume,
+            parameters_=Path(file.name),
+        )
     terminal.say(f"exit code {code}: the worst state of any audit, whatever its verdict")
     offer_folder(out, form)
     return out
-
-
-def _run(form: BatchForm, out: Path, parameters: Path) -> int:
-    return command.batch(
-        tuple(_place(word) for word in form.collection.split()),
-        out=out,
-        device=form.device,
-        jobs=form.jobs or None,
-        timeout=float(form.limit_s),
-        resume=form.resume,
-        parameters_=parameters,
-    )
 
 
 def summary(folder: Path) -> Markdown:

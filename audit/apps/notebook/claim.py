@@ -11,9 +11,8 @@ from audit import claims
 from audit.apps import bundle
 from audit.apps.batch import parameters
 from audit.apps.notebook import form as forms
-from audit.apps.notebook.bar import bar
 from audit.apps.notebook.form import OneAuditForm
-from audit.apps.notebook.shown import fetched, uploaded
+from audit.apps.notebook.shown import bar, fetched, uploaded
 from audit.audit import Audit
 from audit.build.devices import beside, choose
 from audit.claims import ClaimFolder, importers
@@ -48,13 +47,9 @@ def start(form: ClaimForm) -> Audit:
 
 
 def opened(form: OneAuditForm, loaded: ClaimFolder, out: Path, **used: str | bool) -> Audit:
-    """The audit of a loaded claim as the form asks, writing to that folder, with what asks for the same again.
+    """The audit of a loaded claim as the form asks; `parameters.yaml` in its folder asks for the same again.
 
-    Args:
-        form: what was asked.
-        loaded: the claim.
-        out: where the record, the report and `parameters.yaml` go.
-        used: fields of the form that mean something else the next time, as they must be then.
+    `used` are fields of the form that mean something else the next time, as they must be then.
     """
     if form.network_off:
         cut_network()

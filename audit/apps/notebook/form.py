@@ -80,11 +80,11 @@ def folder(form: WritingForm, name: str) -> Path:
 
 def injected(cells: Sequence[str]) -> list[str]:
     """The names that papermill set, from the cells a kernel has run: papermill takes unknown ones and only warns."""
-    sources = [cell for cell in cells if cell.startswith(INJECTED)]
-    statements = [statement for cell in sources for statement in ast.parse(cell).body]
     return [
         target.id
-        for statement in statements
+        for cell in cells
+        if cell.startswith(INJECTED)
+        for statement in ast.parse(cell).body
         if isinstance(statement, ast.Assign)
         for target in statement.targets
         if isinstance(target, ast.Name)

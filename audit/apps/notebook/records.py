@@ -75,11 +75,7 @@ class ExploreForm(Form):
 
 
 def record(form: ExploreForm) -> Record:
-    """The record of the form.
-
-    Raises:
-        BadInput: no published record of that name, or no record at that path.
-    """
+    """The record of the form. Raises BadInput: no published record of that name, or no record at that path."""
     return judge.opened(_paths(form)[_start(form)])
 
 

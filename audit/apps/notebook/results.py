@@ -100,9 +100,7 @@ def share(audit: Audit, form: OneAuditForm, zipped: Path) -> Markdown:
         path = audit.out / KNOWN[name].file(form.language)
         length = len(path.read_text(encoding="utf-8"))
         rows.append((path, f"{length:,}", "no limit" if most is None else f"{most:,}", place))
-    linked = (
-        (markdown.Safe(f"[{markdown.escape(path.name)}](<{quote(path.as_posix())}>)"), *more) for path, *more in rows
-    )
+    linked = ((_link(path), *more) for path, *more in rows)
     return table(("Take it with you", "Characters", "At most", "For"), linked, numeric=(1, 2))
 
 

@@ -1,4 +1,4 @@
-"""Outputs of a cell: Markdown, tables, pictures with a text for readers without images, and files to download.
+"""Outputs of a cell: Markdown, tables, pictures with a text for readers without images, files to download, a bar.
 
 Files come in the other way too: those that a person uploads, and one that an address names.
 """
@@ -13,6 +13,7 @@ import urllib.request
 from collections.abc import Iterable
 from contextlib import suppress
 from http.client import HTTPException
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
@@ -20,6 +21,7 @@ from urllib.parse import quote, unquote, urlsplit
 from audit.apps.notebook.form import WritingForm
 from audit.model.errors import BadInput
 from audit.report import markdown, safe_csv, terminal
+from audit.report.progress import Progress
 from audit.report.view import Figure, Table
 
 MOST_ROWS = 20
@@ -40,11 +42,8 @@ def table(
 ) -> Markdown:
     """A table whose cells are shown whole and as they are; a note where it has no rows.
 
-    Args:
-        columns: their headings.
-        rows: the cells, a tuple a row.
-        numeric: places of the columns of numbers.
-        file: a CSV file to write all rows to and to link; with it at most `MOST_ROWS` are shown.
+    `numeric` holds the places of the columns of numbers. All rows are written as CSV to `file`, which is linked; with
+    it at most `MOST_ROWS` are shown.
 
     Raises:
         BadInput: the file cannot be written.
@@ -115,11 +114,7 @@ def offer(file: Path, form: WritingForm) -> None:
 
 
 def offer_folder(folder: Path, form: WritingForm) -> None:
-    """The folder as one zip beside it, offered.
-
-    Raises:
-        BadInput: it cannot be written, or not be copied.
-    """
+    """The folder as one zip beside it, offered. Raises BadInput: it cannot be written, or not be copied."""
     target = Path(f"{folder}.zip")
     try:
         shutil.make_archive(str(folder), "zip", folder)
@@ -131,11 +126,7 @@ def offer_folder(folder: Path, form: WritingForm) -> None:
 
 
 def uploaded(form: WritingForm) -> list[Path]:
-    """Files a person picks in the browser.
-
-    Raises:
-        BadInput: no browser is attached that could be asked.
-    """
+    """Files a person picks in the browser. Raises BadInput: no browser is attached that could be asked."""
     if not form.interactive or "google.colab" not in sys.modules:
         raise BadInput("parameter upload: works in Colab with interactive only; put the files beside and name them")
     from google.colab import files
@@ -166,3 +157,47 @@ def fetched(place: str, folder: Path) -> Path:
     except (OSError, HTTPException, ValueError) as error:
         raise BadInput(f"{place}: cannot be fetched into {folder} ({error}); put the file here, and name it") from error
     return target
+
+
+DONE, NOW = "✓", "▶"
+
+
+class Bar:
+    """Draws a `Progress` in the cell that runs; colours are the notebook's own, light or dark."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+        self._drawn = ""
+
+    def __call__(self, progress: Progress) -> None:
+        """Draw the bar as the first stage begins, and bring that one up to date from then on."""
+        shown: Any = import_module("IPython.display")  # its functions have no types
+        html = drawn(progress)
+        if self._handle is None:
+            self._handle = shown.display(shown.HTML(html), display_id=True)
+        elif html != self._drawn:
+            self._handle.update(shown.HTML(html))
+        self._drawn = html
+
+
+def bar(*, wanted: bool) -> Bar | None:
+    """A bar if it is wanted and this is the kernel of a notebook."""
+    ipython = sys.modules.get("IPython")
+    return Bar() if wanted and ipython is not None and ipython.get_ipython() is not None else None
+
+
+def drawn(progress: Progress) -> str:
+    """Return HTML: every stage with its seconds, the one that runs, how much is done and what may be left."""
+    spent = dict(progress.stages)
+    known = [*progress.planned, *(name for name in (*spent, progress.running) if name not in progress.planned)]
+    stages = " · ".join(_stage(name, spent, progress.running) for name in known if name)
+    left = progress.left()
+    percent = round(100 * progress.share)
+    bar = f'<progress max="100" value="{percent}" aria-label="{left}"></progress> {left}' if left else ""
+    return f"<div>{bar}<br><small>{stages}</small></div>"
+
+
+def _stage(name: str, spent: dict[str, float], running: str) -> str:
+    if name == running:
+        return f"<b>{NOW} {name}</b>"
+    return f"{DONE} {name} {spent[name]:.1f} s" if name in spent else name

@@ -43,11 +43,7 @@ class VerdictText(Frozen):
 
 
 def read(name: str, kind: type[Text], known: Iterable[str]) -> Mapping[str, Text]:
-    """The texts of one file, in the order of `known`.
-
-    Raises:
-        BadInput: a name has no text, or a text no name.
-    """
+    """The texts of one file, in the order of `known`. Raises BadInput: a name has no text, or a text no name."""
     table = tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
     names = list(known)
     if odd := sorted(set(names) ^ set(table)):

@@ -61,11 +61,6 @@ def _sentences(records: Sequence[SelfTest]) -> list[str]:
     return [*seen, *(["", BLIND_HEAD, "", *blind] if blind else [])]
 
 
-def page(folder: Path) -> str:
-    """All of `docs/self_test.md`, from the records of a folder."""
-    return text(published(folder))
-
-
 def text(records: Sequence[SelfTest]) -> str:
     """All of `docs/self_test.md`: the rates, known-bad controls by probe, and every control that is answered wrong."""
     asked = [one for one in records if not _blind(one)]
@@ -86,7 +81,7 @@ def _by_probe(records: Sequence[SelfTest]) -> str:
 def _answered_wrong(records: Sequence[SelfTest]) -> str:
     """One row for each answer of `WRONG`, in the last run over those controls on each device."""
     rows = [
-        (Code(f"{row.folder}/{row.control}"), row.mechanism, record.device.name, row.result)
+        (Code(row.place), row.mechanism, record.device.name, row.result)
         for record in _last(records)
         for row in record.rows
         if row.result in WRONG

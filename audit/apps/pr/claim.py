@@ -42,7 +42,7 @@ def written(sources: Sources, given: Given, out: Path) -> Pair:
     Raises:
         BadInput: a side cannot be read or audited, both are the same, or their functions have two names.
     """
-    head, base = (importers.read(list(files), given=given) for files in (sources.head, sources.base))
+    head, base = (importers.read(files, given=given) for files in (sources.head, sources.base))
     after, before = (_kernel(one, side) for one, side in ((head, "HEAD"), (base, "BASE")))
     if before.data == after.data:
         raise BadInput(f"{sources.named[0]}: the same kernel in BASE and in HEAD; there is nothing to compare")

@@ -69,11 +69,8 @@ RULE_SLOWER = "slower_than_base"
 def sarif(record: Record, versus: Against, *, file: str, lines: bool) -> str:
     """Return the whole document.
 
-    Args:
-        record: judged.
-        versus: HEAD against BASE.
-        file: the kernel, as the repository names it.
-        lines: whether lines of findings are lines of that file; a finding without one stands at line 1.
+    `file` is the kernel as the repository names it, and `lines` says whether lines of findings are lines of it; a
+    finding without one stands at line 1.
     """
     failed = [one for one in evidence.of_claim(record) if one.outcome == "fail"]
     found = [(one.probe, _level(record, one), one.summary, one.line if lines else None) for one in failed]

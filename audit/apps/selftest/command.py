@@ -56,14 +56,14 @@ def self_test(
 def matrix(record: SelfTest) -> str:
     """One line a control, one column a probe or family of rules; then the reasons of results; then the rates."""
     probes = asked(record.rows)
-    width = max((len(_place(row)) for row in record.rows), default=0)
+    width = max((len(row.place) for row in record.rows), default=0)
     lines = [f"{'':{width}}  {number:2} {probe}" for number, probe in enumerate(probes, 1)]
     lines += ["", f"{'':{width}}  " + "".join(f"{number:^4}" for number in range(1, len(probes) + 1))]
     for row in record.rows:
         cells = "".join(_cell(row, column) for column in probes)
-        lines.append(f"{_place(row):{width}}  {cells}  {row.result}")
+        lines.append(f"{row.place:{width}}  {cells}  {row.result}")
     lines += ["", LEGEND, ""]
-    lines += [f"{row.result}: {_place(row)}: {row.reason}" for row in record.rows if row.result not in QUIET]
+    lines += [f"{row.result}: {row.place}: {row.reason}" for row in record.rows if row.result not in QUIET]
     return "\n".join(sanitizer.row(line) for line in (*lines, *summary(record))) + "\n"
 
 
@@ -104,10 +104,6 @@ def _cell(row: Row, column: str) -> str:
     marks = {MARKS[answer.grade or answer.outcome] for answer in answers}
     mark = next((mark for mark in "Cuh!s." if mark in marks), " ")
     return f"[{mark}] " if own else f" {mark}  "
-
-
-def _place(row: Row) -> str:
-    return f"{row.folder}/{row.control}"
 
 
 def _of(part: int, whole: int) -> str:

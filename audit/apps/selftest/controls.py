@@ -48,16 +48,11 @@ def run(  # noqa: PLR0913  # one argument an option of the command
     workers: Workers | None = None,
     progress: Progress,
 ) -> SelfTest:
-    """The controls beyond doubt, and if these come out right all others.
+    """The controls beyond doubt, and if these come out right all others below `root`, or its blind ones alone.
 
-    Args:
-        device: "auto", "cuda" or "emulated".
-        root: the folder that holds the claim folders.
-        blind: ask the blind controls instead of all others.
-        entropy: the seed of all inputs; None draws one.
-        out: the file of the record, which grows folder by folder; one that was cut there goes on.
-        workers: enough processes for the folders at work at once, which are not ended; None starts them.
-        progress: shows the work.
+    `entropy` is the seed of all inputs; None draws one. The record in `out` grows folder by folder, and one that was
+    cut there goes on. `workers` are enough processes for the folders at work at once, and are not ended; None starts
+    them.
 
     Raises:
         BadInput: the device cannot be used here, a folder of controls is broken, or `out` cannot be read or written.
@@ -71,7 +66,7 @@ def run(  # noqa: PLR0913  # one argument an option of the command
         threads = opened.enter_context(ThreadPoolExecutor(at_once))
         each, audits = max(LEAST_VARIANTS, jobs() // at_once), list[Audit]()
         ask = partial(_audited, audits, device=device, entropy=seed, workers=pool, at_once=each, progress=progress)
-        first, checks = _beyond_doubt(certain(root), ask)
+        first, checks = _beyond_doubt(root, ask)
         if earlier and earlier.device != first.device:
             raise BadInput(f"{out}: a self-test of {earlier.device.name} that was cut; choose another file")
         grown.begin(first, checks, known if all(check.passed for check in checks) else [], seed=seed)
@@ -134,7 +129,9 @@ def _cut(out: Path | None, entropy: int | None) -> SelfTest | None:
     return earlier if earlier and earlier.unasked and entropy in (None, *earlier.environment.seeds) else None
 
 
-def _beyond_doubt(folder: ClaimFolder, ask: Callable[[ClaimFolder], Record]) -> tuple[Record, tuple[Check, ...]]:
+def _beyond_doubt(root: Path, ask: Callable[[ClaimFolder], Record]) -> tuple[Record, tuple[Check, ...]]:
+    """Ask about the first claim with nothing but its claimed kernel, which is wrong, and one repair, which is right."""
+    folder = only(claims.load(str(root / CLAIM)), (WRONG, RIGHT))
     first = ask(folder)
     states = {rung.variant: rung.state for rung in judge.ladder(folder.claim, first.findings)}
     checks = (
@@ -190,11 +187,6 @@ def folders(root: Path = claims.KERNELS, *, blind: bool = False) -> list[ClaimFo
     paths = [path.parent for path in sorted(root.rglob("claim.toml")) if (BLIND in path.parts) is blind]
     found = (claims.load(str(path)) for path in paths)
     return [folder for folder in found if _controls(folder)]
-
-
-def certain(root: Path = claims.KERNELS) -> ClaimFolder:
-    """The first claim with nothing but its claimed kernel, which is wrong, and one repair, which is right."""
-    return only(claims.load(str(root / CLAIM)), (WRONG, RIGHT))
 
 
 def only(folder: ClaimFolder, names: tuple[str, ...]) -> ClaimFolder:

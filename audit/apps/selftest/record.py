@@ -48,6 +48,11 @@ class Row(Frozen):
     reason: str = ""
     answers: dict[str, Answer]
 
+    @property
+    def place(self) -> str:
+        """The control with its folder."""
+        return f"{self.folder}/{self.control}"
+
 
 class Check(Frozen):
     """A control beyond doubt: the answer it must get, and the answer it got."""

@@ -49,14 +49,7 @@ class Rates:
 
 
 def row(place: str, folder: ClaimFolder, variant: Variant, *, findings: Iterable[Finding]) -> Row:
-    """One control with its result.
-
-    Args:
-        place: path of its folder below the root of the controls.
-        folder: its folder.
-        variant: the control.
-        findings: all of its folder's audit on one device.
-    """
+    """One control with its result, from the findings of its folder's audit; `place` is the folder below the root."""
     own = [finding for finding in findings if finding.target == variant.name]
     answers = {
         one.probe: Answer(outcome=one.outcome, grade=one.grade, summary="" if one.outcome == "pass" else one.summary)
@@ -138,7 +131,7 @@ def differences(now: SelfTest, before: SelfTest) -> list[str]:
     """
     if now.device.kind != before.device.kind:
         raise BadInput(f"--against: a record of the {before.device.kind} device, this one is {now.device.kind}")
-    ours, theirs = ({f"{row.folder}/{row.control}": row for row in one.rows} for one in (now, before))
+    ours, theirs = ({row.place: row for row in one.rows} for one in (now, before))
     found = [f"{place}: {theirs[place].result} before, not asked now" for place in theirs.keys() - ours.keys()]
     found += [f"{place}: {ours[place].result}, not asked before" for place in ours.keys() - theirs.keys()]
     for place in ours.keys() & theirs.keys():
