@@ -1,5 +1,4 @@
 // What cuemu/torch_check.h declares.
-#define CUEMU_PRINTS
 #include <c10/core/Device.h>
 #include "cuemu/torch_check.h"
 
@@ -7,7 +6,9 @@
 
 namespace cuemu {
 
-CUEMU_ALL_PRINTED(CUEMU_PRINTED)
+#define CUEMU_PRINTS(NAME, TYPE) \
+  void print_##NAME(std::ostream& out, const void* value) { print_part<TYPE>(out, value); }
+CUEMU_ALL_PRINTED(CUEMU_PRINTS)
 
 void print_text(std::ostream& out, const void* text) { out << static_cast<const char*>(text); }
 
