@@ -33,7 +33,7 @@ from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.battery import at_middle, premise
 from audit.probes.block_calls import BLOCKS, WHOLE
 from audit.probes.called import Call, Case, alike
-from audit.probes.compare import Comparison, compare, sentence
+from audit.probes.compare import FAR, Comparison, compare, sentence
 from audit.probes.distributions import OUTSIDE_HALF, SHIFTED
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
@@ -43,7 +43,6 @@ NAME = "claimed_blocks"
 MECHANISMS = ("index arithmetic that overflows", "size dispatch", "wrong numbers", "law of large numbers")
 FILL = "zero"
 """Of shared memory and absent lanes in the third call; the others have a pattern of NaN, or zero, there."""
-FAR = 10
 
 
 class Other(NamedTuple):

@@ -18,6 +18,8 @@ Array = npt.NDArray[np.float64]
 Values = npt.NDArray[Any]
 Scale = float | tuple[float, ...]
 """The size of a result; of several outputs one number each."""
+FAR = 10
+"""A result so many times farther off than it may be was not rounded but computed otherwise."""
 CHUNK = 1 << 18
 """Elements compared at once: what fits into a core's cache, in steps long enough for many threads to take turns."""
 

@@ -15,6 +15,7 @@ from audit.model.errors import Unsupported
 from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.battery import Asked, at_middle
 from audit.probes.called import SessionBroken, value_calls
+from audit.probes.compare import FAR
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 from audit.probes.variations import DISCRIMINATING, WHOLE_NUMBER, Variation, Varied, wanted
@@ -34,8 +35,8 @@ MECHANISMS = (
 ALWAYS_ALIKE = ("table", WHOLE_NUMBER)
 """Kinds of inputs that a kernel may know without reading them: a table that is the same in every draw of the task, of
 cosines or a mask for instance, and a number that says how much work there is."""
-FIXED, FAR = ("constant", "table"), 10
-"""Kinds of tensors that every draw gives alike; so many times what a result may be off cannot be rounding."""
+FIXED = ("constant", "table")
+"""Kinds of tensors that every draw gives alike."""
 NOT_TESTED = "no other value that was tried moves the right result"
 LEAST_SHARE = 0.01
 """Fewer elements than this share keep their bits by chance where a result has been rounded to few of them."""

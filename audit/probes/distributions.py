@@ -18,7 +18,7 @@ import math
 from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.battery import Asked, at_largest, at_middle, premise, too_large
 from audit.probes.called import Call, Case
-from audit.probes.compare import Comparison, Scale, sentence
+from audit.probes.compare import FAR, Comparison, Scale, sentence
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 from audit.probes.variations import DISCRIMINATING, GRADED, ROUNDING, of_case
@@ -40,8 +40,6 @@ SHIFTED = ("offset", "far_offset")
 """Distributions in which numbers cancel: the usual one-pass variance loses there what the reference keeps."""
 SCALED = ("thousandfold", "thousandth")
 """Middle ranges, where a kernel may overflow that is sound for ordinary numbers."""
-FAR = 10
-"""A result so many times farther off than it may be was not rounded but computed otherwise."""
 
 
 def observe(target: Target) -> Seen:

@@ -2,15 +2,15 @@
 
 A result kept from an earlier call, by address, by shape or by a sample or a sum of the contents, rounded or not, is
 wrong for one of these. Values are changed past torch's version counters, and each change comes right behind the values
-it was made from. A result that is wrong alone too, at values outside the range that the task draws its inputs from, is
-a hint.
+it was made from. A result that is wrong alone too is a hint at values outside the range that the task draws its inputs
+from, and within ten times the tolerance, which rounding can explain, as where one large number meets many small ones.
 """
 
 from __future__ import annotations
 
 from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.battery import AGAIN, FREED, WHOLE, Asked, at_largest, at_middle, premise
-from audit.probes.compare import sentence
+from audit.probes.compare import FAR, sentence
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 from audit.probes.variations import of_case
@@ -72,24 +72,45 @@ def conclude(seen: Seen) -> Answer:
         return passed(f"right in {len(seen['shapes'])} later calls with other values")
     text = f"{label(worst['shape'])}: {worst['change']}: {sentence(worst)}"
     text += "; bit for bit the result of the first call" if worst.get("replayed") else ""
-    text += "; the same inputs come out right in a fresh process" if worst["right_alone"] else "; alone too"
-    if worst.get("outside") and not worst["right_alone"] and not worst.get("replayed"):
-        return failed(f"{text}; the task's own inputs keep to a range that this leaves", "hint")
+    if worst["right_alone"]:
+        return failed(f"{text}; the same inputs come out right in a fresh process", beside(seen["undefined"]))
+    text += "; alone too"
+    if (why := _explained(worst)) is not None:
+        return failed(f"{text}; {why}", "hint")
     return failed(text, beside(seen["undefined"]))
+
+
+def _explained(wrong: Seen) -> str | None:
+    """What explains a result that is wrong alone too, in a kernel that is sound for the task's own inputs."""
+    if wrong.get("replayed"):
+        return None
+    if wrong.get("outside"):
+        return "the task's own inputs keep to a range that this leaves"
+    return (
+        None if wrong.get("far", True) else f"all within {FAR} times what they may be off, which rounding can explain"
+    )
 
 
 def _worst(found: list[Seen]) -> Seen | None:
     wrong = [one for one in found if not one["right"]]
-    return min(wrong, key=lambda one: (not one.get("right_alone"), "outside" in one), default=None)
+    return min(wrong, key=lambda one: (not one.get("right_alone"), _explained(one) is not None), default=None)
 
 
 def _described(target: Target, first: Asked, later: Asked) -> Seen:
-    """What a later call returned; `replayed`, of a wrong one, where it has the bits of the first result."""
+    """What a later call returned.
+
+    Of a wrong one, `replayed` tells that it has the bits of the first result, and `far` that it is farther off than
+    rounding explains.
+    """
     compared = later.compared(target)
     values = {"shape": dict(later.case.shape), "change": _words(later), **compared.evidence()}
     variation = of_case(target, later.case)
     values |= {"outside": True} if variation and variation.outside else {}
-    same = not compared.right and later.case.inputs != first.case.inputs and first.call.same_bits(later.call)
+    if compared.right:
+        return values
+    wide = target.tolerance.model_copy(update={"relative": FAR * target.relative(later.case)})
+    values["far"] = not target.compared_within(wide, later.call, later.case).right
+    same = later.case.inputs != first.case.inputs and first.call.same_bits(later.call)
     return {**values, **({"replayed": True} if same else {})}
 
 

@@ -231,12 +231,15 @@ def _plant(reference: Function) -> Function:
 
 
 def _spoiled(result: object) -> object:
-    """The same memory with random values in a few elements of each output. Raises where one is no dense tensor."""
+    """The same memory with random values in a few elements of each output, and the same again in other blocks of its
+    size: any of them may be handed out next. Raises where an output is no dense tensor."""
     for each in outputs_of(result):
         data = each.view(-1).view(torch.uint8).view(-1, each.element_size())
         generator = torch.Generator(each.device).manual_seed(2)
         few = torch.randperm(len(data), device=each.device, generator=generator)[: 1 + len(data) // SPOILED]
         data[few] = _random_bytes((len(few), each.element_size()), each, generator)
+    copies = [each.clone() for each in outputs_of(result) for _ in range(2 * PLANTED_BLOCKS)]
+    del copies
     return result
 
 

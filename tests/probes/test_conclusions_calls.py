@@ -146,6 +146,11 @@ CASES: list[tuple[Probe, Seen, Expected]] = [
     (fresh_values, {"shapes": [{**LATER, "right_alone": False, "outside": True}], "undefined": None},
      bad(f"N=4: whole numbers at the same addresses: {TOLD}; alone too; the task's own inputs keep to a range that "
          "this leaves", "hint", shape=None)),
+    (fresh_values, {"shapes": [{**LATER, "right_alone": False, "far": False}], "undefined": None},
+     bad(f"N=4: whole numbers at the same addresses: {TOLD}; alone too; all within 10 times what they may be off, "
+         "which rounding can explain", "hint", shape=None)),
+    (fresh_values, {"shapes": [{**LATER, "right_alone": False, "far": True}], "undefined": None},
+     bad(f"N=4: whole numbers at the same addresses: {TOLD}; alone too", shape=None)),
     (fresh_values, {"shapes": [{**LATER, "right_alone": True, "outside": True}], "undefined": None},
      bad(f"N=4: whole numbers at the same addresses: {TOLD}; the same inputs come out right in a fresh process",
          shape=None)),

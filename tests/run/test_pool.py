@@ -116,12 +116,12 @@ def test_a_shared_process_serves_until_it_breaks_and_then_another_does(workers: 
 
 
 def test_a_kept_process_that_ended_by_itself_is_told_not_fatal(workers: Workers, tmp_path: Path) -> None:
-    leaves = "import threading; threading.Timer(0.2, os._exit, (4,)).start(); " + FINE
+    leaves = "import threading; threading.Timer(1.5, os._exit, (4,)).start(); " + FINE
     (tmp_path / "reference.py").write_text(REFERENCE.format(cost=leaves))
     with workers.shared(tmp_path, reads=[tmp_path]) as process:
         request = request_for(tmp_path, folder=process.results)
         assert process.call(request, limit_s=20.0).finished
-        time.sleep(0.5)
+        time.sleep(2.0)
         assert process.call(request, limit_s=20.0).ending == "ended"
     assert ask(workers, tmp_path, FINE).finished
 
