@@ -186,7 +186,7 @@ def test_commands(audited: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     path = tmp_path / "e.zip"
     assert cli.main(["bundle", str(audited), "--out", str(path)]) == 0
     digest = capsys.readouterr().out.split()[-1]
-    assert cli.main(["verify", str(path), "--sha256", digest]) == 0
+    assert cli.main(["verify", str(path), "--sha256", digest.upper()]) == 0
     assert "triangular_mm: wrong, derived again from" in capsys.readouterr().out
     assert cli.main(["verify", str(path), "--sha256", "0" * 64]) == 1
     path.write_bytes(path.read_bytes()[:-1])

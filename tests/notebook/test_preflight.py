@@ -64,6 +64,7 @@ def test_a_gpu_the_claim_does_not_name() -> None:
 def test_what_nvidia_smi_says() -> None:
     assert _gpu("Tesla T4, 580.82.07, 7.5, 585, 5000, 1590\n") == T4
     assert _gpu(None) is None
+    assert _gpu("Tesla T4, 580.82.07, [N/A], 585, 5000, 1590\n") is None
 
 
 def test_the_card_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

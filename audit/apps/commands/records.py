@@ -100,7 +100,7 @@ def verify(
     """Returns 0 for a sound bundle and 1 for any other, with one sentence."""
     try:
         found = bundles.verify(bundle, key=key)
-        if sha256 not in (None, found.sha256):
+        if sha256 is not None and sha256.lower() != found.sha256:
             raise bundles.Unsound(f"the zip has SHA-256 {found.sha256}, not the one asked for")
     except bundles.Unsound as error:
         terminal.warn(f"{bundle}: not sound: {error}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,7 +152,8 @@ def _gpu(answer: str | None) -> Gpu | None:
     fields = [field.strip() for field in answer.splitlines()[0].split(",")]
     name, driver, capability, sm, memory, most = fields
     clocks = f"SM {sm} of {most} MHz, memory {memory} MHz"
-    return Gpu(name, driver, round(float(capability) * 10), clocks)
+    known = re.fullmatch(r"(\d+)\.(\d)", capability)
+    return Gpu(name, driver, int(known[1] + known[2]), clocks) if known else None
 
 
 def _ninja() -> bool:
