@@ -10,13 +10,13 @@ from types import ModuleType
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from audit.build.settings import DeviceSettings
 from audit.model import Harness
 from audit.run.device import open_device
 from audit.run.harness import placed, returning
 from audit.run.oracle import baselines_of, load_reference
-from audit.run.ties import Called
 from audit.sandbox import namespaces, surroundings
 
 _cuda = torch.Tensor.cuda
@@ -126,10 +126,20 @@ def _cudnn_benchmark(function: Callable[..., Any], sets: list[Inputs]) -> Indexe
     return run
 
 
+class _Convolutions(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Notes whether an operation that ran under it was a convolution."""
+
+    seen = False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.seen = self.seen or "convolution" in str(func)
+        return func(*args, **(kwargs or {}))
+
+
 def _convolves(function: Callable[..., Any], inputs: Inputs) -> bool:
-    with Called() as called:
+    with _Convolutions() as watched:  # type: ignore[no-untyped-call]
         function(*inputs)
-    return any("convolution" in name for name in called.names)
+    return bool(watched.seen)
 
 
 @contextmanager

@@ -57,7 +57,7 @@ class Problem:
         self._device, self._host = device, host
         self._held: list[_Held] = [(values, {})]
         self._asked: _Held | None = None
-        self._called = ties.Called()
+        self._tie_breaks = ties.TieBreaks()
 
     def arguments(self, flat: list[Any]) -> list[Any]:
         """Arguments in the containers of the case's own, around those leaves."""
@@ -182,12 +182,11 @@ class Problem:
     def _moves(
         self, oracle: Callable[[list[Any]], torch.Tensor], values: list[Any], want: torch.Tensor, salt: int
     ) -> ties.Moves:
-        breaks_ties = any(map(ties.BREAKS_TIES.match, self._called.names))
-        return ties.Moves(oracle, values, want, self._seed + salt, breaks_ties)
+        return ties.Moves(oracle, values, want, self._seed + salt, self._tie_breaks.seen)
 
     def _right(self, values: list[Any]) -> Outputs:
         def compute(there: list[Any]) -> Outputs:
-            with self._called:
+            with self._tie_breaks:
                 return _outputs(self.reference.oracle(*there), torch.float64)
 
         return self._once(values, "oracle", compute)

@@ -3,7 +3,7 @@
 Every real input is moved in float64 by less than any gap between different numbers of its own type, once up and once
 down: what was different keeps its order, what was equal comes in one order and then in the other. A result that is
 another one then is a matter of how ties are broken, or lies on a step. Zeros move as far as the largest number does
-where the reference calls an operator that breaks ties: through an `exp`, less would be lost.
+where the reference calls a function that breaks ties: through an `exp`, less would be lost.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.overrides import TorchFunctionMode  # a TorchDispatchMode imports a second of torch first
 
 from audit.run import correctness
 from audit.run.containers import leaves, rebuilt
@@ -26,10 +26,9 @@ SHARE, LEAST = 2.0**-36, 2.0**-160
 ROUNDED_BY = 2.0**-19
 """16 epsilons of float32: inputs moved by that move a result as the roundings of a long sum do."""
 BREAKS_TIES = re.compile(
-    r"(?:topk|sort|argsort|argmax|argmin|kthvalue|median|nanmedian|mode|cummax|cummin|searchsorted|bucketize"
-    r"|\w*max_pool\w*)\.|(?:max|min)\.dim"
+    r"topk|sort|argsort|argmax|argmin|kthvalue|median|nanmedian|mode|cummax|cummin|searchsorted|bucketize|\w*max_pool\w*"
 )
-"""Operators of torch whose result hangs on which of two equal numbers comes first."""
+"""Functions of torch whose result hangs on which of two equal numbers comes first, beside `max` and `min` of rows."""
 MOST_TIED = 0.01
 """A larger share of elements that hang on ties are ties that the task's own inputs are meant to have: they count."""
 REFUSED = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
@@ -41,23 +40,25 @@ class Tied(ValueError):
     """More elements of a right result of integers hang on ties than MOST_TIED, at inputs that the audit made."""
 
 
-class Called(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Notes which operators of torch run under it, as `topk.default`."""
+class TieBreaks(TorchFunctionMode):
+    """Notes in `seen` whether a function of torch that breaks ties ran under it."""
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.names: set[str] = set()
+        super().__init__()
+        self.seen = False
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.names.add(str(func).removeprefix("aten."))
-        return func(*args, **(kwargs or {}))
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name, kwargs = getattr(func, "__name__", ""), kwargs or {}
+        of_rows = name in ("max", "min") and (len(args) > 1 or "dim" in kwargs)
+        self.seen = self.seen or of_rows or BREAKS_TIES.fullmatch(name) is not None
+        return func(*args, **kwargs)
 
 
 @dataclass(frozen=True)
 class Moves:
     """Arguments with a right result, float64, and the moves of those arguments that the seed gives.
 
-    `breaks_ties`: the oracle calls one that BREAKS_TIES names.
+    `breaks_ties`: the oracle calls a function that does.
     """
 
     oracle: Oracle
