@@ -14,10 +14,10 @@ import torch
 from audit.run import correctness, ties
 from audit.run.arguments import as_bytes
 from audit.run.containers import leaves, rebuilt
+from audit.run.formats import FORMATS, each_real
 from audit.run.harness import placed
 from audit.run.outputs import outputs_of, own
 from audit.run.results import Writer
-from audit.run.transforms import is_real
 
 FEW, DRAWS, FIRST_DRAW = 16, 3, 8
 """A result of so few elements has no size of its own to rely on: a sum may come out near zero. Its size is that of
@@ -151,7 +151,7 @@ class Problem:
         """Effective bits of the reference, and of the oracle on inputs rounded to each lower format."""
         found = {"fp32": correctness.effective_bits(self.got.double(), self.want)}
         for name, rounded in FORMATS.items():
-            low = self.oracle(_each_real(self.values, rounded))
+            low = self.oracle(each_real(self.values, rounded))
             found[name] = correctness.effective_bits(low.to(getattr(torch, self.dtype)).double(), self.want)
         return found
 
@@ -161,7 +161,7 @@ class Problem:
         oracle, want, own = self._beside(values)
         found = {"fp32": correctness.needed(own, want)}
         for name, rounded in FORMATS.items():
-            found[name] = correctness.needed(oracle(_each_real(values, rounded)), want)
+            found[name] = correctness.needed(oracle(each_real(values, rounded)), want)
         found[TIES] = self._moves(oracle, values, want, 7).needed()
         found[ROUNDING] = self._moves(oracle, values, want, 8).needed(ties.ROUNDED_BY)
         return found
@@ -278,37 +278,3 @@ def _rms(values: torch.Tensor) -> float:
 
 def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
-
-
-def _each_real(values: list[Any], change: Callable[[torch.Tensor], torch.Tensor]) -> list[Any]:
-    made: list[Any] = rebuilt(values, [change(x) if is_real(x) else x for x in leaves(values)])
-    return made
-
-
-TF32_DROPPED = 13
-"""Bits of a float32's mantissa that TF32 has no room for: 23 - 10."""
-
-
-def tf32(x: torch.Tensor) -> torch.Tensor:
-    """A float32 tensor rounded to TF32, to the nearest, ties to even."""
-    if x.dtype != torch.float32:
-        return x.to(x.dtype)
-    bits = x.contiguous().view(torch.int32)
-    half = (1 << (TF32_DROPPED - 1)) - 1
-    rounded = bits + half + ((bits >> TF32_DROPPED) & 1)
-    return torch.where(x.isfinite(), (rounded & -(1 << TF32_DROPPED)).view(torch.float32), x)
-
-
-def split_fp16(x: torch.Tensor) -> torch.Tensor:
-    """A tensor as the sum of its fp16 rounding and of the fp16 rounding of the rest."""
-    first = x.to(torch.float16).to(x.dtype)
-    return first + (x - first).to(torch.float16).to(x.dtype)
-
-
-FORMATS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
-    "split_fp16": split_fp16,
-    "tf32": tf32,
-    "fp16": lambda x: x.to(torch.float16).to(x.dtype),
-    "bf16": lambda x: x.to(torch.bfloat16).to(x.dtype),
-}
-"""Formats that inputs may be rounded to, from more range or precision to less; the result keeps the inputs' dtype."""

@@ -79,7 +79,9 @@ class Moves:
         tied = [] if own else list(self._both_ways(SHARE, whole=True))
         tied = tied or list(self._both_ways(SHARE))
         most = max(map(self._changed, tied), default=0.0)
-        if most > MOST_TIED and not own:
+        if most > MOST_TIED:
+            if own:
+                return []
             raise Tied(f"{most:.1%} of the right result hang on ties")
         found = [*tied, *self._both_ways(ROUNDED_BY)]
         return [one for one in found if 0.0 < self._changed(one) <= MOST_TIED]

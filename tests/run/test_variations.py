@@ -16,8 +16,8 @@ from audit import claims
 from audit.run import process_state
 from audit.run.arguments import LAYOUTS, Arguments, differing
 from audit.run.correctness import effective_bits
+from audit.run.formats import FORMATS, tf32
 from audit.run.oracle import KINDS, load_reference
-from audit.run.problem import FORMATS, tf32
 from audit.run.requests import Variations, Vary
 from audit.run.results import Results
 from audit.run.transforms import DISTRIBUTIONS, at_an_end, leaves_range, one_moved, redistributed, with_value

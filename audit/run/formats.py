@@ -1,0 +1,45 @@
+"""Runs in a child: lower number formats that inputs may be rounded to; the result keeps the inputs' dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from audit.run.containers import leaves, rebuilt
+from audit.run.transforms import is_real
+
+TF32_DROPPED = 13
+"""Bits of a float32's mantissa that TF32 has no room for: 23 - 10."""
+
+
+def tf32(x: torch.Tensor) -> torch.Tensor:
+    """A float32 tensor rounded to TF32, to the nearest, ties to even."""
+    if x.dtype != torch.float32:
+        return x.to(x.dtype)
+    bits = x.contiguous().view(torch.int32)
+    half = (1 << (TF32_DROPPED - 1)) - 1
+    rounded = bits + half + ((bits >> TF32_DROPPED) & 1)
+    return torch.where(x.isfinite(), (rounded & -(1 << TF32_DROPPED)).view(torch.float32), x)
+
+
+def split_fp16(x: torch.Tensor) -> torch.Tensor:
+    """A tensor as the sum of its fp16 rounding and of the fp16 rounding of the rest."""
+    first = x.to(torch.float16).to(x.dtype)
+    return first + (x - first).to(torch.float16).to(x.dtype)
+
+
+FORMATS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "split_fp16": split_fp16,
+    "tf32": tf32,
+    "fp16": lambda x: x.to(torch.float16).to(x.dtype),
+    "bf16": lambda x: x.to(torch.bfloat16).to(x.dtype),
+}
+"""Formats that inputs may be rounded to, from more range or precision to less; the result keeps the inputs' dtype."""
+
+
+def each_real(values: list[Any], change: Callable[[torch.Tensor], torch.Tensor]) -> list[Any]:
+    """Arguments with every tensor of numbers with fractions changed, in the same containers."""
+    made: list[Any] = rebuilt(values, [change(x) if is_real(x) else x for x in leaves(values)])
+    return made
