@@ -60,7 +60,7 @@ def conclude(seen: Seen) -> Answer:
 
 
 def _second(target: Target, many: dict[str, Asked]) -> list[Asked]:
-    """The second result at the end, if it was right when it was returned."""
+    """Another early result at the end, if it was right when it was returned."""
     if SECOND not in many:
         return []
     held = many[SECOND]

@@ -23,8 +23,8 @@ from audit.probes.variations import DISCRIMINATING, GRADED, ROUNDING, TIES, WHOL
 
 AGAIN, REPEAT, AFTER = "first_again", "repeat", "after_repeat"
 HELD, HELD_ON, SECOND = "held", "held_on", "second_held"
-"""The first result as later calls left it, in the middle and at the end, and the second one at the end: of values that
-no later call has, so whatever is written over it is another result."""
+"""The first result as later calls left it, in the middle and at the end, and another early one at the end: of values
+that no later call has, so whatever is written over it is another result."""
 FREED, WHOLE = "_in_freed_memory", "whole_numbers"
 SAME_BUFFERS = ("moved", "other", "inputs")
 """Groups whose variations are written into the buffers of the first call, each right behind its values."""
@@ -141,15 +141,17 @@ def _middle(target: Target, planned: _Planned) -> None:
     planned.add_in_turn(REPEAT, taking_turns, draw)
     planned.add((f"{AFTER}_{place}", one, {"into": varied.case}, "") for place, one in enumerate(taking_turns))
     planned.add([(HELD_ON, varied.case, {"run": "held", "of": "first"}, "")])
-    planned.add((SECOND, case, {"run": "held", "of": name}, "") for name, case, *_ in rewritten[:1])
+    planned.add((SECOND, case, {"run": "held", "of": name}, "") for name, case, how, _ in rewritten if "hold" in how)
 
 
 def _rewritten(varied: Varied, draw: random.Random) -> Iterator[Planned]:
     same = [one for group in SAME_BUFFERS for one in varied.of(group) if one.kind != WHOLE_NUMBER]
-    for place, one in enumerate(draw.sample(same, len(same))):
+    drawn = draw.sample(same, len(same))
+    once = next((one for one in drawn if one.group != "other"), None)
+    for place, one in enumerate(drawn):
         if place:
             yield f"{AGAIN}_{place}", varied.case, {}, "again"
-        yield one.name, one.case, {"into": varied.case, **({} if place else {"hold": True})}, one.group
+        yield one.name, one.case, {"into": varied.case, **({"hold": True} if one is once else {})}, one.group
 
 
 def _elsewhere(varied: Varied) -> Iterator[Planned]:

@@ -20,6 +20,8 @@ Scale = float | tuple[float, ...]
 """The size of a result; of several outputs one number each."""
 FAR = 10
 """A result so many times farther off than it may be was not rounded but computed otherwise."""
+ROUNDED = f"all within {FAR} times what they may be off, which rounding can explain"
+"""Of a wrong result that is nearer."""
 CHUNK = 1 << 18
 """Elements compared at once: what fits into a core's cache, in steps long enough for many threads to take turns."""
 

@@ -18,7 +18,7 @@ import math
 from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.battery import Asked, at_largest, at_middle, premise, too_large
 from audit.probes.called import Call, Case
-from audit.probes.compare import FAR, Comparison, Scale, sentence
+from audit.probes.compare import FAR, ROUNDED, Comparison, Scale, sentence
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 from audit.probes.variations import DISCRIMINATING, GRADED, ROUNDING, of_case
@@ -73,7 +73,7 @@ def conclude(seen: Seen) -> Answer:
         return passed(f"{label(seen['shape'])}: right for {len(seen['distributions'])} other distributions{told_apart}")
     shape = (seen | worst)["shape"]
     text = f"{label(shape)}: {worst['distribution'].replace('_', ' ')} inputs: {sentence(worst)}"
-    text += "" if worst["far"] else f"; all within {FAR} times what they may be off, which rounding can explain"
+    text += "" if worst["far"] else f"; {ROUNDED}"
     return failed(text, "hint" if _hinted(worst) else beside(seen["undefined"]), shape=shape)
 
 

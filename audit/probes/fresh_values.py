@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.battery import AGAIN, FREED, WHOLE, Asked, at_largest, at_middle, premise
-from audit.probes.compare import FAR, sentence
+from audit.probes.compare import FAR, ROUNDED, sentence
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 from audit.probes.variations import of_case
@@ -86,9 +86,7 @@ def _explained(wrong: Seen) -> str | None:
         return None
     if wrong.get("outside"):
         return "the task's own inputs keep to a range that this leaves"
-    return (
-        None if wrong.get("far", True) else f"all within {FAR} times what they may be off, which rounding can explain"
-    )
+    return None if wrong.get("far", True) else ROUNDED
 
 
 def _worst(found: list[Seen]) -> Seen | None:
