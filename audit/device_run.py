@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from copy import copy
@@ -15,7 +16,7 @@ from audit.build import second_compiler
 from audit.build.device import AuditDevice, BuiltVariant
 from audit.build.notes import failed_note
 from audit.claims import ClaimFolder
-from audit.claims.shapes.counting import MOST_WORK, first_that_fits, scope_of
+from audit.claims.shapes.counting import INTERPRETED, MOST_WORK, first_that_fits, scope_of
 from audit.claims.shapes.numbers import named
 from audit.model import BuildNote, Finding, Shape, Variant
 from audit.model.errors import AuditError, BadInput, CompileError, Unsupported
@@ -26,6 +27,8 @@ from audit.probes.runner import against_reference, ask_all, seen_again, unconfir
 from audit.probes.target import Target
 from audit.run import requests
 from audit.run.pool import SharedProcess, Workers
+
+_TRITON = re.compile(r"^[ \t]*(?:import|from)[ \t]+triton\b", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -154,7 +157,14 @@ class DeviceRun:
         if not reply.finished:
             raise BadInput(f"{self._folder.path.name}/reference.py: {reply.ending}: {reply.detail}")
         scopes = [scope_of(shape, self._folder.claim.shapes, self._numbers) for shape in shapes]
-        return (shapes[first_that_fits(scopes, [event["work"] for event in reversed(reply.events)])],)
+        work = [event["work"] for event in reversed(reply.events)]
+        return (shapes[first_that_fits(scopes, work, slower=INTERPRETED if self._interpreted else 1)],)
+
+    @property
+    def _interpreted(self) -> bool:
+        """Whether Triton's interpreter runs the claimed kernel."""
+        claimed = [self._folder.source_of(one) for one in self._folder.claim.variant if one.role == "claimed"]
+        return any(_TRITON.search(file.read_text(encoding="utf-8")) for file in claimed)
 
     @cached_property
     def _numbers(self) -> frozenset[int]:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from audit.probes import claimed_shape
-from audit.probes.called import Call, Case, alike
+from audit.probes.called import Call, Case, Mode, alike
 from audit.probes.target import Target
 
 BLOCKS, FEWER, WHOLE = 24, 4, -1
@@ -32,7 +32,7 @@ def _with_each_memory(target: Target, case: Case, blocks: int) -> list[tuple[dic
     """A call of so many blocks a pattern of fresh memory, until one is stopped."""
     entries: list[tuple[dict[str, Any], Call]] = []
     for memory in target.built.poisons:
-        entries.append(claimed_shape.parts(target, case, blocks=blocks, memory=memory))
+        entries.append(claimed_shape.parts(target, case, Mode(memory), blocks=blocks))
         if _stopped(entries[-1][0]):
             break
     return entries

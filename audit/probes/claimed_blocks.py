@@ -2,11 +2,12 @@
 
 The corners of the grid and drawn blocks run on inputs of the claimed shape, twice, over two patterns of fresh memory;
 elements that they did not write, or whose bits depend on fresh memory, are left out. A third call finds shared memory,
-and lanes that take no part, with other values in them: a result that follows these is undefined. A result of another
-shape is wrong there, unless the host code reads values back, which blocks left out may have made. Where blocks add into
-memory together, or later launches read their results, every block is run, if there is time for that, and so it is where
-all take a few seconds: an element that none of them writes is wrong then. Blocks that add into memory together run in
-another order too: what is wrong in that alone is undefined. The draw of the blocks is unknown before the audit.
+and lanes that take no part, with other values in them: a result that follows these is undefined. A fourth has every
+access of a few blocks checked, for what no other block has to do with. A result of another shape is wrong there, unless
+the host code reads values back, which blocks left out may have made. Where blocks add into memory together, or later
+launches read their results, every block is run, if there is time for that, and so it is where all take a few seconds:
+an element that none of them writes is wrong then. Blocks that add into memory together run in another order too: what
+is wrong in that alone is undefined. The draw of the blocks is unknown before the audit.
 
 Other inputs are asked in one call each. Where a result is a sum of thousands of numbers they are graded: no half of
 those can stand for the whole. Fixed inputs, tensors of one number that the task always gives alike, are redrawn.
@@ -19,8 +20,10 @@ tolerance in every order.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -31,12 +34,13 @@ from audit.model.errors import AuditError, Unsupported
 from audit.probes import block_calls, claimed_launches, claimed_shape
 from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.battery import at_middle, premise
-from audit.probes.block_calls import BLOCKS, WHOLE
-from audit.probes.called import Call, Case, alike
+from audit.probes.block_calls import BLOCKS, FEWER, WHOLE
+from audit.probes.called import Call, Case, Mode, alike
 from audit.probes.compare import FAR, Comparison, compare, sentence
 from audit.probes.distributions import OUTSIDE_HALF, SHIFTED
 from audit.probes.target import Target
-from audit.probes.undefined import undefined_beside
+from audit.probes.undefined import checking, undefined_beside, within_a_block
+from audit.probes.undefined import sentence as behaviour
 from audit.probes.variations import DISCRIMINATING, GRADED
 
 NAME = "claimed_blocks"
@@ -57,6 +61,7 @@ OTHER_INPUTS = {"graded": Other("for", "graded inputs", 1.0), "redrawn": Other("
 """See `oracle.OTHERS`."""
 STRIDED = "strided"
 """A distribution that is asked about at the claimed shape where every block is run."""
+MOST_DISTRIBUTIONS = 4
 _LEFT_UNWRITTEN = re.compile(r"__shared__|shfl")
 ASKED_OF = ("claimed", "known_bad", "known_good")
 """Roles: ablations and repairs are ours, and their shapes are chosen for them."""
@@ -80,37 +85,58 @@ def observe(target: Target) -> Seen:
     seen = _asked(target, cases[claimed_shape.OWN])
     if not seen.get("right"):
         return seen
-    blocks = WHOLE if seen["blocks"] == seen["blocks_run"] else BLOCKS
+    if (access := _undefined_access(target, cases[claimed_shape.OWN])) is not None:
+        return seen | {"access": access}
+    return seen | _wrong_at_others(target, cases, blocks=WHOLE if seen["blocks"] == seen["blocks_run"] else BLOCKS)
+
+
+def _wrong_at_others(target: Target, cases: Mapping[str, Case], *, blocks: int) -> Seen:
+    """What came out wrong with other inputs; else which were right."""
+    seen: Seen = {}
     for name, other in OTHER_INPUTS.items():
         with suppress(AuditError, KeyError):
             again = _with_other_inputs(target, cases[name], blocks=blocks, times=other.times)
             if not again["right"]:
                 return again | {name: True}
             seen |= {f"{name}_too": True}
-    if drawn := _wrong_at_middle(target) or (STRIDED if blocks == WHOLE else None):
+    for drawn in _wrong_at_middle(target) or ([STRIDED] if blocks == WHOLE else []):
         with suppress(AuditError, KeyError):
             case = claimed_shape.cases_of(target, distribution=drawn)[drawn]
             again = _with_other_inputs(target, case, blocks=blocks, times=FAR)
-            return seen if again["right"] else again | {"distribution": drawn}
+            if not again["right"]:
+                return again | {"distribution": drawn}
     return seen
+
+
+def _undefined_access(target: Target, case: Case) -> Seen | None:
+    """What a call of FEWER blocks does that is undefined, every access checked; None where nothing was seen."""
+    if not target.built.checks_accesses:
+        return None
+    with suppress(AuditError):
+        event, _ = claimed_shape.parts(target, case, checking(target), blocks=FEWER)
+        found = within_a_block(target, event["reports"])
+        if found is not None and block_calls.why_not(event, case) is None:
+            return found.evidence()
+    return None
 
 
 def _with_other_inputs(target: Target, case: Case, *, blocks: int, times: float) -> Seen:
     """What one call with other inputs wrote, beside what is right, by so many times the tolerance."""
     memory, pattern = next(iter(target.built.poisons.items()))
-    event, call = claimed_shape.parts(target, case, blocks=blocks, memory=memory)
+    event, call = claimed_shape.parts(target, case, Mode(memory), blocks=blocks)
     if (why := block_calls.why_not(event, case)) is not None:
         raise Unsupported(why)
     kept = np.asarray(~call.holding(pattern)).reshape(case.expected.shape)
     return _compared_part(target, case, event, call, kept, times=times)
 
 
-def _wrong_at_middle(target: Target) -> str | None:
-    """The distribution at which a call came out wrong at a shape that does not count."""
+def _wrong_at_middle(target: Target) -> list[str]:
+    """At most MOST_DISTRIBUTIONS at which a call came out wrong at a shape that does not count."""
     asked = [] if any(case.counts for case in target.cases) else at_middle(target).values()
     left_out = (DISCRIMINATING, GRADED, *OUTSIDE_HALF, *SHIFTED)
     drawn = (one for one in asked if one.group == "distributions" and one.what not in left_out)
-    return next((one.what for one in drawn if one.call.raised is None and not one.compared(target).right), None)
+    wrong = (one.what for one in drawn if one.call.raised is None and not one.compared(target).right)
+    return list(itertools.islice(wrong, MOST_DISTRIBUTIONS))
 
 
 def _asked(target: Target, case: Case) -> Seen:
@@ -149,6 +175,9 @@ def conclude(seen: Seen) -> Answer:
         text += ": elements of the result that follow what shared memory held before the kernel wrote it, "
         text += f"or a lane that takes no part: {seen['follows_fresh_shared']:,}"
         return failed(text, "undefined", line=seen["line"])
+    if "access" in seen:
+        text += f", {FEWER} blocks of each launch, every access checked: {behaviour(seen['access'])}"
+        return failed(text, seen["access"]["grade"], line=seen["access"]["line"])
     if "other_order" in seen:
         text += f": right in the order of blocks, in another ({seen['other_order']}) {sentence(seen)}"
         return failed(text, "undefined", line=seen["line"])
@@ -190,7 +219,7 @@ def _follows_fresh_shared(target: Target, case: Case, first: Call, *, blocks: in
     if FILL not in target.built.fills or not _LEFT_UNWRITTEN.search(source):
         return None
     memory = next(iter(target.built.poisons))
-    event, other = claimed_shape.parts(target, case, blocks=blocks, memory=memory, fill=FILL)
+    event, other = claimed_shape.parts(target, case, Mode(memory, fill=FILL), blocks=blocks)
     if block_calls.why_not(event, case) is not None:
         return None
     return int(np.count_nonzero(~_same(first, other))) or None
@@ -247,7 +276,7 @@ def _in_orders(target: Target, case: Case) -> Seen:
     memory = next(iter(target.built.poisons))
     for order in target.orders:
         try:
-            event, call = claimed_shape.parts(target, case, blocks=WHOLE, memory=memory, order=order)
+            event, call = claimed_shape.parts(target, case, Mode(memory, order), blocks=WHOLE)
         except AuditError:
             return {"in_one_order": True}
         every = np.ones(case.expected.shape, dtype=bool)
@@ -260,7 +289,7 @@ def _in_another_order(target: Target, case: Case) -> Seen:
     """What is far off where blocks that add into memory together run in another order; nothing where none is."""
     memory, *_, order = next(iter(target.built.poisons)), *target.orders
     try:
-        event, call = claimed_shape.parts(target, case, blocks=WHOLE, memory=memory, order=order)
+        event, call = claimed_shape.parts(target, case, Mode(memory, order), blocks=WHOLE)
     except AuditError:
         return {}
     if block_calls.why_not(event, case) is not None:

@@ -134,12 +134,10 @@ def refusing_line(raised: str, source: str) -> int | None:
     return None
 
 
-def parts(
-    target: Target, case: Case, *, blocks: int, memory: str, fill: str | None = None, order: str = "forward"
-) -> tuple[dict[str, Any], Call]:
+def parts(target: Target, case: Case, mode: Mode, *, blocks: int) -> tuple[dict[str, Any], Call]:
     """A call of which so many blocks of each large launch are run: its event and its output, see `run.launches`."""
     drawn = {"blocks": blocks, "seed": zlib.crc32(case.expected.tobytes())}
-    ((event, folder),) = _asked(target, [case.inputs], drawn, mode=Mode(memory, order=order, fill=fill))
+    ((event, folder),) = _asked(target, [case.inputs], drawn, mode=mode)
     return event, Call(event, folder / "0.bin", target.violations)
 
 

@@ -46,6 +46,8 @@ NO_BEHAVIOUR = ("launch-refused", "static-shared-too-large")
 """Reports that speak of no access and of no synchronisation."""
 VALUES = ("uninitialised-read", "exited-lane-read")
 """Undefined where the result depends on the value that was read."""
+WITHIN_A_BLOCK = (*PROVED, "race-shared", "warp-mask", "barrier-divergence")
+"""What a few blocks of a launch show as all of them do."""
 OF_OTHERS = ("uninitialised-read-of-input",)
 NO_ANSWER = "no-answer"
 CHECKER = "access checker"
@@ -102,6 +104,14 @@ def checked(target: Target, case: Case) -> Checked:
     if target.built.tensor_device == "cuda":
         return _checked(target, case)
     return target.once(f"checked:{case.inputs}", lambda: _checked(target, case))
+
+
+def within_a_block(target: Target, reports: Iterable[dict[str, Any]]) -> Seen | None:
+    """The worst that a checked call of a few blocks reported, of what no other block has to do with."""
+    located = target.built.located([one for one in reports if one["kind"] in WITHIN_A_BLOCK])
+    own = _own_functions(target)
+    seen = [_seen(one, _grade(one, own=own, depends=False)) for one in located]
+    return min(seen, key=lambda one: _RANK[one.grade], default=None)
 
 
 def checking(target: Target) -> Mode:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from types import ModuleType
 from typing import Any
@@ -150,9 +150,9 @@ class Problem:
     def bits(self) -> dict[str, float | None]:
         """Effective bits of the reference, and of the oracle on inputs rounded to each lower format."""
         found = {"fp32": correctness.effective_bits(self.got.double(), self.want)}
-        for name, rounded in FORMATS.items():
-            low = self.oracle(each_real(self.values, rounded))
-            found[name] = correctness.effective_bits(low.to(getattr(torch, self.dtype)).double(), self.want)
+        for name, low in self._rounded(self.oracle, self.values):
+            own = None if low is None else low.to(getattr(torch, self.dtype)).double()
+            found[name] = None if own is None else correctness.effective_bits(own, self.want)
         return found
 
     def headroom(self, values: list[Any]) -> dict[str, float | None]:
@@ -160,8 +160,8 @@ class Problem:
         and one that rounds on its way; None: no finite one."""
         oracle, want, own = self._beside(values)
         found = {"fp32": correctness.needed(own, want)}
-        for name, rounded in FORMATS.items():
-            found[name] = correctness.needed(oracle(each_real(values, rounded)), want)
+        for name, low in self._rounded(oracle, values):
+            found[name] = None if low is None else correctness.needed(low, want)
         found[TIES] = self._moves(oracle, values, want, 7).needed()
         found[ROUNDING] = self._moves(oracle, values, want, 8).needed(ties.ROUNDED_BY)
         return found
@@ -178,6 +178,15 @@ class Problem:
         needed = correctness.needed(own, want)
         rounding = self._moves(oracle, values, want, 8).needed(ties.ROUNDED_BY)
         return math.inf if needed is None or rounding is None else max(needed, rounding)
+
+    def _rounded(self, oracle: ties.Oracle, values: list[Any]) -> Iterator[tuple[str, torch.Tensor | None]]:
+        """Give what the oracle returns for inputs rounded to each lower format; None where it refuses them: rounded, a
+        matrix may have no factors, and a number be infinite."""
+        for name, rounded in FORMATS.items():
+            try:
+                yield name, oracle(each_real(values, rounded))
+            except ties.REFUSED:
+                yield name, None
 
     def _moves(
         self, oracle: Callable[[list[Any]], torch.Tensor], values: list[Any], want: torch.Tensor, salt: int

@@ -5,9 +5,9 @@ a GPU's memory, a kernel that a caller launches for instance, do neither. A resu
 version is therefore wrong after such a write. Claimed code can also list every tensor object of its process: right
 results that lay there as tensors would be found by their shape; in an arena it finds one vector of bytes.
 
-Checksums are taken on the GPU, so that nothing has to be copied to see that nothing changed. What they need lies in a
-memory pool of its own. The allocator hands none of it to claimed code, so that taking one leaves what a call finds in
-fresh memory as it was.
+Checksums are taken on the GPU, so that nothing has to be copied to see that nothing changed. What they and snapshots
+need lies in a memory pool of its own. The allocator hands none of it to claimed code, so that taking one leaves what a
+call finds in fresh memory as it was.
 """
 
 from __future__ import annotations
@@ -150,6 +150,47 @@ class Arena:
         return _as_strided(flat, kind.shape, kind.strides)
 
 
+@cache
+def _pool() -> Any:
+    """Memory of the kit's own: the allocator hands none of it to claimed code."""
+    return torch.cuda.MemPool()
+
+
+PIECES = 8
+"""In which a snapshot is taken, the last one first."""
+
+
+class Room:
+    """Room for a snapshot of results on a GPU, reserved before the call: an allocation behind it would wait for what
+    still runs.
+
+    Args:
+        sizes: the bytes of each result that is due.
+    """
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        with torch.cuda.use_mem_pool(_pool()):
+            self._rooms = [torch.empty(size, dtype=torch.uint8, device="cuda") for size in sizes]
+
+    def snapshot(self, results: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+        """Copies of the results in the order of the current stream, the last bytes first: a kernel on another stream
+        writes those last."""
+        rooms = {_nbytes(one): one for one in self._rooms} if len(self._rooms) == len(results) else {}
+        return tuple(self._copied(one, rooms.pop(_nbytes(one), None)) for one in results)
+
+    @staticmethod
+    def _copied(result: torch.Tensor, room: torch.Tensor | None) -> torch.Tensor:
+        if room is None or not result.is_cuda or not _in_one_piece(result) or not _nbytes(result):
+            return result.clone()
+        copy = _as_strided(_viewed(room, result.dtype), _shape(result), _strides(result))
+        flat = _viewed(result, -1)
+        step = -(-result.numel() // PIECES)
+        for start in reversed(range(0, result.numel(), step)):
+            length = min(step, result.numel() - start)
+            write(_narrow(_viewed(copy, -1), 0, start, length), _narrow(flat, 0, start, length))
+        return copy
+
+
 WORD_BYTES = 8
 CHUNK = 1 << 22
 """Words at a time: 32 MiB, and as much again for their products."""
@@ -165,16 +206,13 @@ class Checksums:
     """
 
     def __init__(self) -> None:
-        self._pool: Any = None
         self._factors = torch.empty(0)
 
     def of(self, tensor: torch.Tensor) -> int | None:
         """The checksum of a tensor in one piece of GPU memory, row major; None for any other tensor."""
         if not tensor.is_cuda or not tensor.is_contiguous() or type(tensor) is not torch.Tensor:
             return None
-        if self._pool is None:
-            self._pool = torch.cuda.MemPool()
-        with torch.no_grad(), torch.cuda.use_mem_pool(self._pool):
+        with torch.no_grad(), torch.cuda.use_mem_pool(_pool()):
             return self._sum(tensor.reshape(-1).view(torch.uint8))
 
     def _sum(self, data: torch.Tensor) -> int:

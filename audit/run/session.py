@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from audit.run import call_patterns, process_state
+from audit.run import call_patterns, process_state, raw_memory
 from audit.run.arguments import Arguments, alike, as_bytes, differing, named
 from audit.run.call_patterns import First, InTurn
 from audit.run.containers import tensors
@@ -161,9 +161,13 @@ class _Step:
         if stream := self._step.get("stream"):
             result, self.seen = call_patterns.call_behind(self._call, inputs, self._case.values, stream=stream)
             return result
+        if not self._step.get("snapshot"):
+            return own(self._call(*inputs))
+        on_gpu = any(x.is_cuda for x in tensors(inputs))
+        room = raw_memory.Room(self.output_bytes) if on_gpu else None
         result = own(self._call(*inputs))
-        if self._step.get("snapshot"):
-            self.seen = tuple(each.clone() for each in outputs_of(result))
+        outputs = outputs_of(result)
+        self.seen = room.snapshot(outputs) if room else tuple(each.clone() for each in outputs)
         return result
 
     def _late(self, seen: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]) -> int:

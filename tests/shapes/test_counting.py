@@ -71,6 +71,16 @@ def test_candidates_keep_what_the_sources_demand() -> None:
     assert found[-1] == {"M": 64, "N": 64, "K": 64, "D": 80}
 
 
+def test_sizes_of_which_one_is_taken_from_the_other_stay_apart() -> None:
+    claimed, above = {"LENGTH": 1024, "MOST": 4096}, [("MOST", "LENGTH")]
+    found = candidates(claimed, {32}, above=above)
+    assert found[0] == {"LENGTH": 256, "MOST": 512}
+    assert keeps(found[0], claimed, {32})
+    assert all(one["MOST"] > one["LENGTH"] for one in found)
+    assert found[-1] == {"LENGTH": 16, "MOST": 32}
+    assert found == sorted(found, key=lambda one: -one["MOST"])
+
+
 def test_a_shape_that_the_claim_states_counts_whoever_chose_the_small_ones() -> None:
     shapes = Shapes(claimed={"n": 4096}, others=({"n": 7},), emulated=({"n": 33}, {"n": 256}, {"n": 512}))
     assert [scope_of({"n": n}, shapes, {1024}) for n in (4096, 7, 33)] == ["claimed", "stated", "stated"]
@@ -85,3 +95,4 @@ def test_the_first_whose_work_fits() -> None:
     assert first_that_fits(["kept", "other"], [1 << 25, 1]) == 0
     assert first_that_fits(["kept", "other", "other"], [1 << 26, 1 << 23, 1 << 22]) == 2
     assert first_that_fits(["kept", "other"], [None, None]) == 1
+    assert first_that_fits(["kept", "other"], [1 << 25, 1], slower=2) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Collection, Iterable, Mapping
 
 from audit.claims.importers.imported import Shapes
@@ -44,7 +45,7 @@ def of_module(
         elements = _counted(task, calls, {})
         small = elements is not None and elements <= MOST_AS_PUBLISHED
         return (Shapes(PLAIN, emulated=(PLAIN,)), []) if small else _as_claimed(PLAIN)
-    found, choices = smaller(sizes, sources=sources, repeating=_leading(calls, sizes))
+    found, choices = smaller(sizes, sources=sources, repeating=_leading(calls, sizes), above=_above(task, sizes))
     if any((_counted(task, calls, shape) or 0) <= MOST_AS_PUBLISHED for shape in found.emulated):
         return found, choices
     return _as_claimed(sizes)
@@ -57,7 +58,11 @@ def _as_claimed(sizes: Mapping[str, int]) -> tuple[Shapes, list[str]]:
 
 
 def smaller(
-    sizes: Mapping[str, int], *, sources: Iterable[str] = (), repeating: Collection[str] | None = None
+    sizes: Mapping[str, int],
+    *,
+    sources: Iterable[str] = (),
+    repeating: Collection[str] | None = None,
+    above: Collection[tuple[str, str]] = (),
 ) -> tuple[Shapes, list[str]]:
     """Return the sizes as claimed, and candidates for the emulated device, see `counting.candidates`.
 
@@ -65,10 +70,11 @@ def smaller(
         sizes: the claimed ones.
         sources: texts of the claimed kernel.
         repeating: sizes that only repeat the work; None tells them by their names.
+        above: pairs of sizes of which the first stays above the second.
     """
     numbers = named(sources)
     batch = [name for name in sizes if name.lower().startswith(REPEATING)] if repeating is None else repeating
-    found = tuple(candidates(sizes, numbers, repeating=batch, demanded=demanded(sources)))
+    found = tuple(candidates(sizes, numbers, repeating=batch, demanded=demanded(sources), above=above))
     choices = []
     if len(found) > 1 or found[0] != dict(sizes):
         first = ", ".join(f"{name} = {size}" for name, size in found[0].items())
@@ -78,6 +84,14 @@ def smaller(
             "modulo 256 and its divisors in common with the numbers of the source",
         ]
     return Shapes(claimed=dict(sizes), emulated=found, emulated_by="importer"), choices
+
+
+def _above(task: PythonText, sizes: Mapping[str, int]) -> list[tuple[str, str]]:
+    """Return the pairs of sizes whose difference the task names, the larger one first."""
+    taken = [node for node in ast.walk(task.tree) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)]
+    pairs = {(one.left.id, one.right.id) for one in taken
+             if isinstance(one.left, ast.Name) and isinstance(one.right, ast.Name)}  # fmt: skip
+    return sorted(pair for pair in pairs if sizes.get(pair[0], 0) > sizes.get(pair[1], math.inf))
 
 
 def _leading(calls: Iterable[ast.Call], sizes: Collection[str]) -> list[str]:

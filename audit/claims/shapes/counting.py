@@ -27,6 +27,8 @@ MOST_CANDIDATES = 8
 MOST_WORK, MOST_WORK_OTHER = 1 << 25, 1 << 22
 """Elements and multiplications of a call on the emulated device, at a shape that counts and at one that does not: it
 runs some ten million a second, and probes make a hundred calls."""
+INTERPRETED = 32
+"""How many times slower Triton's interpreter is."""
 
 
 def scope_of(shape: Sizes, shapes: Shapes, numbers: Collection[int]) -> Scope:
@@ -70,7 +72,12 @@ def smallest(claimed: Sizes, numbers: Collection[int]) -> Shape:
 
 
 def candidates(
-    claimed: Sizes, numbers: Collection[int], *, repeating: Collection[str] = (), demanded: Demanded = NOTHING
+    claimed: Sizes,
+    numbers: Collection[int],
+    *,
+    repeating: Collection[str] = (),
+    demanded: Demanded = NOTHING,
+    above: Collection[tuple[str, str]] = (),
 ) -> list[Shape]:
     """Return shapes for a device that can run few elements, the most faithful first, each smaller than the one before.
 
@@ -79,26 +86,34 @@ def candidates(
         numbers: those that the sources name.
         repeating: sizes that only repeat the work, as a batch does: they are made smaller first.
         demanded: what checks of the sources demand of sizes: the source refuses a shape without it.
+        above: pairs of sizes of which the first stays above the second: the task takes one from the other.
     """
     found = [smallest(claimed, numbers)]
+    for larger, other in above:
+        step, least = _step(claimed[larger], numbers), max(found[0][other] + 1, found[0][larger])
+        found[0][larger] = min(claimed[larger], _smallest(claimed[larger], step, least))
     batch, others = (tuple(name for name in claimed if (name in repeating) == first) for first in (True, False))
     for names, moduli in ((batch, (*COARSER, *FEW)), (others, COARSER)):
         for modulus in moduli:
             least = {name: min(found[-1][name], _coarse(claimed[name], modulus, demanded)) for name in names}
             shape = {name: least.get(name, found[-1][name]) for name in claimed}
+            for larger, other in above:
+                lowest = _coarse(claimed[larger], modulus, demanded, max(shape[other] + 1, shape[larger]))
+                shape[larger] = min(found[-1][larger], lowest)
             found += [shape] if shape != found[-1] else []
     return _spread(found)
 
 
-def first_that_fits(scopes: Sequence[Scope], work: Sequence[int | None]) -> int:
+def first_that_fits(scopes: Sequence[Scope], work: Sequence[int | None], *, slower: int = 1) -> int:
     """Return the place of the first candidate whose work is within its bound; of the last where none is known to be.
 
     Args:
         scopes: of the candidates, in order.
         work: elements and multiplications of a call at each; None where not known.
+        slower: how many times slower than compiled ones the device runs these kernels.
     """
     for place, (scope, amount) in enumerate(zip(scopes, work, strict=True)):
-        if amount is not None and amount <= (MOST_WORK_OTHER if scope == "other" else MOST_WORK):
+        if amount is not None and slower * amount <= (MOST_WORK_OTHER if scope == "other" else MOST_WORK):
             return place
     return len(scopes) - 1
 
@@ -117,12 +132,12 @@ def _smallest(claimed: int, step: int, least: int) -> int:
     return size if size >= least else size + (least - size + step - 1) // step * step
 
 
-def _coarse(claimed: int, modulus: int, demanded: Demanded) -> int:
-    """Return the smallest size of that residue that is not 0, not below FEWEST, and what the sources demand."""
+def _coarse(claimed: int, modulus: int, demanded: Demanded, least: int = FEWEST) -> int:
+    """Return the smallest size of that residue that is not 0, not below `least`, and what the sources demand."""
     if claimed in demanded.equal:
         return claimed
     modulus = math.lcm(modulus, *(number for number in demanded.multiples if claimed % number == 0))
-    return min(claimed, _smallest(claimed, modulus, min(claimed, FEWEST)))
+    return min(claimed, _smallest(claimed, modulus, min(claimed, least)))
 
 
 def _spread(found: list[Shape]) -> list[Shape]:
