@@ -76,6 +76,13 @@ def test_an_order_of_blocks_that_only_long_rows_need_is_undefined(answers: Answe
     assert (found["claimed_blocks"].grade, "in another" in found["claimed_blocks"].summary) == ("undefined", True)
 
 
+def test_a_race_that_only_long_rows_have_is_undefined(answers: Answers) -> None:
+    found = answers["claimed_race_bad"]
+    assert (found["agreement"].outcome, found[PROBE].outcome) == ("pass", "pass")
+    blocks = found["claimed_blocks"]
+    assert (blocks.grade, "race-shared in line" in blocks.summary) == ("undefined", True), blocks.summary
+
+
 @pytest.mark.parametrize("variant", KNOWN_GOOD, ids=lambda variant: variant.name)
 def test_what_only_looks_like_it_passes_every_probe(answers: Answers, variant: Variant) -> None:
     allowed = {*NOT_HERE, *([PROBE] if variant.name == READS_AND_DROPS else ())}
