@@ -9,8 +9,9 @@ A source whose kernels never run, or whose results are right at every shape thou
 them, is not what produced the result, nor is a `.cu` that launches none at all. Kernels of a library that take a tenth
 of the GPU time are a hint: a source may leave part of the work to a library. A `.py` made of a library's operators may
 be declared as that: a hint too. Where the claimed shape is too large to run, the launches of its host code there
-decide; where these are not known and the source compares sizes with numbers, a call at a smaller shape gives a hint. An
-extension that torch cannot build runs at no shape.
+decide, with the inputs of that shape where a smaller one does launch them. Where these are not known and the source
+compares sizes with numbers, a call at a smaller shape gives a hint. An extension that torch cannot build runs at no
+shape.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from audit.build.emulated.patterns import NO_BLOCKS
 from audit.model.errors import AuditError, Unsupported
 from audit.probes import claimed_shape
 from audit.probes.answer import Answer, Seen, failed, label, passed
+from audit.probes.block_calls import BLOCKS
 from audit.probes.called import Mode, Need, SessionBroken
 from audit.probes.own_kernels import own_kernels, refused_by_torch
 from audit.probes.target import Target
@@ -88,7 +90,11 @@ def observe(target: Target) -> Seen:
         "own_share": own_share(ran, own),
     }
     if any(own):
-        return seen | ({"right_without_kernels": True} if _right_without(target) else {})
+        if _right_without(target):
+            return seen | {"right_without_kernels": True}
+        there = _at_the_claimed_shape(target, named)
+        own_there = there is None or there["own_there"] or _own_with_values(target, named)
+        return seen if there is None or own_there else seen | there
     if named and (there := _at_the_claimed_shape(target, named)) is not None:
         return seen | there
     refused = refused_by_torch(source)
@@ -107,6 +113,10 @@ def conclude(seen: Seen) -> Answer:
     own = sum(launch["own"] for launch in seen["launches"])
     if not own:
         return _at_claimed(seen, place) if "own_there" in seen else _of_others(seen, place, ran)
+    if "own_there" in seen:
+        claimed, names = seen["claimed_shape"], ", ".join(seen["kernels_in_source"])
+        text = f"{label(claimed)}, the claimed shape: the host code launches none of the source's kernels ({names})"
+        return failed(f"{text}; at {place}, which was run, {own} of {ran} launches are theirs", shape=claimed)
     if "right_without_kernels" in seen:
         return failed(f"{place}: right at every shape without its own launches ({own}); a library did the work")
     share = seen["own_share"]
@@ -161,9 +171,25 @@ def _at_the_claimed_shape(target: Target, names: list[str]) -> Seen | None:
         return None
     if found.raised is not None or found.refused is not None:
         return None
-    own = [is_one_of(one["kernel"], names) or target.built.defines(one["kernel"]) for one in found.launches]
+    own = _own(target, names, found.launches)
     shape = dict(target.claim.shapes.claimed)
-    return {"launches_at_claimed_shape": len(own), "own_there": sum(own), "claimed_shape": shape}
+    return {"launches_at_claimed_shape": len(found.launches), "own_there": own, "claimed_shape": shape}
+
+
+def _own_with_values(target: Target, names: list[str]) -> bool:
+    """Whether kernels of the source are launched for the claimed shape's own inputs, whose values may decide; as if so
+    where that is not known."""
+    try:
+        case = claimed_shape.cases_of(target)[claimed_shape.OWN]
+        event, _ = claimed_shape.parts(target, case, Mode(), blocks=BLOCKS)
+    except AuditError:
+        return True
+    return event["raised"] is not None or _own(target, names, event["launches"]) > 0
+
+
+def _own(target: Target, names: list[str], launches: list[dict[str, Any]]) -> int:
+    """How many of the launches are of the source's own kernels."""
+    return sum(is_one_of(one["kernel"], names) or target.built.defines(one["kernel"]) for one in launches)
 
 
 def launches_nothing(source: Path) -> bool:

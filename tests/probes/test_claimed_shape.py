@@ -233,7 +233,7 @@ def test_every_block_is_run_where_a_few_say_nothing_and_there_is_time(
     made, blocks_asked = target(tmp_path, ""), list[int]()
     made.built.poisons = ("first", "second")  # type: ignore[misc, assignment]
 
-    def parts(*_: Any, blocks: int, memory: str) -> Any:
+    def parts(*_: Any, blocks: int) -> Any:
         blocks_asked.append(blocks)
         whole = [{**one, "blocks_run": 100} for one in launches]
         return {

@@ -151,6 +151,15 @@ ANSWERS: list[tuple[str, Seen, Answer]] = [
     ),
     (
         "kernels_ran",
+        {**KERNELS, "launches_at_claimed_shape": 0, "own_there": 0, "claimed_shape": {"N": 64}},
+        failed(
+            "N=64, the claimed shape: the host code launches none of the source's kernels (k); at N=8, which was run, "
+            "1 of 2 launches are theirs",
+            shape={"N": 64},
+        ),
+    ),
+    (
+        "kernels_ran",
         {**KERNELS, "launches": [], "launches_at_claimed_shape": 2, "own_there": 1, "claimed_shape": {"N": 64}},
         passed("N=8: none of the source's kernels ran; N=64, the claimed shape: 1 of 2 do"),
     ),

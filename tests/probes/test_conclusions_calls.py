@@ -184,6 +184,10 @@ CASES: list[tuple[Probe, Seen, Expected]] = [
          "wrong; at [1] expected 2, got nan", "proved", 9)),
     (claimed_blocks, {**PART, **WRONG, "line": 9, "other_order": "random"},
      bad(f"N=4, the claimed shape: right in the order of blocks, in another (random) {TOLD}", "undefined", 9)),
+    *[(claimed_blocks, {**PART, **RIGHT, "access": {"kind": "race-shared", "line": 9, "kernel": "k", "count": 2,
+                                                    "message": "two writes", "grade": grade}},
+       bad("N=4, the claimed shape, 4 blocks of each launch, every access checked: race-shared in line 9 of k "
+           "(2 times): two writes", grade, 9)) for grade in ("undefined", "proved")],
     (claimed_blocks, {**PART, "right": False, "unwritten": 3, "elements": 4000, "line": 9},
      bad("N=4, the claimed shape: 24 of 1,000 blocks run; 3 of 4,000 elements are never written", "proved", 9)),
     (claimed_blocks, {**PART, **RIGHT, "graded_too": True},
