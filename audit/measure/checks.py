@@ -11,8 +11,7 @@ from pydantic import JsonValue
 from audit.build.cuda.gpu import SLOWED_BY, GpuState
 from audit.measure.comparison import control
 from audit.measure.protocols import ALONE, ALONE_HOT, BUSY, DO_BENCH, HOST_CLOCK, READ, SEEN, SPAN
-from audit.measure.samples import found, median_ms, series
-from audit.measure.statistics import order_effect
+from audit.measure.samples import found, median_ms, order_effect
 from audit.model import Finding, Measurement
 from audit.model.gpus import at_hand, table
 
@@ -125,7 +124,7 @@ def by_do_bench(measurements: Sequence[Measurement], name: str) -> Finding | Non
 def by_order(measurements: Sequence[Measurement], name: str) -> Finding | None:
     """A hint if a callable's time depends on its place in the blocks, that is on what ran before it."""
     timings = found(measurements, name)
-    effect = order_effect(series(timings[-1])) if timings else None
+    effect = order_effect(timings[-1]) if timings else None
     if effect is None or abs(effect) <= ORDER_BOUND:
         return None
     text = f"{100 * effect:+.1f} % in the later half of the blocks' orders: its time depends on what ran before it"

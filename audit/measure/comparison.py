@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from audit.measure.protocols import OURS
-from audit.measure.samples import median_ms, ratio_to, series
-from audit.measure.statistics import Ratio, Word, ratio
+from audit.measure.samples import median_ms, ratio_to
 from audit.model import Finding, Measurement
+from audit.run.ratios import Ratio, Word, ratio
 
 PREFIX = "baseline:"
 AGAIN = "control:again:"
@@ -101,7 +101,7 @@ def control(measurements: Iterable[Measurement], session: str) -> tuple[str, Rat
         name = one.variant.removeprefix(AGAIN)
         first = tuple(other for other in own if other.variant == name) if name != one.variant else ()
         if first:
-            return name, ratio(series(first[-1]), series(one))
+            return name, ratio(first[-1], one)
     return None
 
 

@@ -25,11 +25,12 @@ MOST_SAMPLES_IN_ALL, MOST_TIMINGS = 60_000, 1000
 MOST_FINDINGS, MOST_OF_ONE, MOST_TARGETS = 5000, 400, 200
 """Of a record, about one variant, GPU or task, and of these; the most in a published one are 623, 54 and 26."""
 Block = Annotated[int, Field(ge=0, lt=MOST_BLOCKS)]
-SCHEMA = 4
+SCHEMA = 5
 """History: 1 (2026-11) first published form; 2 (2026-11) findings name their device, a second device may stand beside
 the main one, samples know their block; 3 (2026-11) a verdict keeps the three answers it is made of, five verdicts more,
 findings name their shape, whether the claim speaks of it, and all that they follow from; published numbers who states
-them; 4 (2026-11) other words, see `old_words`. An older record is read as one that leaves these open;
+them; 4 (2026-11) other words, see `old_words`; 5 (2026-11) ratios are medians of those of single blocks, not of pooled
+samples. An older record is read as one that leaves these open;
 `audit.judge.as_judged_now` derives its verdict again."""
 
 VerdictName = Literal[
@@ -237,7 +238,7 @@ class Record(Frozen):
     kernel by itself: findings about them name a cause, and decide no verdict.
     """
 
-    schema_: Literal[1, 2, 3, 4] = Field(default=4, alias="schema")
+    schema_: Literal[1, 2, 3, 4, 5] = Field(default=5, alias="schema")
     claim: AuditedClaim
     device: Device
     secondary_devices: tuple[Device, ...] = ()
