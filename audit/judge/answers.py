@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from audit.judge import causes
@@ -18,7 +19,7 @@ from audit.judge.evidence import (
     outside,
     undefined,
 )
-from audit.measure import Comparison, compared, independent_clock, strongest, wrong_baselines
+from audit.measure import Comparison, compared, floors, independent_clock, strongest, wrong_baselines
 from audit.model import Finding, Place, RatioAnswer, Record, ResultAnswer, Speedup, TaskAnswer, Variant
 from audit.model.gpus import names_in
 from audit.model.record import RatioState, ResultState, TaskState
@@ -164,6 +165,8 @@ def _compared(evidence: Evidence, published: Speedup, measured: Comparison) -> R
     record, low, high = evidence.record, measured.ratio.low, measured.ratio.high
     places = (Place(shape=record.claim.statement.shapes.claimed, device=record.device.name),)
     least = published.ratio * (1 - MARGIN)
+    if impossible := _doubts(record, floors.UNDER_FLOOR, {evidence.claimed.name, measured.baseline, BASELINE}):
+        return RatioAnswer(state="open", reasons=impossible, places=places)
     if measured.doubt or low is None or high is None or low < least <= high:
         text = f"a ratio that counts; {record.device.name}: {measured.sentence()}"
         text = text if measured.doubt else f"a tighter interval; {measured.sentence()} is on both sides of {least:g}x"
@@ -194,12 +197,14 @@ def _by_another_clock(evidence: Evidence, reached: Comparison, least: float) -> 
     return tuple(against)
 
 
-def _doubts(record: Record) -> tuple[str, ...]:
-    """Times that the clock of another process contradicts, or that it could not take."""
+def _doubts(
+    record: Record, probe: str = independent_clock.NAME, targets: Collection[str] | None = None
+) -> tuple[str, ...]:
+    """Times that the clock of another process contradicts, or that it could not take; or those another probe doubts."""
     return tuple(
         f"a time that counts: {one.target}: {one.summary}"
         for one in record.findings
-        if one.probe == independent_clock.NAME and one.outcome != "pass"
+        if one.probe == probe and one.outcome != "pass" and (targets is None or one.target in targets)
     )
 
 

@@ -13,12 +13,10 @@ from audit.measure.comparison import control
 from audit.measure.protocols import ALONE, ALONE_HOT, BUSY, DO_BENCH, HOST_CLOCK, READ, SEEN, SPAN
 from audit.measure.samples import found, median_ms, order_effect
 from audit.model import Finding, Measurement
-from audit.model.gpus import at_hand, table
 
 SAME_TWICE = "same_twice"
 FLUSH = "l2_flush"
 ORDER = "order_effect"
-FLOOR_HERE = "floor_here"
 CLOCKS = "clocks"
 TIMING = "timing"
 KEPT_BY_CONTENT = "kept_by_content"
@@ -129,25 +127,6 @@ def by_order(measurements: Sequence[Measurement], name: str) -> Finding | None:
         return None
     text = f"{100 * effect:+.1f} % in the later half of the blocks' orders: its time depends on what ran before it"
     return _finding(ORDER, name, False, text, {"effect": effect})
-
-
-def floor_here(gpu: str, cost: dict[str, float]) -> Finding:
-    """The floors of the GPU at hand for the claimed shape; a skip where the table does not have it."""
-    chip = at_hand(gpu)
-    if chip is None or not any(cost.values()):
-        text = f"{gpu}: reference.py states no least work, so there is no floor"
-        if chip is None:
-            text = f"{gpu}: no data-sheet rates for this GPU, so no floor (known: {', '.join(table())})"
-        return Finding(probe=FLOOR_HERE, target=gpu, outcome="skip", summary=text, evidence={**cost})
-    memory_ms = chip.memory_ms(cost["bytes"])
-    numbers: dict[str, JsonValue] = {
-        "compute_floor_ms": chip.compute_ms(cost["flops"]),
-        "memory_floor_ms": memory_ms,
-        "floor_ms": max(chip.compute_ms(cost["flops"]), memory_ms),
-        "matrix_unit_floor_ms": max(chip.fastest_compute_ms(cost["flops"]), memory_ms),
-    }
-    text = f"{gpu}: the stated work takes at least {numbers['floor_ms']:.3g} ms in fp32 ({chip.source})"
-    return Finding(probe=FLOOR_HERE, target=gpu, outcome="pass", summary=text, evidence={**cost, **numbers})
 
 
 def session_summary(events: Sequence[dict[str, Any]], *, name: str, target: str, half_width: float) -> Finding | None:

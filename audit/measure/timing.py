@@ -9,9 +9,9 @@ from pathlib import Path
 
 from audit.build.cuda import gpu
 from audit.build.device import BuiltVariant
-from audit.measure import checks, independent_clock, prepared, protocols
+from audit.measure import checks, floors, independent_clock, prepared, protocols
 from audit.measure.checks import Watched, clocks, not_timed, watched_blocks
-from audit.measure.comparison import PREFIX, RANKS, baselines_ms
+from audit.measure.comparison import PREFIX, RANKS, baselines_ms, precision_of
 from audit.measure.outputs import every_call, tolerance_of, verified
 from audit.measure.prepared import second_case
 from audit.measure.protocols import OUTSIDE
@@ -224,10 +224,19 @@ class Session:
         self._watched += [one for event in reply.events for one in watched_blocks(session, event.get("states", []))]
         ended = checks.session_summary(reply.events, name=session, target=target, half_width=HALF_WIDTH)
         first = next((event for event in reply.events if "cost" in event), None)
-        if first is not None and session == LADDER:
-            self._findings.append(checks.floor_here(first["gpu"], first["cost"]))
+        if first is not None:
+            floor = floors.floor_here(first["gpu"], first["cost"])
+            own = [one for one in self._measurements if one.session == session]
+            self._findings += [floor] if session == LADDER else []
+            self._findings += floors.under_floor(own, floor, precisions=self._precisions(own))
         self._findings += [ended] if ended else []
         self._findings += checks.about(self._measurements, session, target=target)
+
+    def _precisions(self, measurements: Sequence[Measurement]) -> dict[str, str]:
+        """The precision that each variant declares, and each baseline has."""
+        declared = {one.name: one.precision for one in self.claim.variant}
+        baselines = {one.variant for one in measurements if one.variant.startswith(PREFIX)}
+        return declared | {name: precision_of(name) for name in sorted(baselines)}
 
 
 def times(
