@@ -139,6 +139,8 @@ def session_summary(events: Sequence[dict[str, Any]], *, name: str, target: str,
     ending = f"every ratio's interval was within {100 * half_width:g} %" if ended["tight"] else "its budget was spent"
     text = f"session {name}: {ended['blocks']} blocks in {ended['seconds']:.2f} s until {ending}"
     text += f"; not steady after the warm-up's cap: {', '.join(unstable)}" if unstable else ""
+    if ended.get("left_out"):
+        text += f"; times that no clock can give were left out ({ended['left_out']} samples): a clock jumped"
     evidence: dict[str, JsonValue] = {
         **ended,
         "parts_s": {event["part"]: event["seconds"] for event in events if "part" in event},
@@ -194,6 +196,11 @@ def clocks(watched: Sequence[Watched], *, target: str) -> Finding:
 def not_timed(what: str, why: str) -> Finding:
     """A timing that gave no samples, or not all."""
     return Finding(probe=TIMING, target=what, outcome="error", summary=f"not timed: {why}")
+
+
+def skipped(what: str, why: str, *, target: str) -> Finding:
+    """A way of timing that this machine does not have; no other rests on it."""
+    return Finding(probe=TIMING, target=target, outcome="skip", summary=f"{what} gave no times: {why}")
 
 
 def _state(row: dict[str, Any]) -> GpuState:

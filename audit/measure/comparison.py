@@ -14,6 +14,8 @@ PREFIX = "baseline:"
 AGAIN = "control:again:"
 """Begins the second name of the callable that was timed twice in a session."""
 TIMED_OUTPUTS = "timed_outputs"
+NEARLY = 0.05
+"""By such a share the strongest baseline may be another one in the next session."""
 RANKS = {"fp32": 4, "split_fp16": 3, "tf32": 2, "fp16": 1, "bf16": 0}
 """An order by bits of the inputs that survive: fp32 keeps 24, fp16 in two parts 22, TF32 11 in fp32's range, fp16 11 in
 its own, bf16 8."""
@@ -66,6 +68,18 @@ def strongest(
     """
     fit = baselines_ms(measurements, precision, wrong=wrong, beside=beside)
     return min(fit, key=lambda name: fit[name]) if fit else None
+
+
+def absent(
+    measurements: Sequence[Measurement], precision: str, *, wrong: frozenset[str] = frozenset(), beside: str
+) -> str | None:
+    """The strongest baseline, where it is faster than every one timed in a session with the variant `beside`."""
+    every = baselines_ms(measurements, precision, wrong=wrong)
+    shared = baselines_ms(measurements, precision, wrong=wrong, beside=beside)
+    best = min(every, key=lambda name: every[name], default=None)
+    if best is None or (1 + NEARLY) * every[best] >= min(shared.values()):
+        return None
+    return best
 
 
 def baselines_ms(

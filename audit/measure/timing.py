@@ -10,8 +10,8 @@ from pathlib import Path
 from audit.build.cuda import gpu
 from audit.build.device import BuiltVariant
 from audit.measure import checks, floors, independent_clock, prepared, protocols
-from audit.measure.checks import Watched, clocks, not_timed, watched_blocks
-from audit.measure.comparison import PREFIX, RANKS, baselines_ms, precision_of
+from audit.measure.checks import Watched, clocks, not_timed, skipped, watched_blocks
+from audit.measure.comparison import NEARLY, PREFIX, RANKS, baselines_ms, precision_of
 from audit.measure.outputs import every_call, tolerance_of, verified
 from audit.measure.prepared import second_case
 from audit.measure.protocols import OUTSIDE
@@ -30,8 +30,6 @@ KEPT_CALLS = 2
 PROFILED_CALLS = 3
 LADDER, LATER = "ladder", "later"
 EAGER = "eager"
-NEARLY = 0.05
-"""By such a share the strongest baseline may be another one in the next session."""
 MOST_TRIES = 3
 
 
@@ -213,6 +211,8 @@ class Session:
             claimed = self.claim.claimed  # the only untrusted code
             self._findings.append(channel.finding(claimed.name if claimed else what, [reply.detail]))
         self._findings += [not_timed(event["failed"], event["why"]) for event in reply.events if "failed" in event]
+        absent = [event for event in reply.events if "skipped" in event]
+        self._findings += [skipped(one["skipped"], one["why"], target=self.claim.name) for one in absent]
         if not reply.finished:
             self._findings.append(not_timed(what, f"{reply.ending}: {reply.detail}"))
         timed = {event["variant"] for event in reply.events if "samples_ms" in event}

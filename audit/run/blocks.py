@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from audit.model.record import MOST_BLOCKS
+from audit.model.record import LONGEST_MS, MOST_BLOCKS
 from audit.run.answers import Answers
 from audit.run.callables import PREFIX, Indexed
 from audit.run.contents import Content, Contents
@@ -65,7 +65,7 @@ class Blocks:
         self._each: dict[str, int] = {}
         self._again: dict[str, str] = {}
         self.taken: dict[str, dict[str, Samples]] = {}
-        self.block = 0
+        self.block = self.left_out = 0
 
     def warm(self, name: str) -> dict[str, Any]:
         """Calls until two groups of five calls agree within a percent, or the cap; return the event about it."""
@@ -74,8 +74,10 @@ class Blocks:
         while not settled(recent, group=WARM_GROUP, tolerance=WARM_TOLERANCE):
             if len(recent) >= WARM_MOST_CALLS or time.perf_counter() - started > WARM_MOST_S:
                 break
-            recent += self._stopwatch.cold(self._bound(name, 1))
+            recent += self._possible(self._stopwatch.cold(self._bound(name, 1)))
         self._answers.settle()
+        if not recent:
+            raise RuntimeError(f"{name}: its clock gave no time from 0 to {LONGEST_MS:g} ms")
         stable = settled(recent, group=WARM_GROUP, tolerance=WARM_TOLERANCE)
         self._each[name] = calls_in_block(median(recent), share_ms=SHARE_MS, most=MOST_CALLS)
         return {"warmed": name, "calls": len(recent), "stable": stable, "first_ms": recent[0], "last_ms": recent[-1]}
@@ -102,11 +104,11 @@ class Blocks:
                 tight, look = self.widest() <= plan.half_width, math.ceil(LOOKS * look)
             limit_s = plan.budget_s if self.block >= least else OVERRUN * plan.budget_s
             if tight or spent > limit_s or self.block >= MOST_BLOCKS:
-                return {"blocks": self.block, "seconds": round(spent, 3), "tight": tight}
+                return {"blocks": self.block, "seconds": round(spent, 3), "tight": tight, "left_out": self.left_out}
 
     def widest(self) -> float:
         """The widest half width among the ratios of every variant to every baseline; infinite for too few blocks."""
-        cold = {name: samples[COLD] for name, samples in self.taken.items()}
+        cold = {name: samples[COLD] for name, samples in self.taken.items() if COLD in samples}
         baselines = [name for name in cold if name.startswith(PREFIX)]
         ratios = [ratio(cold[name], cold[other]) for name in cold.keys() - baselines for other in baselines]
         return max((math.inf if one.half_width is None else one.half_width for one in ratios), default=0.0)
@@ -144,8 +146,15 @@ class Blocks:
         return {name: max(1, min(each, most // (2 if name in twice else 1))) for name, each in self._each.items()}
 
     def _add(self, name: str, how: str, times: list[float], position: int) -> None:
-        samples = self.taken.setdefault(name, {}).setdefault(how, Samples())
-        samples.add(times, block=self.block, position=position)
+        if possible := self._possible(times):
+            samples = self.taken.setdefault(name, {}).setdefault(how, Samples())
+            samples.add(possible, block=self.block, position=position)
+
+    def _possible(self, times: list[float]) -> list[float]:
+        """The times without those of a clock that jumped, which are counted; no record takes them."""
+        possible = [ms for ms in times if 0 <= ms <= LONGEST_MS]
+        self.left_out += len(times) - len(possible)
+        return possible
 
     def _bound(self, name: str, count: int, *, keep: bool = False) -> list[Timed]:
         """So many calls of one callable, each over a content of its own; some of those as drawn are kept."""

@@ -55,6 +55,8 @@ class Ratio:
     low: float | None
     high: float | None
     blocks: int
+    equal: bool = False
+    """All samples of one of the two are the same number."""
 
     @property
     def half_width(self) -> float | None:
@@ -66,7 +68,9 @@ class Ratio:
         """Why the samples cannot tell; None where they can."""
         width = self.half_width
         if width is None:
-            return f"too few samples: {self.blocks} blocks of both, {LEAST_BLOCKS} are needed"
+            return f"too few blocks with samples of both: {self.blocks}, and {LEAST_BLOCKS} are needed"
+        if self.equal:
+            return "all samples of one of the two are equal: no clock is that steady, or it is too coarse"
         if width > WIDEST:
             return f"the interval is wide: {100 * width:.1f} % either side of the ratio"
         return None
@@ -90,7 +94,8 @@ def ratio(ours: Samples | Measurement, theirs: Samples | Measurement) -> Ratio:
     if not paired:
         return Ratio(max(median(theirs.samples_ms), LEAST_MS) / max(median(ours.samples_ms), LEAST_MS), None, None, 0)
     low, high = _bounds(paired)
-    return Ratio(median(paired), low, high, len(paired))
+    equal = any(len(set(timing.samples_ms)) == 1 for timing in (ours, theirs))
+    return Ratio(median(paired), low, high, len(paired), equal)
 
 
 def interval(timing: Samples | Measurement) -> tuple[float, float] | None:

@@ -133,6 +133,10 @@ def test_a_session_that_spent_its_budget_or_was_never_steady_says_so() -> None:
     result = checks.session_summary([warmed, ended], name="ladder", target="claim", half_width=0.01)
     assert result is not None
     assert "until its budget was spent; not steady after the warm-up's cap: wmma" in result.summary
+    jumped: dict[str, Any] = {"session": {**ended["session"], "left_out": 2}}
+    result = checks.session_summary([jumped], name="ladder", target="claim", half_width=0.01)
+    assert result is not None
+    assert "times that no clock can give were left out (2 samples): a clock jumped" in result.summary
     assert checks.session_summary([warmed], name="ladder", target="claim", half_width=0.01) is None
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
 
+import pytest
+
 from audit.run.answers import Answers
 from audit.run.blocks import (
     COLD,
@@ -114,6 +116,19 @@ def test_noise_needs_more_blocks_and_a_budget_ends_them() -> None:
     assert ended["blocks"] > LEAST_BLOCKS
     made, *_ = blocks(lambda: 1 + draw.random(), baseline_eager=3.0, claim=2.5)
     assert not made.run(Plan(budget_s=0.05, half_width=1e-9), between=lambda _: None)["tight"]
+
+
+@pytest.mark.parametrize("wrong", [-0.5, float("nan"), float("inf"), 4e9])
+def test_times_that_no_clock_can_give_are_left_out_and_counted(wrong: float) -> None:
+    made, watch, _ = blocks(baseline_eager=3.0, claim=2.5)
+    watch.noise = iter([wrong] * 4 + [1.0] * 10_000).__next__
+    ended = made.run(Plan(budget_s=1.0, half_width=0.01), between=lambda _: None)
+    assert ended["left_out"] == 4
+    taken = made.taken["claim"][COLD]
+    assert set(taken.samples_ms) == {2.5}
+    assert min(taken.blocks) > 0, "the first block has no ratio"
+    with pytest.raises(RuntimeError, match="its clock gave no time from 0 to"):
+        blocks(lambda: wrong, baseline_eager=3.0)
 
 
 def test_the_driver_is_asked_between_blocks_with_their_numbers() -> None:
