@@ -136,11 +136,13 @@ def is_impossible(record: Record, finding: Finding) -> bool:
 
 
 def _measured(evidence: Evidence) -> RatioAnswer:
-    """From times taken on a GPU the claim names, against the strongest baseline of the kernel's precision or better."""
-    record, claimed = evidence.record, evidence.claimed
-    baseline = strongest(
-        record.measurements, claimed.precision, wrong=wrong_baselines(record.findings), beside=claimed.name
-    )
+    """From times taken on a GPU the claim names, against the strongest baseline of the kernel's precision or better.
+
+    Where none is as precise, as where the reference's own convolutions use TF32, against the named one.
+    """
+    record, claimed, wrong = evidence.record, evidence.claimed, wrong_baselines(evidence.record.findings)
+    baseline = strongest(record.measurements, claimed.precision, wrong=wrong, beside=claimed.name)
+    baseline = baseline or (None if BASELINE in wrong else BASELINE)
     measured = baseline and compared(record.measurements, claimed.name, baseline)
     if not measured and (contradicted := _doubts(record)):
         return RatioAnswer(state="open", reasons=contradicted)
@@ -169,6 +171,8 @@ def _compared(evidence: Evidence, published: Speedup, measured: Comparison) -> R
     told = BASELINE in {measured.baseline, *wrong}
     named = None if told else compared(record.measurements, evidence.claimed.name, BASELINE)
     text = f"measured {measured.sentence()} against {measured.baseline}, the strongest baseline of its precision class"
+    if strongest(record.measurements, evidence.claimed.precision, wrong=wrong) is None:
+        text = f"measured {measured.sentence()} against {measured.baseline}; no baseline timed is as precise"
     text += f"; {named.sentence()} against {BASELINE}" if named else ""
     reason = f"{published.gpu}: claimed {published.ratio:g}x, {text}"
     reached = next((one for one in (measured, named) if one is not None and _reached(one, least)), None)

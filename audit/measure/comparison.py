@@ -92,14 +92,20 @@ def baselines_ms(
     """The median of each baseline that `strongest` chooses from, in milliseconds."""
     names = dict.fromkeys(one.variant for one in measurements if one.variant.startswith(PREFIX))
     timed = {name: median_ms(measurements, name) for name in names if name not in wrong}
-    fit = {name: ms for name, ms in timed.items() if ms is not None and _rank(precision_of(name)) >= _rank(precision)}
+    fit = {
+        name: ms for name, ms in timed.items() if ms is not None and _fits(precision_of(name, measurements), precision)
+    }
     shared = {name: ms for name, ms in fit.items() if beside and ratio_to(measurements, beside, name)}
     return shared or fit
 
 
-def precision_of(baseline: str) -> str:
-    """The precision class a baseline's name ends with, such as "baseline:eager_tf32"; fp32 where it names none."""
-    return next((one for one in RANKS if baseline.endswith(f"_{one}")), "fp32")
+def precision_of(baseline: str, measurements: Iterable[Measurement] = ()) -> str:
+    """The precision class that a baseline's results showed last, else that of its name.
+
+    A name such as "baseline:eager_tf32" ends with it; fp32 where it names none.
+    """
+    shown = [one.precision for one in measurements if one.variant == baseline and one.precision]
+    return shown[-1] if shown else next((one for one in RANKS if baseline.endswith(f"_{one}")), "fp32")
 
 
 def wrong_baselines(findings: Iterable[Finding]) -> frozenset[str]:
@@ -133,7 +139,8 @@ def control_doubt(measurements: Sequence[Measurement], session: str) -> str | No
     return f"{name} timed twice in the session came out as {value.word} ({value.value:.3f}x), not as the same"
 
 
-def _rank(precision: str) -> int:
+def _fits(baseline: str, precision: str) -> bool:
+    """Whether a baseline of that class is as precise as a variant of this one, or more."""
     if precision not in RANKS:
         raise LookupError(f"unknown precision {precision}; known: {', '.join(RANKS)}")
-    return RANKS[precision]
+    return RANKS[baseline] >= RANKS[precision]

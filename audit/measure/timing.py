@@ -12,7 +12,7 @@ from audit.build.device import BuiltVariant
 from audit.measure import checks, floors, independent_clock, prepared, protocols
 from audit.measure.checks import Watched, clocks, not_timed, skipped, watched_blocks
 from audit.measure.comparison import NEARLY, PREFIX, RANKS, baselines_ms, precision_of
-from audit.measure.outputs import every_call, tolerance_of, verified
+from audit.measure.outputs import classed, every_call, tolerance_of, verified
 from audit.measure.prepared import second_case
 from audit.measure.protocols import OUTSIDE
 from audit.measure.samples import measurements_of, median_ms
@@ -196,9 +196,13 @@ class Session:
                 ceilings=baselines is None,
             )
             reply = process.call(request, limit_s=TIMING_LIMIT_S)
+            before = len(self._measurements)
             self._keep(reply, name, what=name)
             kept = [event for event in reply.events if "file" in event or "no_tensor" in event]
-            self._findings += every_call(reply.events, verified(kept, cases, self.claim, folder))
+            found = every_call(reply.events, verified(kept, cases, self.claim, folder))
+            self._findings += found
+            bits = cases[-1].bits
+            self._measurements[before:] = classed(self._measurements[before:], found, bits)
         self._about(reply, name)
         trying = [event["trying"] for event in reply.events if "trying" in event]
         warmed = any("warmed" in event for event in reply.events)
@@ -236,7 +240,7 @@ class Session:
         """The precision that each variant declares, and each baseline has."""
         declared = {one.name: one.precision for one in self.claim.variant}
         baselines = {one.variant for one in measurements if one.variant.startswith(PREFIX)}
-        return declared | {name: precision_of(name) for name in sorted(baselines)}
+        return declared | {name: precision_of(name, measurements) for name in sorted(baselines)}
 
 
 def times(

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import FailFast, Field, model_validator
 
 from audit.model.base import Frozen
-from audit.model.claim import Claim, Shape
+from audit.model.claim import Claim, Precision, Shape
 from audit.model.finding import DeviceKind, Finding
 from audit.model.generated import MOST_REPAIRS, GeneratedRepair
 
@@ -30,7 +30,7 @@ SCHEMA = 5
 the main one, samples know their block; 3 (2026-11) a verdict keeps the three answers it is made of, five verdicts more,
 findings name their shape, whether the claim speaks of it, and all that they follow from; published numbers who states
 them; 4 (2026-11) other words, see `old_words`; 5 (2026-11) ratios are medians of those of single blocks, not of pooled
-samples. An older record is read as one that leaves these open;
+samples, and baselines have the precision that they showed. An older record is read as one that leaves these open;
 `audit.judge.as_judged_now` derives its verdict again."""
 
 VerdictName = Literal[
@@ -142,6 +142,7 @@ class Measurement(Frozen):
 
     Of an interleaved session each sample has the number of its block and its callable's place in that block, and
     `session` names the process: only samples of one session make a ratio. Empty where nothing was interleaved.
+    `precision` is the class that the results of a baseline showed in that session; None where that was not asked.
     """
 
     variant: str
@@ -151,6 +152,7 @@ class Measurement(Frozen):
     blocks: Annotated[tuple[Block, ...], FailFast()] = Field(default=(), max_length=MOST_SAMPLES)
     positions: Annotated[tuple[int, ...], FailFast()] = Field(default=(), max_length=MOST_SAMPLES)
     session: str = ""
+    precision: Precision | None = None
 
     @model_validator(mode="after")
     def _one_block_a_sample(self) -> Measurement:

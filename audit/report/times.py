@@ -119,7 +119,7 @@ def _passed(record: Record, name: str) -> bool:
 
 def _precision(record: Record, name: str) -> str:
     if name.startswith(PREFIX):
-        return precision_of(name)
+        return precision_of(name, record.measurements)
     return next((one.precision for one in record.claim.statement.variant if one.name == name), "fp32")
 
 

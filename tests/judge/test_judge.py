@@ -130,6 +130,26 @@ def test_a_time_under_its_floor_decides_no_ratio(record: Record, target: str) ->
         assert judged(result, [*RIGHT, beside]).verdict.name == ("confirmed" if claimed_ms == 0.1 else "overstated")
 
 
+@pytest.mark.parametrize(
+    ("shown", "reason"),
+    [
+        (
+            None,
+            "150.00x (95 % interval 150.00 to 150.00, 12 blocks) against baseline:eager, the strongest baseline of its",
+        ),
+        ("tf32", "150.00x (95 % interval 150.00 to 150.00, 12 blocks) against baseline:eager; no baseline timed is as"),
+    ],
+)
+def test_a_baseline_counts_in_the_class_that_its_results_show(record: Record, shown: str | None, reason: str) -> None:
+    eager = timing(judge.BASELINE, 15.0).model_copy(update={"precision": shown})
+    result = timed(record, H100, timing("claimed", 0.1), eager)
+    assert result.verdict.name == "confirmed"
+    assert reason in result.verdict.reasons[0]
+    finer = timing("baseline:blocked_tf32", 5.0).model_copy(update={"precision": "fp32"})
+    result = timed(record, H100, timing("claimed", 0.1), eager, finer)
+    assert "50.00x" in result.verdict.reasons[0].partition(" against baseline:blocked_tf32, the strongest")[0]
+
+
 def test_a_ratio_that_no_baseline_leaves_has_no_credit(record: Record) -> None:
     rivals = (timing(judge.BASELINE, 15.0), timing("baseline:blocked", 5.0))
     verdict = timed(record, H100, timing("claimed", 0.2), *rivals).verdict

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,9 @@ import numpy as np
 import pytest
 
 from audit import claims
-from audit.measure import checks, compared, floors
+from audit.measure import checks, compared, comparison, floors
 from audit.measure.checks import clocks, watched_blocks
-from audit.measure.outputs import tolerance_of, verified
+from audit.measure.outputs import classed, tolerance_of, verified
 from audit.measure.protocols import ALONE, ALONE_HOT, BUSY, DO_BENCH, HOST_CLOCK, OURS, SPAN
 from audit.measure.samples import measurements_of
 from audit.model import Measurement
@@ -120,6 +121,42 @@ def test_a_time_under_the_floor_of_its_unit_is_a_finding(name: str, ms: float, w
         [("under_floor", name, "fail", "hint")] if words else []
     )
     assert all((words or "") in one.summary for one in found)
+
+
+A, B = (np.random.default_rng(seed).standard_normal((64, 64)).astype(np.float32) for seed in (1, 2))
+BITS = {"fp32": 21.0, "tf32": 11.3, "fp16": 11.3, "bf16": 8.3}
+
+
+def rounded(values: Any, mantissa: int) -> Any:
+    """Float32 numbers with so many bits behind the leading one, as the units of a GPU take their inputs."""
+    parts, exponents = np.frexp(values)
+    return np.ldexp(np.round(parts * 2.0 ** (mantissa + 1)) / 2.0 ** (mantissa + 1), exponents)
+
+
+@pytest.mark.parametrize(
+    ("name", "mantissa", "shown"),
+    [
+        ("baseline:eager", 23, "fp32"),
+        ("baseline:eager", 10, "tf32"),
+        ("baseline:eager_tf32", 23, "fp32"),
+        ("baseline:eager_fp16", 10, "fp16"),
+        ("baseline:eager_split_fp16", 21, "split_fp16"),
+        ("baseline:eager", 7, "bf16"),
+    ],
+)
+def test_the_precision_class_of_a_baseline_is_that_of_its_results(
+    tmp_path: Path, name: str, mantissa: int, shown: str
+) -> None:
+    got = (rounded(A, mantissa).astype(np.float64) @ rounded(B, mantissa).astype(np.float64)).astype(np.float32)
+    (tmp_path / "a.bin").write_bytes(got.tobytes())
+    right = replace(case(tmp_path), expected=A.astype(np.float64) @ B.astype(np.float64))
+    event = {"variant": name, "file": "a.bin", "inputs": 0, "block": 3, "whole": [64, 64], "rows": None,
+             "shape": [64, 64], "dtype": "float32", "digest": digest_of(got.tobytes())}  # fmt: skip
+    findings = verified([event], [right], CLAIM, tmp_path)
+    taken = [*raced(samples(name, 2.7), samples("wmma", 0.3))]
+    assert [one.precision for one in classed(taken, findings, BITS)] == [shown, None]
+    assert classed(taken, findings, {}) == taken, "without yardsticks its name decides"
+    assert comparison.precision_of(name, classed(taken, findings, BITS)) == shown
 
 
 def test_without_a_floor_no_time_is_under_it() -> None:
