@@ -11,6 +11,7 @@ from audit.run import blocks, ratios, stopwatch
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = " ".join((ROOT / "docs" / "measurement.md").read_text(encoding="utf-8").split())
+COVERAGE: dict[str, Any] = json.loads((ROOT / "bench" / "results" / "coverage.json").read_text(encoding="utf-8"))
 BENCH: dict[str, Any] = json.loads((ROOT / "bench" / "results" / "h100_timing.json").read_text(encoding="utf-8"))
 
 
@@ -31,6 +32,13 @@ def test_the_figures_are_those_of_the_bench() -> None:
     ):
         assert result in TEXT, result
     assert {one["blocks"] for one in BENCH["intervals"]} == {blocks.LEAST_BLOCKS}
+
+
+def test_the_coverage_is_that_of_the_simulation() -> None:
+    rows = [COVERAGE["scenes"], *COVERAGE["others"].values()]
+    for share in ([one["covered"] for one in row.values()] for row in rows):
+        assert f"{min(share):.1f} to {max(share):.1f} %" in TEXT
+    assert f"{COVERAGE['sessions']} sessions of each of {len(COVERAGE['scenes'])} kinds of noise" in TEXT
 
 
 def test_the_rules_are_those_of_the_code() -> None:
