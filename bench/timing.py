@@ -26,7 +26,6 @@ from audit import claims, measure  # noqa: E402
 from audit.build.cuda import fast, gpu  # noqa: E402
 from audit.build.cuda.device import flags_of  # noqa: E402
 from audit.build.settings import CudaSettings  # noqa: E402
-from audit.measure.statistics import Series, ratio  # noqa: E402
 from audit.model import Harness  # noqa: E402
 from audit.probes.called import Case  # noqa: E402
 from audit.run import callables, other_clocks  # noqa: E402
@@ -36,6 +35,7 @@ from audit.run.callables import Indexed  # noqa: E402
 from audit.run.contents import Contents  # noqa: E402
 from audit.run.outputs import KeptOutputs  # noqa: E402
 from audit.run.pool import Workers  # noqa: E402
+from audit.run.ratios import Samples, ratio  # noqa: E402
 from audit.run.requests import Cases  # noqa: E402
 from audit.run.stopwatch import Stopwatch, Timed  # noqa: E402
 from audit.sandbox import machine  # noqa: E402
@@ -113,10 +113,9 @@ def session(
     return blocks, blocks.run(Plan(seconds, half_width), between=lambda _: None)
 
 
-def series(blocks: Blocks, name: str) -> Series:
+def cold(blocks: Blocks, name: str) -> Samples:
     """The cold samples of one callable."""
-    taken = blocks.taken[name][COLD]
-    return Series(tuple(taken.samples_ms), tuple(taken.blocks), tuple(taken.positions))
+    return blocks.taken[name][COLD]
 
 
 def against_themselves(calls: dict[str, Indexed], contents: Contents, sessions: int) -> dict[str, Any]:
@@ -128,7 +127,7 @@ def against_themselves(calls: dict[str, Indexed], contents: Contents, sessions: 
     alarmed = 0
     for seed in range(sessions):
         blocks, _ = session(twice, contents, seconds=SESSION_S, half_width=0.0, seed=seed)
-        found = {name: ratio(series(blocks, name), series(blocks, f"{AGAIN}{name}")) for name in names}
+        found = {name: ratio(cold(blocks, name), cold(blocks, f"{AGAIN}{name}")) for name in names}
         for name, one in found.items():
             words[name][one.word] = words[name].get(one.word, 0) + 1
             worst[name] = max(worst[name], abs(one.value - 1))
@@ -145,7 +144,7 @@ def intervals(calls: dict[str, Indexed], contents: Contents) -> list[dict[str, A
     for name in (*VARIANTS, "tril 4096"):
         pair = {"baseline:eager": calls["baseline:eager"], name: calls[name]}
         blocks, ended = session(pair, contents, seconds=TIGHT_S, half_width=0.01, seed=1)
-        found = ratio(series(blocks, name), series(blocks, "baseline:eager"))
+        found = ratio(cold(blocks, name), cold(blocks, "baseline:eager"))
         entries.append({"variant": name, "ratio": found.value, "half_width": found.half_width, **ended})
         print("interval:", json.dumps(entries[-1]), flush=True)
     return entries

@@ -110,7 +110,7 @@ def _gpu_audit() -> Check:
     reason = cuda_toolchain.missing()
     if reason is not None:
         return Check("audit on a GPU", "--", "not here", reason.removeprefix("--device cuda: "))
-    advice = "" if _version("triton") else "pip install triton: without it nothing is timed"
+    advice = "" if _version("triton") else "pip install triton: without it do_bench and torch.compile give no times"
     return Check("audit on a GPU", "--" if advice else "ok", "driver, torch, nvcc and ninja go together", advice)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from audit.judge import causes
@@ -18,7 +20,7 @@ from audit.judge.evidence import (
     outside,
     undefined,
 )
-from audit.measure import Comparison, compared, independent_clock, strongest, wrong_baselines
+from audit.measure import Comparison, compared, comparison, floors, independent_clock, strongest, wrong_baselines
 from audit.model import Finding, Place, RatioAnswer, Record, ResultAnswer, Speedup, TaskAnswer, Variant
 from audit.model.gpus import names_in
 from audit.model.record import RatioState, ResultState, TaskState
@@ -134,11 +136,13 @@ def is_impossible(record: Record, finding: Finding) -> bool:
 
 
 def _measured(evidence: Evidence) -> RatioAnswer:
-    """From times taken on a GPU the claim names, against the strongest baseline of the kernel's precision or better."""
-    record, claimed = evidence.record, evidence.claimed
-    baseline = strongest(
-        record.measurements, claimed.precision, wrong=wrong_baselines(record.findings), beside=claimed.name
-    )
+    """From times taken on a GPU the claim names, against the strongest baseline of the kernel's precision or better.
+
+    Where none is as precise, as where the reference's own convolutions use TF32, against the named one.
+    """
+    record, claimed, wrong = evidence.record, evidence.claimed, wrong_baselines(evidence.record.findings)
+    baseline = strongest(record.measurements, claimed.precision, wrong=wrong, beside=claimed.name)
+    baseline = baseline or (None if BASELINE in wrong else BASELINE)
     measured = baseline and compared(record.measurements, claimed.name, baseline)
     if not measured and (contradicted := _doubts(record)):
         return RatioAnswer(state="open", reasons=contradicted)
@@ -161,27 +165,46 @@ def published_here(record: Record) -> Speedup | None:
 
 
 def _compared(evidence: Evidence, published: Speedup, measured: Comparison) -> RatioAnswer:
-    record, low, high = evidence.record, measured.ratio.low, measured.ratio.high
+    record, wrong = evidence.record, wrong_baselines(evidence.record.findings)
     places = (Place(shape=record.claim.statement.shapes.claimed, device=record.device.name),)
     least = published.ratio * (1 - MARGIN)
-    if measured.doubt or low is None or high is None or low < least <= high:
-        text = f"a ratio that counts; {record.device.name}: {measured.sentence()}"
-        text = text if measured.doubt else f"a tighter interval; {measured.sentence()} is on both sides of {least:g}x"
-        return RatioAnswer(state="open", reasons=(text,), places=places)
-    unfit = {measured.baseline, *wrong_baselines(record.findings)}
-    named = None if BASELINE in unfit else compared(record.measurements, evidence.claimed.name, BASELINE)
+    told = BASELINE in {measured.baseline, *wrong}
+    named = None if told else compared(record.measurements, evidence.claimed.name, BASELINE)
     text = f"measured {measured.sentence()} against {measured.baseline}, the strongest baseline of its precision class"
+    if strongest(record.measurements, evidence.claimed.precision, wrong=wrong) is None:
+        text = f"measured {measured.sentence()} against {measured.baseline}; no baseline timed is as precise"
     text += f"; {named.sentence()} against {BASELINE}" if named else ""
     reason = f"{published.gpu}: claimed {published.ratio:g}x, {text}"
     reached = next((one for one in (measured, named) if one is not None and _reached(one, least)), None)
+    open_reasons = _undecided(evidence, measured, least)
+    if not open_reasons and reached is not None:
+        open_reasons = _by_another_clock(evidence, reached, least)
+    elif not open_reasons and not told and not _missed(named, least):
+        text = f"a session that timed {BASELINE} beside the claimed kernel"
+        open_reasons = (f"a ratio to {BASELINE} that counts: {named.sentence()}" if named else text,)
+    if open_reasons:
+        return RatioAnswer(state="open", reasons=open_reasons, places=places)
     if reached is None:
         return RatioAnswer(state="not reached", reasons=(reason,), places=places)
-    if open_reasons := _by_another_clock(evidence, reached, least):
-        return RatioAnswer(state="open", reasons=open_reasons, places=places)
     if reached is measured:
         return RatioAnswer(state="reached", reasons=(reason,), places=places)
     credit = f"the published ratio is real against {BASELINE}; {measured.baseline} needs no kernel of the claim's"
     return RatioAnswer(state="weak baseline", reasons=(reason, credit), places=places)
+
+
+def _undecided(evidence: Evidence, measured: Comparison, least: float) -> tuple[str, ...]:
+    """Reasons why the ratio to the strongest baseline tells nothing, whatever it is."""
+    record, claimed = evidence.record, evidence.claimed
+    if impossible := _doubts(record, floors.UNDER_FLOOR, {claimed.name, measured.baseline, BASELINE}):
+        return impossible
+    if measured.doubt:
+        return (f"a ratio that counts; {record.device.name}: {measured.sentence()}",)
+    if not _reached(measured, least) and not _missed(measured, least):
+        return (f"a tighter interval; {measured.sentence()} is on both sides of {least:g}x",)
+    wrong = wrong_baselines(record.findings)
+    gone = comparison.absent(record.measurements, claimed.precision, wrong=wrong, beside=claimed.name)
+    text = f"a ratio to {gone}, the strongest baseline, which no session timed beside the claimed kernel"
+    return (text,) if gone else ()
 
 
 def _by_another_clock(evidence: Evidence, reached: Comparison, least: float) -> tuple[str, ...]:
@@ -194,13 +217,19 @@ def _by_another_clock(evidence: Evidence, reached: Comparison, least: float) -> 
     return tuple(against)
 
 
-def _doubts(record: Record) -> tuple[str, ...]:
-    """Times that the clock of another process contradicts, or that it could not take."""
+def _doubts(
+    record: Record, probe: str = independent_clock.NAME, targets: Collection[str] | None = None
+) -> tuple[str, ...]:
+    """Times that the clock of another process contradicts, or that it could not take; or those another probe doubts."""
     return tuple(
         f"a time that counts: {one.target}: {one.summary}"
         for one in record.findings
-        if one.probe == independent_clock.NAME and one.outcome != "pass"
+        if one.probe == probe and one.outcome != "pass" and (targets is None or one.target in targets)
     )
+
+
+def _missed(measured: Comparison | None, least: float) -> bool:
+    return measured is not None and not measured.doubt and (measured.ratio.high or math.inf) < least
 
 
 def _reached(measured: Comparison, least: float) -> bool:

@@ -11,15 +11,12 @@ from pydantic import JsonValue
 from audit.build.cuda.gpu import SLOWED_BY, GpuState
 from audit.measure.comparison import control
 from audit.measure.protocols import ALONE, ALONE_HOT, BUSY, DO_BENCH, HOST_CLOCK, READ, SEEN, SPAN
-from audit.measure.samples import found, median_ms, series
-from audit.measure.statistics import order_effect
+from audit.measure.samples import found, median_ms, order_effect
 from audit.model import Finding, Measurement
-from audit.model.gpus import at_hand, table
 
 SAME_TWICE = "same_twice"
 FLUSH = "l2_flush"
 ORDER = "order_effect"
-FLOOR_HERE = "floor_here"
 CLOCKS = "clocks"
 TIMING = "timing"
 KEPT_BY_CONTENT = "kept_by_content"
@@ -125,30 +122,11 @@ def by_do_bench(measurements: Sequence[Measurement], name: str) -> Finding | Non
 def by_order(measurements: Sequence[Measurement], name: str) -> Finding | None:
     """A hint if a callable's time depends on its place in the blocks, that is on what ran before it."""
     timings = found(measurements, name)
-    effect = order_effect(series(timings[-1])) if timings else None
+    effect = order_effect(timings[-1]) if timings else None
     if effect is None or abs(effect) <= ORDER_BOUND:
         return None
     text = f"{100 * effect:+.1f} % in the later half of the blocks' orders: its time depends on what ran before it"
     return _finding(ORDER, name, False, text, {"effect": effect})
-
-
-def floor_here(gpu: str, cost: dict[str, float]) -> Finding:
-    """The floors of the GPU at hand for the claimed shape; a skip where the table does not have it."""
-    chip = at_hand(gpu)
-    if chip is None or not any(cost.values()):
-        text = f"{gpu}: reference.py states no least work, so there is no floor"
-        if chip is None:
-            text = f"{gpu}: no data-sheet rates for this GPU, so no floor (known: {', '.join(table())})"
-        return Finding(probe=FLOOR_HERE, target=gpu, outcome="skip", summary=text, evidence={**cost})
-    memory_ms = chip.memory_ms(cost["bytes"])
-    numbers: dict[str, JsonValue] = {
-        "compute_floor_ms": chip.compute_ms(cost["flops"]),
-        "memory_floor_ms": memory_ms,
-        "floor_ms": max(chip.compute_ms(cost["flops"]), memory_ms),
-        "matrix_unit_floor_ms": max(chip.fastest_compute_ms(cost["flops"]), memory_ms),
-    }
-    text = f"{gpu}: the stated work takes at least {numbers['floor_ms']:.3g} ms in fp32 ({chip.source})"
-    return Finding(probe=FLOOR_HERE, target=gpu, outcome="pass", summary=text, evidence={**cost, **numbers})
 
 
 def session_summary(events: Sequence[dict[str, Any]], *, name: str, target: str, half_width: float) -> Finding | None:
@@ -161,6 +139,8 @@ def session_summary(events: Sequence[dict[str, Any]], *, name: str, target: str,
     ending = f"every ratio's interval was within {100 * half_width:g} %" if ended["tight"] else "its budget was spent"
     text = f"session {name}: {ended['blocks']} blocks in {ended['seconds']:.2f} s until {ending}"
     text += f"; not steady after the warm-up's cap: {', '.join(unstable)}" if unstable else ""
+    if ended.get("left_out"):
+        text += f"; times that no clock can give were left out ({ended['left_out']} samples): a clock jumped"
     evidence: dict[str, JsonValue] = {
         **ended,
         "parts_s": {event["part"]: event["seconds"] for event in events if "part" in event},
@@ -216,6 +196,11 @@ def clocks(watched: Sequence[Watched], *, target: str) -> Finding:
 def not_timed(what: str, why: str) -> Finding:
     """A timing that gave no samples, or not all."""
     return Finding(probe=TIMING, target=what, outcome="error", summary=f"not timed: {why}")
+
+
+def skipped(what: str, why: str, *, target: str) -> Finding:
+    """A way of timing that this machine does not have; no other rests on it."""
+    return Finding(probe=TIMING, target=target, outcome="skip", summary=f"{what} gave no times: {why}")
 
 
 def _state(row: dict[str, Any]) -> GpuState:

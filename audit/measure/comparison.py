@@ -6,14 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from audit.measure.protocols import OURS
-from audit.measure.samples import median_ms, ratio_to, series
-from audit.measure.statistics import Ratio, Word, ratio
+from audit.measure.samples import median_ms, ratio_to
 from audit.model import Finding, Measurement
+from audit.run.ratios import Ratio, Word, ratio
 
 PREFIX = "baseline:"
 AGAIN = "control:again:"
 """Begins the second name of the callable that was timed twice in a session."""
 TIMED_OUTPUTS = "timed_outputs"
+NEARLY = 0.05
+"""By such a share the strongest baseline may be another one in the next session."""
 RANKS = {"fp32": 4, "split_fp16": 3, "tf32": 2, "fp16": 1, "bf16": 0}
 """An order by bits of the inputs that survive: fp32 keeps 24, fp16 in two parts 22, TF32 11 in fp32's range, fp16 11 in
 its own, bf16 8."""
@@ -68,6 +70,18 @@ def strongest(
     return min(fit, key=lambda name: fit[name]) if fit else None
 
 
+def absent(
+    measurements: Sequence[Measurement], precision: str, *, wrong: frozenset[str] = frozenset(), beside: str
+) -> str | None:
+    """The strongest baseline, where it is faster than every one timed in a session with the variant `beside`."""
+    every = baselines_ms(measurements, precision, wrong=wrong)
+    shared = baselines_ms(measurements, precision, wrong=wrong, beside=beside)
+    best = min(every, key=lambda name: every[name], default=None)
+    if best is None or (1 + NEARLY) * every[best] >= min(shared.values()):
+        return None
+    return best
+
+
 def baselines_ms(
     measurements: Sequence[Measurement],
     precision: str,
@@ -78,14 +92,20 @@ def baselines_ms(
     """The median of each baseline that `strongest` chooses from, in milliseconds."""
     names = dict.fromkeys(one.variant for one in measurements if one.variant.startswith(PREFIX))
     timed = {name: median_ms(measurements, name) for name in names if name not in wrong}
-    fit = {name: ms for name, ms in timed.items() if ms is not None and _rank(precision_of(name)) >= _rank(precision)}
+    fit = {
+        name: ms for name, ms in timed.items() if ms is not None and _fits(precision_of(name, measurements), precision)
+    }
     shared = {name: ms for name, ms in fit.items() if beside and ratio_to(measurements, beside, name)}
     return shared or fit
 
 
-def precision_of(baseline: str) -> str:
-    """The precision class a baseline's name ends with, such as "baseline:eager_tf32"; fp32 where it names none."""
-    return next((one for one in RANKS if baseline.endswith(f"_{one}")), "fp32")
+def precision_of(baseline: str, measurements: Iterable[Measurement] = ()) -> str:
+    """The precision class that a baseline's results showed last, else that of its name.
+
+    A name such as "baseline:eager_tf32" ends with it; fp32 where it names none.
+    """
+    shown = [one.precision for one in measurements if one.variant == baseline and one.precision]
+    return shown[-1] if shown else next((one for one in RANKS if baseline.endswith(f"_{one}")), "fp32")
 
 
 def wrong_baselines(findings: Iterable[Finding]) -> frozenset[str]:
@@ -101,7 +121,7 @@ def control(measurements: Iterable[Measurement], session: str) -> tuple[str, Rat
         name = one.variant.removeprefix(AGAIN)
         first = tuple(other for other in own if other.variant == name) if name != one.variant else ()
         if first:
-            return name, ratio(series(first[-1]), series(one))
+            return name, ratio(first[-1], one)
     return None
 
 
@@ -119,7 +139,8 @@ def control_doubt(measurements: Sequence[Measurement], session: str) -> str | No
     return f"{name} timed twice in the session came out as {value.word} ({value.value:.3f}x), not as the same"
 
 
-def _rank(precision: str) -> int:
+def _fits(baseline: str, precision: str) -> bool:
+    """Whether a baseline of that class is as precise as a variant of this one, or more."""
     if precision not in RANKS:
         raise LookupError(f"unknown precision {precision}; known: {', '.join(RANKS)}")
-    return RANKS[precision]
+    return RANKS[baseline] >= RANKS[precision]

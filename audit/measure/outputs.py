@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from audit.measure.comparison import PREFIX, RANKS, TIMED_OUTPUTS, precision_of
-from audit.model import Claim, Finding, Tolerance
+from audit.model import Claim, Finding, Measurement, Tolerance
 from audit.probes import channel
 from audit.probes.answer import Answer, Seen, failed, finding, passed
 from audit.probes.called import Call, Case, ProtocolViolated, SessionBroken, alike
-from audit.probes.compare import Array, Comparison, Output, Right, compare, sentence
+from audit.probes.compare import Array, Output, Right, compare, sentence
+from audit.probes.precision import FLOAT32_BITS, class_of
+from audit.run import correctness
 
 THREADS = 8
 
@@ -32,14 +34,16 @@ def verified(events: Sequence[dict[str, Any]], cases: Sequence[Case], claim: Cla
     """
     with ThreadPoolExecutor(THREADS) as threads:
         results = list(threads.map(lambda event: _compared(event, cases, claim, folder), events))
-    by_name: dict[str, list[tuple[dict[str, Any], Comparison | str]]] = {}
+    by_name: dict[str, list[dict[str, Any]]] = {}
     violations: dict[str, list[str]] = {}
     for event, result in zip(events, results, strict=True):
         if isinstance(result, ProtocolViolated):
             violations.setdefault(event["variant"], []).append(str(result))
         else:
-            by_name.setdefault(event["variant"], []).append((event, result))
-    found = [_finding(name, calls) for name, calls in by_name.items() if name not in violations]
+            row = {"block": event["block"], "inputs": event["inputs"], **result}
+            by_name.setdefault(event["variant"], []).append(row)
+    left = {name: rows for name, rows in by_name.items() if name not in violations}
+    found = [finding(TIMED_OUTPUTS, name, {"calls": rows}, conclude) for name, rows in left.items()]
     return [*found, *(channel.finding(name, seen) for name, seen in violations.items())]
 
 
@@ -54,22 +58,26 @@ def tolerance_of(claim: Claim, name: str) -> Tolerance:
 
 def _compared(
     event: dict[str, Any], cases: Sequence[Case], claim: Claim, folder: Path
-) -> Comparison | str | ProtocolViolated:
-    """How one call's output compares, what else it is, or that it differs from what was reported of it."""
+) -> dict[str, Any] | ProtocolViolated:
+    """How one call's output compares with its effective bits, what else it is, or that it is not what was told."""
     if "no_tensor" in event:
-        return f"returned no tensor but {event['no_tensor']}"
+        return {"right": False, "why": f"returned no tensor but {event['no_tensor']}"}
     case = cases[event["inputs"]]
     if not alike(event["whole"], case.expected.shape):
-        return f"returned a tensor of shape {event['whole']}"
+        return {"right": False, "why": f"returned a tensor of shape {event['whole']}"}
     try:
         want, *also = (_part(one, event) for one in (case.expected, *case.also))
         got = Call(event, folder / event["file"]).values()
     except ProtocolViolated as seen:
         return seen
     except SessionBroken as seen:
-        return str(seen)
+        return {"right": False, "why": str(seen)}
     right = Right(want, case.dtype, tuple(also), _kept_of(case, event["rows"]))
-    return compare(got, right, tolerance_of(claim, event["variant"]), least_scale=case.least(0.0))
+    found = compare(got, right, tolerance_of(claim, event["variant"]), least_scale=case.least(0.0)).evidence()
+    if case.outputs or case.dtype != "float32":
+        return found
+    bits = correctness.effective_bits(got.astype(np.float64).reshape(want.shape), want)
+    return found | {"bits": None if bits is None else round(bits, 2)}
 
 
 def _kept_of(case: Case, rows: Sequence[int] | None) -> tuple[Output, ...]:
@@ -92,13 +100,34 @@ def _part(expected: Array, event: dict[str, Any]) -> Array:
     return part
 
 
-def _finding(name: str, calls: list[tuple[dict[str, Any], Comparison | str]]) -> Finding:
-    rows = [
-        {"block": event["block"], "inputs": event["inputs"],
-         **({"right": False, "why": result} if isinstance(result, str) else result.evidence())}
-        for event, result in calls
-    ]  # fmt: skip
-    return finding(TIMED_OUTPUTS, name, {"calls": rows}, conclude)
+SHOWN_ALIKE = {"split_fp16": "fp32", "fp16": "tf32"}
+"""Classes that keep as many bits as others and differ in range: where the bits are those, the name decides."""
+
+
+def classed(
+    measurements: Sequence[Measurement], findings: Iterable[Finding], bits: Mapping[str, float | None]
+) -> list[Measurement]:
+    """The measurements, those of a baseline with the precision class that its kept outputs show.
+
+    Args:
+        measurements: of one session.
+        findings: about its kept outputs.
+        bits: effective ones of the oracle with inputs rounded to `tf32`, `fp16` and `bf16`; without them no class.
+    """
+    known = {name: value for name, value in bits.items() if value is not None} | {"fp32": FLOAT32_BITS}
+    if not {"tf32", "fp16", "bf16"} <= known.keys():
+        return list(measurements)
+    kept = [one for one in findings if one.probe == TIMED_OUTPUTS and one.target.startswith(PREFIX)]
+    shown = {one.target: _class_shown(one, known) for one in kept}
+    return [one.model_copy(update={"precision": shown.get(one.variant)}) for one in measurements]
+
+
+def _class_shown(kept: Finding, known: dict[str, float]) -> str | None:
+    seen: Seen = dict(kept.evidence)
+    found = [row["bits"] for row in seen.get("calls", []) if row.get("bits") is not None]
+    shown = class_of(min(found), known) if found else None
+    named = precision_of(kept.target)
+    return named if shown is not None and SHOWN_ALIKE.get(named, named) == shown else shown
 
 
 def conclude(seen: Seen) -> Answer:

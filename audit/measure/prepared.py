@@ -50,6 +50,7 @@ def second_case(workers: Workers, *, reference: Path, like: Case, seed: int, fol
         cost_shape=like.shape,
         folder=folder,
         device="cuda",
+        bits=True,
     )
     reply = workers.call(request, limit_s=LIMIT_S)
     made = [event for event in reply.events if "case" in event]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
-from statistics import median
+from statistics import median, quantiles
 from typing import Any
 
 from audit.measure.protocols import ALONE, ALONE_HOT, BEFORE_BLOCKS, BUSY, BY_HOW, OURS, PUBLISHED, READ, SPAN
-from audit.measure.statistics import Ratio, Series, ratio
 from audit.model import Measurement, Shape
+from audit.run.ratios import LEAST_MS, Ratio, ratio
 
-LEAST_MS = 1e-6
-"""A nanosecond: events tell half a microsecond. A time of zero is a time below this."""
+FENCE = 3.0
+"""An outlier lies this many interquartile ranges above the third quartile. It is shown and stays in."""
 
 
 def found(measurements: Iterable[Measurement], variant: str, protocol: str = OURS) -> tuple[Measurement, ...]:
@@ -31,23 +31,40 @@ def median_ms(measurements: Iterable[Measurement], variant: str, protocol: str =
 def ratio_to(
     measurements: Sequence[Measurement], variant: str, baseline: str, protocol: str = OURS
 ) -> tuple[Ratio, str] | None:
-    """The baseline's median over the variant's, from the last session that has both, and that session's name."""
+    """The baseline's time over the variant's, from the last session that has both, and that session's name."""
     theirs = {one.session: one for one in found(measurements, baseline, protocol)}
     both = [one for one in found(measurements, variant, protocol) if one.session in theirs]
     if not both:
         return None
-    return ratio(series(both[-1]), series(theirs[both[-1].session])), both[-1].session
+    return ratio(both[-1], theirs[both[-1].session]), both[-1].session
 
 
 def speedup(measurements: Sequence[Measurement], variant: str, baseline: str, protocol: str = OURS) -> float | None:
-    """Median baseline time over median time of the variant in one session; None where either is missing."""
+    """The baseline's time over the variant's in one session; None where either is missing."""
     compared = ratio_to(measurements, variant, baseline, protocol)
     return None if compared is None else compared[0].value
 
 
-def series(one: Measurement) -> Series:
-    """The samples as the statistics take them; one below what a clock can tell stands for just that."""
-    return Series(tuple(max(sample, LEAST_MS) for sample in one.samples_ms), one.blocks, one.positions)
+def order_effect(timing: Measurement) -> float | None:
+    """Relative difference between medians in the later and in the earlier half of the blocks' orders; None if untold.
+
+    A callable whose time depends on what ran before it in a block shows here.
+    """
+    if len(set(timing.positions)) < 2:
+        return None
+    middle = median(timing.positions)
+    pairs = list(zip(timing.positions, timing.samples_ms, strict=True))
+    early = [sample for position, sample in pairs if position < middle]
+    late = [sample for position, sample in pairs if position > middle]
+    return median(late) / max(median(early), LEAST_MS) - 1 if early and late else None
+
+
+def outliers(samples_ms: Sequence[float]) -> int:
+    """How many samples lie far above the others; they stay in, and the median does not mind them."""
+    if len(samples_ms) < 2:
+        return 0
+    first, _, third = quantiles(samples_ms, n=4, method="inclusive")
+    return sum(sample > third + FENCE * (third - first) for sample in samples_ms)
 
 
 def measurements_of(events: Iterable[dict[str, Any]], *, session: str, shape: Shape) -> list[Measurement]:

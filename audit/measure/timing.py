@@ -9,10 +9,10 @@ from pathlib import Path
 
 from audit.build.cuda import gpu
 from audit.build.device import BuiltVariant
-from audit.measure import checks, independent_clock, prepared, protocols
-from audit.measure.checks import Watched, clocks, not_timed, watched_blocks
-from audit.measure.comparison import PREFIX, RANKS, baselines_ms
-from audit.measure.outputs import every_call, tolerance_of, verified
+from audit.measure import checks, floors, independent_clock, prepared, protocols
+from audit.measure.checks import Watched, clocks, not_timed, skipped, watched_blocks
+from audit.measure.comparison import NEARLY, PREFIX, RANKS, baselines_ms, precision_of
+from audit.measure.outputs import classed, every_call, tolerance_of, verified
 from audit.measure.prepared import second_case
 from audit.measure.protocols import OUTSIDE
 from audit.measure.samples import measurements_of, median_ms
@@ -30,8 +30,6 @@ KEPT_CALLS = 2
 PROFILED_CALLS = 3
 LADDER, LATER = "ladder", "later"
 EAGER = "eager"
-NEARLY = 0.05
-"""By such a share the strongest baseline may be another one in the next session."""
 MOST_TRIES = 3
 
 
@@ -198,9 +196,13 @@ class Session:
                 ceilings=baselines is None,
             )
             reply = process.call(request, limit_s=TIMING_LIMIT_S)
+            before = len(self._measurements)
             self._keep(reply, name, what=name)
             kept = [event for event in reply.events if "file" in event or "no_tensor" in event]
-            self._findings += every_call(reply.events, verified(kept, cases, self.claim, folder))
+            found = every_call(reply.events, verified(kept, cases, self.claim, folder))
+            self._findings += found
+            bits = cases[-1].bits
+            self._measurements[before:] = classed(self._measurements[before:], found, bits)
         self._about(reply, name)
         trying = [event["trying"] for event in reply.events if "trying" in event]
         warmed = any("warmed" in event for event in reply.events)
@@ -213,6 +215,8 @@ class Session:
             claimed = self.claim.claimed  # the only untrusted code
             self._findings.append(channel.finding(claimed.name if claimed else what, [reply.detail]))
         self._findings += [not_timed(event["failed"], event["why"]) for event in reply.events if "failed" in event]
+        absent = [event for event in reply.events if "skipped" in event]
+        self._findings += [skipped(one["skipped"], one["why"], target=self.claim.name) for one in absent]
         if not reply.finished:
             self._findings.append(not_timed(what, f"{reply.ending}: {reply.detail}"))
         timed = {event["variant"] for event in reply.events if "samples_ms" in event}
@@ -224,10 +228,19 @@ class Session:
         self._watched += [one for event in reply.events for one in watched_blocks(session, event.get("states", []))]
         ended = checks.session_summary(reply.events, name=session, target=target, half_width=HALF_WIDTH)
         first = next((event for event in reply.events if "cost" in event), None)
-        if first is not None and session == LADDER:
-            self._findings.append(checks.floor_here(first["gpu"], first["cost"]))
+        if first is not None:
+            floor = floors.floor_here(first["gpu"], first["cost"])
+            own = [one for one in self._measurements if one.session == session]
+            self._findings += [floor] if session == LADDER else []
+            self._findings += floors.under_floor(own, floor, precisions=self._precisions(own))
         self._findings += [ended] if ended else []
         self._findings += checks.about(self._measurements, session, target=target)
+
+    def _precisions(self, measurements: Sequence[Measurement]) -> dict[str, str]:
+        """The precision that each variant declares, and each baseline has."""
+        declared = {one.name: one.precision for one in self.claim.variant}
+        baselines = {one.variant for one in measurements if one.variant.startswith(PREFIX)}
+        return declared | {name: precision_of(name, measurements) for name in sorted(baselines)}
 
 
 def times(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+TODAY = 4
+"""The first schema in the words of today."""
 _KEYS = {"walls": "sandbox", "beside": "secondary_devices", "see_again": "reproduce_with"}
 ROLES = {"thief": "no_op", "rogue": "known_bad", "honest": "known_good"}
 STATES = {"cleared": "passed", "convicted": "failed"}

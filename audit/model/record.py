@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import FailFast, Field, model_validator
 
 from audit.model.base import Frozen
-from audit.model.claim import Claim, Shape
+from audit.model.claim import Claim, Precision, Shape
 from audit.model.finding import DeviceKind, Finding
 from audit.model.generated import MOST_REPAIRS, GeneratedRepair
 
@@ -25,11 +25,12 @@ MOST_SAMPLES_IN_ALL, MOST_TIMINGS = 60_000, 1000
 MOST_FINDINGS, MOST_OF_ONE, MOST_TARGETS = 5000, 400, 200
 """Of a record, about one variant, GPU or task, and of these; the most in a published one are 623, 54 and 26."""
 Block = Annotated[int, Field(ge=0, lt=MOST_BLOCKS)]
-SCHEMA = 4
+SCHEMA = 5
 """History: 1 (2026-11) first published form; 2 (2026-11) findings name their device, a second device may stand beside
 the main one, samples know their block; 3 (2026-11) a verdict keeps the three answers it is made of, five verdicts more,
 findings name their shape, whether the claim speaks of it, and all that they follow from; published numbers who states
-them; 4 (2026-11) other words, see `old_words`. An older record is read as one that leaves these open;
+them; 4 (2026-11) other words, see `old_words`; 5 (2026-11) ratios are medians of those of single blocks, not of pooled
+samples, and baselines have the precision that they showed. An older record is read as one that leaves these open;
 `audit.judge.as_judged_now` derives its verdict again."""
 
 VerdictName = Literal[
@@ -141,6 +142,7 @@ class Measurement(Frozen):
 
     Of an interleaved session each sample has the number of its block and its callable's place in that block, and
     `session` names the process: only samples of one session make a ratio. Empty where nothing was interleaved.
+    `precision` is the class that the results of a baseline showed in that session; None where that was not asked.
     """
 
     variant: str
@@ -150,6 +152,7 @@ class Measurement(Frozen):
     blocks: Annotated[tuple[Block, ...], FailFast()] = Field(default=(), max_length=MOST_SAMPLES)
     positions: Annotated[tuple[int, ...], FailFast()] = Field(default=(), max_length=MOST_SAMPLES)
     session: str = ""
+    precision: Precision | None = None
 
     @model_validator(mode="after")
     def _one_block_a_sample(self) -> Measurement:
@@ -237,7 +240,7 @@ class Record(Frozen):
     kernel by itself: findings about them name a cause, and decide no verdict.
     """
 
-    schema_: Literal[1, 2, 3, 4] = Field(default=4, alias="schema")
+    schema_: Literal[1, 2, 3, 4, 5] = Field(default=5, alias="schema")
     claim: AuditedClaim
     device: Device
     secondary_devices: tuple[Device, ...] = ()

@@ -57,7 +57,7 @@ def parse(data: bytes, name: str) -> Record:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise BadInput(f"{name}: not a record of schema 1, 2, 3 or 4: {place}: {first['msg']}") from error
+        raise BadInput(f"{name}: not a record of schema 1 to 5: {place}: {first['msg']}") from error
 
 
 def json_schema() -> dict[str, Any]:

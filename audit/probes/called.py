@@ -45,7 +45,8 @@ class Case:
     tells why the shape counts for the claim (`audit.claims.shapes.scope_of`). `size` is the root mean square of right
     results over several draws, where a result has few elements, else 0: a tolerance is relative to that too, since a
     sum may come out near zero by cancellation. Several `outputs` are one vector in `expected`, row major, one behind
-    another; each has a size of its own, and `dtype` is the type among theirs that holds the fewest digits.
+    another; each has a size of its own, and `dtype` is the type among theirs that holds the fewest digits. `bits` are
+    the effective ones of each format, where they were asked for.
     """
 
     shape: Shape
@@ -56,6 +57,7 @@ class Case:
     scope: Scope = "stated"
     size: float = 0.0
     outputs: tuple[Output, ...] = ()
+    bits: Mapping[str, float | None] = field(default_factory=dict, compare=False)
 
     @classmethod
     def made(cls, reply: Reply, event: dict[str, Any], *, shape: Shape, inputs: Path, scope: Scope) -> Case:
@@ -69,7 +71,8 @@ class Case:
             Output(tuple(one["shape"]), one["dtype"], one["size"]) for one in event.get("expected_outputs", ())
         )
         expected, also = reply.expected(event), reply.also(event)
-        return replace(self, expected=expected, dtype=event["expected_dtype"], also=also, outputs=outputs)
+        told = {"dtype": event["expected_dtype"], "bits": event.get("bits", {})}
+        return replace(self, expected=expected, also=also, outputs=outputs, **told)
 
     @cached_property
     def right(self) -> Right:

@@ -10,16 +10,18 @@ from pathlib import Path
 
 from audit.claims import STATEMENT
 from audit.judge import BASELINE
-from audit.measure import compared, median_ms, speedup
+from audit.measure import compared, median_ms
 from audit.model import Finding, Record
 from audit.model.errors import BadInput
 from audit.model.gpus import names_in
 from audit.report import claimed, evidence, formats, html, markdown
+from audit.report.messages import message
 from audit.report.quantities import NOT_MEASURED, NOT_PUBLISHED, UNKNOWN, milliseconds, ratio, with_interval
 from audit.report.view import Figure, Report, Section, Table
 
 NOT_ASKED = "not asked"
-NO_RATIO = "none: it is wrong"
+NO_RATIO = {"failed": "none: it is wrong", "undefined": "none: undefined behaviour", "undecided": "none: not decided"}
+"""By the state of a variant that did not pass."""
 CARRIES_OVER = (
     "A verdict speaks for the shapes and the device it names. What one device proves of the source is told beside GPUs "
     "that nobody asked, with the place where it was seen. A time speaks only for the GPU it was measured on: where no "
@@ -116,14 +118,18 @@ def standing(own: Record | None, records: Sequence[Record]) -> str:
 
 
 def measured(own: Record | None, variant: str | None) -> str:
-    """Return a variant's ratio to eager in fp32 with its 95 % interval, or why there is none."""
+    """Return a variant's ratio to eager in fp32 with its 95 % interval and its doubt, or why there is none."""
     if own is None or variant is None:
         return NOT_MEASURED
-    passing = any(rung.variant == variant and rung.state == "passed" for rung in own.ladder)
-    if not passing and own.verdict.name == "wrong":
-        return NO_RATIO
-    found = compared(own.measurements, variant, BASELINE) if passing else None
-    return NOT_MEASURED if found is None else with_interval(ratio(found.ratio.value), found.ratio.low, found.ratio.high)
+    rung = own.rung(variant)
+    state = rung.state if rung else "failed" if own.verdict.name == "wrong" else None
+    if state in NO_RATIO:
+        return NO_RATIO[state]
+    found = compared(own.measurements, variant, BASELINE) if state == "passed" else None
+    if found is None:
+        return NOT_MEASURED
+    shown = with_interval(ratio(found.ratio.value), found.ratio.low, found.ratio.high)
+    return message("form.ratio_inconclusive", ratio=shown) if found.doubt else shown
 
 
 def fastest_passing(record: Record | None) -> str | None:
@@ -150,11 +156,7 @@ def _fastest_here(own: Record | None) -> tuple[str, str]:
     name = fastest_passing(own)
     if own is None or name is None:
         return NOT_MEASURED, NOT_MEASURED
-    time, gain = median_ms(own.measurements, name), speedup(own.measurements, name, BASELINE)
-    return (
-        NOT_MEASURED if time is None else f"{name}: {milliseconds(time)}",
-        NOT_MEASURED if gain is None else ratio(gain),
-    )
+    return f"{name}: {milliseconds(median_ms(own.measurements, name))}", measured(own, name)
 
 
 def _gpus(records: Sequence[Record]) -> Table:

@@ -8,8 +8,7 @@ from statistics import median, quantiles
 from audit.judge import BASELINE
 from audit.measure import DO_BENCH, OURS, compared, strongest, wrong_baselines
 from audit.measure.comparison import AGAIN, PREFIX, Comparison, control, precision_of
-from audit.measure.samples import LEAST_MS, found, least_ms, median_ms, series
-from audit.measure.statistics import interval
+from audit.measure.samples import found, least_ms, median_ms
 from audit.model import Measurement, Record
 from audit.model.gpus import closest, names_in
 from audit.report import evidence, waterfall
@@ -17,6 +16,7 @@ from audit.report.messages import Recorded, headings, joined, message
 from audit.report.quantities import NONE, NOT_MEASURED, UNKNOWN, milliseconds, number, ratio, with_interval
 from audit.report.tables import state
 from audit.report.view import Code, Figure, Section, Table
+from audit.run.ratios import LEAST_MS, interval
 
 USUAL = ("T4", "L4", "A100")
 """GPUs that have a column in the table of do_bench, whatever was claimed: those of a notebook in the cloud."""
@@ -66,7 +66,7 @@ def _row(record: Record, name: str) -> tuple[str, ...]:
     precision = _precision(record, name)
     middle = median_ms(record.measurements, name) or 0.0
     taken = found(record.measurements, name)[-1]
-    bounds = interval(series(taken))
+    bounds = interval(taken)
     wrong = wrong_baselines(record.findings)
     best = strongest(record.measurements, precision, wrong=wrong, beside=name)
     rival = None if best in (None, name) else compared(record.measurements, name, best or "")
@@ -119,7 +119,7 @@ def _passed(record: Record, name: str) -> bool:
 
 def _precision(record: Record, name: str) -> str:
     if name.startswith(PREFIX):
-        return precision_of(name)
+        return precision_of(name, record.measurements)
     return next((one.precision for one in record.claim.statement.variant if one.name == name), "fp32")
 
 

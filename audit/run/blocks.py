@@ -1,8 +1,7 @@
 """Runs in a child: callables timed side by side, in blocks, in a new random order each.
 
 Clocks, heat and neighbours change from second to second; callables of one block share them, so their ratio does not.
-Every call gets a content that its callable has not seen in this block, and its result is compared (`answers`). The
-arithmetic here only decides when to stop; `audit.measure.statistics` derives what is reported from the samples.
+Every call gets a content that its callable has not seen in this block, and its result is compared (`answers`).
 """
 
 from __future__ import annotations
@@ -11,15 +10,16 @@ import math
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from audit.model.record import MOST_BLOCKS
+from audit.model.record import LONGEST_MS, MOST_BLOCKS
 from audit.run.answers import Answers
 from audit.run.callables import PREFIX, Indexed
 from audit.run.contents import Content, Contents
 from audit.run.outputs import KeptOutputs
+from audit.run.ratios import Samples, ratio
 from audit.run.stopwatch import Stopwatch, Timed
 
 WARM_GROUP, WARM_TOLERANCE = 5, 0.01
@@ -27,33 +27,14 @@ WARM_MOST_S, WARM_MOST_CALLS = 0.25, 60
 SHARE_MS, MOST_CALLS = 2.0, 6
 """A callable gets as many samples a block as fit into this time, six at most and one at least."""
 LEAST_BLOCKS = 12
+LOOKS = 1.5
+"""The intervals are looked at after the least number of blocks, and again after so many times as many each: a look
+after every block stops more often where they are narrow by chance."""
 OVERRUN = 4.0
 """Where not even the least number of blocks fits into the budget, this many budgets are spent at most."""
 HOT_EVERY, HOST_EVERY, SEEN_EVERY = 4, 3, 4
 """Every that many blocks each callable is also timed hot, by the host clock, or with a content it has just seen."""
 COLD, HOT, HOST, SEEN = "cold", "hot", "host", "seen"
-
-
-@dataclass
-class Samples:
-    """Milliseconds with the block each was taken in and the callable's place in that block."""
-
-    samples_ms: list[float] = field(default_factory=list)
-    blocks: list[int] = field(default_factory=list)
-    positions: list[int] = field(default_factory=list)
-
-    def add(self, times_ms: list[float], *, block: int, position: int) -> None:
-        """More samples of one block."""
-        self.samples_ms += times_ms
-        self.blocks += [block] * len(times_ms)
-        self.positions += [position] * len(times_ms)
-
-    def block_medians(self) -> list[float]:
-        """One median a block, in their order."""
-        by_block: dict[int, list[float]] = {}
-        for block, sample in zip(self.blocks, self.samples_ms, strict=True):
-            by_block.setdefault(block, []).append(sample)
-        return [median(samples) for _, samples in sorted(by_block.items())]
 
 
 @dataclass(frozen=True)
@@ -84,7 +65,7 @@ class Blocks:
         self._each: dict[str, int] = {}
         self._again: dict[str, str] = {}
         self.taken: dict[str, dict[str, Samples]] = {}
-        self.block = 0
+        self.block = self.left_out = 0
 
     def warm(self, name: str) -> dict[str, Any]:
         """Calls until two groups of five calls agree within a percent, or the cap; return the event about it."""
@@ -93,8 +74,10 @@ class Blocks:
         while not settled(recent, group=WARM_GROUP, tolerance=WARM_TOLERANCE):
             if len(recent) >= WARM_MOST_CALLS or time.perf_counter() - started > WARM_MOST_S:
                 break
-            recent += self._stopwatch.cold(self._bound(name, 1))
+            recent += self._possible(self._stopwatch.cold(self._bound(name, 1)))
         self._answers.settle()
+        if not recent:
+            raise RuntimeError(f"{name}: its clock gave no time from 0 to {LONGEST_MS:g} ms")
         stable = settled(recent, group=WARM_GROUP, tolerance=WARM_TOLERANCE)
         self._each[name] = calls_in_block(median(recent), share_ms=SHARE_MS, most=MOST_CALLS)
         return {"warmed": name, "calls": len(recent), "stable": stable, "first_ms": recent[0], "last_ms": recent[-1]}
@@ -111,29 +94,24 @@ class Blocks:
 
     def run(self, plan: Plan, *, between: Callable[[int], None]) -> dict[str, Any]:
         """Blocks until the plan is met; `between` is called with each block's number, outside timed regions."""
-        started, widest = time.perf_counter(), None
+        started, tight = time.perf_counter(), False
+        least = look = min(plan.least_blocks, MOST_BLOCKS)
         while True:
             between(self.block)
             self._one_block()
             spent = time.perf_counter() - started
-            if self.block >= min(plan.least_blocks, MOST_BLOCKS):
-                widest = self.widest()
-                if widest <= plan.half_width or spent > plan.budget_s or self.block >= MOST_BLOCKS:
-                    break
-            elif spent > OVERRUN * plan.budget_s:
-                break
-        tight = widest is not None and widest <= plan.half_width
-        return {"blocks": self.block, "seconds": round(spent, 3), "tight": tight}
+            if self.block == look:
+                tight, look = self.widest() <= plan.half_width, math.ceil(LOOKS * look)
+            limit_s = plan.budget_s if self.block >= least else OVERRUN * plan.budget_s
+            if tight or spent > limit_s or self.block >= MOST_BLOCKS:
+                return {"blocks": self.block, "seconds": round(spent, 3), "tight": tight, "left_out": self.left_out}
 
     def widest(self) -> float:
-        """The widest half width among the ratios of every variant to the first and to the fastest baseline."""
-        cold = {name: samples[COLD].block_medians() for name, samples in self.taken.items()}
+        """The widest half width among the ratios of every variant to every baseline; infinite for too few blocks."""
+        cold = {name: samples[COLD] for name, samples in self.taken.items() if COLD in samples}
         baselines = [name for name in cold if name.startswith(PREFIX)]
-        if not baselines:
-            return 0.0
-        against = {baselines[0], min(baselines, key=lambda name: median(cold[name]))}
-        pairs = [(name, other) for name in cold if not name.startswith(PREFIX) for other in against]
-        return max((half_width(cold[name], cold[other]) for name, other in pairs), default=0.0)
+        ratios = [ratio(cold[name], cold[other]) for name in cold.keys() - baselines for other in baselines]
+        return max((math.inf if one.half_width is None else one.half_width for one in ratios), default=0.0)
 
     def _one_block(self) -> None:
         order = self._choice.sample(sorted(self._each), len(self._each))
@@ -168,8 +146,15 @@ class Blocks:
         return {name: max(1, min(each, most // (2 if name in twice else 1))) for name, each in self._each.items()}
 
     def _add(self, name: str, how: str, times: list[float], position: int) -> None:
-        samples = self.taken.setdefault(name, {}).setdefault(how, Samples())
-        samples.add(times, block=self.block, position=position)
+        if possible := self._possible(times):
+            samples = self.taken.setdefault(name, {}).setdefault(how, Samples())
+            samples.add(possible, block=self.block, position=position)
+
+    def _possible(self, times: list[float]) -> list[float]:
+        """The times without those of a clock that jumped, which are counted; no record takes them."""
+        possible = [ms for ms in times if 0 <= ms <= LONGEST_MS]
+        self.left_out += len(times) - len(possible)
+        return possible
 
     def _bound(self, name: str, count: int, *, keep: bool = False) -> list[Timed]:
         """So many calls of one callable, each over a content of its own; some of those as drawn are kept."""
@@ -189,28 +174,6 @@ class Blocks:
                 self._kept.keep(name, slot, result, inputs=content.drawn, block=block)
 
         return Timed(lambda: function(home), before=lambda: self._contents.write(content, home), after=after)
-
-
-NORMAL_95 = 1.96
-MEDIAN_COST = 1.2533
-"""A median's standard error over a mean's for normal noise, sqrt(pi / 2)."""
-MAD_TO_SIGMA = 1.4826
-"""A normal distribution's standard deviation over its median absolute deviation."""
-
-
-def half_width(ours: Sequence[float], theirs: Sequence[float]) -> float:
-    """Relative half width of a 95 % interval of the ratio of two callables; infinite for fewer than three blocks.
-
-    Args:
-        ours: the medians of one callable, block by block.
-        theirs: the medians of the other in the same blocks.
-    """
-    logs = [math.log(top / bottom) for top, bottom in zip(theirs, ours, strict=True)]
-    if len(logs) < 3:
-        return math.inf
-    middle = median(logs)
-    spread = MAD_TO_SIGMA * median(abs(one - middle) for one in logs)
-    return NORMAL_95 * MEDIAN_COST * spread / math.sqrt(len(logs))
 
 
 def settled(recent: Sequence[float], *, group: int, tolerance: float) -> bool:

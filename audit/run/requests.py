@@ -158,6 +158,7 @@ class Cases(OracleRequest):
 
     `device` is where to compute; `baselines` are names that reference.py must have. With `others`, the claim's
     tolerance, each case is given again with other inputs, see `oracle.OTHERS`, or with those of that `distribution`.
+    With `bits` the effective bits of each format come with a case of float32.
     """
 
     kind: Literal["cases"] = "cases"
@@ -169,6 +170,7 @@ class Cases(OracleRequest):
     folder: Path
     others: float | None = None
     distribution: str | None = None
+    bits: bool = False
 
 
 class Vary(Frozen):

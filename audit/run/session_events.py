@@ -166,6 +166,7 @@ class Case(Right):
     shape: Shape
     size: Size = 0.0
     other: Name = ""
+    bits: PerFormat = {}
 
 
 class Sized(Event):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -60,8 +60,7 @@ def _interleaved(request: timing_requests.Interleaved, writer: EventWriter) -> E
 
 def _around(calls: dict[str, Indexed], request: timing_requests.Interleaved, stopwatch: Stopwatch) -> Events:
     """Measure what comes after the blocks: do_bench of each callable, this GPU's ceilings, then the profiler."""
-    for name, call in calls.items():
-        yield from by_do_bench(name, call, request.published if name == EAGER else request.published[:1])
+    yield from by_do_bench(calls, {EAGER: request.published}, others=request.published[:1])
     if request.ceilings:
         cold, hot = stopwatch.contrast()
         yield {"contrast": {"l2_bytes": stopwatch.l2_bytes}, "cold_ms": cold, "hot_ms": hot}
@@ -125,8 +124,7 @@ def _published(request: timing_requests.Published, _: EventWriter) -> Events:
     sets = callables.load_inputs(request.inputs, _harness(request))
     calls: dict[str, Indexed] = {}
     yield from _loaded(_variants(request, sets), calls)
-    for name, function in calls.items():
-        yield from by_do_bench(name, function, request.protocols)
+    yield from by_do_bench(calls, {}, others=request.protocols)
 
 
 def _alone(request: timing_requests.Alone, _: EventWriter) -> Events:
@@ -213,24 +211,35 @@ MOST_SAMPLES = 300
 """Samples in the event of one protocol: where there are more, evenly spaced ones in the order they were taken."""
 
 
-def by_do_bench(name: str, function: Callable[[int], Any], protocols: Sequence[Protocol]) -> list[dict[str, Any]]:
-    """One event a protocol: `variant`, `protocol`, `samples_ms`. The inputs are those of the first set throughout."""
-    return [
-        {"variant": name, "protocol": protocol.name, "samples_ms": _do_bench(function, protocol)}
-        for protocol in protocols
-    ]
+def by_do_bench(
+    calls: Mapping[str, Indexed], protocols: Mapping[str, Sequence[Protocol]], *, others: Sequence[Protocol]
+) -> Events:
+    """One event a callable and protocol: `variant`, `protocol`, `samples_ms`; over the first set of inputs throughout.
+
+    Triton's own benchmark function: CUDA events around each call, the L2 cache overwritten before it. One event alone,
+    `skipped`, where it is missing or is not as the kit knows it, which a call of nothing shows.
+
+    Args:
+        calls: what is timed.
+        protocols: for the callables named.
+        others: for all others.
+    """
+    try:
+        from triton.testing import do_bench
+
+        [float(sample) for sample in do_bench(lambda: None, warmup=1, rep=1, return_mode="all")]
+    except (ImportError, AssertionError, TypeError, ValueError, RuntimeError) as error:
+        yield {"skipped": "triton.testing.do_bench", "why": _first_line(error)}
+        return
+    for name, function in calls.items():
+        for protocol in protocols.get(name, others):
+            call = (lambda f=function: f(0).mean()) if protocol.of_mean else (lambda f=function: f(0))
+            samples = do_bench(call, warmup=protocol.warmup_ms, rep=protocol.rep_ms, return_mode="all")
+            taken = evenly([float(sample) for sample in samples])
+            yield {"variant": name, "protocol": protocol.name, "samples_ms": taken}
 
 
 def evenly(samples: list[float], most: int = MOST_SAMPLES) -> list[float]:
     """At most that many of the samples, evenly spaced, in milliseconds to the nanosecond."""
     step = max(1, -(-len(samples) // most))
     return [round(sample, 6) for sample in samples[::step]]
-
-
-def _do_bench(function: Callable[[int], Any], protocol: Protocol) -> list[float]:
-    """Triton's own benchmark function: CUDA events around each call, the L2 cache overwritten before it."""
-    from triton.testing import do_bench
-
-    call = (lambda: function(0).mean()) if protocol.of_mean else (lambda: function(0))
-    samples = do_bench(call, warmup=protocol.warmup_ms, rep=protocol.rep_ms, return_mode="all")
-    return evenly([float(sample) for sample in samples])

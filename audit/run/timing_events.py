@@ -50,6 +50,13 @@ class Failed(Event):
     why: Text
 
 
+class Skipped(Event):
+    """A way of timing that this machine does not have."""
+
+    skipped: Literal["triton.testing.do_bench"]
+    why: Text
+
+
 class Loaded(Event):
     """A callable that answered its first call."""
 
@@ -110,6 +117,7 @@ class Ended(Event):
     blocks: Count
     seconds: Duration
     tight: bool
+    left_out: Count = 0
 
 
 class Session(Event):
@@ -199,6 +207,7 @@ TimingEvent = (
     | Part
     | Trying
     | Failed
+    | Skipped
     | Loaded
     | Warmed
     | States
@@ -212,7 +221,7 @@ TimingEvent = (
     | Contrast
     | Profiled
 )
-ExhibitEvent = Trying | Failed | Loaded | Plain
+ExhibitEvent = Trying | Failed | Skipped | Loaded | Plain
 """Events of a process in which claimed code is timed alone, unverified."""
 AloneEvent = Trying | Failed | Loaded | IndependentClock
 """Events of a process whose calls another one times."""

@@ -20,7 +20,7 @@ from audit import claims, judge, report
 from audit.apps import bundle
 from audit.apps.bundle import archive, pictures
 from audit.apps.bundle.make import KEPT
-from audit.model import SCHEMA, store
+from audit.model import old_words, store
 from audit.report import figures, formats
 from audit.report.figures import canvas
 from audit.report.view import Figure
@@ -63,7 +63,7 @@ def as_audited(place: Path, tmp_path: Path) -> Path:
     """The folder of a claim with its statement as it was audited: records older than schema 4 had a role `thief`."""
     folder = claims.KERNELS / place.parent.parent.name
     statement = (folder / claims.STATEMENT).read_text(encoding="utf-8")
-    if '"no_op"' not in statement or store.read(place).schema_ >= SCHEMA:
+    if '"no_op"' not in statement or store.read(place).schema_ >= old_words.TODAY:
         return folder
     older = Path(shutil.copytree(folder, tmp_path / folder.name))
     text = statement.replace('"no_op"', '"thief"').replace('"no_op.cu"', '"thief.cu"')
@@ -147,7 +147,7 @@ DAMAGE: dict[str, tuple[Callable[[Files], bytes], str]] = {
     "a finding less": (edited(lambda one: one["findings"].pop()), "does not follow|its record"),
     "a finding twice": (edited(lambda one: one["findings"].append(one["findings"][-1])), "does not follow"),
     "another summary": (edited(lambda one: one["findings"][-1].update(summary="fine")), "does not follow"),
-    "another device": (edited(lambda one: one["device"].update(name="NVIDIA B200")), "does not follow"),
+    "another device": (edited(lambda one: one["device"].update(name="NVIDIA B200")), "does not follow|is no file of"),
     "another seed": (edited(lambda one: one["environment"].update(seeds=[1])), "does not follow"),
     "a block less": (edited(lambda one: one["measurements"][0]["samples_ms"].pop()), "not a record|follow"),
     "a source more": (lambda files: rehashed(files, **{"sources/x.cu": b""}), "the same sources"),

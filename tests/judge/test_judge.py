@@ -5,7 +5,7 @@ import pytest
 from audit import judge
 from audit.judge import evidence
 from audit.judge.ladder import cure
-from audit.measure import OURS, independent_clock
+from audit.measure import OURS, floors, independent_clock
 from audit.measure.protocols import OUTSIDE
 from audit.model import Finding, Measurement, Record
 from audit.probes import channel
@@ -52,7 +52,7 @@ def test_messages_of_a_foreign_hand_keep_a_variant_from_passing(record: Record) 
 BLOCKS = tuple(range(12))
 
 
-def timing(name: str, median_ms: float, *, noise: float = 0.0, session: str = "ladder") -> Measurement:
+def timing(name: str, median_ms: float, *, noise: float = 0.001, session: str = "ladder") -> Measurement:
     """Twelve samples in twelve blocks; every other one is longer by `noise`, relative."""
     samples = tuple(median_ms * (1 + noise * (block % 2)) for block in BLOCKS)
     fields = {"variant": name, "shape": {"N": 4096}, "protocol": OURS, "samples_ms": samples}
@@ -119,6 +119,37 @@ def test_a_time_that_another_clock_contradicts_confirms_nothing(record: Record) 
     assert judged(slow, [*RIGHT, contradicted]).verdict.name == "overstated"
 
 
+@pytest.mark.parametrize("target", ["claimed", judge.BASELINE])
+def test_a_time_under_its_floor_decides_no_ratio(record: Record, target: str) -> None:
+    for claimed_ms in (0.1, 0.2):
+        result = timed(record, H100, timing("claimed", claimed_ms), timing(judge.BASELINE, 15.0))
+        under = finding(floors.UNDER_FLOOR, "fail", grade="hint", target=target)
+        verdict = judged(result, [*RIGHT, under]).verdict
+        assert (verdict.name, verdict.missing[0].startswith(f"a time that counts: {target}: ")) == ("undecided", True)
+        beside = finding(floors.UNDER_FLOOR, "fail", grade="hint", target="wmma_split")
+        assert judged(result, [*RIGHT, beside]).verdict.name == ("confirmed" if claimed_ms == 0.1 else "overstated")
+
+
+@pytest.mark.parametrize(
+    ("shown", "reason"),
+    [
+        (
+            None,
+            "150.00x (95 % interval 150.00 to 150.00, 12 blocks) against baseline:eager, the strongest baseline of its",
+        ),
+        ("tf32", "150.00x (95 % interval 150.00 to 150.00, 12 blocks) against baseline:eager; no baseline timed is as"),
+    ],
+)
+def test_a_baseline_counts_in_the_class_that_its_results_show(record: Record, shown: str | None, reason: str) -> None:
+    eager = timing(judge.BASELINE, 15.0).model_copy(update={"precision": shown})
+    result = timed(record, H100, timing("claimed", 0.1), eager)
+    assert result.verdict.name == "confirmed"
+    assert reason in result.verdict.reasons[0]
+    finer = timing("baseline:blocked_tf32", 5.0).model_copy(update={"precision": "fp32"})
+    result = timed(record, H100, timing("claimed", 0.1), eager, finer)
+    assert "50.00x" in result.verdict.reasons[0].partition(" against baseline:blocked_tf32, the strongest")[0]
+
+
 def test_a_ratio_that_no_baseline_leaves_has_no_credit(record: Record) -> None:
     rivals = (timing(judge.BASELINE, 15.0), timing("baseline:blocked", 5.0))
     verdict = timed(record, H100, timing("claimed", 0.2), *rivals).verdict
@@ -143,7 +174,9 @@ def test_a_reference_that_is_wrong_while_timed_earns_no_credit_and_fails_no_clai
 @pytest.mark.parametrize(
     ("measurements", "words"),
     [
-        ((timing("claimed", 0.1).model_copy(update={"blocks": (), "positions": ()}),), "too few samples: 0 blocks"),
+        ((timing("claimed", 0.1).model_copy(update={"blocks": (), "positions": ()}),), "with samples of both: 0, and"),
+        ((timing("claimed", 0.1).model_copy(update={"blocks": (3,) * 12}),), "with samples of both: 1, and 10"),
+        ((timing("claimed", 0.1, noise=0.0),), "all samples of one of the two are equal"),
         ((timing("claimed", 0.1, noise=0.3),), "the interval is wide"),
         ((timing("claimed", 0.11, noise=0.08),), "a tighter interval"),
         ((timing("claimed", 0.1), timing("control:again:claimed", 0.11)), "came out as faster"),
@@ -155,6 +188,26 @@ def test_samples_that_cannot_tell_leave_it_undecided_with_the_reason(
     verdict = timed(record, H100, *measurements, timing(judge.BASELINE, 15.0)).verdict
     assert verdict.name == "undecided"
     assert words in verdict.missing[0]
+
+
+@pytest.mark.parametrize(
+    ("later", "words"),
+    [
+        ({judge.BASELINE: 15.0}, "a ratio to baseline:blocked, the strongest baseline, which no session timed beside"),
+        ({"baseline:blocked": 5.0}, f"a session that timed {judge.BASELINE} beside the claimed kernel"),
+        ({"baseline:blocked": 5.0, judge.BASELINE: 13.2}, f"a ratio to {judge.BASELINE} that counts: 135.2"),
+        ({"baseline:blocked": 5.0, judge.BASELINE: 10.0}, None),
+    ],
+)
+def test_a_baseline_removed_between_sessions_turns_no_verdict_over(
+    record: Record, later: dict[str, float], words: str | None
+) -> None:
+    first = (timing(judge.BASELINE, 15.0), timing("baseline:blocked", 5.0))
+    noise = {judge.BASELINE: 0.05}
+    second = [timing(name, ms, noise=noise.get(name, 0.001), session="later") for name, ms in later.items()]
+    verdict = timed(record, H100, *first, *second, timing("claimed", 0.1, noise=0.0011, session="later")).verdict
+    assert verdict.name == ("undecided" if words else "overstated")
+    assert words is None or verdict.missing[0].startswith(words)
 
 
 def test_times_of_another_session_than_the_baselines_are_none(record: Record) -> None:
@@ -169,7 +222,7 @@ def test_only_a_passing_variant_has_a_time(record: Record) -> None:
     wrong = [finding("agreement", "fail", target="no_op")]
     more = Measurement(variant="no_op", shape={"N": 4096}, protocol=OURS, samples_ms=(0.001,))
     rungs = judge.ladder(result.claim.statement, [*RIGHT, *wrong], [*result.measurements, more])
-    assert {rung.variant: rung.median_ms for rung in rungs if rung.median_ms is not None} == {"claimed": 0.1}
+    assert {rung.variant: rung.median_ms for rung in rungs if rung.median_ms is not None} == {"claimed": 0.10005}
 
 
 def ablations(record: Record, outcomes: dict[str, tuple[bool, bool]]) -> Record:

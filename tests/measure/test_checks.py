@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,9 @@ import numpy as np
 import pytest
 
 from audit import claims
-from audit.measure import checks, compared
+from audit.measure import checks, compared, comparison, floors
 from audit.measure.checks import clocks, watched_blocks
-from audit.measure.outputs import tolerance_of, verified
+from audit.measure.outputs import classed, tolerance_of, verified
 from audit.measure.protocols import ALONE, ALONE_HOT, BUSY, DO_BENCH, HOST_CLOCK, OURS, SPAN
 from audit.measure.samples import measurements_of
 from audit.model import Measurement
@@ -95,10 +96,72 @@ def test_an_effect_of_the_order_is_told() -> None:
 
 
 def test_the_floor_of_the_gpu_at_hand_or_none() -> None:
-    known = checks.floor_here(GPU, {"flops": 2.29e10, "bytes": 1.34e8})
+    known = floors.floor_here(GPU, {"flops": 2.29e10, "bytes": 1.34e8})
     assert known.evidence["floor_ms"] == pytest.approx(0.342, abs=0.001)
-    unknown = checks.floor_here("NVIDIA L40S", {"flops": 1.0, "bytes": 1.0})
+    unknown = floors.floor_here("NVIDIA L40S", {"flops": 1.0, "bytes": 1.0})
     assert (unknown.outcome, "floor_ms" in unknown.evidence) == ("skip", False)
+
+
+@pytest.mark.parametrize(
+    ("name", "ms", "words"),
+    [
+        ("register_blocked", 0.524, None),
+        ("register_blocked", 0.33, None),
+        ("register_blocked", 0.144, "; in fp32 arithmetic the stated work takes 0.34"),
+        ("register_blocked", 0.005, f"; on any unit of {GPU} the stated work takes 0.0"),
+        ("wmma_tf32", 0.144, None),
+        ("wmma_tf32", 0.005, f"; on any unit of {GPU} the stated work takes 0.0"),
+    ],
+)
+def test_a_time_under_the_floor_of_its_unit_is_a_finding(name: str, ms: float, words: str | None) -> None:
+    floor = floors.floor_here(GPU, {"flops": 2.29e10, "bytes": 1.34e8})
+    precisions = {"register_blocked": "fp32", "wmma_tf32": "tf32", "never_timed": "fp32"}
+    found = floors.under_floor(raced(samples(name, ms)), floor, precisions=precisions)
+    assert [(one.probe, one.target, one.outcome, one.grade) for one in found] == (
+        [("under_floor", name, "fail", "hint")] if words else []
+    )
+    assert all((words or "") in one.summary for one in found)
+
+
+A, B = (np.random.default_rng(seed).standard_normal((64, 64)).astype(np.float32) for seed in (1, 2))
+BITS = {"fp32": 21.0, "tf32": 11.3, "fp16": 11.3, "bf16": 8.3}
+
+
+def rounded(values: Any, mantissa: int) -> Any:
+    """Float32 numbers with so many bits behind the leading one, as the units of a GPU take their inputs."""
+    parts, exponents = np.frexp(values)
+    return np.ldexp(np.round(parts * 2.0 ** (mantissa + 1)) / 2.0 ** (mantissa + 1), exponents)
+
+
+@pytest.mark.parametrize(
+    ("name", "mantissa", "shown"),
+    [
+        ("baseline:eager", 23, "fp32"),
+        ("baseline:eager", 10, "tf32"),
+        ("baseline:eager_tf32", 23, "fp32"),
+        ("baseline:eager_fp16", 10, "fp16"),
+        ("baseline:eager_split_fp16", 21, "split_fp16"),
+        ("baseline:eager", 7, "bf16"),
+    ],
+)
+def test_the_precision_class_of_a_baseline_is_that_of_its_results(
+    tmp_path: Path, name: str, mantissa: int, shown: str
+) -> None:
+    got = (rounded(A, mantissa).astype(np.float64) @ rounded(B, mantissa).astype(np.float64)).astype(np.float32)
+    (tmp_path / "a.bin").write_bytes(got.tobytes())
+    right = replace(case(tmp_path), expected=A.astype(np.float64) @ B.astype(np.float64))
+    event = {"variant": name, "file": "a.bin", "inputs": 0, "block": 3, "whole": [64, 64], "rows": None,
+             "shape": [64, 64], "dtype": "float32", "digest": digest_of(got.tobytes())}  # fmt: skip
+    findings = verified([event], [right], CLAIM, tmp_path)
+    taken = [*raced(samples(name, 2.7), samples("wmma", 0.3))]
+    assert [one.precision for one in classed(taken, findings, BITS)] == [shown, None]
+    assert classed(taken, findings, {}) == taken, "without yardsticks its name decides"
+    assert comparison.precision_of(name, classed(taken, findings, BITS)) == shown
+
+
+def test_without_a_floor_no_time_is_under_it() -> None:
+    unknown = floors.floor_here("NVIDIA L40S", {"flops": 1e12, "bytes": 1.0})
+    assert floors.under_floor(raced(samples("wmma", 1e-4)), unknown, precisions={"wmma": "fp32"}) == []
 
 
 def test_a_session_that_spent_its_budget_or_was_never_steady_says_so() -> None:
@@ -107,6 +170,10 @@ def test_a_session_that_spent_its_budget_or_was_never_steady_says_so() -> None:
     result = checks.session_summary([warmed, ended], name="ladder", target="claim", half_width=0.01)
     assert result is not None
     assert "until its budget was spent; not steady after the warm-up's cap: wmma" in result.summary
+    jumped: dict[str, Any] = {"session": {**ended["session"], "left_out": 2}}
+    result = checks.session_summary([jumped], name="ladder", target="claim", half_width=0.01)
+    assert result is not None
+    assert "times that no clock can give were left out (2 samples): a clock jumped" in result.summary
     assert checks.session_summary([warmed], name="ladder", target="claim", half_width=0.01) is None
 
 
@@ -182,5 +249,5 @@ def test_ours_is_the_protocol_of_interleaved_cold_samples() -> None:
 
 
 def test_without_any_stated_work_there_is_no_floor_here() -> None:
-    found = checks.floor_here("Tesla T4", {"flops": 0.0, "bytes": 0.0})
+    found = floors.floor_here("Tesla T4", {"flops": 0.0, "bytes": 0.0})
     assert (found.outcome, "states no least work" in found.summary) == ("skip", True)

@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from audit.measure import checks, independent_clock, statistics, timing
-from audit.run import blocks, stopwatch
+from audit.measure import checks, floors, independent_clock, samples, timing
+from audit.run import blocks, ratios, stopwatch
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = " ".join((ROOT / "docs" / "measurement.md").read_text(encoding="utf-8").split())
+COVERAGE: dict[str, Any] = json.loads((ROOT / "bench" / "results" / "coverage.json").read_text(encoding="utf-8"))
 BENCH: dict[str, Any] = json.loads((ROOT / "bench" / "results" / "h100_timing.json").read_text(encoding="utf-8"))
 
 
@@ -33,6 +34,13 @@ def test_the_figures_are_those_of_the_bench() -> None:
     assert {one["blocks"] for one in BENCH["intervals"]} == {blocks.LEAST_BLOCKS}
 
 
+def test_the_coverage_is_that_of_the_simulation() -> None:
+    rows = [COVERAGE["scenes"], *COVERAGE["others"].values()]
+    for share in ([one["covered"] for one in row.values()] for row in rows):
+        assert f"{min(share):.1f} to {max(share):.1f} %" in TEXT
+    assert f"{COVERAGE['sessions']} sessions of each of {len(COVERAGE['scenes'])} kinds of noise" in TEXT
+
+
 def test_the_rules_are_those_of_the_code() -> None:
     for result in (
         f"{independent_clock.SPAN_MS:g} ms of calls, {independent_clock.MOST} at most",
@@ -45,11 +53,13 @@ def test_the_rules_are_those_of_the_code() -> None:
         f"after {blocks.LEAST_BLOCKS} blocks at least",
         f"budget of {timing.BUDGET_S:g} s",
         f"within {100 * timing.HALF_WIDTH:g} % either side",
-        f"fewer than {statistics.LEAST_BLOCKS} common blocks",
-        f"an interval over {100 * statistics.WIDEST:g} % either side",
-        f"more than {100 * statistics.SAME:g} % from one",
-        f"{statistics.RESAMPLES} resamples",
+        f"fewer than {ratios.LEAST_BLOCKS} common blocks",
+        f"an interval over {100 * ratios.WIDEST:g} % either side",
+        f"more than {100 * ratios.SAME:g} % from one",
+        f"after {blocks.LEAST_BLOCKS} blocks and again after {blocks.LOOKS:g} times as many each",
+        f"cover {100 * ratios.LEVEL:g} % after a fixed number of blocks",
         f"over {100 * checks.ORDER_BOUND:g} % apart",
+        f"under {floors.UNDER:g} of its floor",
     ):
         assert result in TEXT, result
-    assert (stopwatch.FLUSH_OF_L2, timing.KEPT_CALLS, statistics.FENCE, checks.DRIFT) == (3, 2, 3.0, 0.05)
+    assert (stopwatch.FLUSH_OF_L2, timing.KEPT_CALLS, samples.FENCE, checks.DRIFT) == (3, 2, 3.0, 0.05)

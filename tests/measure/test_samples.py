@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from audit.measure import DO_BENCH, OURS, checks, comparison, median_ms, speedup, strongest
 from audit.measure.protocols import ALONE, BEFORE_BLOCKS
-from audit.measure.samples import least_ms
+from audit.measure.samples import least_ms, order_effect, outliers
 from audit.model import Measurement
 from tests.conftest import finding
 
@@ -93,3 +93,11 @@ def test_a_ceiling_is_the_work_at_the_rates_reached() -> None:
     assert least_ms(known, {"flops": 4e9, "bytes": 1.0}, "fp32") == 4.0
     assert least_ms(known, {"flops": 1.0, "bytes": 5000.0}, "fp32") == 5.0
     assert least_ms(known, {"flops": 1.0, "bytes": 1.0}, "fp16") is None
+
+
+def test_order_and_outliers_are_told() -> None:
+    late = timing("a", 1.0, 1.0, 1.2, 1.2).model_copy(update={"blocks": (0, 1, 2, 3), "positions": (0, 0, 5, 5)})
+    assert order_effect(late) == pytest.approx(0.2)
+    assert order_effect(timing("a", 1.0, 2.0)) is None
+    assert outliers((1.0, 1.01, 1.02, 1.0, 1.01, 9.0)) == 1
+    assert outliers((1.0,)) == 0

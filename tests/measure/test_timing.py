@@ -97,6 +97,19 @@ def test_the_findings_of_a_good_session(tmp_path: Path) -> None:
     }
 
 
+def test_without_do_bench_the_blocks_are_timed_all_the_same_and_a_skip_says_why(tmp_path: Path) -> None:
+    absent = {"skipped": "triton.testing.do_bench", "why": "ModuleNotFoundError: No module named 'triton'"}
+    workers = StandIn(interleaved=lambda request: [*ladder(request), absent], published=lambda _: [absent])
+    result = measure.times(opened(workers, tmp_path), builds("claimed", "wmma_split"), passed={"wmma_split"})
+    skips = {(one.target, one.summary) for one in result.findings if one.outcome == "skip"}
+    why = "triton.testing.do_bench gave no times: ModuleNotFoundError: No module named 'triton'"
+    assert ("triangular_mm", why) in skips
+    assert not [one for one in result.findings if one.outcome == "error"]
+    found = measure.compared(result.measurements, "wmma_split", EAGER)
+    assert found is not None
+    assert found.word == "faster"
+
+
 def test_a_build_that_comes_late_runs_beside_eager_and_the_strongest_baseline(tmp_path: Path) -> None:
     workers = StandIn(interleaved=ladder, published=unverified_timing, alone=alone)
     one = opened(workers, tmp_path)

@@ -36,7 +36,7 @@ def test_exported_schema_is_current_and_accepts_a_record(record: Record) -> None
 @pytest.mark.parametrize(
     ("change", "place"),
     [
-        ({"schema": 5}, "schema"),
+        ({"schema": 6}, "schema"),
         ({"surprise": 1}, "surprise"),
         ({"verdict": {"name": "guilty"}}, "verdict.name"),
         ({"findings": [{"probe": "order"}]}, "findings.0"),

@@ -117,8 +117,8 @@ def timed(record: Record, base_ms: float, head_ms: float, *, blocks: int = 20) -
     places = tuple(range(blocks))
     both = {"base": base_ms, "claimed": head_ms}
     times = tuple(
-        Measurement(variant=name, shape={"N": 4096}, protocol=OURS, samples_ms=(ms,) * blocks, blocks=places,
-                    positions=(0,) * blocks, session="ladder")
+        Measurement(variant=name, shape={"N": 4096}, protocol=OURS, blocks=places, positions=(0,) * blocks,
+                    samples_ms=tuple(ms * (1 + block % 3 / 1e3) for block in places), session="ladder")
         for name, ms in both.items()
     )  # fmt: skip
     claim = record.claim.statement
@@ -148,7 +148,7 @@ def test_the_state_follows_from_the_interval(
 def test_too_few_blocks_are_inconclusive_with_the_reason(record: Record) -> None:
     found = against(timed(record, 1.0, 2.0, blocks=4))
     assert found.state == "inconclusive"
-    assert "inconclusive: too few samples: 4 blocks of both, 10 are needed." in found.sentence
+    assert "inconclusive: too few blocks with samples of both: 4, and 10 are needed." in found.sentence
 
 
 def test_a_base_that_does_not_build_is_no_measure(record: Record) -> None:

@@ -13,6 +13,7 @@ from audit.model.errors import BadInput
 from audit.report import compare as several
 from audit.report import markdown
 from audit.report.compare import compare
+from audit.report.figures import portability
 
 
 def finished(record: Record, device: str, verdict: str) -> Record:
@@ -43,7 +44,7 @@ def test_what_one_device_proves_is_told_beside_gpus_that_nobody_asked(record: Re
     h100 = timed(finished(record, "NVIDIA H100 80GB HBM3", "wrong"))
     result = rows(compare([finished(record, "emulated device (CPU)", "wrong"), h100]))
     assert list(result) == ["T4", "A100", "L4", "H100", "emulated device (CPU)"]
-    assert result["H100"][2:] == ["wrong", "shared\\_tiled: 2 ms", "1.5x"]
+    assert result["H100"][2:] == ["wrong", "shared\\_tiled: 2 ms", "1.5x, inconclusive"]
     assert result["T4"][2:] == ["not asked (wrong on emulated device (CPU))", "NOT MEASURED", "NOT MEASURED"]
 
 
@@ -79,7 +80,7 @@ def test_a_gpu_without_a_record_is_not_measured(record: Record) -> None:
     result = page_rows([timed(finished(record, "NVIDIA H100 80GB HBM3", "wrong"))])
     assert result["T4"][0] == "108.9x"
     assert result["T4"][4:] == ("not asked (wrong on NVIDIA H100 80GB HBM3)", *["NOT MEASURED"] * 3)
-    assert result["H100"][4:] == ("wrong", "none: it is wrong", "shared_tiled", "1.5x")
+    assert result["H100"][4:] == ("wrong", "none: it is wrong", "shared_tiled", "1.5x, inconclusive")
 
 
 def test_a_cleared_claimed_kernel_shows_its_own_ratio(record: Record) -> None:
@@ -92,8 +93,42 @@ def test_a_cleared_claimed_kernel_shows_its_own_ratio(record: Record) -> None:
         for one in right.measurements
     )
     result = page_rows([right.model_copy(update={"ladder": (*right.ladder, *rungs), "measurements": times})])
-    assert result["H100"][4:6] == ("overstated", "0.5x")
+    assert result["H100"][4:6] == ("overstated", "0.5x, inconclusive")
     assert result["A100"][4:6] == ("not asked", "NOT MEASURED")
+
+
+def test_a_ratio_without_a_doubt_has_its_interval_and_a_doubtful_one_says_so(record: Record) -> None:
+    def interleaved(noise: float) -> Record:
+        done = timed(finished(record, "NVIDIA H100", "wrong"))
+        blocks = tuple(range(12))
+        times = tuple(
+            one.model_copy(update={
+                "samples_ms": tuple(one.samples_ms[0] * (1 + noise * (block % width)) for block in blocks),
+                "blocks": blocks, "positions": blocks, "session": "ladder"})
+            for one, width in zip(done.measurements, (2, 3, 2), strict=True)
+        )  # fmt: skip
+        return done.model_copy(update={"measurements": times})
+
+    assert rows(compare([interleaved(0.001)]))["H100"][4].startswith("1.499x (1.498 to 1.5)")
+    assert not rows(compare([interleaved(0.001)]))["H100"][4].endswith("inconclusive")
+    assert rows(compare([interleaved(0.3)]))["H100"][4].endswith("), inconclusive")
+    alt = portability.draw([interleaved(0.3)])
+    assert alt is not None
+    assert "claimed kernel wrong, ratio inconclusive" in alt.alt
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ("failed", "none: it is wrong"),
+        ("undefined", "none: undefined behaviour"),
+        ("undecided", "none: not decided"),
+    ],
+)
+def test_a_variant_that_did_not_pass_has_no_ratio_and_its_own_reason(record: Record, state: str, words: str) -> None:
+    wrong = timed(finished(record, "NVIDIA H100", "wrong"))
+    rungs = tuple(rung.model_copy(update={"state": state}) for rung in wrong.ladder)
+    assert several.measured(wrong.model_copy(update={"ladder": rungs}), "shared_tiled") == words
 
 
 def test_the_page_says_what_carries_over_and_names_its_records(record: Record) -> None:

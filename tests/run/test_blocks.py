@@ -22,11 +22,11 @@ from audit.run.blocks import (
     Blocks,
     Plan,
     calls_in_block,
-    half_width,
     settled,
 )
 from audit.run.contents import Content, Contents
 from audit.run.outputs import KeptOutputs
+from audit.run.ratios import ratio
 from audit.run.stopwatch import Stopwatch, Timed
 
 
@@ -110,12 +110,25 @@ def test_every_callable_is_in_every_block_and_the_order_changes() -> None:
 
 def test_noise_needs_more_blocks_and_a_budget_ends_them() -> None:
     draw = random.Random(5)
-    made, *_ = blocks(lambda: 1 + 0.2 * draw.random(), baseline_eager=3.0, claim=2.5)
+    made, *_ = blocks(lambda: 1 + 0.1 * draw.random(), baseline_eager=3.0, claim=2.5)
     ended = made.run(Plan(budget_s=20.0, half_width=0.01), between=lambda _: None)
     assert ended["tight"]
     assert ended["blocks"] > LEAST_BLOCKS
     made, *_ = blocks(lambda: 1 + draw.random(), baseline_eager=3.0, claim=2.5)
     assert not made.run(Plan(budget_s=0.05, half_width=1e-9), between=lambda _: None)["tight"]
+
+
+@pytest.mark.parametrize("wrong", [-0.5, float("nan"), float("inf"), 4e9])
+def test_times_that_no_clock_can_give_are_left_out_and_counted(wrong: float) -> None:
+    made, watch, _ = blocks(baseline_eager=3.0, claim=2.5)
+    watch.noise = iter([wrong] * 4 + [1.0] * 10_000).__next__
+    ended = made.run(Plan(budget_s=1.0, half_width=0.01), between=lambda _: None)
+    assert ended["left_out"] == 4
+    taken = made.taken["claim"][COLD]
+    assert set(taken.samples_ms) == {2.5}
+    assert min(taken.blocks) > 0, "the first block has no ratio"
+    with pytest.raises(RuntimeError, match="its clock gave no time from 0 to"):
+        blocks(lambda: wrong, baseline_eager=3.0)
 
 
 def test_the_driver_is_asked_between_blocks_with_their_numbers() -> None:
@@ -164,15 +177,18 @@ def test_the_warm_up_ends_when_steady_and_at_its_cap_when_not() -> None:
     assert (result["stable"], result["calls"]) == (False, WARM_MOST_CALLS)
 
 
-def test_the_rule_of_stopping() -> None:
-    assert half_width([1.0, 1.0], [2.0, 2.0]) == float("inf")
-    assert half_width([1.0] * 12, [2.0] * 12) == 0.0
-    shared = [1.0, 1.1, 1.3, 0.9, 1.2, 1.0]
-    assert half_width(shared, [2 * one for one in shared]) == pytest.approx(0.0, abs=1e-12), "drift that both share"
-    draw = random.Random(1)
-    few = [draw.gauss(1, 0.02) for _ in range(10)]
-    many = few * 16
-    assert half_width(many, [1.0] * 160) == pytest.approx(half_width(few, [1.0] * 10) / 4, rel=0.01)
+def test_every_variant_against_every_baseline_decides_when_to_stop() -> None:
+    draw = random.Random(5)
+    made, *_ = blocks(baseline_eager=3.0, baseline_other=3.0, claim=2.5)
+    restless = made._calls["baseline:other"]
+    made._calls["baseline:other"] = lambda home: restless(home) * (1 + 0.2 * draw.random())
+    ended = made.run(Plan(budget_s=20.0, half_width=0.01), between=lambda _: None)
+    widths = {name: ratio(made.taken["claim"][COLD], made.taken[name][COLD]).half_width or 0.0 for name in
+              ("baseline:eager", "baseline:other")}  # fmt: skip
+    assert ended["tight"]
+    assert ended["blocks"] > LEAST_BLOCKS
+    assert widths["baseline:eager"] == 0.0
+    assert made.widest() == widths["baseline:other"] <= 0.01
 
 
 def test_groups_settle_and_fast_calls_get_more_samples() -> None:

@@ -54,6 +54,22 @@ def test_a_session_tells_its_events_and_leaves_its_files(workers: Workers, tmp_p
     assert {file.name for file in tmp_path.iterdir()} == {"reference.py", "0.inputs.pt"}, "results have no name"
 
 
+def test_a_case_of_float32_comes_with_the_bits_of_each_format_where_they_are_asked(
+    workers: Workers, tmp_path: Path
+) -> None:
+    (tmp_path / "reference.py").write_text(REFERENCE.format(cost=FINE))
+    sizes = ({"N": 4096},)
+    plain, asked = (
+        workers.call(request_for(tmp_path, shapes=sizes, bits=bits), limit_s=20.0) for bits in (False, True)
+    )
+    assert "bits" not in plain.events[1]
+    bits = asked.events[1]["bits"]
+    assert bits["fp32"] > 24
+    assert 11 < bits["tf32"] < 13
+    assert bits["fp16"] == pytest.approx(bits["tf32"], abs=0.5)
+    assert 8 < bits["bf16"] < 10
+
+
 @pytest.mark.parametrize(
     ("cost", "ending", "detail"),
     [

@@ -1,6 +1,8 @@
 """The timing process: what it can be asked, what it keeps, and what it says where there is no GPU."""
 
 import os
+import sys
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ import torch
 
 from audit import claims
 from audit.build.settings import CudaLibrary, CudaSettings
+from audit.measure.protocols import published
 from audit.model import Harness
 from audit.run import callables, cuda, other_clocks, timing
 from audit.run.device import open_device
@@ -106,6 +109,57 @@ def test_convolutions_bring_the_benchmark_of_cudnn(tmp_path: Path) -> None:
     before = torch.backends.cudnn.benchmark
     assert callables.baseline("cudnn_benchmark_tf32", reference, sets)(0).shape == (1, 1, 6, 6)
     assert torch.backends.cudnn.benchmark == before
+
+
+ANOTHER = """
+def do_bench(fn, warmup, rep, quantiles=None):
+    return 1.0
+"""
+AVERAGED = """
+def do_bench(fn, warmup, rep, return_mode="mean"):
+    assert return_mode in ["min", "max", "mean", "median"]
+"""
+OF_TODAY = """
+def do_bench(fn, warmup, rep, return_mode="mean"):
+    fn()
+    return [0.25, 0.5]
+"""
+
+
+def given(source: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Puts that source in the place of triton.testing; None takes the module away."""
+    made = None if source is None else types.ModuleType("triton.testing")
+    if made is not None:
+        exec(source or "", vars(made))
+    monkeypatch.setitem(sys.modules, "triton.testing", made)
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        (None, "ModuleNotFoundError"),
+        (ANOTHER, "TypeError: do_bench() got an unexpected keyword argument 'return_mode'"),
+        (AVERAGED, "AssertionError"),
+    ],
+)
+def test_do_bench_that_is_missing_or_another_is_a_skip(
+    source: str | None, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given(source, monkeypatch)
+    (event,) = timing.by_do_bench({"claim": float}, {}, others=published(timed_mean=False))
+    assert event["skipped"] == "triton.testing.do_bench"
+    assert event["why"].startswith(why)
+
+
+def test_each_callable_is_timed_by_do_bench_under_its_protocols(monkeypatch: pytest.MonkeyPatch) -> None:
+    given(OF_TODAY, monkeypatch)
+    calls = {"baseline:eager": lambda _: torch.ones(2), "claim": lambda _: torch.ones(2)}
+    both = published(timed_mean=True)
+    events = list(timing.by_do_bench(calls, {"baseline:eager": both}, others=both[:1]))
+    assert [(one["variant"], one["protocol"]) for one in events] == [
+        ("baseline:eager", both[0].name), ("baseline:eager", both[1].name), ("claim", both[0].name),
+    ]  # fmt: skip
+    assert {tuple(one["samples_ms"]) for one in events} == {(0.25, 0.5)}
 
 
 def test_samples_are_thinned_evenly_and_in_order() -> None:

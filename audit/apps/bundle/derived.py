@@ -17,11 +17,11 @@ from typing import Any
 from audit import judge
 from audit.apps.bundle.archive import encoded, sha256
 from audit.measure import compared, strongest, wrong_baselines
-from audit.measure.samples import series
-from audit.measure.statistics import interval, order_effect, outliers
+from audit.measure.samples import order_effect, outliers
 from audit.model import Measurement, Record, Rung, sanitizer
 from audit.model.store import RECORD
 from audit.report import safe_csv
+from audit.run.ratios import interval
 
 CRATE = "ro-crate-metadata.json"
 STATEMENT = "test-result.json"
@@ -84,16 +84,15 @@ def difference(ours: Any, theirs: Any, place: str = "") -> str | None:
 
 
 def _timing(one: Measurement) -> dict[str, Any]:
-    samples_of = series(one)
     return {
         "variant": one.variant,
         "protocol": one.protocol,
         "session": one.session,
         "samples": len(one.samples_ms),
         "median_ms": median(one.samples_ms),
-        "interval_ms": interval(samples_of),
-        "order_effect": order_effect(samples_of),
-        "outliers": int(outliers(one.samples_ms)),
+        "interval_ms": interval(one),
+        "order_effect": order_effect(one),
+        "outliers": outliers(one.samples_ms),
     }
 
 

@@ -16,7 +16,7 @@ from audit.apps.bundle.make import KEPT, SOURCES, about, generated
 from audit.claims import STATEMENT
 from audit.measure import outputs
 from audit.measure.comparison import TIMED_OUTPUTS
-from audit.model import SCHEMA, Finding, Record, sanitizer, store, untrusted
+from audit.model import SCHEMA, Finding, Record, old_words, sanitizer, store, untrusted
 from audit.model.errors import BadInput
 from audit.model.store import RECORD
 from audit.probes import CONCLUSIONS
@@ -87,7 +87,7 @@ def _check_sources(record: Record, files: Mapping[str, bytes]) -> None:
             raise Unsound(f"{name} is not the file that was audited: the record holds another SHA-256")
     text = files.get(f"{SOURCES}/{STATEMENT}", b"")
     try:
-        stated = claims.parse(text.decode("utf-8"), STATEMENT, older=record.schema_ < SCHEMA)
+        stated = claims.parse(text.decode("utf-8"), STATEMENT, older=record.schema_ < old_words.TODAY)
     except (BadInput, UnicodeDecodeError) as error:
         raise Unsound(f"{SOURCES}/{STATEMENT} is no claim: {error}") from error
     pair = (stated.model_dump(mode="json"), record.claim.statement.model_dump(mode="json"))
@@ -194,6 +194,8 @@ def _json(data: bytes, name: str) -> object:
 
 
 _CONCLUSIONS: dict[str, Callable[[Seen], Answer]] = {**CONCLUSIONS, TIMED_OUTPUTS: outputs.conclude}
+OBSERVED = 4
+"""The first schema whose findings hold all that they follow from."""
 _NOT_OBSERVED = ("seconds", "device", "reproduce_with", "confirmed")
 """What a finding says beside its observations: how long it took, where, and whether a second build showed the same."""
 
@@ -204,7 +206,7 @@ def unlike(record: Record) -> list[str]:
     A finding without observations is no failure and no pass: it says why there are none. Records of older schemas hold
     too little to derive findings from, and findings of the source review, of builds and of floors have no observations.
     """
-    if record.schema_ != SCHEMA:
+    if record.schema_ < OBSERVED:
         return []
     return [why for found in record.findings if (why := _unlike(found)) is not None]
 

@@ -162,7 +162,7 @@ def _rivals(record: Record, variant: str) -> list[Measurement]:
     """The baselines of the variant's precision or better, under our protocol."""
     precision = next(one.precision for one in record.claim.statement.variant if one.name == variant)
     names = dict.fromkeys(one.variant for one in record.measurements if one.variant.startswith(PREFIX))
-    fit = [name for name in names if precision != "fp32" or precision_of(name) == "fp32"]
+    fit = [name for name in names if precision != "fp32" or precision_of(name, record.measurements) == "fp32"]
     return [taken[-1] for name in fit if (taken := samples.found(record.measurements, name, OURS))]
 
 

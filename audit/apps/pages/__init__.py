@@ -26,7 +26,10 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
         "self-test": lambda: self_test.part(ROOT / "reports/self_test"),
     },
     "docs/batch.md": {"states": tables.states},
-    "docs/gallery.md": {"reports": lambda: tables.audits(ROOT / "reports")},
+    "docs/gallery.md": {
+        "reports": lambda: tables.audits(ROOT / "reports"),
+        "comparison": lambda: tables.compared(ROOT / "reports/triangular_mm", "h100", "h200", "emulated"),
+    },
     "docs/index.md": {"first audit": lambda: tables.first_audit(ROOT / "reports/triangular_mm/h100")},
     "docs/importers.md": {"formats": tables.formats},
     "docs/notebooks.md": {"notebooks": lambda: notebooks.table(_notebooks())},

@@ -12,7 +12,7 @@ from audit.apps.batch.state import EXIT_CODES, MEANINGS, SEVERITY
 from audit.claims.importers import IMPORTERS
 from audit.model import Finding, Record, store
 from audit.model.sanitizer import line
-from audit.report import claimed, evidence, markdown, outcome, provenance, times
+from audit.report import claimed, compare, evidence, markdown, outcome, provenance, times
 from audit.report.quantities import number
 from audit.report.view import Code, Table
 from audit.review import rules
@@ -51,6 +51,13 @@ def audits(root: Path) -> str:
         title, verdict = record.claim.statement.title, record.verdict.name
         rows.append((Code(name), title, ratios_claimed(record), verdict, cause(record), links))
     return f"{markdown.table(Table('', COLUMNS, tuple(rows)))}\n"
+
+
+def compared(root: Path, *devices: str) -> str:
+    """What `audit compare` prints of the records of a claim on those devices, below the command itself."""
+    paths = [root / device / "record.json" for device in devices]
+    command = " ".join(["audit compare", *(path.relative_to(root.parents[1]).as_posix() for path in paths)])
+    return f"`{command}` prints:\n\n{compare.compare([judge.opened(path) for path in paths])}"
 
 
 def ratios_claimed(record: Record) -> str:

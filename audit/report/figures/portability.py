@@ -43,7 +43,8 @@ def _place(gpu: str, own: Record | None, records: Sequence[Record]) -> Place:
     published = next((one.ratio for one in records[0].claim.statement.speedup if one.gpu == gpu), None)
     name = fastest_passing(own)
     found = None if own is None or name is None else compared(own.measurements, name, BASELINE)
-    return gpu, published, None if found is None else found.ratio.value, standing(own, records)
+    word = standing(own, records) + (", ratio inconclusive" if found and found.doubt else "")
+    return gpu, published, None if found is None else found.ratio.value, word
 
 
 def _drawn(found: list[Place], palette: Palette) -> bytes:

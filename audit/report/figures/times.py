@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from audit.measure.comparison import PREFIX
-from audit.measure.samples import found, median_ms, series
-from audit.measure.statistics import interval
+from audit.measure.samples import found, median_ms
 from audit.model import Record
 from audit.report import times, waterfall
 from audit.report.drawing import SMALL, WIDE, Dot, Drawing, Part, Scale, Stroke, Words
@@ -14,6 +13,7 @@ from audit.report.figures import canvas, raster
 from audit.report.messages import joined, message
 from audit.report.quantities import milliseconds
 from audit.report.view import Figure
+from audit.run.ratios import interval
 
 NAME = "times"
 HEAD, ROW, LEFT, RIGHT = 50, 20, 158, 66
@@ -63,7 +63,7 @@ def _row(record: Record, name: str, ms: float, middle: float, scale: Scale) -> I
     rival = name.startswith(PREFIX)
     yield Words(LEFT - 12, middle, name.removeprefix(PREFIX), size=SMALL, anchor="end", wide=LEFT - 12)
     yield Stroke((scale.left, middle), (scale.right, middle), "line")
-    bounds = interval(series(found(record.measurements, name)[-1]))
+    bounds = interval(found(record.measurements, name)[-1])
     if bounds is not None:
         yield Stroke((scale.at(bounds[0]), middle), (scale.at(bounds[1]), middle), "text", 2.5)
     yield Dot(scale.at(ms), middle, 5, "page" if rival else "cool", "text" if rival else "cool")
