@@ -68,6 +68,16 @@ shapes = { claimed = { N = 1000 }, others = [], emulated = [{ N = 1 }, { N = 100
 """
 
 
+NO_MEMORY = """import torch
+calls = []
+def forward(x):
+    calls.append(None)
+    if x.numel() > 1 and len(calls) > 1:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+    return x * 2
+"""
+
+
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory, workers: Workers) -> Record:
     folder = tmp_path_factory.mktemp("bad")
@@ -75,6 +85,8 @@ def record(tmp_path_factory: pytest.TempPathFactory, workers: Workers) -> Record
     for name, parts in BAD.items():
         (folder / f"{name}.cu").write_text(HEAD.format(**{**DEFAULTS, **parts}))
         text += f'[[variant]]\nfile = "{name}.cu"\nrole = "repair"\ntechnique = "t"\n'
+    (folder / "no_memory.py").write_text(NO_MEMORY)
+    text += '[[variant]]\nfile = "no_memory.py"\nrole = "repair"\ntechnique = "t"\n'
     (folder / "claim.toml").write_text(text)
     (folder / "reference.py").write_text(REFERENCE)
     device = EmulatedDevice(session_limit_s=5.0, kernel_limit_s=0.3)
@@ -100,6 +112,7 @@ def test_the_right_one_is_cleared_among_all_the_others(record: Record) -> None:
         ("raises", "contract", "error", "n must be zero"),
         ("raises_once", "contract", "error", "N=1: the call raised RuntimeError: n must be over 1"),
         ("raises_once", "agreement", "pass", "right at 1 shape in"),
+        ("no_memory", "contract", "error", "other processes and the audit use too, is full: CUDA out of memory. Tried"),
         ("endless", "contract", "error", "stopped the kernel"),
         ("endless_host", "contract", "error", "did not finish within 5 s"),
         ("absurd", "contract", "error", "stopped the kernel"),
@@ -123,7 +136,7 @@ def test_a_compile_error_keeps_the_compilers_words(record: Record) -> None:
 
 
 def test_crashes_and_hangs_fail_no_kernel(record: Record) -> None:
-    for variant in ("syntax", "assembly", "crash", "raises", "endless", "endless_host", "absurd"):
+    for variant in ("syntax", "assembly", "crash", "raises", "no_memory", "endless", "endless_host", "absurd"):
         assert not [finding for finding in record.findings if finding.target == variant and finding.fails_kernel]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from audit.measure.protocols import OURS
-from audit.measure.samples import median_ms, ratio_to
+from audit.measure.samples import found, median_ms, ratio_to
 from audit.model import Finding, Measurement
 from audit.run.ratios import Ratio, Word, ratio
 
@@ -90,12 +90,14 @@ def baselines_ms(
     beside: str | None = None,
 ) -> dict[str, float]:
     """The median of each baseline that `strongest` chooses from, in milliseconds."""
-    names = dict.fromkeys(one.variant for one in measurements if one.variant.startswith(PREFIX))
-    timed = {name: median_ms(measurements, name) for name in names if name not in wrong}
-    fit = {
-        name: ms for name, ms in timed.items() if ms is not None and _fits(precision_of(name, measurements), precision)
-    }
-    shared = {name: ms for name, ms in fit.items() if beside and ratio_to(measurements, beside, name)}
+    of: dict[str, list[Measurement]] = {}
+    for one in measurements:
+        if one.variant.startswith(PREFIX) and one.variant not in wrong:
+            of.setdefault(one.variant, []).append(one)
+    timed = {name: median_ms(own, name) for name, own in of.items()}
+    fit = {name: ms for name, ms in timed.items() if ms is not None and _fits(precision_of(name, of[name]), precision)}
+    sessions = {one.session for one in found(measurements, beside)} if beside else set()
+    shared = {name: ms for name, ms in fit.items() if any(one.session in sessions for one in found(of[name], name))}
     return shared or fit
 
 

@@ -20,10 +20,13 @@ MOST_BLOCKS = 500
 """Of a timing session, which ends there; the longest published one has 69."""
 MOST_SAMPLES = 8 * MOST_BLOCKS
 """Of one timing: a block has seven samples of a callable at most. The longest published one has 420."""
-MOST_SAMPLES_IN_ALL, MOST_TIMINGS = 60_000, 1000
-"""Of a record; the most in a published one are 5,409 and 96."""
+MOST_SAMPLES_IN_ALL, MOST_TIMINGS, MOST_TIMED = 60_000, 1000, 150
+"""Of a record, its timings, and callables that were timed; the most in a published one are 4,885, 167 and 30."""
 MOST_FINDINGS, MOST_OF_ONE, MOST_TARGETS = 5000, 400, 200
 """Of a record, about one variant, GPU or task, and of these; the most in a published one are 623, 54 and 26."""
+MOST_BUILDS, MOST_PACKAGES, MOST_STAGES, MOST_LIMITS = 1000, 100, 50, 50
+"""Of a record's environment: notes about builds, packages, stages, limits of the sandbox; the most in a published one
+are 42, 8, 8 and 11."""
 Block = Annotated[int, Field(ge=0, lt=MOST_BLOCKS)]
 SCHEMA = 5
 """History: 1 (2026-11) first published form; 2 (2026-11) findings name their device, a second device may stand beside
@@ -128,13 +131,13 @@ class Environment(Frozen):
     machine: str
     system: str
     python: str
-    packages: dict[str, str]
+    packages: dict[str, str] = Field(max_length=MOST_PACKAGES)
     compiler: str | None = None
     seeds: tuple[int, ...] = ()
     command: str | None = None
-    builds: tuple[BuildNote, ...] = ()
-    stages: tuple[Stage, ...] = ()
-    sandbox: tuple[SandboxLimit, ...] = ()
+    builds: tuple[BuildNote, ...] = Field(default=(), max_length=MOST_BUILDS)
+    stages: tuple[Stage, ...] = Field(default=(), max_length=MOST_STAGES)
+    sandbox: tuple[SandboxLimit, ...] = Field(default=(), max_length=MOST_LIMITS)
 
 
 class Measurement(Frozen):
@@ -269,6 +272,9 @@ class Record(Frozen):
         for target, count in about.most_common(1):
             if count > MOST_OF_ONE:
                 raise ValueError(f"{count} findings about {target[:80]}; at most {MOST_OF_ONE} are read")
+        timed = len({one.variant for one in self.measurements})
+        if timed > MOST_TIMED:
+            raise ValueError(f"times of {timed:,} callables; at most {MOST_TIMED} are read")
         samples = sum(len(one.samples_ms) for one in self.measurements)
         if samples > MOST_SAMPLES_IN_ALL:
             raise ValueError(f"{samples:,} samples; at most {MOST_SAMPLES_IN_ALL:,} are read")

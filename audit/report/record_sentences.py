@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from operator import itemgetter
 from pathlib import Path
 from string import Formatter
 
@@ -20,8 +21,11 @@ from audit.model import sanitizer
 from audit.report.messages import TEXTS
 from audit.report.view import Quoted
 
-DEEPEST = 8
-"""The most sentences one inside the other."""
+DEEPEST, MOST_PARTS = 8, 100
+"""The most sentences one inside the other, and parts of one text that are held against the patterns: 28 are the most in
+the published records, and a text of others could have them without end."""
+BEGINNING = 3
+"""Letters by which the patterns for a sentence are looked up."""
 NUMBERS = frozenset({"all", "bits", "count", "got", "line", "moved", "number", "ratio", "share", "time"})
 """Placeholders that hold a number, so that words before one are not taken for a part of it."""
 NUMBER = re.compile(r"[+-]?[\d.,]+(?:e[+-]?\d+)?|nan|inf")
@@ -63,7 +67,7 @@ class Pattern:
 
 def translated(text: str, language: str) -> str:
     """Return a text of a record in that language, in 「」 where no pattern fits."""
-    return Quoted(f"「{text}」") if len(text) > sanitizer.LINE_CHARACTERS else _read(text, language, DEEPEST)[0]
+    return Quoted(f"「{text}」") if len(text) > sanitizer.LINE_CHARACTERS else _read(text, language)
 
 
 @cache
@@ -86,29 +90,60 @@ def taken_apart(english: str, translation: str) -> Pattern:
     return Pattern((*pieces, "") if len(pieces) == len(names) else tuple(pieces), names, translation)
 
 
+@cache
+def _index(language: str) -> dict[str, list[tuple[int, Pattern]]]:
+    """Return the patterns with their places, by the sentence that they are or by how it begins, `abc…`, or ends,
+    `…xyz`; under an empty text those that say too little of either."""
+    found: dict[str, list[tuple[int, Pattern]]] = {}
+    for place, one in enumerate(patterns(language)):
+        first, last = one.pieces[0], one.pieces[-1]
+        key = f"{first[:BEGINNING]}…" if len(first) >= BEGINNING else f"…{last[-BEGINNING:]}"
+        key = first if len(one.pieces) == 1 else key if max(len(first), len(last)) >= BEGINNING else ""
+        found.setdefault(key, []).append((place, one))
+    return found
+
+
 @lru_cache(maxsize=4096)
-def _read(text: str, language: str, deeper: int) -> tuple[str, int]:
-    """Return a sentence in that language and how many of its characters are quoted."""
-    best: tuple[str, int] | None = None
-    for pattern, held in _readings(text, language) if deeper else ():
-        parts = {name: _read(value, language, deeper - 1) for name, value in held.items()}
-        quoted = sum(count for _, count in parts.values())
-        if pattern.weight <= len(": ") and not _known(held, parts):
-            continue
-        if best is None or quoted < best[1]:
-            best = pattern.translation.format(**{name: value for name, (value, _) in parts.items()}), quoted
-        if best[1] == 0:
-            break
-    if best is not None:
-        return best
-    return (Quoted(f"「{text}」"), len(text)) if PROSE.search(text) else (text, 0)
+def _read(text: str, language: str) -> str:
+    return _Reading(language).read(text, DEEPEST)[0]
 
 
-def _readings(sentence: str, language: str) -> Iterator[tuple[Pattern, dict[str, str]]]:
-    for pattern in patterns(language):
-        held = pattern.read(sentence)
-        if held is not None:
-            yield pattern, held
+class _Reading:
+    """One text of a record taken apart, whose parts are counted."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+        self._known: dict[tuple[str, int], tuple[str, int]] = {}
+
+    def read(self, text: str, deeper: int) -> tuple[str, int]:
+        """Return a sentence in that language and how many of its characters are quoted."""
+        if (text, deeper) not in self._known:
+            self._known[text, deeper] = self._best(text, deeper)
+        return self._known[text, deeper]
+
+    def _best(self, text: str, deeper: int) -> tuple[str, int]:
+        best: tuple[str, int] | None = None
+        for pattern, held in self._readings(text) if deeper else ():
+            parts = {name: self.read(value, deeper - 1) for name, value in held.items()}
+            quoted = sum(count for _, count in parts.values())
+            if pattern.weight <= len(": ") and not _known(held, parts):
+                continue
+            if best is None or quoted < best[1]:
+                best = pattern.translation.format(**{name: value for name, (value, _) in parts.items()}), quoted
+            if best[1] == 0:
+                break
+        if best is not None:
+            return best
+        return (Quoted(f"「{text}」"), len(text)) if PROSE.search(text) else (text, 0)
+
+    def _readings(self, sentence: str) -> Iterator[tuple[Pattern, dict[str, str]]]:
+        """Give the patterns that fit, the most literal first."""
+        index = _index(self._language)
+        keys = (sentence, f"{sentence[:BEGINNING]}…", f"…{sentence[-BEGINNING:]}", "")
+        for _, pattern in sorted((one for key in dict.fromkeys(keys) for one in index.get(key, ())), key=itemgetter(0)):
+            held = pattern.read(sentence) if len(self._known) < MOST_PARTS else None
+            if held is not None:
+                yield pattern, held
 
 
 def _known(held: dict[str, str], parts: dict[str, tuple[str, int]]) -> bool:

@@ -6,10 +6,10 @@ import math
 from statistics import median, quantiles
 
 from audit.judge import BASELINE
-from audit.measure import DO_BENCH, OURS, compared, strongest, wrong_baselines
+from audit.measure import DO_BENCH, compared, strongest, wrong_baselines
 from audit.measure.comparison import AGAIN, PREFIX, Comparison, control, precision_of
 from audit.measure.samples import found, least_ms, median_ms
-from audit.model import Measurement, Record
+from audit.model import Record
 from audit.model.gpus import closest, names_in
 from audit.report import evidence, waterfall
 from audit.report.messages import Recorded, headings, joined, message
@@ -41,7 +41,8 @@ def section(record: Record, figures: tuple[Figure, ...]) -> Section:
 
 def by_time(record: Record) -> list[str]:
     """Return the baselines and the variants that passed, the fastest first."""
-    names = dict.fromkeys(one.variant for one in record.measurements if _counts(record, one))
+    every = dict.fromkeys(one.variant for one in record.measurements)
+    names = [name for name in every if _counts(record, name)]
     return sorted(names, key=lambda name: median_ms(record.measurements, name) or math.inf)
 
 
@@ -104,10 +105,9 @@ def _wrong(record: Record) -> list[str]:
     return [message("times.wrong_baselines", names=names)] if names else []
 
 
-def _counts(record: Record, one: Measurement) -> bool:
-    """Return whether a timing is of a baseline or of a passing variant under our protocol."""
-    ours = any(one is timing for timing in found(record.measurements, one.variant, OURS))
-    return ours and not one.variant.startswith(AGAIN) and _passed(record, one.variant)
+def _counts(record: Record, name: str) -> bool:
+    """Return whether there is a timing under our protocol, of a baseline or of a passing variant."""
+    return not name.startswith(AGAIN) and bool(found(record.measurements, name)) and _passed(record, name)
 
 
 def _passed(record: Record, name: str) -> bool:

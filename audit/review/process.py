@@ -1,7 +1,7 @@
 """The review of a claim's sources in one process with limits of its own: a source that breaks it breaks nothing else.
 
-`python -m audit.review.process` reads sources as JSON from standard input and prints the findings of each on a line, or
-the changes that repair it where its failures stand beside it.
+`python -m audit.review.process SECONDS BYTES` reads sources as JSON from standard input and prints the findings of each
+on a line, or the changes that repair it where its failures stand beside it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def changes(text: str, proved: Sequence[Finding], *, python: bool = False) -> li
 def _asked(requests: Sequence[dict[str, Any]]) -> tuple[int, list[str]]:
     """Return the exit code of a process that answers these requests, and the lines it has finished."""
     done = subprocess.run(
-        [sys.executable, "-m", "audit.review.process"],
+        [sys.executable, "-m", "audit.review.process", str(SECONDS), str(BYTES)],
         input=json.dumps(requests),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -81,9 +81,9 @@ def _unreviewed(source: Source, code: int) -> list[Finding]:
     return [Finding(probe=name, target=source.target, outcome="error", summary=text) for name in names]
 
 
-def _answered(request: dict[str, Any]) -> Sequence[Finding | Change]:
+def _answered(request: dict[str, Any], seconds: int) -> Sequence[Finding | Change]:
     spent = resource.getrusage(resource.RUSAGE_SELF)
-    limit = int(spent.ru_utime + spent.ru_stime) + SECONDS + 1
+    limit = int(spent.ru_utime + spent.ru_stime) + seconds + 1
     resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
     if "proved" in request:
         proved = [Finding.model_validate_json(json.dumps(one)) for one in request["proved"]]
@@ -93,14 +93,14 @@ def _answered(request: dict[str, Any]) -> Sequence[Finding | Change]:
     return ask(source.text, target=source.target, precision=source.precision, advice=source.advice)
 
 
-def main() -> None:
-    """Answers one request after another."""
+def main(seconds: int, most_bytes: int) -> None:
+    """Answers one request after another, each within the seconds, and all within the bytes of address space."""
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    resource.setrlimit(resource.RLIMIT_AS, (BYTES if hard < 0 else min(BYTES, hard), hard))
+    resource.setrlimit(resource.RLIMIT_AS, (most_bytes if hard < 0 else min(most_bytes, hard), hard))
     for request in json.load(sys.stdin):
-        found = _answered(request)
+        found = _answered(request, seconds)
         print(json.dumps([each.model_dump(mode="json") for each in found]), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:]))

@@ -17,6 +17,8 @@ OFFSET = 64
 """Elements before a view with a storage offset: a multiple of every vector a kernel may load at once."""
 MOST_CHARACTERS = 4000
 """Of the message of an exception of claimed code."""
+SHARED = "the GPU's memory, which other processes and the audit use too, is full"
+"""Said where a call finds no memory: it need not be the kernel that holds it."""
 WORD_BYTES = 8
 MOST_TRIED = 6
 """Copies of an input made at most until one lies at a given address."""
@@ -165,7 +167,8 @@ def write_all(arguments: list[Any], values: list[Any]) -> None:
 def named(error: Exception) -> str:
     """The error's type and the beginning of its first line; torch appends advice and a stack of its own."""
     lines = str(error).strip().splitlines() or ["no message"]
-    return f"{type(error).__name__}: {lines[0]}"[:MOST_CHARACTERS]
+    shared = f"{SHARED}: " if isinstance(error, torch.OutOfMemoryError) else ""
+    return f"{type(error).__name__}: {shared}{lines[0]}"[:MOST_CHARACTERS]
 
 
 def as_bytes(*tensors: torch.Tensor) -> torch.Tensor:

@@ -9,13 +9,17 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+import torch
+
 from audit.model.record import LONGEST_MS, MOST_BLOCKS
 from audit.run.answers import Answers
+from audit.run.arguments import named
 from audit.run.callables import PREFIX, Indexed
 from audit.run.contents import Content, Contents
 from audit.run.outputs import KeptOutputs
@@ -65,16 +69,24 @@ class Blocks:
         self._each: dict[str, int] = {}
         self._again: dict[str, str] = {}
         self.taken: dict[str, dict[str, Samples]] = {}
+        self.dropped: dict[str, str] = {}
+        """Callables for which the GPU's memory was full, with why; the others go on."""
         self.block = self.left_out = 0
 
     def warm(self, name: str) -> dict[str, Any]:
-        """Calls until two groups of five calls agree within a percent, or the cap; return the event about it."""
+        """Calls until two groups of five calls agree within a percent, or the cap; return the event about it.
+
+        Where the GPU's memory is full the callable takes no part, and the event says so.
+        """
         recent: list[float] = []
         started = time.perf_counter()
         while not settled(recent, group=WARM_GROUP, tolerance=WARM_TOLERANCE):
             if len(recent) >= WARM_MOST_CALLS or time.perf_counter() - started > WARM_MOST_S:
                 break
-            recent += self._possible(self._stopwatch.cold(self._bound(name, 1)))
+            with self._in_memory(name):
+                recent += self._possible(self._stopwatch.cold(self._bound(name, 1)))
+            if name in self.dropped:
+                return {"failed": name, "why": self.dropped.pop(name)}
         self._answers.settle()
         if not recent:
             raise RuntimeError(f"{name}: its clock gave no time from 0 to {LONGEST_MS:g} ms")
@@ -117,22 +129,41 @@ class Blocks:
         order = self._choice.sample(sorted(self._each), len(self._each))
         own = [(position, name) for position, name in enumerate(order) if name not in self._again]
         counts = self._counts()
-        self._renew(max(counts[name] * (1 + (name in self._again.values())) for name in self._each))
-        for position, name in enumerate(order):
-            self._add(name, COLD, self._stopwatch.cold(self._bound(name, counts[name], keep=True)), position)
+        self._renew(max((counts[name] * (1 + (name in self._again.values())) for name in self._each), default=1))
+        for position, name in self._left(enumerate(order)):
+            with self._in_memory(name):
+                self._add(name, COLD, self._stopwatch.cold(self._bound(name, counts[name], keep=True)), position)
         if self.block % HOT_EVERY == 1:
-            self._renew(1 + max(counts.values()))
-            for position, name in own:
-                self._add(name, HOT, self._stopwatch.hot(self._bound(name, 1 + counts[name])), position)
+            self._renew(1 + max(counts.values(), default=0))
+            for position, name in self._left(own):
+                with self._in_memory(name):
+                    self._add(name, HOT, self._stopwatch.hot(self._bound(name, 1 + counts[name])), position)
         if self.block % HOST_EVERY == 2:
             self._renew(2)
-            for position, name in own:
-                self._add(name, HOST, [round(self._stopwatch.host(self._bound(name, 1)[0]), 6)], position)
+            for position, name in self._left(own):
+                with self._in_memory(name):
+                    self._add(name, HOST, [round(self._stopwatch.host(self._bound(name, 1)[0]), 6)], position)
         if self.block % SEEN_EVERY == 3:
             self._renew(2)
-            for position, name in own:
-                self._add(name, SEEN, self._stopwatch.cold(self._bound(name, 1) * 2)[1:], position)
+            for position, name in self._left(own):
+                with self._in_memory(name):
+                    self._add(name, SEEN, self._stopwatch.cold(self._bound(name, 1) * 2)[1:], position)
         self.block += 1
+
+    def _left(self, order: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+        return ((position, name) for position, name in order if name in self._each)
+
+    @contextmanager
+    def _in_memory(self, name: str) -> Iterator[None]:
+        """Drop a callable, its second name and the samples of both, where a call or its comparison finds no memory."""
+        try:
+            yield
+        except torch.OutOfMemoryError as error:
+            owner = self._again.get(name, name)
+            self.dropped[owner] = named(error)
+            for one in [owner, *(again for again, of in self._again.items() if of == owner)]:
+                self._each.pop(one, None)
+                self.taken.pop(one, None)
 
     def _renew(self, count: int) -> None:
         self._answers.settle()

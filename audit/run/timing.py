@@ -13,6 +13,7 @@ import torch
 from audit.model import Harness
 from audit.run import callables, other_clocks, timing_requests
 from audit.run.answers import contents_of
+from audit.run.arguments import named
 from audit.run.blocks import LEAST_BLOCKS, Blocks, Plan
 from audit.run.callables import PREFIX, Indexed
 from audit.run.cuda import require_cuda
@@ -45,12 +46,17 @@ def _interleaved(request: timing_requests.Interleaved, writer: EventWriter) -> E
     yield mark("load")
     kept = KeptOutputs(request.folder, each=request.kept_calls, choice=choice, write=writer.keep)
     blocks = Blocks(calls, contents=contents, answers=answers, stopwatch=stopwatch, kept=kept, choice=choice)
-    for name in calls:
-        yield blocks.warm(name)
+    for name in [*calls]:
+        warmed = blocks.warm(name)
+        yield warmed
+        if "failed" in warmed:
+            del calls[name]
     yield mark("warm up")
     again = blocks.fastest()
     blocks.repeat(again, f"{AGAIN}{again}")
     yield from _session(blocks, request)
+    for name in blocks.dropped:
+        del calls[name]
     yield from kept.written()
     yield from answers.events()
     yield mark("blocks")
@@ -97,6 +103,7 @@ def _session(blocks: Blocks, request: timing_requests.Interleaved) -> Events:
     finally:
         look(blocks.block)
         yield {"states": states}
+        yield from ({"failed": name, "why": why} for name, why in blocks.dropped.items())
         for name, by_clock in blocks.taken.items():
             for how, samples in by_clock.items():
                 yield {"variant": name, "how": how, **vars(samples)}
@@ -109,7 +116,7 @@ def _profile(calls: dict[str, Indexed], times: int, stopwatch: Stopwatch) -> Eve
     try:
         seen = other_clocks.profiled([lambda name=name: calls[name](0) for name in order], stopwatch)  # type: ignore[misc]
     except RuntimeError as error:
-        yield {"failed": "profiler", "why": _first_line(error)}
+        yield {"failed": "profiler", "why": named(error)}
         return
     for name in calls:
         own = [activities for other, activities in zip(order, seen, strict=True) if other == name]
@@ -188,15 +195,10 @@ def _loaded(makers: Iterable[tuple[str, Callable[[], Indexed]]], calls: dict[str
             function(0)
             torch.cuda.synchronize()
         except Exception as error:  # a callable's own failure, whatever its kind, is an event and not the session's
-            yield {"failed": name, "why": _first_line(error)}
+            yield {"failed": name, "why": named(error)}
         else:
             calls[name] = function
             yield {"loaded": name, "seconds": round(time.perf_counter() - started, 3)}
-
-
-def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines() or ["no message"]
-    return f"{type(error).__name__}: {lines[0][:200]}"
 
 
 KINDS: dict[str, Callable[[Any, EventWriter], Events]] = {
@@ -229,7 +231,7 @@ def by_do_bench(
 
         [float(sample) for sample in do_bench(lambda: None, warmup=1, rep=1, return_mode="all")]
     except (ImportError, AssertionError, TypeError, ValueError, RuntimeError) as error:
-        yield {"skipped": "triton.testing.do_bench", "why": _first_line(error)}
+        yield {"skipped": "triton.testing.do_bench", "why": named(error)}
         return
     for name, function in calls.items():
         for protocol in protocols.get(name, others):

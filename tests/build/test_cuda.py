@@ -9,7 +9,10 @@ from audit import claims
 from audit.build.cuda import device as cuda_device
 from audit.build.cuda import extension, gpu, toolchain
 from audit.build.cuda.device import CudaDevice, CudaVariant
+from audit.build.cuda.fast import FastBuild
 from audit.build.cuda.toolchain import Toolchain
+from audit.build.emulated.cache import made
+from audit.build.names import FAST_MANIFEST, IMAGE
 from audit.build.settings import CheckedSettings, CudaLibrary, CudaSettings
 from audit.model import BuildNote, Claim, Variant
 from audit.model.errors import BadInput, CompileError, Unsupported
@@ -84,6 +87,34 @@ def test_accesses_are_checked_where_the_checker_works() -> None:
     assert checked.checks_accesses
     assert isinstance(asked, CheckedSettings) and asked.sanitizer == Path("/opt/compute-sanitizer")
     assert isinstance(checked.settings(memory="plain", order="forward", check=False), CudaSettings)
+
+
+@pytest.mark.parametrize(("probe", "optimisation", "checked"), [
+    ("memory_access", "fast", True), ("memory_access", "oldest GPU", False), ("coverage", "fast", False),
+    (None, "fast", False)])  # fmt: skip
+def test_the_fast_build_of_a_control_for_the_checks_is_checked(
+    device: CudaDevice,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    probe: str | None,
+    optimisation: str,
+    checked: bool,
+) -> None:
+    folder = tmp_path / "fast"
+    names = ("host.so", "binding.so", FAST_MANIFEST, IMAGE)
+    made(folder, lambda entry: [(entry / name).write_bytes(b"x") for name in names])
+
+    def build(_: Path, *, flags: tuple[str, ...], **__: object) -> FastBuild:
+        return FastBuild(folder / "host.so", folder / "binding.so", flags, "g++", 1.0, 0.5, 0.5, False, (), ())
+
+    monkeypatch.setattr(cuda_device.fast, "build", build)
+    monkeypatch.setattr(cuda_device, "working_sanitizer", lambda _: Path("/opt/bin/compute-sanitizer"))
+    control = variant("claimed").model_copy(update={"role": "known_bad", "probe": probe, "compute_capability": 70})
+    result = device.build(FOLDER.path / "claimed.cu", control, optimisation=optimisation)
+    assert (result.checks_accesses, "-lineinfo" in result.note.flags) == (checked, checked)
+    asked = result.settings(memory="plain", order="forward", check=True)
+    assert isinstance(asked, CheckedSettings) is checked
+    assert (asked.library, asked.binding, len(asked.digests)) == (folder / "host.so", folder / "binding.so", 4)
 
 
 def test_poisons_are_those_of_the_emulated_device() -> None:

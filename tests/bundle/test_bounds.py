@@ -34,6 +34,29 @@ def with_timings(count: int, samples: int) -> Callable[[Any], None]:
     return change
 
 
+def with_callables(count: int) -> Callable[[Any], None]:
+    def change(document: Any) -> None:
+        one = document["measurements"][0] | {"samples_ms": [1.0], "blocks": [], "positions": []}
+        document["measurements"] = [one | {"variant": f"v{number}"} for number in range(count)]
+
+    return change
+
+
+def with_environment(part: str, count: int) -> Callable[[Any], None]:
+    """So many entries of that part of the environment."""
+    first = {"stages": {"name": "build", "seconds": 1.0}, "sandbox": {"name": "network", "up": True}}
+
+    def change(document: Any) -> None:
+        known = document["environment"]
+        known[part] = [first.get(part) or known[part][0]] * count
+
+    return change
+
+
+def with_packages(count: int) -> Callable[[Any], None]:
+    return lambda document: document["environment"].update(packages={f"p{one}": "1" for one in range(count)})
+
+
 def with_findings(count: int, targets: int) -> Callable[[Any], None]:
     def change(document: Any) -> None:
         one = document["findings"][0] | {"evidence": {}}
@@ -51,6 +74,11 @@ PAST: dict[str, tuple[Callable[[Any], None], str]] = {
     "a block too many": (with_blocks(bounds.MOST_BLOCKS + 1), "less than 500"),
     "a sample too many": (with_timings(1, bounds.MOST_SAMPLES + 1), "at most 4000"),
     "samples in all": (with_timings(16, bounds.MOST_SAMPLES), "64,000 samples; at most 60,000"),
+    "callables": (with_callables(bounds.MOST_TIMED + 1), "times of 151 callables; at most 150"),
+    "builds": (with_environment("builds", bounds.MOST_BUILDS + 1), "at most 1000"),
+    "packages": (with_packages(bounds.MOST_PACKAGES + 1), "at most 100"),
+    "stages": (with_environment("stages", bounds.MOST_STAGES + 1), "at most 50"),
+    "limits": (with_environment("sandbox", bounds.MOST_LIMITS + 1), "at most 50"),
     "timings": (with_timings(bounds.MOST_TIMINGS + 1, 1), "at most 1000"),
     "findings": (with_findings(bounds.MOST_FINDINGS + 1, 50), "at most 5000"),
     "findings about one": (with_findings(bounds.MOST_OF_ONE + 1, 1), "401 findings about t0; at most 400"),

@@ -139,6 +139,11 @@ def with_manifest(**changed: object) -> Callable[[Files], bytes]:
     return lambda files: rehashed(files, **{"manifest.json": as_json(json.loads(files["manifest.json"]) | changed)})
 
 
+def with_empty_chunks(files: Files) -> bytes:
+    png = files[FLOORS]
+    return rehashed(files, **{FLOORS: png[:-12] + chunk(b"IDAT", b"") * 100_000 + png[-12:]})
+
+
 DAMAGE: dict[str, tuple[Callable[[Files], bytes], str]] = {
     "schema 9": (edited(lambda one: one.update(schema=9)), "not a record of schema"),
     "a field more": (edited(lambda one: one.update(note="")), "not a record of schema"),
@@ -161,6 +166,8 @@ DAMAGE: dict[str, tuple[Callable[[Files], bytes], str]] = {
     "a key of the form twice": (
         lambda files: rehashed(files, **{"parameters.yaml": b"seed: 1\nseed: 2\n"}), "'seed' is there twice",
     ),
+    "a long form": (lambda files: rehashed(files, **{"parameters.yaml": b"a: 1\n" * 50_000}), "a form has at most"),
+    "a figure of empty chunks": (with_empty_chunks, "no PNG as the figures of a report are"),
     "an escape in the form": (lambda files: rehashed(files, **{"parameters.yaml": b"a: \x1b[2J"}), "no reader sees"),
     "a page for a PDF": (lambda files: rehashed(files, **{"report.pdf": b"<script>"}), "report.pdf is no PDF"),
     "no figure": (lambda files: rehashed({name: data for name, data in files.items() if name != FLOORS}), "it has no"),

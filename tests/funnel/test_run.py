@@ -107,7 +107,7 @@ def test_as_many_items_are_at_work_as_cores_and_memory_hold(
     for stage in screening.STAGES:
         with stage.engine(tmp_path, 1) as engine:
             at_once[stage.name] = engine.slots
-    assert at_once == {"lint": slots, "review": 1, "emulated": slots, "gpu": 1}
+    assert at_once == {"lint": slots, "review": slots, "emulated": slots, "gpu": 1}
 
 
 def test_a_folder_that_holds_a_funnel_is_not_overwritten(tmp_path: Path) -> None:

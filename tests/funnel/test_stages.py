@@ -17,6 +17,7 @@ from audit.apps.batch.screening import Screen
 from audit.apps.batch.state import ItemState
 from audit.model import Finding, Verdict, store
 from audit.report.progress import Progress
+from audit.review import process
 from tests.datasets.made import archived, lines
 from tests.funnel.made import CLAIMED_FOR, KERNEL, OBSERVED, UNDERLAUNCHED, claim
 
@@ -85,6 +86,28 @@ def test_hints_are_counted_and_settle_nothing(tmp_path: Path) -> None:
     assert one.hints == 1  # it writes to its input
     assert one.last is not None
     assert "writes_input" in " ".join(one.last.reasons)
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "file", "text", "why"),
+    [
+        ("SECONDS", 1, "claimed.py", f"x = [{'1,' * 200_000}]", "it takes more than 1 s"),
+        ("BYTES", 200 << 20, "claimed.cu", "(" * 1_500_000, "its process ended with code"),
+    ],
+)  # fmt: skip
+def test_a_source_past_a_limit_of_the_review_says_so_and_the_others_are_reviewed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, file: str, text: str, why: str
+) -> None:
+    statement = claim(tmp_path, "a") / "claim.toml"
+    other = claim(tmp_path, "b", source=text)
+    (other / "claim.toml").write_text(statement.read_text().replace("claimed.cu", file))
+    (other / file).write_text(text)
+    monkeypatch.setattr(process, limit, value)
+    reviewed = ran(of_folder(tmp_path), tmp_path / "out", REVIEW).items
+    assert {one.state for one in reviewed.values()} == {"passed on"}
+    reasons = [one.last.reason for one in reviewed.values() if one.last]
+    assert reasons[0] == ""
+    assert reasons[1].startswith(f"the source could not be reviewed: {why}")
 
 
 @pytest.mark.parametrize(

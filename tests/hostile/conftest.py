@@ -17,9 +17,10 @@ from pathlib import Path
 import pytest
 
 import audit
-from audit.build.cuda import toolchain
+from audit.build.cuda import gpu, toolchain
 from audit.build.emulated import prepared
 from audit.model import Record, store
+from audit.model.gpus import closest
 from audit.model.run_directory import remove
 from audit.run import supervisors
 from tests.hostile import leftovers
@@ -35,6 +36,7 @@ COMPILE_LIMIT_S = {"emulated": 30.0, "cuda": 120.0}
 """A build as published takes more than half a minute to its end."""
 AUDITED_AFTER = 4
 """Attacks after which an honest claim is audited; the claim of each attack has an honest kernel of its own too."""
+SPEEDUP = 'speedup = [{{ gpu = "{gpu}", ratio = {ratio} }}]\n'
 VARIANT = '\n[[variant]]\nfile = "{file}"\nrole = "{role}"\ntechnique = "an attack, or none"\n'
 
 
@@ -92,9 +94,11 @@ class Stage:
         claimed = "twice.cu" if attack is None else attack.path.name
         if attack is not None:
             (folder / claimed).write_text(self._placed(attack.path.read_text(encoding="utf-8")), encoding="utf-8")
-        with (folder / "claim.toml").open("a", encoding="utf-8") as file:
-            file.write(VARIANT.format(file=claimed, role="claimed"))
-            file.write(VARIANT.format(file="known_good.py", role="repair"))
+        text = (folder / "claim.toml").read_text(encoding="utf-8")
+        if attack is not None and attack.claims and self.device == "cuda":
+            text = SPEEDUP.format(gpu=closest(gpu.find().name), ratio=attack.claims) + text
+        text += VARIANT.format(file=claimed, role="claimed") + VARIANT.format(file="known_good.py", role="repair")
+        (folder / "claim.toml").write_text(text, encoding="utf-8")
         return folder
 
     def audit(
@@ -104,13 +108,14 @@ class Stage:
         limit_s: float = PATIENT_S,
         compile_limit_s: float | None = None,
         published: bool = False,
+        timed: bool = False,
     ) -> Record:
         """The record of an audit; fails the test if there is none that went through. See `tests.hostile.judge`."""
         assert self.judge.stdin is not None
         assert self.judge.stdout is not None
         out = claim / "out"
         limits = {"limit_s": limit_s, "compile_limit_s": compile_limit_s or COMPILE_LIMIT_S[self.device]}
-        request = {"claim": str(claim), "out": str(out), "published": published, **limits}
+        request = {"claim": str(claim), "out": str(out), "published": published, "timed": timed, **limits}
         self.judge.stdin.write(json.dumps(request) + "\n")
         self.judge.stdin.flush()
         ready = select.select([self.judge.stdout], [], [], AUDIT_LIMIT_S[self.device])[0]

@@ -3,7 +3,8 @@
 A `.py` says it in its docstring, a `.cu` in the comment lines it begins with; a field may go on over several lines.
 An outcome is `cleared`, where the attack comes to nothing and the kernel's right values count, or a finding about the
 attack, `<probe> <outcome>`, with words of its summary behind a colon where that matters. It holds for every device, but
-for a GPU where `Outcome on cuda:` says how it ends there, or that it is `not asked`.
+for a GPU where `Outcome on cuda:` says how it ends there, or that it is `not asked`. An attack on times says in
+`Claims:` how many times faster than its baseline its kernel is said to be: it is timed on a GPU, as published.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from pathlib import Path
 FOLDER = Path(__file__).with_name("attacks")
 FIELDS = ("Attack", "Wall", "Outcome")
 ON_CUDA = "Outcome on cuda"
+CLAIMS = "Claims"
 NOT_ASKED = "not asked"
 CLEARED = "cleared"
-_FIELD = re.compile(rf"^({'|'.join((*FIELDS, ON_CUDA))}): *(.+)$")
+_FIELD = re.compile(rf"^({'|'.join((*FIELDS, ON_CUDA, CLAIMS))}): *(.+)$")
 _OUTCOME = re.compile(r"^(?P<probe>[a-z_]+) (?P<outcome>pass|fail|skip|error)(?:: (?P<words>.+))?$")
 
 
@@ -38,12 +40,13 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Attack:
-    """One file of `attacks/`; `outcomes` by the kind of device."""
+    """One file of `attacks/`; `outcomes` by the kind of device, `claims` the ratio said of a timed one."""
 
     path: Path
     tries: str
     wall: str
     outcomes: dict[str, Outcome]
+    claims: float | None = None
 
     @property
     def name(self) -> str:
@@ -69,7 +72,8 @@ def read(path: Path) -> Attack:
         raise ValueError(f"{path.name}: its header lacks {', '.join(missing)}")
     values = {"emulated": fields["Outcome"], "cuda": fields.get(ON_CUDA, fields["Outcome"])}
     outcomes = {kind: _outcome(text, path) for kind, text in values.items() if text != NOT_ASKED}
-    return Attack(path, fields["Attack"], fields["Wall"], outcomes)
+    claims = float(fields[CLAIMS]) if CLAIMS in fields else None
+    return Attack(path, fields["Attack"], fields["Wall"], outcomes, claims)
 
 
 def _header(path: Path) -> list[str]:

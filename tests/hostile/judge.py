@@ -1,9 +1,9 @@
 """A judge in a process of its own, which an attack may well hit: audits what it is asked for, always with one pool.
 
 `python -m tests.hostile.judge DEVICE` reads one JSON request a line: the folders `claim` and `out`, the limits of a
-session and of a compiler (`limit_s`, `compile_limit_s`), and whether the claimed source is for the `published` build
-alone. It answers each with a line: `{"failed": null}` or the one sentence the audit failed with. The record is in
-`out`.
+session and of a compiler (`limit_s`, `compile_limit_s`), whether the claimed source is for the `published` build
+alone, and whether it is `timed`. It answers each with a line: `{"failed": null}` or the one sentence the audit failed
+with. The record is in `out`.
 """
 
 from __future__ import annotations
@@ -59,8 +59,9 @@ def _audit(request: dict[str, Any], workers: Workers) -> None:
     if sys.argv[1] == "cuda":
         device = Gpu(folder.claim, limit_s=limit_s, published=request["published"])
     silent = Progress(io.StringIO())
-    with Audit(folder, device, Path(request["out"]), entropy=3, timed=False, workers=workers, progress=silent) as one:
-        for stage in (one.prepare, one.lint, one.review, one.build, one.verify, one.confirm, one.judge):
+    timed, out = request["timed"], Path(request["out"])
+    with Audit(folder, device, out, entropy=3, timed=timed, workers=workers, progress=silent) as one:
+        for stage in (one.prepare, one.lint, one.review, one.build, one.verify, one.measure, one.confirm, one.judge):
             stage()
 
 

@@ -20,6 +20,9 @@ def test_a_docstring_and_comment_lines_are_read_alike(tmp_path: Path) -> None:
     one, two = read(tmp_path / "one.py"), read(tmp_path / "two.cu")
     assert (one.name, one.tries) == ("one", "reads a file.")
     assert one.outcomes == dict.fromkeys(("emulated", "cuda"), Outcome(None, "cleared"))
+    assert (one.claims, two.claims) == (None, None)
+    (tmp_path / "three.cu").write_text(FOUND.replace("// Outcome:", "// Claims: 10\n// Outcome:"))
+    assert read(tmp_path / "three.cu").claims == 10
     (tmp_path / "one.py").write_text(CLEARED.replace("cleared", "cleared\nOutcome on cuda: not asked"))
     assert read(tmp_path / "one.py").outcomes == {"emulated": Outcome(None, "cleared")}
     assert two.outcomes == {

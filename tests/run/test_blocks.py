@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+import torch
 
 from audit.run.answers import Answers
 from audit.run.blocks import (
@@ -80,8 +81,10 @@ class Given:
     def tell_apart(self) -> None: ...
 
 
-def blocks(noise: Callable[[], float] = lambda: 1.0, most: int = 14, **times_ms: float) -> tuple[Blocks, Watch, Given]:
-    watch, given = Watch(noise), Given(most)
+def blocks(
+    noise: Callable[[], float] = lambda: 1.0, most: int = 14, watch: Watch | None = None, **times_ms: float
+) -> tuple[Blocks, Watch, Given]:
+    watch, given = watch or Watch(noise), Given(most)
     calls = {name.replace("_", ":"): (lambda _, ms=ms: ms) for name, ms in times_ms.items()}
     kept = KeptOutputs(Path(), each=0, choice=random.Random(1), write=lambda *_: "")
     made = Blocks(
@@ -95,6 +98,41 @@ def blocks(noise: Callable[[], float] = lambda: 1.0, most: int = 14, **times_ms:
     for name in calls:
         made.warm(name)
     return made, watch, given
+
+
+class Full(Watch):
+    """A GPU whose memory is full for the callable that takes so long, after that many of its calls."""
+
+    def __init__(self, takes_ms: float, calls: int) -> None:
+        super().__init__(lambda: 1.0)
+        self._takes_ms, self._left = takes_ms, calls
+
+    def one(self, timed: Timed) -> float:
+        found = super().one(timed)
+        self._left -= found == self._takes_ms
+        if found == self._takes_ms and self._left < 0:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.\nGPU 0 has")
+        return found
+
+
+@pytest.mark.parametrize("calls", [0, 10, 15, 24, 30, 45, 60])
+def test_a_callable_without_memory_is_dropped_and_the_others_are_timed(calls: int) -> None:
+    made, *_ = blocks(watch=Full(0.5, calls), baseline_eager=3.0, claim=0.5, other=0.2)
+    if calls:
+        made.repeat("claim", "again")
+    ended = made.run(Plan(budget_s=1.0, half_width=0.01), between=lambda _: None)
+    assert ended["blocks"] == LEAST_BLOCKS
+    assert {name: len(set(of[COLD].blocks)) for name, of in made.taken.items()} == {"baseline:eager": 12, "other": 12}
+    why = (
+        "OutOfMemoryError: the GPU's memory, which other processes and the audit use too, is full: CUDA out of memory."
+    )
+    assert [text.startswith(why) for text in made.dropped.values()] == [True] * (calls > 0)
+
+
+def test_a_session_ends_where_no_callable_has_memory() -> None:
+    made, *_ = blocks(watch=Full(0.5, 10), claim=0.5)
+    made.run(Plan(budget_s=1.0, half_width=0.01), between=lambda _: None)
+    assert (made.taken, list(made.dropped)) == ({}, ["claim"])
 
 
 def test_every_callable_is_in_every_block_and_the_order_changes() -> None:

@@ -10,7 +10,7 @@ import pytest
 from audit.build.settings import CheckedSettings
 from audit.model import Harness
 from audit.run import sanitizer
-from audit.run.sanitizer import Sanitized
+from audit.run.sanitizer import Sanitized, SanitizedCall
 from audit.run.session_events import Report
 from tests.run.test_sanitizer_log import RACE, UNWRITTEN
 
@@ -28,16 +28,21 @@ case "$tool" in
   *) echo "========= ERROR SUMMARY: 0 errors" > "$log";;
 esac
 """
+DIGESTS = {Path("m.so"): "0" * 64}
 ADDRESS = 0x7F3C7EC000FC
 
 
-def ask(folder: Path, *, start: int = 0, synccheck: str = "exit 7", text: str = "") -> list[dict[str, Any]]:
+def ask(
+    folder: Path, *, start: int = 0, synccheck: str = "exit 7", text: str = "", binding: Path | None = None
+) -> list[dict[str, Any]]:
     (folder / "race").write_text(RACE)
     (folder / "unwritten").write_text(UNWRITTEN)
     program = folder / "compute-sanitizer"
     program.write_text(SCRIPT.format(folder=folder, start=start, synccheck=synccheck, help=text))
     program.chmod(0o755)
-    device = Sanitized(CheckedSettings(digests={}, sanitizer=program, library=Path("m.so"), module="m"))
+    device = Sanitized(
+        CheckedSettings(digests=DIGESTS, sanitizer=program, library=Path("m.so"), module="m", binding=binding)
+    )
     device.load("forward", Harness())()
     reports: list[dict[str, Any]] = device.trace()["reports"]
     for report in reports:
@@ -50,6 +55,15 @@ def test_all_tools_are_asked_and_name_themselves(tmp_path: Path) -> None:
     assert found == {("racecheck", "race-shared"), ("initcheck", "uninitialised-read")}
     asked = (tmp_path / "asked").read_text()
     assert all(f"--tool {tool}" in asked for tool in ("memcheck", "initcheck", "racecheck", "synccheck"))
+
+
+def test_a_fast_build_is_called_with_what_it_is_loaded_from(tmp_path: Path) -> None:
+    ask(tmp_path, binding=Path("binding.so"))
+    calls = [line.split("audit.run.sanitizer ")[1] for line in (tmp_path / "asked").read_text().splitlines()]
+    assert len(calls) == len(sanitizer.TOOLS)
+    for call in calls:
+        asked = SanitizedCall.model_validate_json(call)
+        assert (asked.library, asked.binding, asked.digests) == (Path("m.so"), Path("binding.so"), DIGESTS)
 
 
 def test_a_tool_without_an_answer_is_never_a_clean_one(tmp_path: Path) -> None:

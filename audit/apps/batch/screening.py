@@ -28,7 +28,8 @@ from audit.model.gpus import table
 from audit.probes import PROBES
 from audit.probes.own_reference import FAILS as OWN_REFERENCE
 from audit.report.progress import Progress
-from audit.review.hints import review_python, review_source
+from audit.review import process
+from audit.review.process import Source
 from audit.run import environment
 from audit.run.pool import Workers
 from audit.run.requests import Cases
@@ -167,14 +168,15 @@ def lint(asked: Asked) -> Attempt:
 
 
 def review(asked: Asked) -> Attempt:
-    """Passed on with its hints."""
+    """Passed on with its hints, or with the reason why its source could not be reviewed."""
     folder = claimed_of(asked.item)
     (variant,) = folder.claim.variant
-    text = folder.source_of(variant).read_text(encoding="utf-8")
-    reviewed = review_python if variant.file.endswith(".py") else review_source
-    found = [one for one in reviewed(text, target=variant.name, precision=variant.precision) if one.outcome == "fail"]
+    text, python = folder.source_of(variant).read_text(encoding="utf-8"), variant.file.endswith(".py")
+    (findings,) = process.findings([Source(text, python, variant.name, variant.precision, advice=False)])
+    found = [one for one in findings if one.outcome == "fail"]
     reasons = tuple(f"line {one.line}: {one.probe}: {one.summary}" for one in found[:MOST_REASONS])
-    return Attempt(stage="review", outcome="passed on", reasons=reasons, hints=len(found))
+    unread = tuple(dict.fromkeys(one.summary for one in findings if one.outcome == "error"))
+    return Attempt(stage="review", outcome="passed on", reasons=reasons + unread, hints=len(found))
 
 
 def emulated(asked: Asked) -> Attempt:
@@ -234,7 +236,7 @@ def on_gpu(asked: Asked) -> Attempt:
 
 STAGES = (
     Screen("lint", lint, in_parallel=True),
-    Screen("review", review),
+    Screen("review", review, in_parallel=True),
     Screen("emulated", emulated, in_parallel=True),
     Screen("gpu", on_gpu, where=lambda: f"{gpu.find().name}; {environment.processor_and_cores()}"),
 )

@@ -55,11 +55,14 @@ def samples(record: Record) -> bytes:
     return safe_csv.text(COLUMNS, rows).encode()
 
 
-def statistics(record: Record) -> bytes:
-    """Verdict, ladder, medians and ratios as the judge derives them from findings and raw samples, as JSON."""
+def statistics(record: Record, raw: bytes) -> bytes:
+    """Verdict, ladder, medians and ratios as the judge derives them from findings and raw samples, as JSON.
+
+    `raw` is what `samples` gives for the record.
+    """
     rungs = judge.ladder(record.claim.statement, record.findings, record.measurements)
     document = {
-        "samples_sha256": sha256(samples(record)),
+        "samples_sha256": sha256(raw),
         "verdict": judge.judge(record).model_dump(mode="json"),
         "ladder": [rung.model_dump(mode="json") for rung in rungs],
         "timings": [_timing(one) for one in record.measurements],

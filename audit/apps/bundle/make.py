@@ -66,7 +66,8 @@ def complete(record: Record, given: Mapping[str, bytes], pages: Iterable[str] = 
     drawn = pictures.draw(record)
     wanted = {name: formats.FILES[name] for name in pages if name not in KEPT}
     files = {**given, **report.pages(record, drawn, wanted), **{name_of(one): one.png for one in drawn}}
-    files |= {derived.SAMPLES: derived.samples(record), derived.STATISTICS: derived.statistics(record)}
+    raw = derived.samples(record)
+    files |= {derived.SAMPLES: raw, derived.STATISTICS: derived.statistics(record, raw)}
     files |= generated(record, files)
     return files | about(record, files, drawn_with=pictures.drawn_with())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -24,6 +25,8 @@ from audit.probes.answer import Answer, Seen, finding
 from audit.report import formats
 
 YAML_KEY = re.compile(r"^([^\s:#][^:\n]*):", re.MULTILINE)
+MOST_FORM = 200_000
+"""Bytes of the form of a notebook, which has a line a parameter."""
 SHOWN = 60
 """Characters of a line that differs."""
 
@@ -126,7 +129,8 @@ def _check_files(listed: Manifest, record: Record, files: Mapping[str, bytes]) -
         raise Unsound(f"{RECORD} has a generated repair that does not follow from its source: {error}") from error
     drawn = dict(pictures.compared(pictures.draw(record), files, listed.drawn_with))
     pages = {name: form for name, form in formats.FILES.items() if name in files and name not in KEPT}
-    again = {derived.SAMPLES: derived.samples(record), derived.STATISTICS: derived.statistics(record)}
+    raw = derived.samples(record)
+    again = {derived.SAMPLES: raw, derived.STATISTICS: derived.statistics(record, raw)}
     again |= report.pages(record, drawn, pages) | made
     given = {name for name in files if name == RECORD or name in KEPT or name.startswith(f"{SOURCES}/")}
     known = {*again, *given, *map(pictures.name_of, drawn), derived.STATEMENT, derived.CRATE, archive.MANIFEST}
@@ -175,6 +179,8 @@ def _check_kept(name: str, data: bytes) -> None:
         raise Unsound(f"{name} is no PDF")
     if not name.endswith(".yaml"):
         return
+    if len(data) > MOST_FORM:
+        raise Unsound(f"{name} has {len(data):,} bytes; a form has at most {MOST_FORM:,}")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -182,7 +188,7 @@ def _check_kept(name: str, data: bytes) -> None:
     if not text.replace("\n", "").isprintable() or text.startswith("\ufeff"):
         raise Unsound(f"{name} holds characters that no reader sees")
     keys = YAML_KEY.findall(text)
-    if twice := sorted({key for key in keys if keys.count(key) > 1}):
+    if twice := sorted(key for key, times in Counter(keys).items() if times > 1):
         raise Unsound(f"{name}: the key {twice[0][:80]!r} is there twice; a reader could take either")
 
 

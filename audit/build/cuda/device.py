@@ -35,7 +35,9 @@ SESSION_LIMIT_S = 120.0
 FAST, PUBLISHED, OLDEST = "fast", "published", "oldest GPU"
 OUR_FLAGS = ("-O3",)
 LINE_INFO = "-lineinfo"
-"""Added to a published build, so that a checker can name lines; nvcc makes the same instructions with it."""
+"""Added to a build that is checked, so that the checker can name lines; the instructions are the same with it."""
+CHECKED = "memory_access"
+"""Controls for this probe are checked in their fast build too, since they have no other; a call takes a minute."""
 AS_PUBLISHED = ("claimed", "base", "ablation", "no_op")
 """Roles compiled with the claim's own flags, so that an ablation or a base differs from it by its change only."""
 POISONS = {"poison_nan": POISON_NAN, "poison_number": POISON_NUMBER}
@@ -141,7 +143,7 @@ class CudaDevice:
 
     def prepare(self) -> None:
         """See `AuditDevice`. Nothing that the claimed kernel must wait for: shared headers for all other fast builds
-        are compiled beside it, and the access checker, which only published builds use, is tried once."""
+        are compiled beside it, and the access checker is tried once."""
         self._headers = self._beside.submit(self._share_headers)
         self._checker()
 
@@ -173,16 +175,17 @@ class CudaDevice:
     ) -> CudaVariant:
         if self._headers is not None and variant.role != "claimed":
             self._headers.result()  # many compilers that each read torch's headers take turns at the cores
+        checker = self._checker().result() if level == FAST and variant.probe == CHECKED else None
+        flags = flags if checker is None else _with_lines(flags)
         built = fast.build(source, flags=flags, compute_capability=card, portable=portable, cache_folder=self._cache)
         if built.left_out and self._claim.dtype != "float32":
             raise NotFast(f"kernels over torch's own types ({built.left_out[0]})")
         note = _note(variant, level, built, header_set=FAST, log="")
         loaded = CudaLibrary(library=built.library, module="", binding=built.binding, digests=fast_digests(built))
-        return CudaVariant(note, loaded)
+        return CudaVariant(note, loaded, sanitizer=checker)
 
     def _published(self, source: Path, variant: Variant, flags: tuple[str, ...]) -> CudaVariant:
-        result = flags if LINE_INFO in flags else (*flags, LINE_INFO)
-        built = extension.build(source, result, gpu=self._gpu, toolchain=self._toolchain, cache=self._cache)
+        built = extension.build(source, _with_lines(flags), gpu=self._gpu, toolchain=self._toolchain, cache=self._cache)
         note = _note(variant, PUBLISHED, built, header_set=RUNG, log=built.note)
         loaded = CudaLibrary(library=built.library, module=built.module, digests=digests(built.library))
         return CudaVariant(note, loaded, sanitizer=self._checker().result())
@@ -212,6 +215,10 @@ def fast_digests(built: FastBuild) -> dict[Path, str]:
 def flags_of(variant: Variant, claim: Claim) -> tuple[str, ...]:
     """What nvcc is given: the published flags for the claim, its ablations and the no-op control, ours for the rest."""
     return claim.protocol.flags if variant.role in AS_PUBLISHED else OUR_FLAGS
+
+
+def _with_lines(flags: tuple[str, ...]) -> tuple[str, ...]:
+    return flags if LINE_INFO in flags else (*flags, LINE_INFO)
 
 
 def _note(variant: Variant, level: str, built: CudaBuild | FastBuild, *, header_set: str, log: str) -> BuildNote:
