@@ -90,8 +90,8 @@ def candidates(
     """
     found = [smallest(claimed, numbers)]
     for larger, other in above:
-        step, least = _step(claimed[larger], numbers), max(found[0][other] + 1, found[0][larger])
-        found[0][larger] = min(claimed[larger], _smallest(claimed[larger], step, least))
+        step, lowest = _step(claimed[larger], numbers), max(found[0][other] + 1, found[0][larger])
+        found[0][larger] = min(claimed[larger], _smallest(claimed[larger], step, lowest))
     batch, others = (tuple(name for name in claimed if (name in repeating) == first) for first in (True, False))
     for names, moduli in ((batch, (*COARSER, *FEW)), (others, COARSER)):
         for modulus in moduli:
