@@ -16,7 +16,7 @@ from audit.model import Record
 from audit.model.errors import BadInput
 from audit.report import browser, content, figures, outcome
 from audit.report.formats import COMMENT_CHARACTERS, FORMATS, OPENREVIEW_CHARACTERS, Form, Source, chosen
-from audit.report.messages import LANGUAGES, message
+from audit.report.messages import LANGUAGES, message, wordings
 from audit.report.shortening import beginning
 from tests.report.fixture import triangular
 
@@ -39,6 +39,30 @@ def test_the_comment_is_page_one_and_names_the_attachment(name: str, language: s
     assert len(re.findall(r"^## ", text, re.M)) == 2
     assert FORMATS["html"].file(language) in text and "record.json" in text
     assert "audit run triangular_mm" in text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: f"{path.parents[1].name}-{path.parent.name}")
+def test_a_comment_keeps_verdict_evidence_ratio_and_command(path: Path, language: str) -> None:
+    record = judge.opened(path)
+    text = made(record, "comment", language)
+    whole = made(record, "md", language)
+    assert len(text) <= COMMENT_CHARACTERS
+    for line in re.findall(r"^> .*$", whole, re.M):
+        assert line in text
+    assert len(evidence_of(text)) == len(evidence_of(whole)) == len(outcome.pieces(record))
+    for mine, theirs in zip(evidence_of(text), evidence_of(whole), strict=True):
+        assert mine == theirs or (theirs.startswith(mine.rstrip("…")) and len(mine) > 100)
+    for key in ("answer.result", "answer.ratio", "verdict.speed", "verdict.not_tested"):
+        name = wordings()[key][language]
+        assert (f"- **{name}**: " in text) == (f"- **{name}**: " in whole), name
+    assert [one for one in re.findall(r"`(audit (?:run|check) [^`]+)`", whole) if one not in text] == []
+
+
+def evidence_of(text: str) -> list[str]:
+    """The points under the verdict, before the facts."""
+    under = re.search(r"\n> \*\*.+\n\n((?:- (?!\*\*).+\n)*)", text)
+    return under[1].splitlines() if under else []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
