@@ -21,13 +21,14 @@ from audit.model.errors import AuditError
 from audit.model.run_directory import Scratch, room
 from audit.record_writer import RecordWriter, taken
 from audit.report.formats import USUAL, Form
+from audit.report.outcome import tone
 from audit.report.progress import Progress
 from audit.review import process as reviews
 from audit.review.process import Source
 from audit.run import environment, sandbox_check
 from audit.run.pool import Workers
 from audit.sandbox import command as sandboxed
-from audit.scheduler import Scheduler, jobs, outcome, places
+from audit.scheduler import Scheduler, jobs, mark, outcome, places
 
 STAGES = ("prepare", "lint", "review", "build", "verify", "measure", "confirm", "repair", "judge", "report")
 A_TIMING = 20
@@ -208,7 +209,7 @@ class Audit(AbstractContextManager["Audit"]):
             self._writer.add(found)
             for one in repairs:
                 about = [each for each in found if each.target == one.variant.name]
-                self._progress.say(f"generated, {one.change.what}: {outcome(about)}")
+                self._progress.say(f"generated, {one.change.what}: {outcome(about)}", mark=mark(about))
 
     def judge(self) -> None:
         """The ladder and the verdict, from the record alone."""
@@ -218,7 +219,7 @@ class Audit(AbstractContextManager["Audit"]):
             self._writer.sort([variant.name for variant in (*self.folder.claim.variant, *generated)])
             self._writer.put(ladder=judge.ladder(self.folder.claim, self.record.findings, self.record.measurements))
             verdict = judge.judge(self.record)
-            self._progress.say(f"verdict: {verdict.name}")
+            self._progress.say(f"verdict: {verdict.name}", mark=(verdict.name, tone(verdict.name)))
         stages = tuple(Stage(name=name, seconds=seconds) for name, seconds in self._progress.stages)
         self._writer.put(environment=self.record.environment.model_copy(update={"stages": stages}), verdict=verdict)
         self._writer.flush()

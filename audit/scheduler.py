@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from audit.build.cuda import gpu
 from audit.build.device import BuiltVariant
@@ -18,6 +18,9 @@ from audit.probes import PROBES
 from audit.record_writer import RecordWriter
 from audit.report.progress import Progress
 from audit.sandbox import machine
+
+if TYPE_CHECKING:
+    from audit.report.view import Tone
 
 Result = TypeVar("Result")
 MOST_JOBS = 16
@@ -35,6 +38,11 @@ def jobs() -> int:
 def places(devices: int) -> int:
     """Worker processes that audits on so many devices need at once, so that none waits for another for ever."""
     return (jobs() + 3) * devices
+
+
+def mark(findings: Sequence[Finding]) -> tuple[str, Tone]:
+    """Return the word of `outcome` that a terminal colours."""
+    return ("failed:", "fails") if any(one.fails_kernel for one in findings) else ("passed", "holds")
 
 
 def outcome(findings: Sequence[Finding]) -> str:
@@ -233,7 +241,7 @@ class Scheduler:
                     self._first_word.set()
                 if variant.role == "claimed" and finding.outcome == "fail":
                     self._progress.say(f"{self._label}{variant.file}: {finding.probe}: {finding.summary}")
-        self._progress.say(f"{self._label}{variant.file}: {outcome(found)}")
+        self._progress.say(f"{self._label}{variant.file}: {outcome(found)}", mark=mark(found))
         return tuple(found)
 
     def _confirm(self, fast: VariantResult) -> VariantResult:

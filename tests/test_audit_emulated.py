@@ -131,7 +131,7 @@ def test_no_time_and_no_speedup_come_from_the_emulated_device(record: Record) ->
 def test_report_figures_and_sidecar_are_there(out: Path) -> None:
     page = (out / "report.html").read_text(encoding="utf-8")
     text = (out / "report.md").read_text(encoding="utf-8")
-    assert len(list(out.glob("figures/*.png"))) == 4
+    assert len(list(out.glob("figures/*.png"))) == 5
     for words in ("wrong", "NOT MEASURED", "1 of 255 rows written"):
         assert words in page
         assert words in text

@@ -9,11 +9,14 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import audit
 from audit.apps import cli
+from audit.model import store
 from audit.model.errors import BadInput
+from audit.report import evidence
 from tests.importers import published
 
 KERNEL = "import torch\n\n\ndef twice(x):\n    return x + x\n\n\ndef thrice(x):\n    return 3 * x\n"
@@ -93,7 +96,12 @@ def test_a_script_reads_one_line_of_json_and_an_exit_code(tmp_path: Path, capsys
     (line,) = printed.out.splitlines()
     said = json.loads(line)
     assert (said["claim"], said["verdict"]["name"]) == ("scaled", "wrong")
-    assert Path(said["record"]).is_file()
+    agreement = evidence.find(store.read(Path(said["record"])), "agreement", "claimed")
+    assert agreement is not None
+    worst = agreement.evidence["worst"]
+    assert isinstance(worst, dict)
+    wrong = np.array(worst["map"])
+    assert (wrong[:32] == 0).all() and (wrong[32:] == 1).all(), "the second half of the rows is not written"
     assert [Path(file).suffix for file in said["reports"]] == [".md", ".html"]
     assert "verdict: wrong" in printed.err
 

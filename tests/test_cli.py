@@ -37,6 +37,19 @@ def test_help_ends_with_examples_that_the_command_takes(
         assert callable(cli._parser(arguments[0]).parse_args(arguments).command)
 
 
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [(("ru",), "run"), (("check", "--toler"), "--tolerance"), (("run", "triangular"), "triangular_mm")],
+)
+def test_bash_completes_commands_options_and_claims(
+    words: tuple[str, ...], found: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["completion", "bash"]) == 0
+    typed = f"COMP_WORDS=({shlex.join(('audit', *words))}); COMP_CWORD={len(words)}; _audit; echo ${{COMPREPLY[@]}}"
+    script = f"{capsys.readouterr().out}\n{typed}"
+    assert subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout.strip() == found
+
+
 def test_files_may_follow_the_verdicts_to_fail_on() -> None:
     given = cli._parser("check").parse_args(["check", "--fail-on", "wrong,cannot be built", "kernel.cu", "ref.py"])
     assert given.fail_on == "wrong,cannot be built"

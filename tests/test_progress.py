@@ -100,6 +100,24 @@ def test_a_terminal_has_one_line_that_is_rewritten_and_gone_at_the_end(monkeypat
     assert status.endswith("\r\x1b[K")
 
 
+def test_a_mark_is_coloured_on_a_terminal_alone_and_not_against_the_users_wish(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    for stream, wish, shown in (
+        (Terminal(), "", "failed.cu: \x1b[31mfailed:\x1b[0m order\n"),
+        (Terminal(), "1", "failed.cu: failed: order\n"),
+        (io.StringIO(), "", "failed.cu: failed: order\n"),
+    ):
+        monkeypatch.setenv("NO_COLOR", wish)
+        Progress(stream).say("failed.cu: failed: order", mark=("failed:", "fails"))
+        assert stream.getvalue().endswith(shown)
+    monkeypatch.setenv("NO_COLOR", "")
+    monkeypatch.setenv("TERM", "dumb")
+    stream = Terminal()
+    Progress(stream).say("\x1b[32mx.cu: passed every probe", mark=("passed", "holds"))
+    assert "\x1b" not in stream.getvalue()
+
+
 def test_work_that_is_less_than_expected_is_taken_off() -> None:
     result = Progress(io.StringIO())
     result.expect(40)

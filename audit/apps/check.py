@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import shlex
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -92,7 +93,8 @@ def audited(  # noqa: PLR0913  # one argument an option
     base = base or Path("out") / imported.name
     folder = base / imported.name
     if folder.exists():
-        raise BadInput(f"{folder}: is there already; audit it again with `audit run {folder}`, or give another --out")
+        again = shlex.join(("audit", "run", str(folder)))
+        raise BadInput(f"{folder}: is there already; audit it again with `{again}`, or give another --out")
     writer.write(imported, folder)
     command = ("audit", "check", *map(claims.shown, source), *_options(given))
     return of_folder(

@@ -52,7 +52,8 @@ def shown(path: Path) -> str:
     if path.parent == KERNELS:
         return path.name
     here = Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else path.name
+    name = str(path.relative_to(here)) if path.is_relative_to(here) else path.name
+    return f"./{name}" if name.startswith("-") else name  # a dash would begin an option
 
 
 def names(root: Path = KERNELS) -> list[str]:

@@ -8,17 +8,26 @@ value in what nothing has written, is undefined behaviour that hardware may hide
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from audit.model import Finding
 from audit.probes.answer import Answer, Seen, failed, label, passed
-from audit.probes.called import Case, Mode, Need, SessionBroken, value_calls
+from audit.probes.called import Call, Case, Mode, Need, SessionBroken, value_calls
 from audit.probes.compare import Comparison, sentence
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside, wrong_in_every_order
 
 NAME = "agreement"
 MECHANISMS = ("wrong numbers", "missing last tile", "hard-coded shapes", "size dispatch", "tolerance abuse")
+
+
+class Result(NamedTuple):
+    """One case in one order: how it compares, and the call that it came from."""
+
+    order: str
+    case: Case
+    comparison: Comparison
+    call: Call
 
 
 def modes(target: Target) -> list[Mode]:
@@ -34,21 +43,22 @@ def needs(target: Target) -> Iterator[Need]:
 
 def observe(target: Target) -> Seen:
     """Compare every case in every order; see `_weighed` for what is added where one is wrong."""
-    results: list[tuple[str, Case, Comparison]] = []
+    results: list[Result] = []
     for mode in modes(target):
         calls = target.calls(target.cases, mode)
         value_calls(calls, [case.expected for case in target.cases])
-        right_before = {id(case) for _, case, comparison in results if comparison.right}
+        right_before = {id(one.case) for one in results if one.comparison.right}
         for call, case in zip(calls, target.cases, strict=True):
-            comparison = target.compared(call, case)
+            again, comparison = call, target.compared(call, case)
             if not comparison.right and id(case) in right_before:  # by the order, or by what an earlier call left?
-                comparison = target.compared(target.session(["claim"], case, mode, fresh=True)[0], case)
-            results.append((mode.order, case, comparison))
-    found = [{"shape": dict(case.shape), "order": order, **one.evidence()} for order, case, one in results]
-    floors = {case.dtype: one.floor for _, case, one in results if one.floor is not None}
+                (again, *_) = target.session(["claim"], case, mode, fresh=True)
+                comparison = target.compared(again, case)
+            results.append(Result(mode.order, case, comparison, again))
+    found = [{"shape": dict(one.case.shape), "order": one.order, **one.comparison.evidence()} for one in results]
+    floors = {one.case.dtype: one.comparison.floor for one in results if one.comparison.floor is not None}
     seen: Seen = {"tolerance": target.tolerance.relative, "shapes": found, "orders": len(target.orders)}
     seen |= {"floors": floors} if floors else {}
-    wrong = [(case, comparison) for _, case, comparison in results if not comparison.right]
+    wrong = [one for one in results if not one.comparison.right]
     return seen | ({"worst": _weighed(target, results, wrong)} if wrong else {})
 
 
@@ -85,27 +95,27 @@ def right_at(cases: Sequence[Case], found: Iterable[Finding]) -> list[bool]:
     return [all(bool(each["right"]) for each in answers if each["shape"] == dict(case.shape)) for case in cases]
 
 
-def _weighed(
-    target: Target, results: list[tuple[str, Case, Comparison]], wrong: list[tuple[Case, Comparison]]
-) -> dict[str, Any]:
+def _weighed(target: Target, results: list[Result], wrong: list[Result]) -> dict[str, Any]:
     """The wrong case that says most: one that is wrong whatever the order, else the one with most wrong elements.
 
-    `undefined` is the undefined behaviour beside it, `in_every_order` whether it is wrong whatever that does.
+    `undefined` is the undefined behaviour beside it, `in_every_order` whether it is wrong whatever that does, `map` the
+    share of wrong elements in cells of at most 64 x 64, of several outputs of the worst.
     """
-    wrong = sorted(wrong, key=lambda pair: (not pair[0].counts, -pair[1].elements_wrong))
-    everywhere = next((pair for pair in wrong if _in_every_order(results, pair[0]) and _proved(target, pair[0])), None)
-    case, comparison = everywhere or wrong[0]
+    wrong = sorted(wrong, key=lambda one: (not one.case.counts, -one.comparison.elements_wrong))
+    everywhere = next((one for one in wrong if _in_every_order(results, one.case) and _proved(target, one.case)), None)
+    worst = everywhere or wrong[0]
     return {
-        "shape": dict(case.shape),
-        **comparison.evidence(),
-        "undefined": undefined_beside(target, case),
+        "shape": dict(worst.case.shape),
+        **worst.comparison.evidence(),
+        "undefined": undefined_beside(target, worst.case),
         "in_every_order": everywhere is not None,
+        "map": target.wrong_map(worst.call, worst.case, output=worst.comparison.output),
     }
 
 
-def _in_every_order(results: list[tuple[str, Case, Comparison]], case: Case) -> bool:
+def _in_every_order(results: list[Result], case: Case) -> bool:
     """Whether that case is wrong in every order it was asked in."""
-    return not any(comparison.right for _, one, comparison in results if one.inputs == case.inputs)
+    return not any(one.comparison.right for one in results if one.case.inputs == case.inputs)
 
 
 def _proved(target: Target, case: Case) -> bool:

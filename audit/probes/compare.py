@@ -22,6 +22,9 @@ FAR = 10
 """A result so many times farther off than it may be was not rounded but computed otherwise."""
 ROUNDED = f"all within {FAR} times what they may be off, which rounding can explain"
 """Of a wrong result that is nearer."""
+ShareMap = list[list[float]]
+MAP_SIDE, LEAST_SHARE = 64, 1e-4
+"""Cells of a map along a side, and the least share of one that has any."""
 CHUNK = 1 << 18
 """Elements compared at once: what fits into a core's cache, in steps long enough for many threads to take turns."""
 
@@ -175,6 +178,37 @@ def _of_outputs(got: Values, right: Right, tolerance: Tolerance, least_scale: Sc
         output=None if worst.right else place,
         floor=max((one.floor for one in every if one.floor is not None), default=None),
     )
+
+
+def wrong_map(got: Values, right: Right, tolerance: Tolerance, *, least_scale: Scale, output: int | None) -> ShareMap:
+    """The share of elements that `compare` finds wrong, as `share_map` has it; of several outputs, of that one."""
+    if output is not None:
+        got, right = right.split(got)[output], right.each[output]
+        least_scale = least_scale[output] if isinstance(least_scale, tuple) else least_scale
+    assert isinstance(least_scale, float)
+    relative = correctness.held_to(tolerance.relative, right.dtype)
+    scale = max(least_scale, right.rms, correctness.least_scale(right.dtype, relative))
+    mine, due, also = got.reshape(-1), right.values.reshape(-1), [one.reshape(-1) for one in right.also]
+    wrong = np.zeros(due.size, dtype=bool)
+    for start in range(0, due.size, CHUNK):
+        part = slice(start, start + CHUNK)
+        held = mine[part].astype(np.float64)
+        wrong[part] = ~correctness.right(held, due[part], relative=relative, scale=scale)
+        for one in also:
+            wrong[part] &= held != one[part]
+    shape = right.values.shape
+    return share_map(wrong.reshape(-1, shape[-1] if shape else 1))
+
+
+def share_map(rows: npt.NDArray[np.bool_]) -> ShareMap:
+    """The share that is set, in cells of at most 64 x 64 over a (rows, columns) mask; 1 is a whole cell."""
+    bands = [np.array_split(band, min(MAP_SIDE, rows.shape[1]), axis=1)
+             for band in np.array_split(rows, min(MAP_SIDE, rows.shape[0]), axis=0)]  # fmt: skip
+    return [[_share(float(cell.mean())) for cell in band] for band in bands]
+
+
+def _share(value: float) -> float:
+    return value if value in (0.0, 1.0) else min(max(round(value, 4), LEAST_SHARE), 1 - LEAST_SHARE)
 
 
 @dataclass

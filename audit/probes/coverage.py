@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import JsonValue
 
 from audit.probes import agreement
 from audit.probes.answer import Answer, Seen, failed, label, passed
 from audit.probes.called import Mode, Need, value_calls
+from audit.probes.compare import share_map
 from audit.probes.target import Target
 
 NAME = "coverage"
 MECHANISMS = ("under-launch", "output never written", "no-op kernel")
-MAP_SIDE = 64
 OF_THE_OUTPUT = "the output is never written"
 
 
@@ -73,10 +72,3 @@ def conclude(seen: Seen) -> Answer:
     rows = f"{seen['rows_written']:,} of {seen['rows']:,} rows written"
     of = f"the outputs is never written, most of it in output {seen['output']}" if "output" in seen else OF_THE_OUTPUT
     return failed(f"{place}: {rows}, {100 * unwritten / elements:.3f} % of {of}")
-
-
-def share_map(rows: npt.NDArray[np.bool_]) -> list[JsonValue]:
-    """The share written, 0 to 1, in cells of at most 64 x 64 over a (rows, columns) mask."""
-    bands = [np.array_split(band, min(MAP_SIDE, rows.shape[1]), axis=1)
-             for band in np.array_split(rows, min(MAP_SIDE, rows.shape[0]), axis=0)]  # fmt: skip
-    return [[round(float(cell.mean()), 4) for cell in band] for band in bands]

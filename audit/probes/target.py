@@ -27,7 +27,7 @@ from audit.probes.called import (
     value_calls,
 )
 from audit.probes.cases import largest_of, middle_of
-from audit.probes.compare import Comparison, Scale, compare
+from audit.probes.compare import Comparison, Scale, ShareMap, compare, wrong_map
 from audit.probes.references import References
 from audit.run import correctness, requests
 from audit.run.pool import Reply, SharedProcess, Workers
@@ -88,6 +88,11 @@ class Target:
         if key not in self._compared:
             self._compared[key] = compare(call.values(), case.right, tolerance, least_scale=scale)
         return self._compared[key]
+
+    def wrong_map(self, call: Call, case: Case, *, output: int | None) -> ShareMap:
+        """Where the output of a call is wrong by the same rule; of several outputs, in that one."""
+        scale = case.least(0.0)
+        return wrong_map(call.values(), case.right, self.tolerance, least_scale=scale, output=output)
 
     def relative(self, case: Case) -> float:
         """The relative tolerance that counts for a result of that case."""

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
-from audit.judge.answers import FLOOR
-from audit.judge.causes import causes, led, read_in_source, shape_of
-from audit.judge.evidence import CORRECTNESS
+from audit.judge.answers import BASELINE, FLOOR
+from audit.judge.causes import causes, led, read_in_source, shape_of, sizes_of
+from audit.judge.evidence import objects
+from audit.measure import compared
 from audit.model import Finding, Record
-from audit.report import evidence
+from audit.report import evidence, waterfall
 from audit.report.messages import Recorded, joined, message, wordings
-from audit.report.quantities import anything, count_of, milliseconds, number, ratio, sentence, shape
+from audit.report.quantities import anything, count_of, milliseconds, number, ratio, sentence, shape, with_interval
 from audit.report.view import Section
 
-MOST = 6
+MOST, MOST_NAMED = 6, 3
 """Points of a list; the table of what was checked has every answer."""
 GRADES = ("proved", "undefined", "hint")
 """From the gravest on."""
-WORTH_SAYING = (*CORRECTNESS, "distributions", "precision", "kernels_ran", "dead_inputs", "late_writes", "builds_agree",
-                "untouched_process")  # fmt: skip
-"""Probes whose pass says something to a reader, the most telling first."""
+HOLDS_FOR = {
+    "distributions": "strengths.for_distributions",
+    "layout": "strengths.for_layout",
+    "nonfinite": "strengths.for_nonfinite",
+    "sweep": "strengths.for_sweep",
+}
+"""Probes that ask beyond the task's own inputs, each with the words for what it asks."""
+SHORT_OF_IT = ("not reached", "weak baseline")
+MOST_HINTS = 4
 SAME_QUESTION = {
     "claimed_blocks": "agreement",
     "distributions": "agreement",
@@ -29,27 +37,28 @@ SAME_QUESTION = {
 
 
 def strengths(record: Record) -> Section:
-    """Return what is published of the claim, repairs that work, and the most telling probes that passed."""
-    passed = {one.probe: one for one in evidence.of_claim(record) if one.outcome == "pass"}
-    found = [passed[name] for name in WORTH_SAYING if name in passed and name != "contract"]
-    answers = (message("form.question_answer", question=evidence.title(one.probe), answer=sentence(one.summary))
-               for one in found)  # fmt: skip
-    bullets = (*_repairs(record), *_published(record), *answers)[:MOST]
+    """Return what holds of the claim: what is published, for what the result is right, the speed, and repairs."""
+    bullets = (*_published(record), *_right(record), *_fast(record), *_sound(record), *_repairs(record))[:MOST]
     paragraphs = () if bullets else (message("strengths.none"),)
     return Section(message("strengths.title"), "strengths", paragraphs=paragraphs, bullets=bullets)
 
 
 def weaknesses(record: Record) -> Section:
-    """Return the failures of the claimed kernel and of the authors' own times, one point a cause, gravest first.
+    """Return the failures of the claimed kernel, its ratio and the authors' own times, one point a cause, gravest
+    first; what the source alone suggests is one point.
 
     A hint that a failure agrees with stands under the cause.
     """
     known = {id(hint) for hint, _ in read_in_source(record)}
     found = [one for one in _failures(record) if id(one) not in known]
     grave = [one for one in found if evidence.against_claim(record, one) and one.grade != "hint"]
-    others = [one for one in found if one not in grave and one.probe != FLOOR]
-    groups = [*causes(grave), *([one] for one in others)]
-    bullets = tuple(_point(members) for members in groups[:MOST])
+    others = [one for one in found if one not in grave and one.probe != FLOOR and not _of_source(one)]
+    bullets = (
+        *map(_point, causes(grave)),
+        *_ratio(record),
+        *(_point([one]) for one in others),
+        *_suggested([one for one in found if _of_source(one)]),
+    )[:MOST]
     introduction = message("weaknesses.introduction" if bullets else "weaknesses.none")
     return Section(message("weaknesses.title"), "weaknesses", paragraphs=(introduction,), bullets=bullets)
 
@@ -88,12 +97,83 @@ def _published(record: Record) -> list[str]:
     return texts
 
 
+def _right(record: Record) -> list[str]:
+    """Return for what the result is right; nothing where the task takes trivial candidates for right too."""
+    passed = _passed(record)
+    entries = objects(passed["agreement"].evidence.get("shapes")) if "agreement" in passed else []
+    asked = [sizes for one in entries if (sizes := sizes_of(one.get("shape")))]
+    if not asked or _blind(record):
+        return []
+    shapes = {shape(one): math.prod(one.values()) for one in asked}
+    alone = {"order", "coverage", "inherited"} <= {*passed}
+    about = {"count": number(len(shapes)), "shape": max(shapes, key=shapes.__getitem__)}
+    holds = [message(key) for probe, key in HOLDS_FOR.items() if probe in passed]
+    return [
+        message("strengths.right_alone" if alone else "strengths.right", **about),
+        *([message("strengths.holds", what=joined("comma", holds))] if holds else []),
+    ]
+
+
+def _fast(record: Record) -> list[str]:
+    """Return how much faster than eager the claimed kernel is, where it is right and the interval says so."""
+    name = record.claimed_name
+    if name is None or name != waterfall.defended(record) or _blind(record):
+        return []
+    found = compared(record.measurements, name, BASELINE)
+    if found is None or found.word != "faster":
+        return []
+    times = with_interval(ratio(found.ratio.value), found.ratio.low, found.ratio.high)
+    return [message("strengths.fast", ratio=times, device=record.device.name)]
+
+
+def _sound(record: Record) -> list[str]:
+    """Return that the source's own kernels do the work, and leave memory alone."""
+    passed = _passed(record)
+    own = "kernels_ran" in passed
+    intact = {"memory_access", "inputs_intact"} <= {*passed}
+    return [message(key) for key, holds in (("strengths.own_kernels", own), ("strengths.memory", intact)) if holds]
+
+
 def _repairs(record: Record) -> list[str]:
     passed = [rung for rung in record.ladder if rung.state == "passed"]
     names = [rung.variant for rung in passed if rung.role in ("ablation", "repair")]
     if not names or record.claimed_name in {rung.variant for rung in passed}:
         return []
-    return [message("strengths.repairs", count=number(len(names)), variants=joined("comma", names[:MOST]))]
+    return [message("strengths.repairs", count=number(len(names)), variants=joined("comma", names[:MOST_NAMED]))]
+
+
+def _passed(record: Record) -> dict[str, Finding]:
+    return {one.probe: one for one in evidence.of_claim(record) if one.outcome == "pass"}
+
+
+def _blind(record: Record) -> bool:
+    """Return whether a right result at the task's own inputs says little."""
+    return record.verdict.task is not None and record.verdict.task.state in ("cannot tell", "only at other inputs")
+
+
+def _ratio(record: Record) -> list[str]:
+    """Return that the published ratio was not reached, or against a weak baseline alone."""
+    answer = record.verdict.ratio
+    if answer is None or answer.state not in SHORT_OF_IT or not answer.reasons:
+        return []
+    return [message("weaknesses.ratio", reason=sentence(answer.reasons[0]))]
+
+
+def _of_source(finding: Finding) -> bool:
+    return finding.probe.startswith("review.") and finding.grade == "hint"
+
+
+def _suggested(hints: list[Finding]) -> list[str]:
+    """Return the hints of the source review as one point."""
+    shown = [Recorded(one.summary) if one.line is None
+             else message("weaknesses.on_line", line=number(one.line), text=Recorded(one.summary))
+             for one in hints[:MOST_HINTS]]  # fmt: skip
+    if not shown:
+        return []
+    entries: str = joined("semicolon", shown)
+    if len(hints) > MOST_HINTS:
+        entries = message("form.entries_and_more", entries=entries, count=number(len(hints) - MOST_HINTS))
+    return [message("weaknesses.source", hints=entries)]
 
 
 def _point(members: list[Finding]) -> str:

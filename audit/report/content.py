@@ -9,7 +9,7 @@ from audit.report import assessment, cause, checked, claimed, limitations, outco
 from audit.report.messages import Recorded, message
 from audit.report.view import Figure, Report
 
-SHOWN_FIRST = ("coverage", "ablation", "waterfall", "sizes", "floors")
+SHOWN_FIRST = ("coverage", "errors", "ablation", "waterfall", "sizes", "floors")
 """The figure of page one is the first of these that the record has evidence for."""
 OF_A_RATIO = ("waterfall",)
 """Stands before them where the verdict is about the ratio."""
@@ -39,7 +39,7 @@ def build(record: Record, figures: Iterable[Figure]) -> Report:
             provenance.reply(record),
             outcome.rating(record),
             claimed.section(record),
-            tables.variants(record, left.get("coverage", ())),
+            tables.variants(record, (*left.get("coverage", ()), *left.get("errors", ()))),
             *sizes.section(record, left.get("sizes", ())),
             tables.floors(record, left.get("floors", ())),
             provenance.environment(record),

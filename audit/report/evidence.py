@@ -5,12 +5,21 @@ from __future__ import annotations
 from audit.judge.answers import FLOOR, TASK, is_impossible
 from audit.judge.causes import sizes_of
 from audit.judge.evidence import deciding, deciding_about, objects
+from audit.measure.comparison import PREFIX, precision_of
 from audit.model import Finding, Record, Shape
 from audit.report import quantities
 from audit.report.messages import Recorded, message, wordings
 
 NOT_RUN = ("claimed_launches", "claimed_blocks")
 """Findings about a shape that was not run, or not all of it."""
+GRAPH = "graph_"
+"""Begins the name of a baseline that is replayed as a CUDA graph."""
+MADE = {
+    "compile": "torch.compile",
+    "compile_max_autotune": "torch.compile(max-autotune)",
+    "cudnn_benchmark": "cudnn.benchmark",
+}
+"""Baselines that the kit makes of the reference, by the functions they are."""
 LARGEST = 1e100
 """Any float32 and the product of two is below."""
 
@@ -22,6 +31,19 @@ def title(probe: str) -> str:
         return message("form.review_rule", rule=Recorded(rule.replace("_", " ")))
     key = f"probe.{probe}"
     return message(key) if key in wordings() else probe
+
+
+def callable_title(name: str) -> str:
+    """Return the name of a timed callable for readers: of a baseline what it is, of a variant its own."""
+    if not name.startswith(PREFIX):
+        return name
+    precision = precision_of(name)
+    function = name.removeprefix(PREFIX).removesuffix(f"_{precision}")
+    plain = function.removeprefix(GRAPH)
+    text = MADE.get(plain, plain)
+    if precision != "fp32":
+        text = f"{text} {precision.replace('tf32', 'TF32')}"
+    return message("baseline.graph", name=text) if plain != function else text
 
 
 def of_claim(record: Record) -> list[Finding]:

@@ -16,7 +16,7 @@ from audit.report.view import Figure, Report
 
 FIGURES = "figures"
 DEFAULT = ("md", "html")
-COMMENT_CHARACTERS = 2_600
+COMMENT_CHARACTERS = 2_000
 """What a reader of an issue takes in without scrolling twice; GitHub takes 65,536."""
 OPENREVIEW_CHARACTERS = 4_800
 """Under the 5,000 characters of OpenReview's comment form."""
@@ -119,6 +119,8 @@ def _pdf(source: Source) -> bytes:
 def _fitting(source: Source, slugs: tuple[str, ...], most: int) -> bytes:
     """Return those sections without tables and pictures, cut to fit, with the name of what is attached below."""
     known = {section.slug: section for section in source.report.sections}
+    whole = known["reproduce"]  # the second command renders what is attached
+    known["reproduce"] = replace(whole, paragraphs=whole.paragraphs[:1], commands=whole.commands[:1])
     sections = tuple(replace(known[slug], tables=(), figures=()) for slug in slugs)
     footer = message("page.attached", file=FORMATS["html"].file(source.language))
     short = replace(source.report, sections=sections, footer=footer)

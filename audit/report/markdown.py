@@ -11,7 +11,7 @@ from audit.report.templating import environment
 from audit.report.view import Code, Link, Report, Table
 
 SPECIAL = re.compile(r"[`*_\[\]|~$#!\\]")
-SIMPLE = re.compile(r"[A-Za-z0-9_.,:=+/ -]*[A-Za-z0-9_=]")
+SIMPLE = re.compile(r"[\w.,:=+/' -]*[\w=']")
 ZERO_WIDTH = "&#8203;"
 BACKSLASH = f"&#92;{ZERO_WIDTH}"
 """A notebook takes a plain backslash before a bracket or `begin` for the start of a formula."""

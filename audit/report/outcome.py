@@ -122,7 +122,7 @@ def _card(record: Record) -> Card:
     return Card(
         name=Recorded(verdict.name),
         headline=message(f"headline.{'not its own' if borrowed else verdict.name}"),
-        tone=_tone(verdict.name),
+        tone=tone(verdict.name),
         facts=tuple((name, text) for name, text in facts if text),
         evidence=pieces(record),
         missing=tuple(Recorded(reason) for reason in verdict.missing),
@@ -135,7 +135,8 @@ def _cause(record: Record) -> str | None:
     return Recorded(result) if result else next(iter(cause.lines(record)), None)
 
 
-def _tone(name: VerdictName) -> Tone:
+def tone(name: VerdictName) -> Tone:
+    """Return whether a verdict speaks for the claim, against it, or leaves it open."""
     if name in FAILS:
         return "fails"
     return "holds" if name in HOLDS else "open"

@@ -10,9 +10,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from audit.report import terminal
+
+if TYPE_CHECKING:
+    from audit.report.view import Tone
 
 QUIET_S = 30.0
 LOOK_S = 0.5
@@ -106,13 +109,13 @@ class Progress:
         rest = f"about {spent * (1 - self.share) / self.share:.0f} s left"
         return "100% done" if self.share == 1 else f"{min(99, round(100 * self.share))}% done, {rest}"
 
-    def say(self, text: str) -> None:
-        """Print one line after the seconds since the start and the stage."""
+    def say(self, text: str, *, mark: tuple[str, Tone] | None = None) -> None:
+        """Print one line after the seconds since the start and the stage; `mark` as in `terminal.say`."""
         with self._lock:
             self._last = time.monotonic()
             if self._status:
                 terminal.rewrite("", file=self._stream)
-            terminal.say(self._line(text), file=self._stream)
+            terminal.say(self._line(text), file=self._stream, mark=mark)
             if self._status:
                 terminal.rewrite(self._status, file=self._stream)
 

@@ -50,7 +50,8 @@ def reproduce(record: Record) -> Section:
         key, run = "reproduce.text", f"audit run {name} --device {kind}{seed}"
         file = f"out/{name}-{kind}/{store.RECORD}"
     commands = (Code(run), Code(f"audit report {file}"))
-    return Section(message("reproduce.title"), "reproduce", paragraphs=(message(key, kit=env.kit),), commands=commands)
+    told = (message(key, kit=env.kit), message("reproduce.again" if env.command is None else "reproduce.again_there"))
+    return Section(message("reproduce.title"), "reproduce", paragraphs=told, commands=commands)
 
 
 def reply(record: Record) -> Section:

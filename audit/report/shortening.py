@@ -1,4 +1,4 @@
-"""A report within a number of characters: a list counts the entries that it leaves out."""
+"""A report within a number of characters: first go facts that stand elsewhere, then ends of lists and of texts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from audit.model import sanitizer
-from audit.report.messages import message
+from audit.report.messages import Message, message
 from audit.report.view import Code, Link, Quoted, Report, Section, mapped
 
 WHOLE = 10**9
@@ -20,6 +20,8 @@ CUTS = (
     (2, 100), (2, 80), (1, 60), (1, 40), (1, 20), (0, 10),
 )  # fmt: skip
 """The most entries of a list and characters of a text, from the mildest cut on."""
+EXPENDABLE = ("probe.sweep", "verdict.before", "verdict.confidence", "answer.task")
+"""Facts of the card that the attached report has, in the order in which they are left out."""
 
 
 def fitting(report: Report, most: int, made: Callable[[Report, int], str]) -> str:
@@ -31,8 +33,9 @@ def fitting(report: Report, most: int, made: Callable[[Report, int], str]) -> st
         made: makes the text of a report whose own texts have at most so many characters.
     """
     text = ""
-    for entries, characters in CUTS:
-        sections = tuple(_section(section, entries) for section in report.sections)
+    mild = [(*CUTS[0], EXPENDABLE[:count]) for count in range(len(EXPENDABLE))]
+    for entries, characters, without in (*mild, *((*cut, EXPENDABLE) for cut in CUTS)):
+        sections = tuple(_section(section, entries, without) for section in report.sections)
         text = made(replace(report, sections=sections), characters)
         if len(text) <= most:
             break
@@ -40,10 +43,12 @@ def fitting(report: Report, most: int, made: Callable[[Report, int], str]) -> st
 
 
 def clipped(report: Report, characters: int) -> Report:
-    """Return the report with every text cut to that many characters."""
+    """Return the report with every text cut to that many characters; a command stays whole."""
 
     def change(text: str) -> str:
-        kind = type(text) if isinstance(text, Code | Link | Quoted) else str
+        if isinstance(text, Code):
+            return text
+        kind = type(text) if isinstance(text, Link | Quoted) else str
         return text if len(text) <= characters else kind(beginning(sanitizer.line(text), characters))
 
     return report if characters >= sanitizer.LINE_CHARACTERS else mapped(report, change)
@@ -58,9 +63,11 @@ def beginning(text: str, characters: int) -> str:
     return (whole or kept).rstrip() + "…"
 
 
-def _section(section: Section, most: int) -> Section:
+def _section(section: Section, most: int, without: tuple[str, ...]) -> Section:
     left = max(0, len(section.bullets) - most)
     more = (message("page.left_out", count=f"{left:,}"),) if left else ()
     card = section.card
-    short = card and replace(card, evidence=card.evidence[: max(1, most)], missing=card.missing[:most])
-    return replace(section, bullets=(*section.bullets[:most], *more), card=short)
+    if card:
+        facts = tuple(one for one in card.facts if not (isinstance(one[0], Message) and one[0].key in without))
+        card = replace(card, facts=facts, missing=card.missing[:most])
+    return replace(section, bullets=(*section.bullets[:most], *more), card=card)

@@ -31,7 +31,7 @@ def section(record: Record, figures: tuple[Figure, ...]) -> Section:
     table = Table(message("times.table", device=record.device.name), columns, rows, numeric)
     if rows:
         how = "times.interleaved" if any(one.blocks for one in record.measurements) else "times.one_by_one"
-        text = (message(how), *_controls(record), *_wrong(record))
+        text = (message(how), message("baseline.told"), *_controls(record), *_wrong(record))
     else:
         text = (message("times.none", absent=NOT_MEASURED, device=Recorded(record.device.name)),)
     known = _by_do_bench(record)
@@ -54,13 +54,23 @@ def honest(record: Record) -> str:
     if claimed is None or name is None:
         return absent
     steps = waterfall.ratios(record, name, claimed.precision)
-    ratios = joined("comma", (message("speed.over", ratio=one.words(), baseline=one.rival) for one in steps))
+    ratios = joined("comma", map(_over, steps))
     time = milliseconds(median_ms(record.measurements, name))
     about = {"time": time, "ratios": ratios, "device": record.device.name}
     if name == claimed.name:
         return message("speed.claimed", **about)
     technique = next((Recorded(one.technique) for one in record.claim.statement.variant if one.name == name), "")
     return message("speed.another", variant=name, technique=technique, **about)
+
+
+def _over(step: waterfall.Step) -> str:
+    about = {"ratio": step.words(), "baseline": evidence.callable_title(step.rival)}
+    return message("speed.over" if step.rival == BASELINE else "speed.over_strongest", **about)
+
+
+def _named(name: str) -> str:
+    """Return a cell for a timed callable."""
+    return evidence.callable_title(name) if name.startswith(PREFIX) else Code(name)
 
 
 def _row(record: Record, name: str) -> tuple[str, ...]:
@@ -74,10 +84,10 @@ def _row(record: Record, name: str) -> tuple[str, ...]:
     eager = None if name == BASELINE or BASELINE in wrong else compared(record.measurements, name, BASELINE)
     fp32_floor, _ = waterfall.floors_ms(record)
     return (
-        *(Code(name), precision, milliseconds(middle)),
+        *(_named(name), precision, milliseconds(middle)),
         NONE if bounds is None else message("form.interval_ms", low=number(bounds[0]), high=number(bounds[1])),
         *(_ratio(eager), _ratio(rival)),
-        message("word.itself") if best == name else (best or NONE),
+        message("word.itself") if best == name else evidence.callable_title(best) if best else NONE,
         "" if rival is None else Recorded(rival.word),
         *(_share(least, middle) for least in (fp32_floor, _ceiling_ms(record, precision))),
     )
@@ -95,13 +105,13 @@ def _controls(record: Record) -> list[str]:
         if twice is not None:
             name, value = twice
             result = {"word": Recorded(value.word), "ratio": number(value.value)}
-            texts.append(message("times.control", session=session, variant=name, **result))
+            texts.append(message("times.control", session=session, variant=evidence.callable_title(name), **result))
     return texts
 
 
 def _wrong(record: Record) -> list[str]:
     """Return the baselines whose own timed calls gave wrong results."""
-    names = ", ".join(sorted(wrong_baselines(record.findings)))
+    names = joined("comma", map(evidence.callable_title, sorted(wrong_baselines(record.findings))))
     return [message("times.wrong_baselines", names=names)] if names else []
 
 
@@ -143,7 +153,7 @@ def _by_do_bench(record: Record) -> Table | None:
         return None
     here, gpus = _columns(record)
     rows = tuple(
-        (Code(name), _state(record, name), *(_time(taken[name]) if gpu == here else NOT_MEASURED for gpu in gpus))
+        (_named(name), _state(record, name), *(_time(taken[name]) if gpu == here else NOT_MEASURED for gpu in gpus))
         for name in sorted(taken, key=lambda name: median(taken[name]))
     )
     title = message("times.do_bench", version=record.environment.packages.get("triton", UNKNOWN))

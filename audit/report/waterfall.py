@@ -131,14 +131,15 @@ def _measured(record: Record, name: str, precision: str) -> tuple[Step, ...]:
 
 
 def _limit(key: str, eager: float, floor: float) -> Step:
-    rests = message("waterfall.rests_floor", baseline=BASELINE, time=milliseconds(eager), floor=milliseconds(floor))
-    return Step(message(key, baseline=BASELINE), eager / floor, rests=rests, limit=eager / floor, kind="limit")
+    about = evidence.callable_title(BASELINE)
+    rests = message("waterfall.rests_floor", baseline=about, time=milliseconds(eager), floor=milliseconds(floor))
+    return Step(message(key, baseline=about), eager / floor, rests=rests, limit=eager / floor, kind="limit")
 
 
 def _step(record: Record, name: str, one: Comparison, precision: str) -> Step:
     against = "waterfall.against" if one.baseline == BASELINE else "waterfall.against_strongest"
     note = message("waterfall.inconclusive", doubt=Recorded(one.doubt)) if one.doubt else ""
-    label = message(against, variant=name, baseline=one.baseline)
+    label = message(against, variant=name, baseline=evidence.callable_title(one.baseline))
     fp32, any_unit = floors_ms(record)
     floor, rival_ms = fp32 if precision == "fp32" else any_unit, median_ms(record.measurements, one.baseline)
     return Step(label, one.ratio.value, one.ratio.low, one.ratio.high, note, rival=one.baseline,
@@ -153,4 +154,4 @@ def _times(record: Record, name: str, baseline: str, protocol: str) -> str:
     own = [one for one in record.measurements if one.session == session]
     times = {f"{which}_ms": milliseconds(median_ms(own, one, protocol))
              for which, one in (("variant", name), ("baseline", baseline))}  # fmt: skip
-    return message("waterfall.rests", baseline=baseline, **times)
+    return message("waterfall.rests", baseline=evidence.callable_title(baseline), **times)

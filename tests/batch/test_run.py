@@ -44,19 +44,24 @@ ENDINGS = {
     "refuses": ("bad input", "claim.toml: key x: wrong"),
     "hangs": ("timed out", "not over after 8 s"),
     "broken": ("bad input", "key dtype"),
+    "absent": ("bad input", "absent: no claim of this name"),
+    "on_a_gpu": ("bad input", "asks for the device cuda, and this batch runs on the emulated device"),
 }
+REFUSED = ("broken", "absent", "on_a_gpu")
+"""Entries of which nothing is started."""
 
 
 @pytest.fixture(scope="module")
 def endings(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int, str]:
     """One batch with an audit for every ending: its folder, its exit code and what it printed."""
     folder = tmp_path_factory.mktemp("endings")
-    for name in ENDINGS:
+    for name in set(ENDINGS) - {"absent", "on_a_gpu"}:
         tiny.claim(folder / "claims", name)
+    (folder / "l.yaml").write_text("- claims\n- absent\n- {claim: claims/good, name: on_a_gpu, device: cuda}\n")
     broken = folder / "claims" / "broken" / "claim.toml"
     broken.write_text(broken.read_text().replace('dtype = "float32"', "dtype = 32"))
     asked = tiny.batch(
-        folder / "claims", "--out", folder / "out", "--notebook", tiny.notebook(folder / "tiny.ipynb"),
+        folder / "l.yaml", "--out", folder / "out", "--notebook", tiny.notebook(folder / "tiny.ipynb"),
         "--device", "emulated", "--timeout", 8, "--jobs", 4,
     )  # fmt: skip
     printed, errors = asked.communicate(timeout=120)
@@ -71,13 +76,18 @@ def test_each_ending_is_told_for_what_it_is(endings: tuple[Path, int, str]) -> N
         last = found[name].last
         assert last is not None and words in last.reason, name
     assert code == states.EXIT_CODES["infrastructure"]
-    assert "8 of 8 items" in printed
+    assert "10 of 10 items" in printed
     assert "100% done" in printed
 
 
 def test_only_what_failed_outside_is_tried_again(endings: tuple[Path, int, str]) -> None:
     tried = {name: len(entry.tried) for name, entry in entries(endings[0]).items()}
-    assert tried == {**dict.fromkeys(ENDINGS, 1), "killed": 3, "broken": 0}
+    assert tried == {**dict.fromkeys(ENDINGS, 1), "killed": 3, **dict.fromkeys(REFUSED, 0)}
+
+
+def test_every_bad_entry_is_told_before_an_audit_ends(endings: tuple[Path, int, str]) -> None:
+    printed = endings[2]
+    assert max(printed.index(f"{name}: bad input: ") for name in REFUSED) < printed.index("good: finished")
 
 
 def test_papermill_calls_the_dead_kernel_a_success(endings: tuple[Path, int, str]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from audit import claims
+from audit import __version__, claims
 from audit.apps import notebook
 from audit.apps.explore import choice
 from audit.apps.notebook.form import LEAST_ROUNDS, MOST_ROUNDS, AuditForm, Form
@@ -117,7 +117,7 @@ def test_every_notebook_is_set_up_by_the_same_cell() -> None:
     }
     assert len(set(setups.values())) == 1, setups
     (setup,) = set(setups.values())
-    assert f"--branch main {REPOSITORY} " in setup, "the badge opens main, so the setup fetches main"
+    assert f"for ref in v{__version__} main; do git clone -q --depth 1 --branch $$ref {REPOSITORY} " in setup
     everything = "".join(cell.source for path in NOTEBOOKS for cell in code_cells(path))
     assert everything.count("pip install") == len(NOTEBOOKS), "one file says what Colab installs"
     assert setup.count("requirements-colab.txt") == 1

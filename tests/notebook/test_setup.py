@@ -10,6 +10,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from audit import __version__
+
 ROOT = Path(__file__).resolve().parents[2]
 AWAY = "Not set up: is the network away? Run this cell again."
 URL = "https://github.com/kernel-claim-audit/kernel-claim-audit"
@@ -42,6 +44,16 @@ def set_up(kit: Path, address: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "IPython", "--no-banner", "--colors=NoColor", str(file)]
     told = {**environment, "COLAB_RELEASE_TAG": "x", "IPYTHONDIR": str(kit.with_name("ipython"))}
     return subprocess.run(command, env=told, capture_output=True, text=True, check=False, cwd=kit.parent, timeout=120)
+
+
+def test_it_takes_the_tag_of_this_release_and_the_main_branch_while_there_is_none(tmp_path: Path, origin: Path) -> None:
+    assert "imported from" in set_up(tmp_path / "untagged", str(origin)).stdout
+    subprocess.run(["git", "tag", f"v{__version__}"], cwd=origin, check=True)
+    (origin / "later").touch()
+    subprocess.run(["git", "add", "."], cwd=origin, check=True)
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"], cwd=origin, check=True)
+    assert "imported from" in set_up(tmp_path / "tagged", str(origin)).stdout
+    assert not (tmp_path / "tagged" / "later").exists(), "what came after the tag"
 
 
 def test_it_fetches_the_kit_and_does_nothing_the_second_time(tmp_path: Path, origin: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from audit.model import Tolerance
-from audit.probes.compare import CHUNK, Comparison, Output, Right, compare, number, sentence
+from audit.probes.compare import CHUNK, Comparison, Output, Right, compare, number, sentence, wrong_map
 from audit.run.correctness import NothingFinite, right, rms
 
 TOLERANCE = Tolerance(relative=1e-4, reason="a test")
@@ -169,3 +169,40 @@ def test_an_output_may_have_a_size_of_its_own() -> None:
     got[-1] += 1e-3
     assert compare(got, SEVERAL, TOLERANCE, least_scale=(0.0, 100.0)).right
     assert not compare(got, SEVERAL, TOLERANCE, least_scale=(100.0, 0.0)).right
+
+
+def test_a_map_marks_every_wrong_element_in_its_cell() -> None:
+    rows, columns = 640, 1024  # more than one chunk, cells of 10 x 16
+    want = np.ones((rows, columns))
+    got = want.copy()
+    got[25, 40] = 2.0
+    got[630:, 1008:] = NAN
+    found = wrong_map(got, Right(want, "float32"), TOLERANCE, least_scale=0.0, output=None)
+    expected = np.zeros((64, 64))
+    expected[2, 2], expected[63, 63] = round(1 / 160, 4), 1.0
+    assert found == expected.tolist()
+
+
+def test_a_single_wrong_element_of_many_is_seen_and_a_single_right_one_too() -> None:
+    got = np.ones(1 << 20)
+    got[5] = 2.0
+    for value, end in ((1.0, 1e-4), (2.0, 1 - 1e-4)):
+        ((first, *rest),) = wrong_map(
+            got, Right(np.full(1 << 20, value), "float32"), TOLERANCE, least_scale=0.0, output=None
+        )
+        assert (first, {*rest}) == (end, {float(value == 2.0)})
+
+
+def test_of_several_outputs_the_map_is_of_the_one_that_is_named() -> None:
+    want = np.arange(1.0, 11.0)
+    right = Right(want, "float32", outputs=(Output((2, 2), "float32"), Output((2, 3), "float32", 5.0)))
+    got = want.copy()
+    got[[0, 5, 6]] = 0.0
+    output = compare(got, right, TOLERANCE).output
+    assert output == 1
+    assert wrong_map(got, right, TOLERANCE, least_scale=(0.0, 5.0), output=output) == [[0, 1, 1], [0, 0, 0]]
+
+
+def test_a_tie_is_not_marked() -> None:
+    right = Right(WANT, "float32", also=(WANT + 100,))
+    assert wrong_map(WANT + 100, right, TOLERANCE, least_scale=0.0, output=None) == [[0.0] * 4] * 3

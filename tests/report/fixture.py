@@ -123,10 +123,12 @@ def failing(target: str, *, inherits: bool) -> list[Finding]:
     launch = {"kernel": "triangular<float>", "line": 31, "grid": [N, 1, 1], "block": [256, 1, 1]}
     coverage = {"shape": SHAPE, "elements": N * N, "elements_written": N, "rows": N, "rows_written": 1, "map": band,
                 "launches": [launch]}  # fmt: skip
+    below = [[1.0] * row + [0.5] + [0.0] * (SIDE - row - 1) for row in range(SIDE)]
+    worst = {"shape": SHAPE, **WRONG, "undefined": None, "in_every_order": True, "map": below}
     text = "wrong in one order" if inherits else "wrong in both orders"
     return [
         built("agreement", target, "fail", "N=255: 32,385 of 65,025 elements wrong",
-              {"tolerance": 1e-4, "shapes": agreement([RIGHT, WRONG, WRONG])}),
+              {"tolerance": 1e-4, "shapes": agreement([RIGHT, WRONG, WRONG]), "worst": worst}),
         built("order", target, "fail", f"N=255: {text}", {"shape": SHAPE, "claim_first": WRONG,
                                                                          "reference_first": late}),
         built("coverage", target, "fail", "N=255: 1 of 255 rows written", coverage),

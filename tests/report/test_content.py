@@ -8,12 +8,15 @@ import pytest
 from audit import judge
 from audit.lint import floors
 from audit.model import Finding, Record, Verdict
-from audit.report import content, outcome
+from audit.model.record import RatioAnswer
+from audit.probes import PROBES
+from audit.report import content, evidence, outcome
 from audit.report.markdown import render
 from audit.report.quantities import NOT_MEASURED
 from audit.report.view import Report, Section
 from tests.conftest import finding
 from tests.report.fixture import COST, judged, measured, swept, triangular
+from tests.report.test_times import H100, raced
 
 ACCUSING = re.compile(
     r"\b(wrong|fails?|failed|convicted|cheat\w*|fraud\w*|dishonest\w*|fake\w*|incorrect|defect\w*|never written)\b",
@@ -267,3 +270,46 @@ def test_a_reason_of_the_verdict_that_quotes_a_finding_is_no_second_piece_of_evi
     assert record.verdict.ratio is not None
     assert record.verdict.ratio.reasons[0].startswith("kernels_ran: ")
     assert sum("the source has no kernel of its own" in text for text in outcome.pieces(record)) == 1
+
+
+def test_strengths_are_sentences_about_the_claim_and_not_a_list_of_probes() -> None:
+    right = section(raced(right=True), "strengths").bullets
+    assert 3 <= len(right) <= 6
+    assert any("agrees with a float64 oracle at all 3 shapes asked, the largest N = 255" in one for one in right)
+    assert any(one.startswith(f"On {H100} it is 3.022x") for one in right)
+    titles = [str(evidence.title(probe)) for probe in PROBES]
+    for record in (raced(right=True), triangular()):
+        assert not [
+            one
+            for one in section(record, "strengths").bullets
+            if one.startswith(tuple(f"{title}:" for title in titles))
+        ]
+    assert not any("oracle" in one or "as fast" in one for one in section(triangular(), "strengths").bullets)
+
+
+def test_a_right_result_of_a_task_that_cannot_tell_is_no_strength() -> None:
+    record = raced(right=True)
+    task = record.verdict.task
+    assert task is not None
+    blind = record.verdict.model_copy(update={"task": task.model_copy(update={"state": "cannot tell"})})
+    found = section(record.model_copy(update={"verdict": blind}), "strengths").bullets
+    assert not any("oracle" in one or "as fast" in one for one in found)
+
+
+def test_hints_of_the_source_are_one_point_behind_all_others() -> None:
+    record = triangular()
+    hints = [
+        finding(f"review.rule_{number}", "fail", grade="hint", line=10 + number, summary=f"hint {number}")
+        for number in range(6)
+    ]
+    *others, last = section(record.model_copy(update={"findings": (*hints, *record.findings)}), "weaknesses").bullets
+    shown = "line 10, hint 0; line 11, hint 1; line 12, hint 2; line 13, hint 3; and 2 more"
+    assert last == f"Read in the source alone: {shown}. [hint]"
+    assert others and not any("rule" in one for one in others)
+
+
+def test_a_ratio_that_was_not_reached_is_a_weakness() -> None:
+    record = raced(right=True)
+    answer = RatioAnswer(state="weak baseline", reasons=("H100: claimed 20x, measured 1.00x",))
+    changed = record.model_copy(update={"verdict": record.verdict.model_copy(update={"ratio": answer})})
+    assert "The published ratio: H100: claimed 20x, measured 1.00x." in section(changed, "weaknesses").bullets

@@ -15,7 +15,7 @@ from audit import report
 from audit.model import Finding
 from audit.report import content, figures, html
 from audit.report.drawing import WIDE, Box, Dot, Drawing, Paint, Scale, Stroke, Words
-from audit.report.figures import coverage, raster
+from audit.report.figures import coverage, errors, maps, raster
 from audit.report.formats import Form
 from audit.report.translation import translated
 from tests.report.fixture import triangular
@@ -132,10 +132,43 @@ def test_a_map_shows_each_share_where_it_is() -> None:
                                       "summary": "s", "evidence": {"map": [[0.0, 1.0], [0.5, 0.5]]}})  # fmt: skip
     drawn = coverage.drawn([(finding, "half")], alt="a", caption="c").drawing
     assert drawn is not None
-    half = coverage.SIDE / 2
+    half = maps.SIDE / 2
     cells = [(one.left, one.wide, one.tall, one.fill) for one in drawn.parts
              if isinstance(one, Box) and one.tall >= half and one.fill in ("cool", "mid")]  # fmt: skip
     assert cells == [(half, half, half, "cool"), (0, 2 * half, half, "mid")]
+
+
+def test_a_wrong_result_has_a_map_beside_that_of_a_right_one() -> None:
+    record = triangular()
+    drawn = errors.draw(record)
+    assert drawn is not None and drawn.drawing is not None
+    assert "N = 255" in drawn.alt and "claimed: 32,385 of 65,025 elements wrong" in drawn.alt
+    assert ": 0 of 65,025 elements wrong" in drawn.alt, "of the variant that passed"
+    cells = [one for one in drawn.drawing.parts if isinstance(one, Box) and one.top >= 24 + maps.HEAD]
+    claimed = [one for one in cells if one.left < maps.SIDE]
+    wrong = sum(one.wide * one.tall for one in claimed if one.fill == "warm")
+    assert wrong == pytest.approx(maps.SIDE**2 * 63 / 128), "the cells below the diagonal"
+    other = [one for one in cells if one not in claimed]
+    assert {one.fill for one in other} == {"cool", "none"}, "all of it right"
+
+
+def test_a_right_result_and_a_record_without_a_map_have_no_picture_of_what_is_wrong() -> None:
+    assert errors.draw(triangular(defects=False)) is None
+    older = triangular()
+    found = tuple(
+        one.model_copy(update={"evidence": {key: value for key, value in one.evidence.items() if key != "worst"}})
+        for one in older.findings
+    )
+    assert errors.draw(older.model_copy(update={"findings": found})) is None
+
+
+def test_the_picture_of_what_is_wrong_stands_on_page_one_where_all_is_written() -> None:
+    record = triangular()
+    written = tuple(one for one in record.findings if one.probe != coverage.NAME)
+    for findings, name in ((record.findings, coverage.NAME), (written, errors.NAME)):
+        changed = record.model_copy(update={"findings": findings})
+        (verdict, *_) = content.build(changed, figures.draw(changed)).sections
+        assert [one.name for one in verdict.figures] == [name]
 
 
 def test_the_same_drawing_is_the_same_svg_in_any_number_of_pages() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import shutil
 import subprocess
@@ -14,10 +15,12 @@ from audit import judge, report
 from audit.apps import cli
 from audit.model import Record
 from audit.model.errors import BadInput
-from audit.report import browser, content, figures, outcome
+from audit.report import browser, content, evidence, figures, outcome
 from audit.report.formats import COMMENT_CHARACTERS, FORMATS, OPENREVIEW_CHARACTERS, Form, Source, chosen
-from audit.report.messages import LANGUAGES, message
+from audit.report.messages import LANGUAGES, Recorded, message, wordings
+from audit.report.quantities import shape
 from audit.report.shortening import beginning
+from audit.report.translation import worded
 from tests.report.fixture import triangular
 
 PUBLISHED = sorted((Path(report.__file__).parents[2] / "reports").rglob("record.json"))
@@ -43,6 +46,30 @@ def test_the_comment_is_page_one_and_names_the_attachment(name: str, language: s
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: f"{path.parents[1].name}-{path.parent.name}")
+def test_a_comment_keeps_verdict_evidence_ratio_and_command(path: Path, language: str) -> None:
+    record = judge.opened(path)
+    text = made(record, "comment", language)
+    whole = made(record, "md", language)
+    assert len(text) <= COMMENT_CHARACTERS
+    for line in re.findall(r"^> .*$", whole, re.M):
+        assert line in text
+    assert len(evidence_of(text)) == len(evidence_of(whole)) == len(outcome.pieces(record))
+    for mine, theirs in zip(evidence_of(text), evidence_of(whole), strict=True):
+        assert mine == theirs or (theirs.startswith(mine.rstrip("…")) and len(mine) > 100)
+    for key in ("answer.result", "answer.ratio", "verdict.speed", "verdict.not_tested"):
+        name = wordings()[key][language]
+        assert (f"- **{name}**: " in text) == (f"- **{name}**: " in whole), name
+    assert [one for one in re.findall(r"`(audit (?:run|check) [^`]+)`", whole) if one not in text] == []
+
+
+def evidence_of(text: str) -> list[str]:
+    """The points under the verdict, before the facts."""
+    under = re.search(r"\n> \*\*.+\n\n((?:- (?!\*\*).+\n)*)", text)
+    return under[1].splitlines() if under else []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: f"{path.parents[1].name}-{path.parent.name}")
 def test_a_published_report_is_two_pages(path: Path, language: str) -> None:
     record = judge.opened(path)
     text = made(record, "md", language)
@@ -57,6 +84,26 @@ def test_a_published_report_is_two_pages(path: Path, language: str) -> None:
         assert record.device.name in page or "emulated" in page or "エミュレート" in page
         assert all(f"{size:,}" in page for size in (place.shape or {}).values())
     assert not re.search(r"\b(convict|accus|thief|cleared)", text)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: f"{path.parents[1].name}-{path.parent.name}")
+def test_verdict_number_shape_and_device_stand_in_the_first_card_and_are_not_folded(path: Path, language: str) -> None:
+    record = judge.opened(path)
+    page = made(record, "html", language)
+    before, opened, after = page.partition('<div class="card ')
+    assert opened and "<details" not in before, "nothing has to be opened to see it"
+    assert before.count("<section") == 1 and before.count("<h2") == 1, "no other section stands above"
+    card = html.unescape(re.sub(r"<[^>]+>", " ", after.partition("</div>")[0]))
+    devices = [one.name for one in (record.device, *record.secondary_devices)]
+    said_of = {
+        one: one if language == "en" else worded(Recorded(one), language) for one in (record.verdict.name, *devices)
+    }
+    assert said_of[record.verdict.name] in card
+    assert any(said_of[one] in card for one in devices)
+    assert any(shape(one) in card for one in evidence.tested_shapes(record))
+    said = [number for piece in outcome.pieces(record) for number in numbers(piece)]
+    assert said and set(said) <= set(numbers(card)), "every number of the evidence"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

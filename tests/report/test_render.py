@@ -27,7 +27,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_files_written(tmp_path: Path) -> None:
     files = report.render(triangular(), tmp_path)
     names = [str(file.relative_to(tmp_path)) for file in files]
-    assert names == ["report.md", "report.html", "figures/coverage.png", "figures/ablation.png", "figures/floors.png"]
+    pictures = [f"figures/{name}.png" for name in ("coverage", "errors", "ablation", "floors")]
+    assert names == ["report.md", "report.html", *pictures]
     assert all(file.is_file() for file in files)
 
 
@@ -109,6 +110,7 @@ def test_alternative_texts_say_the_numbers() -> None:
 @pytest.mark.parametrize("broken", [None, [], [[]], [[0.5], [0.5, 1.0]], [["x"]], [[2.0]], "map"])
 def test_a_map_that_is_none_draws_nothing(broken: object) -> None:
     record = triangular()
-    found = [one.model_copy(update={"evidence": {**one.evidence, "map": broken}}) for one in record.findings]
+    maps = {"map": broken, "worst": {"shape": {"N": 255}, "map": broken}}
+    found = [one.model_copy(update={"evidence": {**one.evidence, **maps}}) for one in record.findings]
     drawn = figures.draw(record.model_copy(update={"findings": tuple(found)}))
     assert [figure.name for figure in drawn] == ["ablation", "floors"]

@@ -8,7 +8,7 @@ from audit import judge
 from audit.measure import DO_BENCH, OURS
 from audit.measure.protocols import ALONE, HOT
 from audit.model import Finding, Measurement, Record
-from audit.report import content, figures, times, waterfall
+from audit.report import content, evidence, figures, times, waterfall
 from audit.report.view import Section
 from tests.report.fixture import triangular
 
@@ -67,7 +67,7 @@ def rows(record: Record) -> dict[str, dict[str, str]]:
 def test_each_passing_variant_stands_against_eager_and_the_strongest_as_precise() -> None:
     split = rows(raced())["register_blocked"]
     assert split["Against eager"].startswith("9.067x (9.0")
-    assert split["Which is"] == "baseline:blocked"
+    assert split["Which is"] == "blocked"
     assert split["Against the strongest"].startswith("6x (")
     assert split["Conclusion"] == "faster"
     assert split["Of the fp32 floor"] == "113.9 %"
@@ -76,9 +76,9 @@ def test_each_passing_variant_stands_against_eager_and_the_strongest_as_precise(
 
 def test_rounded_inputs_are_held_against_rounding_baselines() -> None:
     result = rows(raced())
-    assert result["wmma_f16"]["Which is"] == "baseline:eager_tf32"
+    assert result["wmma_f16"]["Which is"] == "eager TF32"
     assert result["wmma_f16"]["Conclusion"] == "faster"
-    assert result["baseline:eager_tf32"]["Which is"] == "itself"
+    assert result["eager TF32"]["Which is"] == "itself"
     assert result["fixed_grid2d"]["Conclusion"] == "slower"
 
 
@@ -96,19 +96,30 @@ def test_the_do_bench_table_has_a_column_for_each_gpu_in_question_and_times_in_o
     assert table.rows == (
         ("claimed", "failed", *["NOT MEASURED"] * 3, "0.02002 ms (0.02 to 0.02004)"),
         ("register_blocked", "passed", *["NOT MEASURED"] * 3, "0.3103 ms (0.31 to 0.3106)"),
-        ("baseline:eager", "baseline", *["NOT MEASURED"] * 3, "2.703 ms (2.7 to 2.705)"),
+        ("eager", "baseline", *["NOT MEASURED"] * 3, "2.703 ms (2.7 to 2.705)"),
     )
     assert table.caption.startswith("Times by triton.testing.do_bench (triton ")
     assert len(section(triangular(), "measured").tables) == 0
 
 
 def test_the_fastest_stands_first() -> None:
-    assert list(rows(raced()))[:4] == ["register_blocked", "wmma_f16", "baseline:eager_tf32", "baseline:blocked"]
+    assert list(rows(raced()))[:4] == ["register_blocked", "wmma_f16", "eager TF32", "blocked"]
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [("claimed", "claimed"), ("baseline:eager", "eager"),
+     ("baseline:graph_diagonals_tf32", "diagonals TF32 (CUDA graph)"),
+     ("baseline:compile_max_autotune", "torch.compile(max-autotune)"), ("baseline:graph_eager", "eager (CUDA graph)"),
+     ("baseline:cudnn_benchmark_tf32", "cudnn.benchmark TF32"), ("baseline:eager_split_fp16", "eager split_fp16")],
+)  # fmt: skip
+def test_a_baseline_is_called_by_what_it_is(name: str, title: str) -> None:
+    assert evidence.callable_title(name) == title
 
 
 def test_page_one_gives_the_speed_that_can_be_defended() -> None:
     assert times.honest(raced()).startswith("none for the claimed kernel, which did not pass. The fastest variant of")
-    assert "0.3003 ms on NVIDIA H100 80GB HBM3, 9.067x (9.0" in times.honest(raced())
+    assert "0.3003 ms on NVIDIA H100 80GB HBM3: 9.067x (9.0" in times.honest(raced())
     assert times.honest(raced(right=True)).startswith(f"0.9009 ms for the claimed kernel on {H100}; 3.022x")
     assert times.honest(triangular()).startswith("NOT MEASURED")
 
@@ -117,7 +128,7 @@ def test_the_way_down_of_a_wrong_kernel_gives_it_no_ratio() -> None:
     found = [(step.label, step.shown(), step.note) for step in waterfall.steps(raced())]
     assert found[0] == ("published for H100", "about 150x", "")
     assert found[3] == ("claimed kernel here", "none", "failed: no speedup of it is reported")
-    assert found[4][:2] == ("register_blocked against baseline:eager", "9.067x")
+    assert found[4][:2] == ("register_blocked against eager", "9.067x")
     assert found[5][:2] == ("register_blocked against the strongest baseline", "6x")
     assert len(found) == 6
 
@@ -127,11 +138,11 @@ def test_each_step_down_names_the_times_that_it_rests_on() -> None:
     eager, blocked = 2.72 * 1.001, 1.8 * 1.001
     assert found == [
         ("about 150x", "as published; not measured here", pytest.approx(eager / 0.342)),
-        ("68.07x", "baseline:eager 2.723 ms measured, floor 0.04 ms", pytest.approx(eager / 0.04)),
-        ("7.961x", "baseline:eager 2.723 ms measured, floor 0.342 ms", pytest.approx(eager / 0.342)),
+        ("68.07x", "eager 2.723 ms measured, floor 0.04 ms", pytest.approx(eager / 0.04)),
+        ("7.961x", "eager 2.723 ms measured, floor 0.342 ms", pytest.approx(eager / 0.342)),
         ("none", "by do_bench a call takes 0.02002 ms; no ratio counts without a right result", None),
-        ("9.067x", "baseline:eager 2.723 ms, kernel 0.3003 ms", pytest.approx(eager / 0.342)),
-        ("6x", "baseline:blocked 1.802 ms, kernel 0.3003 ms", pytest.approx(blocked / 0.342)),
+        ("9.067x", "eager 2.723 ms, kernel 0.3003 ms", pytest.approx(eager / 0.342)),
+        ("6x", "blocked 1.802 ms, kernel 0.3003 ms", pytest.approx(blocked / 0.342)),
     ]
 
 
@@ -174,10 +185,10 @@ def test_the_way_down_of_a_right_kernel_goes_by_the_published_protocol() -> None
     found = [(step.label, step.shown()) for step in waterfall.steps(raced(right=True))]
     assert found == [
         ("published for H100", "about 150x"),
-        ("work limit on any unit, over baseline:eager", "68.07x"),
-        ("work limit in fp32, over baseline:eager", "7.961x"),
+        ("work limit on any unit, over eager", "68.07x"),
+        ("work limit in fp32, over eager", "7.961x"),
         ("claimed kernel here, published protocol", "3x"),
-        ("claimed against baseline:eager", "3.022x"),
+        ("claimed against eager", "3.022x"),
         ("claimed against the strongest baseline", "2x"),
     ]
 
@@ -219,6 +230,6 @@ def test_a_baseline_that_is_wrong_while_timed_is_named_and_compared_with_nothing
     fields = {"probe": "timed_outputs", "target": judge.BASELINE, "outcome": "fail", "grade": "proved", "summary": "w"}
     bad = Finding.model_validate(fields)
     result = section(record.model_copy(update={"findings": (*record.findings, bad)}), "measured")
-    assert f"timed calls: {judge.BASELINE}. No ratio to them counts" in " ".join(map(str, result.paragraphs))
+    assert "timed calls: eager. No ratio to them counts" in " ".join(map(str, result.paragraphs))
     times = result.tables[0]
     assert {str(row[4]) for row in times.rows} == {"none"}

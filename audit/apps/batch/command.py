@@ -89,7 +89,8 @@ def batch(  # noqa: PLR0913  # one argument an option
         if len(todo) < len(every):
             terminal.say(f"{len(every) - len(todo)} of {len(every)} finished before and are left as they are")
         if todo:
-            with wanted.opened(todo, out, lock) as (place, used):
+            with wanted.opened(out, lock) as (place, used):
+                run.collection = items.fitting(run.collection, used)
                 run.run([Notebooks(out.resolve(), notebook.resolve(), used, timeout, place)])
 
     return _ran(collection, out, work, resume=resume, stages=("notebook",), about=about)

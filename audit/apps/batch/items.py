@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -71,28 +72,38 @@ class Collection:
 
 
 def for_notebook(places: Sequence[str], notebook: Path, *, common: Values) -> Collection:
-    """The audits of a notebook, in the order of their places.
+    """The audits of a notebook, in the order of their places; an entry that names none is an item of bad input.
 
     `places` are names of claims, claim folders, folders of these, and list files. The notebook's parameters
     cell says what a list may set, also in place of the parameters in `common`.
 
     Raises:
-        BadInput: a place that is none of these, an empty collection, unknown parameters, or two of one name.
+        BadInput: no entry names a claim; every reason is in it.
     """
     known = parameters.defaults(notebook)
-    found = [item for place in places for item in _expanded(place, Path(), known)]
-    if not found:
-        raise BadInput(f"{', '.join(places)}: no claim in it")
+    found = [item for place in places for item in _expanded(place, (), known)]
+    if all(one.known for one in found):  # a folder for results that holds none would be in the way of the next try
+        raise BadInput("; ".join(one.known.reason for one in found if one.known))
     digest = hashlib.sha256(notebook.read_bytes()).hexdigest()
     names = [Path(place).resolve().name for place in places]
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    read = tuple(_read(replace(one, values={**common, **one.values}), digest) for one in found)
-    return Collection(", ".join(names[:MOST_NAMED]) + more, read)
+    read = (_read(replace(one, values={**common, **one.values}), digest) for one in _apart(found))
+    return Collection(", ".join(names[:MOST_NAMED]) + more, tuple(read))
 
 
 def of_folder(path: Path) -> Collection:
     """The claim folders in a folder, sorted by name; one that cannot be read is left out by its first stage."""
     return Collection(path.resolve().name, tuple(_item_of(path / name) for name in claims.names(path)))
+
+
+def fitting(collection: Collection, device: str) -> Collection:
+    """The collection where an entry that asks for a GPU is bad input on the emulated device."""
+    why = "asks for the device cuda, and this batch runs on the emulated device"
+    every = (
+        refused(one, why) if one.known is None and (device, one.values["device"]) == ("emulated", "cuda") else one
+        for one in collection.items
+    )
+    return replace(collection, items=tuple(every))
 
 
 def file_name(name: str) -> str:
@@ -103,20 +114,54 @@ def file_name(name: str) -> str:
     return f"{plain}-{hashlib.sha256(name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
 
 
-def _expanded(place: str, base: Path, known: Values) -> Iterator[Item]:
-    path = base / place
+def refused(item: Item, reason: str) -> Item:
+    """The item as bad input: it is in the summary with that reason, and nothing of it is started."""
+    return replace(item, known=Attempt(stage="notebook", outcome="bad input", reasons=(reason,)))
+
+
+def _expanded(place: str, lists: tuple[Path, ...], known: Values, name: str = "") -> Iterator[Item]:
+    """The items of a place that stands in the last of the lists, each of which names the next."""
+    try:
+        yield from _found(place, lists, known)
+    except (BadInput, OSError) as error:
+        yield refused(Item(name or file_name(Path(place).name or "entry"), Path()), str(error))
+
+
+def _found(place: str, lists: tuple[Path, ...], known: Values) -> Iterator[Item]:
+    path = (lists[-1].parent if lists else Path()) / place
     if (path / STATEMENT).is_file():
         yield Item(path.resolve().name, path.resolve())
     elif (claims.KERNELS / place / STATEMENT).is_file():
         yield Item(place, claims.KERNELS / place)
     elif path.is_dir():
-        yield from (Item(name, (path / name).resolve()) for name in claims.names(path))
+        if not (names := claims.names(path)):
+            raise BadInput(f"{place}: no claim in it")
+        yield from (Item(name, (path / name).resolve()) for name in names)
     elif path.suffix in LISTS and path.is_file():
-        for number, entry in enumerate(_entries(path), 1):
-            yield from _listed(entry, path, f"{path}, entry {number}", known)
+        if path.resolve() in lists:
+            raise BadInput(f"{place}: the list names itself")
+        if not (entries := _entries(path)):
+            raise BadInput(f"{place}: no claim in it")
+        for number, entry in enumerate(entries, 1):
+            yield from _listed(entry, (*lists, path.resolve()), f"{path}, entry {number}", known)
     else:
         listed = ", ".join(claims.names()) or "none"
         raise BadInput(f"{place}: no claim of this name, no folder and no list ({', '.join(LISTS)}); known: {listed}")
+
+
+def _apart(found: Sequence[Item]) -> Iterator[Item]:
+    """Every item by a name of its own; the second claim of one name is bad input."""
+    taken, seen = {one.name for one in found}, set[str]()
+    sound = {one.name for one in found if not one.known}
+    for item in found:
+        if item.name not in seen and not (item.known and item.name in sound):
+            seen.add(item.name)
+            yield item
+            continue
+        name = next(new for number in count(2) if (new := f"{item.name}-{number}") not in taken)
+        taken.add(name)
+        why = f"{item.name}: two claims of the collection would share this name; rename one"
+        yield replace(item if item.known else refused(item, why), name=name)
 
 
 def _entries(path: Path) -> list[Any]:
@@ -130,29 +175,37 @@ def _entries(path: Path) -> list[Any]:
     return entries
 
 
-def _listed(entry: Any, path: Path, where: str, known: Values) -> Iterator[Item]:
+def _listed(entry: Any, lists: tuple[Path, ...], where: str, known: Values) -> Iterator[Item]:
     """A string is a place; a table has `claim`, perhaps `name`, and parameters of the notebook."""
     table = entry if isinstance(entry, dict) else {"claim": entry}
     place, name = table.get("claim"), table.get("name")
-    for key, value in (("claim", place), ("name", name)):
-        if not (isinstance(value, str) or (key == "name" and value is None)):
-            raise BadInput(f"{where}: {key} is {value!r}, and must be text: quote it")
-    if name is not None and not NAME.fullmatch(name):
-        raise BadInput(f"{where}: name {name!r} cannot name a folder; use letters, digits, dots, dashes")
+    wrong = [
+        f"{key} is {value!r}, and must be text: quote it"
+        for key, value in (("claim", place), ("name", name))
+        if not (isinstance(value, str) or (key == "name" and value is None))
+    ]
+    if isinstance(name, str) and not NAME.fullmatch(name):
+        wrong.append(f"name {name!r} cannot name a folder; use letters, digits, dots, dashes")
     rest = {key: value for key, value in table.items() if key not in KEYS}
     allowed = {key: value for key, value in known.items() if key not in ("claim", "out", "interactive")}
-    values = parameters.checked(rest, allowed, where)
-    for item in _expanded(str(place), path.parent, known):
-        yield replace(item, name=name or item.name, values={**item.values, **values})
+    wrong += parameters.problems(rest, allowed)
+    title = name if isinstance(name, str) and NAME.fullmatch(name) else ""
+    if wrong:
+        row = Item(title or file_name(Path(str(place or "entry")).name), Path())
+        yield refused(row, f"{where}: {'; '.join(wrong)}")
+        return
+    for item in _expanded(str(place), lists, known, title):
+        yield replace(item, name=title or item.name, values={**item.values, **rest})
 
 
 def _read(item: Item, notebook_sha256: str) -> Item:
     """With the hashes of the claim's files; a broken claim is bad input in its place and stops no other."""
+    if item.known:
+        return item
     try:
         sources = claims.load(str(item.folder)).audited.sources
     except (BadInput, OSError) as error:
-        sources = ()
-        item = replace(item, known=Attempt(stage="notebook", outcome="bad input", reasons=(str(error),)))
+        sources, item = (), refused(item, str(error))
     depends_on = ([one.model_dump(mode="json") for one in sources], item.values, notebook_sha256)
     digest = hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()
     return replace(item, sources=sources, sha256=digest)

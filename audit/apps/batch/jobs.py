@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audit.apps.batch.items import Item
 from audit.apps.batch.keeper import Job
 from audit.apps.batch.state import End
 from audit.build.cuda import toolchain
@@ -111,7 +110,7 @@ class Wanted:
     jobs: int | None
 
     @contextmanager
-    def opened(self, todo: list[Item], out: Path, lock: int) -> Iterator[tuple[LocalJobs | RayJobs, str]]:
+    def opened(self, out: Path, lock: int) -> Iterator[tuple[LocalJobs | RayJobs, str]]:
         """The place for jobs and the device its audits are given; its processes end with the body.
 
         Raises:
@@ -125,10 +124,8 @@ class Wanted:
             device = jobs.device
         else:
             device, gpus = self._here()
-            _agree(todo, device)  # before anything is started
             jobs = LocalJobs(jobs=self.jobs or machine.jobs() + 1, gpus=gpus, locks=out, held=lock)
         try:
-            _agree(todo, device)
             yield jobs, device
         finally:
             jobs.close()
@@ -151,13 +148,6 @@ class Wanted:
         if self.jobs not in (None, A_GPU * len(gpus)):
             raise BadInput(f"--jobs {self.jobs}: on GPUs it is {A_GPU} for each; leave --jobs out")
         return device, gpus
-
-
-def _agree(todo: list[Item], device: str) -> None:
-    """Raises BadInput if an entry of a list asks for a GPU where the batch has none."""
-    odd = next((item for item in todo if device == "emulated" and item.values["device"] == "cuda"), None)
-    if odd is not None:
-        raise BadInput(f"{odd.name}: asks for the device cuda, and this batch runs on the emulated device")
 
 
 def python_path() -> str:

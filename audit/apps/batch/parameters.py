@@ -74,21 +74,26 @@ def table(path: Path) -> Any:
 
 
 def checked(values: Mapping[Any, Any], known: Values, where: str) -> Values:
-    """Those values, each known to the notebook and of its default's type.
+    """Those values, each known to the notebook and of its default's type. Raises BadInput with all that are not."""
+    if wrong := problems(values, known):
+        raise BadInput(f"{where}: {'; '.join(wrong)}")
+    return dict(values)
 
-    Raises:
-        BadInput: the first that is not; names it, and what it must be.
-    """
+
+def problems(values: Mapping[Any, Any], known: Values) -> list[str]:
+    """A sentence for each value that is unknown to the notebook or not of its default's type: what it must be."""
+    found = []
     for name, value in values.items():
         if name not in known:
-            raise BadInput(f"{where}: unknown parameter {name}; the notebook knows {', '.join(known)}")
+            found.append(f"unknown parameter {name}; the notebook knows {', '.join(known)}")
+            continue
         default = known[name]
         fits = type(value) is type(default) or (type(default) is float and type(value) is int)
         if default is not None and not fits:
             kind = WORDS.get(type(default), type(default).__name__)
             quote = ": quote it, for unquoted 2.10 is read as 2.1 and 12e4567 as a number" if kind == "text" else ""
-            raise BadInput(f"{where}: parameter {name} is {value!r}, and must be {kind}{quote}")
-    return dict(values)
+            found.append(f"parameter {name} is {value!r}, and must be {kind}{quote}")
+    return found
 
 
 def write(values: Values, path: Path) -> None:

@@ -81,6 +81,9 @@ COMMANDS: dict[str, Command] = {
         "audit doctor",
         "audit doctor --self-test",
     )),
+    "completion": Command("commands.run:completion", "lines that complete commands and options in a shell", (
+        "audit completion bash",
+    )),
 }  # fmt: skip
 """The commands in the order of `audit --help`; a test parses every example."""
 FIRST = (

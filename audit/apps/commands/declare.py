@@ -44,6 +44,11 @@ def declare(parser: argparse.ArgumentParser, command: Callable[..., int]) -> Non
             parser.add_argument(_flag(name), dest=name, default=parameter.default, **options)
 
 
+def flags(command: Callable[..., int]) -> list[str]:
+    """Return the options of a command."""
+    return [_flag(name) for name, one in signature(command).parameters.items() if one.kind is Parameter.KEYWORD_ONLY]
+
+
 def _flag(name: str) -> str:
     return f"--{name.rstrip('_').replace('_', '-')}"
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection
+from importlib import import_module
 from json import dumps
 from pathlib import Path
 from typing import Annotated
 
 from audit import claims
 from audit.apps.check import of_folder
-from audit.apps.commands.declare import Arg, Device
+from audit.apps.commands.declare import Arg, Device, flags
 from audit.apps.commands.records import USUAL, FailOn, Formats, Json, Language, Seed, form, verdicts
 from audit.model import Record, store
 from audit.model.errors import BadInput
 from audit.report import terminal
 from audit.report.formats import FORMATS, Form
+from audit.report.outcome import tone
 from audit.report.progress import Progress
 
 FAILED = 3
@@ -53,12 +55,31 @@ def ended(record: Record, place: Path, wanted: Form, *, failing: Collection[str]
         about = {"claim": name, "verdict": verdict.model_dump(mode="json", exclude_none=True)}
         print(dumps({**about, "record": str(place / store.RECORD), "reports": files}))
     else:
-        terminal.say("", f"{name}: {verdict.name}")
+        terminal.say("", f"{name}: {verdict.name}", mark=(verdict.name, tone(verdict.name)))
         for text in (*verdict.reasons, *verdict.missing, *filter(None, [verdict.root_cause])):
             terminal.say(f"  {text}")
         for file in files:
             terminal.say(f"  report: {file}")
     return FAILED if verdict.name in failing else 0
+
+
+def completion(shell: Annotated[str, Arg("the shell that reads the lines", choices=("bash",))]) -> int:  # noqa: ARG001  # the one choice
+    """Print a function for the shell that completes commands, their options, and names of claims."""
+    from audit.apps.commands import COMMANDS
+
+    lines = [
+        "_audit() {",
+        f'  local words="{" ".join(COMMANDS)}"',
+        '  [ "$COMP_CWORD" -gt 1 ] && case ${COMP_WORDS[1]} in',
+    ]
+    for name, known in COMMANDS.items():
+        module, _, function = known.place.partition(":")
+        words = flags(getattr(import_module(f"audit.apps.{module}"), function))
+        words += claims.names() if name in ("run", "batch") else []
+        lines.append(f'    {name}) words="{" ".join(words)}" ;;')
+    terminal.say(*lines, "  esac", '  COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))', "}")
+    terminal.say("complete -o default -F _audit audit")
+    return 0
 
 
 def list_claims() -> int:

@@ -5,6 +5,7 @@ One file an importer; the table is the order in which they are asked whether a s
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
@@ -112,6 +113,6 @@ def lines(imported: Imported, folder: Path, sources: Sequence[Path] = ()) -> lis
     said += [f"  missing: {one}" for one in imported.missing if not one.essential]
     said += [f"  MISSING, no audit without it: {one}" for one in imported.missing if one.essential]
     if imported.auditable:
-        return [*said, f"  next: audit run {folder} --device emulated"]
+        return [*said, f"  next: {shlex.join(('audit', 'run', str(folder)))} --device emulated"]
     line = supplied.to_type(imported, sources, folder)
     return [*said, f"  to type: {line}"] if line else said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -41,8 +42,8 @@ def to_type(imported: Imported, sources: Sequence[Path], folder: Path) -> str | 
     """Return the line that supplies all that is missing, with example values; None where no options do."""
     keys = [one.key for one in imported.missing if one.essential]
     options = dict.fromkeys(SHOWN[key] for key in keys if key in SHOWN)
-    named = " ".join(map(str, sources))
-    return f"audit import {named} --to {folder}_2 {' '.join(options)}" if keys and {*keys} <= {*SHOWN} else None
+    typed = shlex.join(("audit", "import", *map(str, sources), "--to", f"{folder}_2"))
+    return f"{typed} {' '.join(options)}" if keys and {*keys} <= {*SHOWN} else None
 
 
 def _without(imported: Imported, key: str) -> Imported:

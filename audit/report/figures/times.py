@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from audit.measure.comparison import PREFIX
 from audit.measure.samples import found, median_ms
 from audit.model import Record
-from audit.report import times, waterfall
+from audit.report import evidence, times, waterfall
 from audit.report.drawing import SMALL, WIDE, Dot, Drawing, Part, Scale, Stroke, Words
 from audit.report.figures import canvas, raster
 from audit.report.messages import joined, message
@@ -16,7 +16,7 @@ from audit.report.view import Figure
 from audit.run.ratios import interval
 
 NAME = "times"
-HEAD, ROW, LEFT, RIGHT = 50, 20, 158, 66
+HEAD, ROW, LEFT, RIGHT = 50, 20, 190, 66
 
 
 def draw(record: Record) -> Figure | None:
@@ -35,7 +35,10 @@ def draw(record: Record) -> Figure | None:
         parts += _row(record, name, ms, HEAD + ROW * (place + 0.5), scale)
     parts += scale.axis(bottom, message("times.axis"))
     drawing = Drawing(bottom + 40, tuple(parts))
-    told = (message("form.step_ratio", step=name, ratio=milliseconds(ms)) for name, ms in known.items())
+    told = (
+        message("form.step_ratio", step=evidence.callable_title(name), ratio=milliseconds(ms))
+        for name, ms in known.items()
+    )
     alt = message("times.figure_alt", times=joined("semicolon", told))
     caption = message("times.figure_caption", device=record.device.name)
     return Figure(name=NAME, alt=alt, caption=caption, png=raster.png(drawing), drawing=drawing)
@@ -61,7 +64,7 @@ def _floors(floors: list[tuple[str, float]], scale: Scale, bottom: float) -> Ite
 
 def _row(record: Record, name: str, ms: float, middle: float, scale: Scale) -> Iterator[Part]:
     rival = name.startswith(PREFIX)
-    yield Words(LEFT - 12, middle, name.removeprefix(PREFIX), size=SMALL, anchor="end", wide=LEFT - 12)
+    yield Words(LEFT - 12, middle, evidence.callable_title(name), size=SMALL, anchor="end", wide=LEFT - 12)
     yield Stroke((scale.left, middle), (scale.right, middle), "line")
     bounds = interval(found(record.measurements, name)[-1])
     if bounds is not None:
