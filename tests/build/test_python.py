@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
@@ -95,8 +94,8 @@ def test_what_exists_on_a_gpu_only_is_not_supported(folder: Path, text: str, wor
         emulated(written(folder, text))
 
 
-@pytest.mark.skipif(importlib.util.find_spec("triton") is not None, reason="triton is installed here")
-def test_triton_where_there_is_none_is_not_supported(folder: Path) -> None:
+def test_triton_where_there_is_none_is_not_supported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("audit.build.python.emulated.find_spec", lambda _: None)
     with pytest.raises(Unsupported, match="triton is not installed"):
         emulated(written(folder, "import triton\n@triton.jit\ndef k(): ...\n"))
 

@@ -28,14 +28,22 @@ torch::Tensor run(torch::Tensor x) { TORCH_CHECK(x.is_cuda(), "no GPU"); auto y 
 """
 
 
-def asked(workers: Workers, folder: Path, text: str, *runs: str) -> Reply:
+def asked(
+    workers: Workers,
+    folder: Path,
+    text: str,
+    *runs: str,
+    memory: str = "plain",
+    order: str = "forward",
+    check: bool = False,
+) -> Reply:
     (folder / "reference.py").write_text(REFERENCE)
     (folder / "claimed.py").write_text(text)
     torch.save([torch.arange(6.0)], folder / "0.pt")
     variant = Variant(file="claimed.py", role="claimed", technique="t")
     built = EmulatedDevice().build(folder / "claimed.py", variant, optimisation="O2")
     request = Session(
-        device=built.settings(memory="plain", order="forward", check=False),
+        device=built.settings(memory=memory, order=order, check=check),
         entry="forward",
         reference=folder / "reference.py",
         inputs=(folder / "0.pt",),

@@ -52,6 +52,7 @@ class EmulatedPython:
     refusals: dict[str, str]
     exact_lines: bool
     uses_triton: bool
+    triton_kernels: tuple[str, ...]
     compute_capability: int
     limit_s: float
     kernel_limit_s: float
@@ -62,7 +63,7 @@ class EmulatedPython:
     @property
     def orders(self) -> tuple[str, ...]:
         """See `BuiltVariant`."""
-        return ORDERS if self.libraries else ORDERS[:1]
+        return ORDERS if self.checks_accesses else ORDERS[:1]
 
     @property
     def more_orders(self) -> tuple[str, ...]:
@@ -77,7 +78,7 @@ class EmulatedPython:
     @property
     def checks_accesses(self) -> bool:
         """See `BuiltVariant`."""
-        return bool(self.libraries)
+        return bool(self.libraries or self.triton_kernels)
 
     @property
     def poisons(self) -> dict[str, bytes]:
@@ -143,6 +144,7 @@ def build_python(
         refusals=refusals,
         exact_lines=len(parsed.inline) == 1 and parsed.inline[0].unit[1],
         uses_triton="triton" in parsed.imports,
+        triton_kernels=parsed.triton_kernels,
         compute_capability=variant.compute_capability,
         limit_s=limit_s,
         kernel_limit_s=kernel_limit_s,
