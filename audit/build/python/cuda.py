@@ -24,7 +24,7 @@ from audit.model.errors import CompileError, Unsupported
 KEPT = ("PATH", "CUDA_HOME", "TORCH_CUDA_ARCH_LIST", "MAX_JOBS")
 """What of the builder's environment a session needs too: Triton and torch.compile look for programs there."""
 KEEPS_TUNING = {"TRITON_CACHE_AUTOTUNING": "1"}
-"""Triton writes the times of `triton.autotune` beside the kernels it compiled and takes the same configuration again."""
+"""Triton writes the times of `triton.autotune` beside the kernels it compiled and takes that configuration again."""
 CHILD = "audit.build.python.child"
 LEFT: dict[str, Any] = {"loaded": False, "extensions": {}, "left": True}
 """Of a source after which nothing was noted any more."""

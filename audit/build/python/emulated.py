@@ -31,7 +31,23 @@ ONLY_ON_A_GPU = {
     "torch.cuda.ExternalStream": "CUDA streams of its own",
     COMPILES_FILES: "an extension built from other files",
 }
-OTHER_COMPILERS = ("cupy", "cutlass", "numba", "pycuda", "taichi", "tilelang", "tvm", "warp")
+OTHER_COMPILERS = {
+    "cuda.tile": "cuTile",
+    "cupy": "CuPy",
+    "cutlass": "CuTe DSL or CUTLASS",
+    "helion": "Helion",
+    "hip": "HIP",
+    "max": "Mojo",
+    "mojo": "Mojo",
+    "numba": "Numba",
+    "pycuda": "PyCUDA",
+    "taichi": "Taichi",
+    "tilelang": "TileLang",
+    "triton.experimental.gluon": "Gluon",
+    "tvm": "TVM",
+    "warp": "Warp",
+}
+"""Modules, and the compilers that they bring along."""
 AS_IT_IS = "run as it is: nothing is compiled, so a second build is a second run"
 PATTERNS = {"poison_nan": POISON_NAN, "poison_number": POISON_NUMBER}
 
@@ -155,9 +171,9 @@ def _refuse(parsed: PythonSource) -> None:
     for name, call in parsed.calls:
         if name in ONLY_ON_A_GPU:
             raise Unsupported(ONLY_ON_A_GPU[name], line=call.lineno)
-    for package in OTHER_COMPILERS:
-        if package in parsed.imports:
-            raise Unsupported(f"kernels compiled by {package}", line=parsed.imports[package])
+    for module, compiler in OTHER_COMPILERS.items():
+        if line := next((one for name, one in parsed.modules if f"{name}.".startswith(f"{module}.")), None):
+            raise Unsupported(f"kernels compiled by {compiler}, which makes code for a GPU alone", line=line)
     if parsed.triton_kernels and find_spec("triton") is None:
         raise Unsupported("Triton kernels where triton is not installed; install triton for its interpreter")
 
