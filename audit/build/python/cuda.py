@@ -44,7 +44,7 @@ class PythonBuilder:
         Args:
             source: the `.py` file.
             variant: what it is.
-            claim: whose entry is wanted.
+            claim: whose entry is wanted, where the variant has none of its own.
             level: the name of the build for its note; Python has one way only.
 
         Raises:
@@ -55,7 +55,7 @@ class PythonBuilder:
         started = time.monotonic()
         alone = kept_alone(source)
         extends = PythonSource(alone.read_text(encoding="utf-8")).builds_extensions
-        request = {"source": str(alone), "entry": claim.entry, "init_inputs": list(init_inputs(source))}
+        request = {"source": str(alone), "entry": claim.entry_of(variant), "init_inputs": list(init_inputs(source))}
         place, kept = self._extended(request) if extends else (None, True)
         note = BuildNote(
             variant=variant.name,

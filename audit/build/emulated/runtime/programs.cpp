@@ -57,7 +57,7 @@ void touch(const std::uint64_t* addresses, std::uint64_t count, std::uint64_t by
     mapped[i] = is_mapped(addresses[i], bytes);
     if (!mapped[i]) {
       const char* verb = access & (kWrite | kAtomic) ? "writes " : "reads ";
-      report_at("illegal-address", verb + std::to_string(bytes) + " bytes outside every block of device memory", place);
+      report_at("illegal-address", verb + std::to_string(bytes) + " bytes " + "outside every block of device memory", place);
       continue;
     }
     if (checking) check_access(address, bytes, access, place + 1);  // it takes the address behind a call
