@@ -182,3 +182,21 @@ def test_a_function_of_the_kit_that_a_source_replaces_is_told(workers: Workers, 
     text = "import sys\nsys.modules['audit.run.session'].differing = lambda *_: 0\ndef forward(x): return x * 2"
     reply = asked(workers, tmp_path, text)
     assert reply.events[0]["replaced"] == ["audit.run.session.differing"]
+
+
+@pytest.mark.parametrize(
+    ("returned", "overlapping"),
+    [
+        ("x, x + 1", []),
+        ("x, x", [1]),
+        ("x, x[2:], x + 1", [1]),
+        ("*x.clone().split(3),", []),
+        ("x, x[:0]", []),
+        ("x[::2], x[1::2]", []),
+    ],
+)
+def test_outputs_that_share_memory_are_named(
+    workers: Workers, tmp_path: Path, returned: str, overlapping: list[int]
+) -> None:
+    (event,) = asked(workers, tmp_path, f"def forward(x):\n    return ({returned})\n").events
+    assert event.get("overlapping", []) == overlapping
