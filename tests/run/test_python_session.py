@@ -108,7 +108,7 @@ def test_a_text_made_at_run_time_is_not_run(workers: Workers, tmp_path: Path) ->
         ("def other(x): return x", "raised", "no function forward and no class ModelNew; the module has: other"),
         ("import sys\nsys.exit(0)", "ended", "ended itself with exit code 0"),
         ("import os\nprint('done')\nos._exit(0)", "ended", "ended itself with exit code 0"),
-        ("class ModelNew:\n    def __init__(self): ...", "raised", "ModelNew.__init__"),
+        ("class ModelNew:\n    def __init__(self): ...", "raised", "line 2: ModelNew does not take the 1 argument"),
     ],
 )
 def test_a_source_that_does_not_load_ends_its_session(
@@ -200,3 +200,13 @@ def test_outputs_that_share_memory_are_named(
 ) -> None:
     (event,) = asked(workers, tmp_path, f"def forward(x):\n    return ({returned})\n").events
     assert event.get("overlapping", []) == overlapping
+
+
+def test_a_module_of_other_arguments_is_one_sentence_with_its_line(workers: Workers, tmp_path: Path) -> None:
+    text = "class ModelNew:\n    def __init__(self, n, scale): ...\n    def __call__(self, x): return x\n"
+    reply = asked(workers, tmp_path, text)
+    assert not reply.finished
+    said = (
+        "line 2: ModelNew does not take the 1 argument of the reference's get_init_inputs: missing a required argument"
+    )
+    assert said in reply.detail and "'scale'" in reply.detail
