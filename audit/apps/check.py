@@ -120,7 +120,9 @@ def of_folder(  # noqa: PLR0913  # one argument an option
     folder = claims.load(claim)
     on = choose(device, folder.claim)
     out = out or Path("out") / f"{folder.claim.name}-{on.describe().kind}"
-    with Audit(folder, on, out, beside=beside(on), entropy=seed, command=command, progress=progress) as audit:
+    with Audit(
+        folder, on, out, beside=beside(on, folder.claim), entropy=seed, command=command, progress=progress
+    ) as audit:
         return audit.run(*(() if form is None else (form,))), out
 
 

@@ -22,20 +22,23 @@ def choose(name: str, claim: Claim) -> AuditDevice:
         raise BadInput(f"--device {name}: unknown; known: {', '.join(CHOICES)}")
     if name == "cuda" or (name == "auto" and toolchain.missing() is None):
         return _cuda(claim)
-    return _emulated()
+    return _emulated(claim)
 
 
-def beside(device: AuditDevice) -> tuple[AuditDevice, ...]:
+def beside(device: AuditDevice, claim: Claim) -> tuple[AuditDevice, ...]:
     """Devices that can give evidence beside that one: the emulated device sees races and coverage a GPU hides."""
     if device.describe().kind == "cuda" and shutil.which("g++") is not None:
-        return (_emulated(),)
+        return (_emulated(claim),)
     return ()
 
 
-def _emulated() -> AuditDevice:
-    from audit.build.emulated.device import EmulatedDevice  # neither device needs what the other is built with
+def _emulated(claim: Claim) -> AuditDevice:
+    from audit.build.emulated.device import (
+        EmulatedDevice,
+        capability_named,
+    )  # needs no CUDA
 
-    return EmulatedDevice()
+    return EmulatedDevice(compute_capability=capability_named(claim))
 
 
 def _cuda(claim: Claim) -> AuditDevice:

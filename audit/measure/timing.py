@@ -123,8 +123,7 @@ class Session:
         with prepared.place(self.workers, scratch=self.case.inputs.parent) as (results, caches):
             request = timing_requests.Alone(
                 reference=self.reference,
-                entry=self.claim.entry,
-                variants=() if ours else (_loadable(name, built, caches),),
+                variants=() if ours else (self._loadable(name, built, caches),),
                 baseline=name.removeprefix(PREFIX) if ours else None,
                 calls=independent_clock.calls(reported_ms or 0.0),
                 seed=self.seed,
@@ -140,8 +139,7 @@ class Session:
         with prepared.place(self.workers, scratch=self.case.inputs.parent) as (results, caches):
             request = timing_requests.Published(
                 reference=self.reference,
-                entry=self.claim.entry,
-                variants=(_loadable(name, built, caches),),
+                variants=(self._loadable(name, built, caches),),
                 protocols=protocols.published(timed_mean=self.claim.protocol.timed_mean),
                 inputs=(self.case.inputs,),
                 folder=results,
@@ -160,6 +158,18 @@ class Session:
         self._measurements, self._findings, self._watched = [], [], []
         return result
 
+    def _loadable(
+        self, name: str, built: BuiltVariant, caches: Path, *, relative: float | None = None
+    ) -> timing_requests.Timed:
+        settings = built.settings(memory="plain", order=built.orders[0], check=False)
+        variant = next(one for one in self.claim.variant if one.name == name)
+        return timing_requests.Timed(
+            name=name,
+            entry=self.claim.entry_of(variant),
+            device=prepared.private(name, settings, caches),
+            relative=relative,
+        )
+
     def _interleaved(
         self, name: str, built: Mapping[str, BuiltVariant], baselines: Collection[str] | None
     ) -> str | None:
@@ -173,9 +183,8 @@ class Session:
             cases = [self.case, *self._others]
             request = timing_requests.Interleaved(
                 reference=self.reference,
-                entry=self.claim.entry,
                 variants=tuple(
-                    _loadable(variant, build, caches, relative=tolerance_of(self.claim, variant).relative)
+                    self._loadable(variant, build, caches, relative=tolerance_of(self.claim, variant).relative)
                     for variant, build in built.items()
                 ),
                 relative={one: tolerance_of(self.claim, f"{PREFIX}{EAGER}_{one}").relative for one in RANKS},
@@ -276,8 +285,3 @@ def _rivals(claim: Claim, known: Sequence[Measurement], sound: Collection[str]) 
     timed = [baselines_ms(known, precision) for precision in sorted(precisions)]
     best = [name for one in timed for name, ms in one.items() if ms <= (1 + NEARLY) * min(one.values())]
     return tuple(dict.fromkeys([EAGER, *(one.removeprefix(PREFIX) for one in best)]))
-
-
-def _loadable(name: str, built: BuiltVariant, caches: Path, *, relative: float | None = None) -> timing_requests.Timed:
-    settings = built.settings(memory="plain", order=built.orders[0], check=False)
-    return timing_requests.Timed(name=name, device=prepared.private(name, settings, caches), relative=relative)

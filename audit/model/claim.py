@@ -119,12 +119,14 @@ class Variant(Frozen):
     """One `.cu` or `.py` file of the claim folder.
 
     `changes` names what an ablation changes against the claimed kernel; `probe` names the probe a control is for;
+    `entry` is the function that is called where it is another one than the claim's;
     `compute_capability` is the least the file runs on (75 is a T4); `tolerance` is for a declared lower precision.
     """
 
     file: FileName
     role: Role
     technique: str
+    entry: str | None = None
     precision: Precision = "fp32"
     compute_capability: Annotated[int, Field(gt=0, le=1000)] = 75
     changes: tuple[str, ...] = ()
@@ -180,6 +182,10 @@ class Claim(Frozen):
     def claimed(self) -> Variant | None:
         """The variant that reconstructs or holds the published kernel; a folder of controls has none."""
         return next((variant for variant in self.variant if variant.role == "claimed"), None)
+
+    def entry_of(self, variant: Variant) -> str:
+        """Return the function of that variant that is called."""
+        return variant.entry or self.entry
 
     def stated_by_authors(self, number: Speedup | Observation) -> bool:
         """Return whether the claim's own authors state that number, as far as the claim file tells."""

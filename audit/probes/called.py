@@ -272,6 +272,9 @@ def value_calls(calls: Iterable[Call], expected: Iterable[Array]) -> None:
         if call.raised is not None:
             raise SessionBroken(f"the call raised {call.raised}")
         if not alike(call.event.get("shape"), want.shape):
+            if call.outputs:
+                sizes = f"{math.prod(call.event['shape']):,} elements in all, where the right result has {want.size:,}"
+                raise SessionBroken(f"the call returned {len(call.outputs)} tensors of {sizes}; see contract")
             raise SessionBroken("the call returned no tensor of the expected shape; see contract")
 
 

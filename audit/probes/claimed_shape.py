@@ -228,7 +228,7 @@ def _asked(
     configuration = settings.configuration.model_copy(update=drawn)
     request = requests.Launches(
         device=settings.model_copy(update={"configuration": configuration}),
-        entry=target.claim.entry,
+        entry=target.claim.entry_of(target.variant),
         harness=target.claim.harness,
         inputs=tuple(files),
         folder=folder,

@@ -1,5 +1,7 @@
 """Does a call end, without a refused launch, and return the reference's tensors, by shape, dtype and device?
 
+Outputs of one call that share memory are a hint: their values may be right, until a caller writes into one.
+
 Dimensions of size 1 tell no elements apart: `[1]` for `[]` is a note, and the values decide. Strides, and a class that
 adds nothing to torch's tensor, such as a module's parameter, are no part of the question. An exception is no failure,
 unless the source's own check of sizes refuses the claimed shape while another shape comes back.
@@ -50,6 +52,10 @@ def observe(target: Target) -> Seen:
         return seen | values
     if not usable:
         return {"unusable": unusable, **values}
+    shared = next((one for one in usable if one[1].event.get("overlapping") and not target.is_reference), None)
+    if shared is not None:
+        case, call = shared
+        return {"shape": dict(case.shape), "overlapping": list(call.event["overlapping"]), **values}
     notes = [note for pair in usable if (note := _note(*pair))]
     return {"calls": len(usable), **({"notes": notes} if notes else {}), **values}
 
@@ -62,9 +68,16 @@ def conclude(seen: Seen) -> Answer:
         text = f"every call ended and returned what the reference returns ({seen['calls']})"
         return passed("; ".join([text, *seen.get("notes", ())[:1]]))
     place = label(seen["shape"])
+    if "overlapping" in seen:
+        return failed(_shared(place, seen["overlapping"]), "hint")
     if "takes" in seen:
         text = f"{place}, the claimed shape, is refused: {seen['raised']}"
         return failed(f"{text}; {label(seen['takes'])} comes back with a result", line=seen["line"])
+    return _of_a_call(seen, place)
+
+
+def _of_a_call(seen: Seen, place: str) -> Answer:
+    """What is wrong with a launch, an exception or what came back."""
     if "refused" in seen:
         raised = f"; the call raised {seen['raised']}" if "raised" in seen else ""
         return failed(f"{place}: launch of {seen['kernel']} refused: {seen['refused']}{raised}", line=seen["line"])
@@ -72,6 +85,11 @@ def conclude(seen: Seen) -> Answer:
         text = f"{place}: the call raised {seen['raised']}"
         return failed(text) if _fails(seen) else Answer("error", text)
     return failed(f"{place}: expected {seen['expected']}, got {seen['got']}")
+
+
+def _shared(place: str, outputs: Sequence[int]) -> str:
+    named = ", ".join(str(one) for one in outputs)
+    return f"{place}: outputs that share memory with an earlier one: {named}; writing into one changes the other"
 
 
 def _fails(seen: Seen) -> bool:

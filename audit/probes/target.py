@@ -239,7 +239,7 @@ class Target:
             limit_s=self._limit_s(steps, modes),
             device=settings[0],
             modes=tuple(one.configuration for one in settings if isinstance(one, EMULATED)),
-            entry=None if self.is_reference else self.claim.entry,
+            entry=None if self.is_reference else self.claim.entry_of(self.variant),
             harness=self.claim.harness,
             reference=self.reference if needs_reference else None,
             inputs=tuple(case.inputs for case in cases),

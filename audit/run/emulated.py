@@ -5,8 +5,6 @@ CUDA texts in a `.py` run in the emulator and Triton kernels in Triton's interpr
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
@@ -20,6 +18,7 @@ from audit.build.settings import Configuration, EmulatedPythonSettings, Emulated
 from audit.model import Harness
 from audit.run.fake_cuda_tensors import FakeCuda, fake_cuda
 from audit.run.outputs import spanned
+from audit.run.triton_interpreter import Interpreted
 
 
 class Emulated:
@@ -84,7 +83,9 @@ class EmulatedPython(Emulated):
         self._runtime = Runtime(settings.runtime, settings.digests)
         self._configuration = settings.configuration
         self._settings = settings
-        self._triton = Interpreted(str(settings.python)) if settings.triton else None
+        self._triton = (
+            Interpreted(str(settings.python), self._runtime, settings.configuration) if settings.triton else None
+        )
         fake_cuda(settings.configuration.compute_capability)
         if settings.libraries or settings.refusals:
             stand_in(self._extension, otherwise=None)
@@ -108,6 +109,12 @@ class EmulatedPython(Emulated):
 
         return call
 
+    def behave(self, configuration: Configuration) -> None:
+        """See `SessionDevice`."""
+        super().behave(configuration)
+        if self._triton:
+            self._triton.configuration = configuration
+
     def _extension(self, name: str, key: str) -> ModuleType | None:
         if key in self._settings.refusals:
             raise RuntimeError(self._settings.refusals[key])  # as torch's builder does
@@ -123,72 +130,9 @@ class EmulatedPython(Emulated):
         events = super().trace()
         triton = self._triton.trace() if self._triton else {"launches": [], "reports": []}
         if not self._settings.exact_lines:
-            events = {key: [{**one, "line": None} for one in found] for key, found in events.items()}
+            known = self._triton.kernels if self._triton else set()
+            events = {
+                key: [one if one["kernel"] in known else {**one, "line": None} for one in found]
+                for key, found in events.items()
+            }
         return {key: [*events[key], *triton[key]] for key in events}
-
-
-INTERPRET = "TRITON_INTERPRET"
-FAILED = "interpreter-failed"
-MOST_CHARACTERS = 4000
-"""Of the interpreter's message."""
-
-
-class Interpreted:
-    """Triton's interpreter in this process. Must be made before anything imports triton.
-
-    Raises:
-        ImportError: triton is not installed.
-    """
-
-    def __init__(self, source: str) -> None:
-        os.environ[INTERPRET] = "1"
-        import triton
-        from triton.runtime import interpreter
-
-        self._source = source
-        self._builder = interpreter.interpreter_builder
-        self._launches: list[dict[str, Any]] = []
-        self._reports: list[dict[str, Any]] = []
-        self._plain = interpreter.GridExecutor.__call__
-        interpreter.GridExecutor.__call__ = lambda executor, *args, **named: self._launch(executor, args, named)
-        tuned = triton.autotune
-        triton.autotune = lambda configs, *args, **named: tuned(configs[:1], *args, **named)  # nothing to time here
-
-    def trace(self) -> dict[str, list[dict[str, Any]]]:
-        """Launches that ended and those that raised, since the last call, with the keys of an emulated kernel's."""
-        events = {"launches": self._launches, "reports": self._reports}
-        self._launches, self._reports = [], []
-        return events
-
-    def _launch(self, executor: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        kernel, line, ended = executor.fn.__name__, self._calling_line(), False
-        try:
-            result = self._plain(executor, *args, **named)
-            ended = True
-        finally:
-            if ended:
-                self._launches.append(self._described(kernel, line))
-            else:
-                self._reports.append(_failed(kernel, line, sys.exc_info()[1]))
-        return result
-
-    def _calling_line(self) -> int | None:
-        frame = sys._getframe(2)
-        while frame.f_back is not None and frame.f_code.co_filename != self._source:
-            frame = frame.f_back
-        return frame.f_lineno if frame.f_code.co_filename == self._source else None
-
-    def _described(self, kernel: str, line: int | None) -> dict[str, Any]:
-        grid = getattr(self._builder, "grid_dim", None)
-        return {"kernel": kernel, "line": line, "grid": list(grid or ()), "block": [], "refused": None}
-
-
-def _failed(kernel: str, line: int | None, error: BaseException | None) -> dict[str, Any]:
-    return {
-        "kind": FAILED,
-        "message": f"Triton's interpreter raised {type(error).__name__}: {str(error)[:MOST_CHARACTERS]}",
-        "kernel": kernel,
-        "line": line,
-        "library_offset": None,
-        "count": 1,
-    }

@@ -284,4 +284,20 @@ def _describe(outputs: Sequence[torch.Tensor]) -> dict[str, Any]:
         places = [each for one in outputs for each in zip(one.shape, one.stride(), strict=True)]
         strides = [int(not any(size > 1 and stride == 0 for size, stride in places))]
     devices = " and ".join(dict.fromkeys(one.device.type for one in outputs))
-    return {**about(outputs), "device": devices, "strides": strides}
+    shared = {"overlapping": overlapping} if (overlapping := _overlapping(outputs)) else {}
+    return {**about(outputs), "device": devices, "strides": strides, **shared}
+
+
+def _overlapping(outputs: Sequence[torch.Tensor]) -> list[int]:
+    """The positions of the outputs in one piece that share memory with an earlier one."""
+    pieces = [
+        range(one.data_ptr(), one.data_ptr() + one.numel() * one.element_size())
+        if not one.is_meta and type(one) is torch.Tensor and one.is_contiguous()
+        else range(0)
+        for one in outputs
+    ]
+    return [
+        place
+        for place, piece in enumerate(pieces)
+        if any(range(max(piece.start, other.start), min(piece.stop, other.stop)) for other in pieces[:place])
+    ]

@@ -127,6 +127,7 @@ class Step(Event):
     shape: Sizes = []
     dtype: Name = ""
     outputs: Outputs = []
+    overlapping: Counts = []
     device: Name = ""
     strides: Annotated[list[Whole], Field(max_length=64)] = []
     digest: Digest = ""

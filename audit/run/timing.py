@@ -177,7 +177,7 @@ def makers(request: timing_requests.Interleaved, sets: list[Any]) -> Iterable[tu
 
 def _variants(request: timing_requests.Timing, sets: list[Any]) -> Iterable[tuple[str, Callable[[], Indexed]]]:
     for one in request.variants:
-        made = partial(callables.variant, one.device, request.entry, sets, _harness(request))
+        made = partial(callables.variant, one.device, one.entry, sets, _harness(request))
         yield one.name, made
 
 

@@ -16,9 +16,10 @@ EMPTY_CALLS, READINGS = 1000, 5
 
 
 class Timed(Frozen):
-    """A compiled variant in a timing session; `relative` is its tolerance where its results are compared."""
+    """A compiled variant and its function; `relative` is its tolerance where its results are compared."""
 
     name: str
+    entry: str
     device: DeviceSettings
     relative: float | None = None
 
@@ -36,7 +37,6 @@ class Timing(Request):
     """A timing session alone on the GPU; see `timing`. Each of `inputs` is one set of arguments."""
 
     reference: Path
-    entry: str = ""
     variants: tuple[Timed, ...] = ()
     compiled: tuple[str, ...] = ()
     folder: Path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
@@ -83,7 +82,17 @@ def test_cuda_texts_are_compiled_and_their_kernels_run_in_every_order() -> None:
         ("from torch import cuda\nwith cuda.stream(cuda.Stream()): ...\n", r"streams of its own \(line 2\)"),
         ("from torch.cuda import Event as E\ne = E()\n", r"CUDA events \(line 2\)"),
         ("from torch.utils.cpp_extension import load\nm = load('m', ['k.cu'])\n", r"other files \(line 2\)"),
-        ("import torch\nfrom numba import cuda\n", r"kernels compiled by numba \(line 2\)"),
+        ("import torch\nfrom numba import cuda\n", r"kernels compiled by Numba, .* \(line 2\)"),
+        ("import torch\nimport cuda.tile as ct\n", r"kernels compiled by cuTile, .* \(line 2\)"),
+        ("import cuda.tile\n", r"kernels compiled by cuTile, .* \(line 1\)"),
+        ("from cuda import tile\n", r"kernels compiled by cuTile, .* \(line 1\)"),
+        ("import cutlass.cute as cute\n", r"kernels compiled by CuTe DSL or CUTLASS, .* \(line 1\)"),
+        ("import helion.language as hl\n", r"kernels compiled by Helion, .* \(line 1\)"),
+        ("from triton.experimental import gluon\n", r"kernels compiled by Gluon, .* \(line 1\)"),
+        ("from triton.experimental.gluon import language\n", r"kernels compiled by Gluon, .* \(line 1\)"),
+        ("from hip import hiprtc\n", r"kernels compiled by HIP, .* \(line 1\)"),
+        ("import mojo.importer\n", r"kernels compiled by Mojo, .* \(line 1\)"),
+        ("from tilelang import language as T\n", r"kernels compiled by TileLang, .* \(line 1\)"),
         (
             "from torch.utils.cpp_extension import load_inline\nload_inline('m', '', open('k').read())\n",
             r"not made of constants \(line 2\)",
@@ -95,8 +104,8 @@ def test_what_exists_on_a_gpu_only_is_not_supported(folder: Path, text: str, wor
         emulated(written(folder, text))
 
 
-@pytest.mark.skipif(importlib.util.find_spec("triton") is not None, reason="triton is installed here")
-def test_triton_where_there_is_none_is_not_supported(folder: Path) -> None:
+def test_triton_where_there_is_none_is_not_supported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("audit.build.python.emulated.find_spec", lambda _: None)
     with pytest.raises(Unsupported, match="triton is not installed"):
         emulated(written(folder, "import triton\n@triton.jit\ndef k(): ...\n"))
 

@@ -16,6 +16,6 @@ def test_every_construct_stands_in_the_table_with_its_sentence() -> None:
 
 
 def test_names_and_seed_are_those_of_the_code() -> None:
-    assert f"kernels compiled by {', '.join(OTHER_COMPILERS)}." in TEXT
+    assert all(name in TEXT for name in OTHER_COMPILERS.values())
     assert f"class `{MODEL}`" in TEXT
     assert f"torch.manual_seed({MODEL_SEED})" in TEXT

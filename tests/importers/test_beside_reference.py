@@ -82,7 +82,9 @@ def test_the_state_of_the_reference_is_taken_over(tmp_path: Path) -> None:
 def test_a_state_of_other_names_does_not_load(tmp_path: Path) -> None:
     other = SOLUTION.replace("self.weight", "self.scale")
     _, folder = imported(tmp_path, solution__py=other, reference__py=published.TASK)
-    with pytest.raises(RuntimeError, match="state_dict"):
+    with pytest.raises(
+        LookupError, match=r"^solution.py: parameters of Model do not fit those of reference.py: \w+ key"
+    ):
         off(folder, {"batch_size": 8}, Harness(mode="eval"), 24)
 
 

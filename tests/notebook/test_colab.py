@@ -80,7 +80,7 @@ def test_nothing_of_colabs_own_is_moved(runtime: dict[str, Any]) -> None:
 
 def test_the_kit_runs_on_what_is_there_then(runtime: dict[str, Any]) -> None:
     assert SpecifierSet(PROJECT["requires-python"]).contains(runtime["python"])
-    wanted = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["gpu"]]
+    wanted = PROJECT["dependencies"]
     own = {canonicalize_name(one.name): one for one in installed_by_the_notebooks()}
     for one in map(Requirement, wanted):
         name = canonicalize_name(one.name)

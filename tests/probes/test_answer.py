@@ -16,7 +16,7 @@ from audit.model import Finding, Shape
 from audit.model.errors import Unsupported
 from audit.probes import answer, claimed_shape, contract
 from audit.probes.answer import Answer, Seen, failed, passed
-from audit.probes.called import Call, Case, Mode
+from audit.probes.called import Call, Case, Mode, SessionBroken, value_calls
 from audit.probes.cases import MOST_MIDDLE_BYTES, middle_of
 from audit.probes.memory_access import smaller
 from audit.probes.target import Target
@@ -161,3 +161,12 @@ def test_a_refusal_is_an_error_where_the_shape_counts_and_no_use_elsewhere(monke
     found = answer.ask(contract, cast(Target, Answering((case(4, "other"), RAISED))))
     assert found.outcome == "skip"
     assert "is refused: RuntimeError: N must be a multiple of 128" in found.summary
+
+
+def test_a_tuple_that_changes_its_length_is_one_sentence() -> None:
+    each = [{"shape": [4], "dtype": "float32"}] * 3
+    later = Call({"returned": "3 tensors", "shape": [12], "dtype": "float32", "outputs": each}, Path("x"))
+    with pytest.raises(SessionBroken) as broken:
+        value_calls([later], [np.zeros(8)])
+    said = "the call returned 3 tensors of 12 elements in all, where the right result has 8; see contract"
+    assert str(broken.value) == said

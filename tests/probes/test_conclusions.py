@@ -33,6 +33,19 @@ WRONG_ONCE = {**EVERY, "wrong": 2, "drawn_wrong": 1, "first": {"block": 3, "elem
 
 ANSWERS: list[tuple[str, Seen, Answer]] = [
     (
+        "contract",
+        {"shape": AT, "overlapping": [1, 2]},
+        failed(
+            "N=8: outputs that share memory with an earlier one: 1, 2; writing into one changes the other",
+            "hint",
+        ),
+    ),
+    (
+        "contract",
+        {"shape": AT, "expected": "a float32 tensor of shape [8] on cpu", "got": "2 tensors on cpu"},
+        failed("N=8: expected a float32 tensor of shape [8] on cpu, got 2 tensors on cpu"),
+    ),
+    (
         "agreement",
         {"tolerance": 1e-4, "orders": 2, "shapes": [{"shape": AT, **GOOD}] * 2},
         passed("right at 1 shape in 2 thread orders"),

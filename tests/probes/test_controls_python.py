@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator, Mapping
 
 import pytest
@@ -16,7 +15,6 @@ from tests.probes.conftest import Answers
 
 NAMES = ("controls_python", "controls_python_rows", "controls_python_inplace", "controls_python_model")
 FOLDERS = {name: claims.load(name) for name in NAMES}
-TRITON = importlib.util.find_spec("triton") is not None
 ON_A_GPU = ("graph_replay_bad", "graph_replay_good", "torch_compiled_good")
 HINTED = ("backend_flags", "review.own_timing")
 """What is told of these fails no kernel: the kit takes its times and compares in processes of its own."""
@@ -28,9 +26,7 @@ def variants(role: str) -> Iterator[object]:
     for folder in FOLDERS.values():
         for variant in folder.claim.variant:
             if variant.role == role and variant.name not in ON_A_GPU:
-                missing = variant.technique.startswith("Triton") and not TRITON
-                skipped = [pytest.mark.skip(reason="triton is not installed here")] if missing else []
-                yield pytest.param(variant, id=variant.name, marks=skipped)
+                yield pytest.param(variant, id=variant.name)
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ FILES: dict[str, Any] = {"reference": Path("/c/reference.py"), "folder": Path("/
 ORACLE = requests.Cases(**FILES, device="cpu", shapes=({"N": 3},), seeds=(1,), cost_shape={"N": 3})
 WANTED = requests.Vary(inputs=Path("/x/0.inputs.pt"), shape={"N": 3}, groups=("moved",))
 VARY = requests.Variations(**FILES, device="cpu", relative=0.1, vary=(WANTED,))
-TIMED = timing_requests.Timed(name="claimed", device=DEVICE)
+TIMED = timing_requests.Timed(name="claimed", entry="f", device=DEVICE)
 INPUTS = (Path("/x/0.inputs.pt"),)
 TIMING = timing_requests.Interleaved(
     **FILES, variants=(TIMED,), inputs=INPUTS, relative={}, baselines=None, budget_s=1.0, half_width=0.01, seed=1,

@@ -28,14 +28,22 @@ torch::Tensor run(torch::Tensor x) { TORCH_CHECK(x.is_cuda(), "no GPU"); auto y 
 """
 
 
-def asked(workers: Workers, folder: Path, text: str, *runs: str) -> Reply:
+def asked(
+    workers: Workers,
+    folder: Path,
+    text: str,
+    *runs: str,
+    memory: str = "plain",
+    order: str = "forward",
+    check: bool = False,
+) -> Reply:
     (folder / "reference.py").write_text(REFERENCE)
     (folder / "claimed.py").write_text(text)
     torch.save([torch.arange(6.0)], folder / "0.pt")
     variant = Variant(file="claimed.py", role="claimed", technique="t")
     built = EmulatedDevice().build(folder / "claimed.py", variant, optimisation="O2")
     request = Session(
-        device=built.settings(memory="plain", order="forward", check=False),
+        device=built.settings(memory=memory, order=order, check=check),
         entry="forward",
         reference=folder / "reference.py",
         inputs=(folder / "0.pt",),
@@ -100,7 +108,7 @@ def test_a_text_made_at_run_time_is_not_run(workers: Workers, tmp_path: Path) ->
         ("def other(x): return x", "raised", "no function forward and no class ModelNew; the module has: other"),
         ("import sys\nsys.exit(0)", "ended", "ended itself with exit code 0"),
         ("import os\nprint('done')\nos._exit(0)", "ended", "ended itself with exit code 0"),
-        ("class ModelNew:\n    def __init__(self): ...", "raised", "ModelNew.__init__"),
+        ("class ModelNew:\n    def __init__(self): ...", "raised", "line 2: ModelNew does not take the 1 argument"),
     ],
 )
 def test_a_source_that_does_not_load_ends_its_session(
@@ -174,3 +182,31 @@ def test_a_function_of_the_kit_that_a_source_replaces_is_told(workers: Workers, 
     text = "import sys\nsys.modules['audit.run.session'].differing = lambda *_: 0\ndef forward(x): return x * 2"
     reply = asked(workers, tmp_path, text)
     assert reply.events[0]["replaced"] == ["audit.run.session.differing"]
+
+
+@pytest.mark.parametrize(
+    ("returned", "overlapping"),
+    [
+        ("x, x + 1", []),
+        ("x, x", [1]),
+        ("x, x[2:], x + 1", [1]),
+        ("*x.clone().split(3),", []),
+        ("x, x[:0]", []),
+        ("x[::2], x[1::2]", []),
+    ],
+)
+def test_outputs_that_share_memory_are_named(
+    workers: Workers, tmp_path: Path, returned: str, overlapping: list[int]
+) -> None:
+    (event,) = asked(workers, tmp_path, f"def forward(x):\n    return ({returned})\n").events
+    assert event.get("overlapping", []) == overlapping
+
+
+def test_a_module_of_other_arguments_is_one_sentence_with_its_line(workers: Workers, tmp_path: Path) -> None:
+    text = "class ModelNew:\n    def __init__(self, n, scale): ...\n    def __call__(self, x): return x\n"
+    reply = asked(workers, tmp_path, text)
+    assert not reply.finished
+    said = (
+        "line 2: ModelNew does not take the 1 argument of the reference's get_init_inputs: missing a required argument"
+    )
+    assert said in reply.detail and "'scale'" in reply.detail

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
 from audit.run.pool import Workers
 from tests.run.test_python_session import asked, value
-
-pytest.importorskip("triton", reason="triton is not installed here")
 
 HEAD = """
 import torch
@@ -57,3 +57,126 @@ def test_a_kernel_the_interpreter_refuses_is_a_report_and_no_launch(workers: Wor
     assert reply.finished, reply.detail
     (report,) = reply.events[0]["reports"]
     assert (report["kind"], report["kernel"], reply.events[0]["launches"]) == ("interpreter-failed", "twice", [])
+
+
+STORE = "tl.store(y + index, 2 * tl.load(x + index, mask=index < n), mask=index < n)"
+IN_A_LOOP = """for start in range(0, n, block):
+        at = start + tl.arange(0, block)
+        tl.store(y + at, 2 * tl.load(x + at, mask=at < n), mask=at < n)"""
+
+
+def checked(workers: Workers, folder: Path, body: str, **more: str) -> tuple[list[tuple[Any, ...]], dict[str, Any]]:
+    text = source(LAUNCH).replace(STORE, body)
+    reply = asked(workers, folder, text, check=True, **more)
+    assert reply.finished, reply.detail
+    lines = text.splitlines()
+    event = reply.events[0]
+    return [(one["kind"], one["kernel"], lines[one["line"] - 1].strip()) for one in event["reports"]], event
+
+
+def test_a_loop_over_an_argument_runs(workers: Workers, tmp_path: Path) -> None:
+    assert checked(workers, tmp_path, IN_A_LOOP)[0] == []
+    assert value(tmp_path) == [0, 2, 4, 6, 8, 10]
+
+
+@pytest.mark.parametrize(
+    ("body", "kinds"),
+    [
+        (STORE, []),
+        ("tl.store(y + index, 2 * tl.load(x + index), mask=index < n)", ["out-of-bounds-read"]),
+        ("tl.store(y + index, 2 * tl.load(x + index, mask=index < n))", ["out-of-bounds-write"]),
+        ("tl.store(y + index - (1 << 28), tl.load(x + index, mask=index < n), mask=index < 0)", []),
+        ("tl.store(y + index + (1 << 36), tl.load(x + index, mask=index < n), mask=index < n)", ["illegal-address"]),
+        ("tl.store(y, tl.program_id(0) + 1.0)", ["race-global"]),
+        ("tl.store(y, 1.0)", []),
+        ("tl.atomic_add(y, 1.0)", ["uninitialised-read"]),
+        ("tl.store(x, tl.load(x) + 1)", ["race-global"]),
+        ("tl.atomic_add(x, 1.0)", []),
+        ("tl.store(y + index, tl.load(y + index, mask=index < n), mask=index < n)", ["uninitialised-read"]),
+    ],
+)
+def test_what_programs_touch_is_checked(workers: Workers, tmp_path: Path, body: str, kinds: list[str]) -> None:
+    found, _ = checked(workers, tmp_path, body, memory="poison_nan")
+    assert list(dict.fromkeys(found)) == [(kind, "twice", body) for kind in kinds]
+
+
+def test_a_block_pointer_is_checked(workers: Workers, tmp_path: Path) -> None:
+    """A boundary check masks lanes; without one they read and write behind the tensors."""
+    body = """at = tl.program_id(0) * block
+    source = tl.make_block_ptr(x, (n,), (1,), (at,), (block,), (0,))
+    target = tl.make_block_ptr(y, (n,), (1,), (at,), (block,), (0,))
+    tl.store(target, 2 * tl.load(source, boundary_check=(0,)), boundary_check=(0,))"""
+    assert checked(workers, tmp_path, body)[0] == []
+    assert value(tmp_path) == [0, 2, 4, 6, 8, 10]
+    kinds = [kind for kind, _, _ in checked(workers, tmp_path, body.replace(", boundary_check=(0,)", ""))[0]]
+    assert kinds == ["out-of-bounds-read", "out-of-bounds-write"]
+
+
+def test_an_address_that_is_no_memory_ends_no_session(workers: Workers, tmp_path: Path) -> None:
+    body = "tl.store(y + index, 2 * tl.load(x + index + (1 << 36), mask=index < n, other=1.0), mask=index < n)"
+    reply = asked(workers, tmp_path, source(LAUNCH).replace(STORE, body))
+    assert reply.finished, reply.detail
+    assert [one["kind"] for one in reply.events[0]["reports"]] == ["illegal-address"]
+
+
+@pytest.mark.parametrize(("order", "last"), [("forward", 2.0), ("reverse", 1.0), ("none", 0.0)])
+def test_programs_run_in_the_order_asked_for(workers: Workers, tmp_path: Path, order: str, last: float) -> None:
+    _, event = checked(workers, tmp_path, "tl.store(y, tl.program_id(0) + 1.0)", memory="zero", order=order)
+    assert value(tmp_path)[0] == last
+    assert [one["grid"] for one in event["launches"]] == [[2, 1, 1]]
+
+
+def test_a_write_is_counted(workers: Workers, tmp_path: Path) -> None:
+    assert checked(workers, tmp_path, STORE)[1]["most_writes"] == 1
+    assert checked(workers, tmp_path, f"{STORE}\n    {STORE}")[1]["most_writes"] == 2
+
+
+@pytest.mark.parametrize(
+    ("computed", "wanted"),
+    [
+        ("a * b", lambda a, b: a * b),
+        ("a - b * 3.0", lambda a, b: a - b * 3.0),
+        ("tl.maximum(a, b)", torch.maximum),
+        ("tl.where(a < b, a, b)", torch.minimum),
+        ("tl.exp(b.to(tl.float32)).to(tl.bfloat16)", lambda _, b: b.exp()),
+        ("(a * 1000).to(tl.int32).to(tl.bfloat16)", lambda a, _: (a * 1000).int().bfloat16()),
+        ("a.to(tl.float16)", lambda a, _: a.half()),
+        ("tl.sum(a, 0)[None] + b * 0", lambda a, b: a.float().sum().bfloat16() + b * 0),
+        ("tl.max(a, 0)[None] + b * 0", lambda a, b: a.max() + b * 0),
+        ("tl.cumsum(a, 0)", lambda a, _: a.float().cumsum(0)),
+        ("tl.argmax(a, 0)[None] + b * 0", lambda a, b: a.argmax() + b * 0),
+        ("tl.fma(a, b, b)", lambda a, b: (a.float() * b.float() + b.float()).bfloat16()),
+        ("tl.sum(tl.dot(a[:, None] + b[None, :] * 0, b[None, :] + a[:, None] * 0), 1)",
+         lambda a, b: (a.float()[:, None].expand(-1, 16) @ b.float()[None, :].expand(16, -1)).sum(1)),
+    ],
+)  # fmt: skip
+def test_bfloat16_is_computed_as_numbers(workers: Workers, tmp_path: Path, computed: str, wanted: Any) -> None:
+    """The interpreter keeps it as whole numbers, and by itself computes with those."""
+    torch.manual_seed(1)
+    a, b = torch.randn(16).bfloat16(), torch.randn(16).bfloat16()
+    text = f"""
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def both(x, y, out):
+    index = tl.arange(0, 16)
+    a, b = tl.load(x + index), tl.load(y + index)
+    tl.store(out + index, {computed})
+
+def forward(_):
+    a, b = torch.tensor({a.tolist()}).bfloat16(), torch.tensor({b.tolist()}).bfloat16()
+    out = torch.empty(16)
+    both[(1,)](a, b, out)
+    return out
+"""
+    reply = asked(workers, tmp_path, text)
+    assert reply.finished and "raised" not in reply.events[0], reply
+    assert value(tmp_path) == pytest.approx(wanted(a, b).float().tolist(), rel=1e-6)
+
+
+def test_an_atomic_operation_on_bfloat16_is_refused(workers: Workers, tmp_path: Path) -> None:
+    text = source(LAUNCH.replace("(x, y,", "(x.bfloat16(), y.bfloat16(),")).replace(STORE, "tl.atomic_add(y, 1.0)")
+    (event,) = asked(workers, tmp_path, text).events
+    assert event["raised"].startswith("InterpreterError: NotImplementedError('an atomic operation on bfloat16')")

@@ -35,12 +35,12 @@ EVERY: tuple[wire.AnyRequest, ...] = (
         device=CHECKED, entry=None, harness=Harness(host=(0, 1)), folder=Path("/o"), output_bytes=((4,),), steps=STEPS
     ),
     timing_requests.Published(
-        **FILES, variants=(timing_requests.Timed(name="claimed", device=COMPILED),), protocols=(PROTOCOL,)
+        **FILES, variants=(timing_requests.Timed(name="claimed", entry="f", device=COMPILED),), protocols=(PROTOCOL,)
     ),
     timing_requests.Compiled(**FILES, compiled=("compile",), compile_workers=2, inductor=Path("/d")),
     timing_requests.Interleaved(
         **FILES,
-        variants=(timing_requests.Timed(name="claimed", device=PYTHON, relative=1e-3),),
+        variants=(timing_requests.Timed(name="claimed", entry="f", device=PYTHON, relative=1e-3),),
         relative={"fp32": 0.0},
         baselines=None,
         budget_s=3.0,

@@ -55,7 +55,7 @@ def opened(form: OneAuditForm, loaded: ClaimFolder, out: Path, **used: str | boo
         cut_network()
     device = choose(form.device, loaded.claim)
     progress = Progress(watch=bar(wanted=form.interactive))
-    seed, others = form.seed or None, beside(device)
+    seed, others = form.seed or None, beside(device, loaded.claim)
     audit = Audit(loaded, device, out, beside=others, entropy=seed, rounds=form.rounds, progress=progress)
     file = out / parameters.FILE
     known = {"device": device.describe().kind, "seed": audit.seed, "out": "", "copy_to": "", "interactive": False}

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from audit.claims import importers
 from audit.claims.importers import bounded, writer
+from audit.claims.importers.claim_toml import quoted
 from audit.claims.importers.imported import Claimed, Imported
 from audit.claims.importers.material import Given
 from audit.model.errors import BadInput
@@ -40,14 +41,12 @@ def written(sources: Sources, given: Given, out: Path) -> Pair:
     """Write the claim folder below `out`.
 
     Raises:
-        BadInput: a side cannot be read or audited, both are the same, or their functions have two names.
+        BadInput: a side cannot be read or audited, or both are the same.
     """
     head, base = (importers.read(files, given=given) for files in (sources.head, sources.base))
     after, before = (_kernel(one, side) for one, side in ((head, "HEAD"), (base, "BASE")))
     if before.data == after.data:
         raise BadInput(f"{sources.named[0]}: the same kernel in BASE and in HEAD; there is nothing to compare")
-    if before.entry != after.entry:
-        raise BadInput(f"BASE has the function {before.entry} and HEAD {after.entry}; give both one name")
     folder = out / head.name
     if folder.exists():
         raise BadInput(f"{folder}: is there already; remove it, or give another --out")
@@ -56,6 +55,8 @@ def written(sources: Sources, given: Given, out: Path) -> Pair:
     (folder / file).write_bytes(before.data)
     with (folder / "claim.toml").open("a", encoding="utf-8") as statement:
         statement.write(VARIANT.format(file=file, sha256=hashlib.sha256(before.data).hexdigest()))
+        if before.entry != after.entry:
+            statement.write(f"entry = {quoted(before.entry)}\n")
         if before.compute_capability is not None:
             statement.write(f"compute_capability = {before.compute_capability}\n")
     own = [one.published_as for one in head.originals if after.data.startswith(one.data)]

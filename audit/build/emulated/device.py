@@ -17,11 +17,13 @@ from audit.build.second_compiler import UNBOUND
 from audit.build.settings import Configuration, EmulatedSettings, TensorDevice
 from audit.model import BuildNote, Claim, Device, Shape, Variant
 from audit.model.errors import CompileError
+from audit.model.gpus import table
 
 BINDING = re.compile(r"PYBIND11_MODULE|TORCH_LIBRARY|PyInit_|RegisterOperators")
 """What a source needs for Python to find a function in its library, comments counted."""
 SEED = 20250220
 """Seed of the random thread and block orders; the inputs have seeds of their own."""
+T4 = 75
 ORDERS = ("forward", "reverse", "random")
 MORE_ORDERS = ("lockstep", "random 1", "random 2")
 """A number behind an order is added to the seed."""
@@ -63,6 +65,7 @@ class EmulatedVariant:
     def _flags(self) -> tuple[str, ...]:
         """The compiler's flags without folders; a level but O2 is set by a pragma behind the precompiled headers."""
         plain = tuple(flag for flag in self.library.flags if not flag.startswith(("-I", "-isystem")))
+        plain = (*plain, f"__CUDA_ARCH__={self.variant.compute_capability}0")
         return plain if self.optimisation == "O2" else (*plain, f'#pragma GCC optimize("{self.optimisation}")')
 
     @property
@@ -108,15 +111,24 @@ def in_order(order: str) -> dict[str, Any]:
     return {"thread_order": name, "block_order": blocks, "seed": SEED + int(number or 0)}
 
 
+def capability_named(claim: Claim) -> int:
+    """The compute capability of the oldest GPU whose numbers the claim states; that of a T4 where none is known."""
+    known = table()
+    named = {one.gpu for one in claim.speedup} | {one.gpu for one in claim.observation}
+    return min((known[name].compute_capability for name in named & known.keys()), default=T4)
+
+
 @dataclass(frozen=True)
 class EmulatedDevice:
     """See `audit.build.device.AuditDevice`.
 
+    It stands for a GPU of `compute_capability`, and for a variant whose claim file states one for a GPU of that.
     A session is late after `session_limit_s` (`processes.Deadline`), a kernel after `kernel_limit_s` of processor time.
     """
 
     session_limit_s: float = 60.0
     kernel_limit_s: float = 20.0
+    compute_capability: int = T4
 
     @property
     def levels(self) -> Levels:
@@ -125,12 +137,13 @@ class EmulatedDevice:
 
     def describe(self) -> Device:
         """See `AuditDevice`."""
+        number = self.compute_capability
+        rules = "a T4's launch rules" if number == T4 else f"the launch rules of compute capability {number / 10:.1f}"
         return Device(
             kind="emulated",
             name="emulated device (CPU)",
-            compute_capability=75,
-            note="runs the unmodified source thread by thread under a T4's launch rules; "
-            "proves wrong values, gives no times",
+            compute_capability=number,
+            note=f"runs the unmodified source thread by thread under {rules}; proves wrong values, gives no times",
         )
 
     def shapes(self, claim: Claim) -> tuple[Shape, ...]:
@@ -143,6 +156,8 @@ class EmulatedDevice:
 
     def build(self, source: Path, variant: Variant, *, optimisation: str) -> BuiltVariant:
         """See `AuditDevice`."""
+        if "compute_capability" not in variant.model_fields_set:
+            variant = variant.model_copy(update={"compute_capability": self.compute_capability})
         if source.suffix == ".py":
             from audit.build.python.emulated import build_python  # it is made of this module's parts
 

@@ -6,8 +6,9 @@ import ctypes
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import torch
 
 from audit.build.emulated.patterns import FRESH_SHARED, POISON_NAN, POISON_NUMBER
@@ -23,6 +24,10 @@ ORDERS = ("forward", "reverse", "random", "lockstep")
 lanes of a warp do every access of shared and device memory together."""
 
 
+Access = Literal["read", "write", "atomic"]
+ACCESSES = ("read", "write", "atomic")
+"""As the access checker numbers them in `runtime/checker.h`: 0, 1, and 2 for an atomic, which is no plain write."""
+
 CONTROLS = {
     "install_allocator": None,
     "configure": None,
@@ -33,6 +38,10 @@ CONTROLS = {
     "write_counts": ctypes.c_bool,
     "blank_unwritten": ctypes.c_bool,
     "freed_block": ctypes.c_bool,
+    "begin_programs": None,
+    "begin_program": None,
+    "end_programs": None,
+    "touch": None,
 }
 """Functions of the runtime that have no exported name, in the order of the table in `runtime/control.cpp`, and their
 results. The runtime gives the table out once."""
@@ -150,6 +159,38 @@ class Runtime:
         while self._call["freed_block"](ctypes.c_size_t(len(blocks)), ctypes.byref(address), ctypes.byref(size)):
             blocks.append((address.value or 0, size.value))
         return blocks
+
+    def begin_programs(self, kernel: str, programs: int) -> None:
+        """Begin a launch of a kernel that an interpreter runs, program by program."""
+        self._call["begin_programs"](kernel.encode(), ctypes.c_uint32(programs))
+
+    def begin_program(self) -> None:
+        """Begin the next program: to the access checker a block of one thread."""
+        self._call["begin_program"]()
+
+    def end_programs(self) -> None:
+        """End the launch."""
+        self._call["end_programs"]()
+
+    def touch(self, addresses: Any, *, size: int, access: Access, line: int, values: Any = None) -> Any:
+        """Tell the access checker of one access of a program.
+
+        Args:
+            addresses: of the elements, a numpy vector of uint64 in one piece.
+            size: bytes of an element.
+            access: what the program does with them.
+            line: of the source.
+            values: what is written there now, in one piece; None where nothing is.
+
+        Returns:
+            For each element whether it lies in memory; one that does not was reported, and nothing was written there.
+        """
+        mapped = ctypes.create_string_buffer(len(addresses))
+        at = ctypes.c_void_p(addresses.ctypes.data)
+        written = ctypes.c_void_p(None if values is None else values.ctypes.data)
+        count, kind = ctypes.c_uint64(len(addresses)), ctypes.c_uint32(ACCESSES.index(access))
+        self._call["touch"](at, count, ctypes.c_uint64(size), kind, ctypes.c_uint32(line), written, mapped)
+        return np.frombuffer(mapped.raw, dtype=np.bool_, count=len(addresses))
 
     def reset(self) -> None:
         """Forget launches, reports and write counts. An error that a kernel left behind stays, as CUDA's does."""

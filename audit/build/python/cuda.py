@@ -23,6 +23,8 @@ from audit.model.errors import CompileError, Unsupported
 
 KEPT = ("PATH", "CUDA_HOME", "TORCH_CUDA_ARCH_LIST", "MAX_JOBS")
 """What of the builder's environment a session needs too: Triton and torch.compile look for programs there."""
+KEEPS_TUNING = {"TRITON_CACHE_AUTOTUNING": "1"}
+"""Triton writes the times of `triton.autotune` beside the kernels it compiled and takes that configuration again."""
 CHILD = "audit.build.python.child"
 LEFT: dict[str, Any] = {"loaded": False, "extensions": {}, "left": True}
 """Of a source after which nothing was noted any more."""
@@ -42,7 +44,7 @@ class PythonBuilder:
         Args:
             source: the `.py` file.
             variant: what it is.
-            claim: whose entry is wanted.
+            claim: whose entry is wanted, where the variant has none of its own.
             level: the name of the build for its note; Python has one way only.
 
         Raises:
@@ -53,7 +55,7 @@ class PythonBuilder:
         started = time.monotonic()
         alone = kept_alone(source)
         extends = PythonSource(alone.read_text(encoding="utf-8")).builds_extensions
-        request = {"source": str(alone), "entry": claim.entry, "init_inputs": list(init_inputs(source))}
+        request = {"source": str(alone), "entry": claim.entry_of(variant), "init_inputs": list(init_inputs(source))}
         place, kept = self._extended(request) if extends else (None, True)
         note = BuildNote(
             variant=variant.name,
@@ -91,7 +93,9 @@ class PythonBuilder:
             init_inputs=request["init_inputs"],
             folder=place,
             extensions=extensions,
-            environment={name: result[name] for name in KEPT} | {name: str(one) for name, one in folders.items()},
+            environment={name: result[name] for name in KEPT}
+            | KEEPS_TUNING
+            | {name: str(one) for name, one in folders.items()},
         )
 
 

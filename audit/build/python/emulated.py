@@ -31,7 +31,23 @@ ONLY_ON_A_GPU = {
     "torch.cuda.ExternalStream": "CUDA streams of its own",
     COMPILES_FILES: "an extension built from other files",
 }
-OTHER_COMPILERS = ("cupy", "cutlass", "numba", "pycuda", "taichi", "tilelang", "tvm", "warp")
+OTHER_COMPILERS = {
+    "cuda.tile": "cuTile",
+    "cupy": "CuPy",
+    "cutlass": "CuTe DSL or CUTLASS",
+    "helion": "Helion",
+    "hip": "HIP",
+    "max": "Mojo",
+    "mojo": "Mojo",
+    "numba": "Numba",
+    "pycuda": "PyCUDA",
+    "taichi": "Taichi",
+    "tilelang": "TileLang",
+    "triton.experimental.gluon": "Gluon",
+    "tvm": "TVM",
+    "warp": "Warp",
+}
+"""Modules, and the compilers that they bring along."""
 AS_IT_IS = "run as it is: nothing is compiled, so a second build is a second run"
 PATTERNS = {"poison_nan": POISON_NAN, "poison_number": POISON_NUMBER}
 
@@ -52,6 +68,7 @@ class EmulatedPython:
     refusals: dict[str, str]
     exact_lines: bool
     uses_triton: bool
+    triton_kernels: tuple[str, ...]
     compute_capability: int
     limit_s: float
     kernel_limit_s: float
@@ -62,7 +79,7 @@ class EmulatedPython:
     @property
     def orders(self) -> tuple[str, ...]:
         """See `BuiltVariant`."""
-        return ORDERS if self.libraries else ORDERS[:1]
+        return ORDERS if self.checks_accesses else ORDERS[:1]
 
     @property
     def more_orders(self) -> tuple[str, ...]:
@@ -77,7 +94,7 @@ class EmulatedPython:
     @property
     def checks_accesses(self) -> bool:
         """See `BuiltVariant`."""
-        return bool(self.libraries)
+        return bool(self.libraries or self.triton_kernels)
 
     @property
     def poisons(self) -> dict[str, bytes]:
@@ -143,6 +160,7 @@ def build_python(
         refusals=refusals,
         exact_lines=len(parsed.inline) == 1 and parsed.inline[0].unit[1],
         uses_triton="triton" in parsed.imports,
+        triton_kernels=parsed.triton_kernels,
         compute_capability=variant.compute_capability,
         limit_s=limit_s,
         kernel_limit_s=kernel_limit_s,
@@ -153,9 +171,9 @@ def _refuse(parsed: PythonSource) -> None:
     for name, call in parsed.calls:
         if name in ONLY_ON_A_GPU:
             raise Unsupported(ONLY_ON_A_GPU[name], line=call.lineno)
-    for package in OTHER_COMPILERS:
-        if package in parsed.imports:
-            raise Unsupported(f"kernels compiled by {package}", line=parsed.imports[package])
+    for module, compiler in OTHER_COMPILERS.items():
+        if line := next((one for name, one in parsed.modules if f"{name}.".startswith(f"{module}.")), None):
+            raise Unsupported(f"kernels compiled by {compiler}, which makes code for a GPU alone", line=line)
     if parsed.triton_kernels and find_spec("triton") is None:
         raise Unsupported("Triton kernels where triton is not installed; install triton for its interpreter")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import importlib.util
+import inspect
 import linecache
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -50,7 +51,7 @@ def function_of(
 
     Raises:
         Changed: the file is not the one that was built.
-        LookupError: there is neither; names the functions the module has.
+        LookupError: there is neither; names the functions the module has. Or the class takes other arguments.
     """
     module = _loaded(source, source.read_bytes() if digests is None else checked(source, digests))
     function = vars(module).get(entry)
@@ -61,10 +62,24 @@ def function_of(
     if not isinstance(model, type):
         names = [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
         raise LookupError(f"no function {entry} and no class {MODEL}; the module has: {', '.join(names) or 'none'}")
+    _refuse_arguments(model, init_inputs)
     torch.manual_seed(MODEL_SEED)
     made = model(*init_inputs)
     made = prepared(made, harness).to(device) if isinstance(made, torch.nn.Module) else made
     return torch.no_grad()(made)
+
+
+def _refuse_arguments(model: type, init_inputs: Sequence[Any]) -> None:
+    try:
+        inspect.signature(model).bind(*init_inputs)
+    except TypeError as error:
+        count = f"{len(init_inputs)} argument{'' if len(init_inputs) == 1 else 's'}"
+        code = getattr(vars(model).get("__init__"), "__code__", None)
+        place = f"line {code.co_firstlineno}: " if code else ""
+        says = f"{place}{MODEL} does not take the {count} of the reference's get_init_inputs: {error}"
+        raise LookupError(says) from None
+    except ValueError:  # a signature that Python cannot tell
+        return
 
 
 def prepared(model: torch.nn.Module, harness: Harness) -> torch.nn.Module:

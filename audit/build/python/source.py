@@ -80,6 +80,12 @@ class PythonSource:
         """Top-level packages the source imports, and the line."""
         return {name.partition(".")[0]: line for name, line in reversed(list(self._imported.values()))}
 
+    @property
+    def modules(self) -> list[tuple[str, int]]:
+        """Every module or part of one that the source imports, by its full name, and the line."""
+        plain = [node for node in ast.walk(self._tree) if isinstance(node, ast.Import)]
+        return [*((one.name, node.lineno) for node in plain for one in node.names), *self._imported.values()]
+
     def constant_result(self, function: str) -> Any:
         """What a top-level function returns in its one statement. Raises Unsupported if constants do not decide it."""
         for node in self._tree.body:

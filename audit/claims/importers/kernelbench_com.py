@@ -29,7 +29,11 @@ _MODEL = '''class ModelNew(Model):
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
-        self.load_state_dict(_stated(*arguments).state_dict(), strict=True)
+        try:
+            self.load_state_dict(_stated(*arguments).state_dict(), strict=True)
+        except RuntimeError as error:
+            told = " ".join(str(error).split()).partition(": ")[2]
+            raise LookupError(f"solution.py: parameters of Model do not fit those of reference.py: {told}") from None
 '''
 
 

@@ -3,6 +3,7 @@
 #include "control.h"
 #include "checker.h"
 #include "memory.h"
+#include "programs.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -101,7 +102,8 @@ CUEMU_EXPORT bool cuemu_controls(const void** table) {
   static bool given = false;
   if (std::exchange(given, true)) return false;
   const void* all[] = {address(install_allocator), address(configure), address(reset), address(recover), address(launches),
-                       address(reports), address(write_counts), address(blank_unwritten), address(freed_block)};
+                       address(reports), address(write_counts), address(blank_unwritten), address(freed_block), address(begin_programs),
+                       address(begin_program), address(end_programs), address(touch)};
   std::copy(std::begin(all), std::end(all), table);
   return true;
 }

@@ -56,6 +56,8 @@ void report(const char* kind, const std::string& message, int line) {
 
 void report_at(const char* kind, const std::string& message, const void* program_counter) {
   CriticalSection section;
+  if (device.running && !device.running->body)  // an interpreter runs it
+    return add(kind, message, static_cast<int>(reinterpret_cast<std::uintptr_t>(program_counter)), -1);
   add(kind, message, 0, offset_in_kernel_library(program_counter));
 }
 
