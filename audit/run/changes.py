@@ -210,7 +210,7 @@ def redrawn(own: Any, other: Any, generator: torch.Generator) -> Iterator[Redraw
 def _redrawn_tensor(own: torch.Tensor, other: Any, generator: torch.Generator) -> Iterator[Redrawn]:
     if isinstance(other, torch.Tensor) and not _same(own, other):
         yield Redrawn(other, "drawn anew", "drawn")
-        if own.is_floating_point() and own.shape == other.shape:
+        if is_real(own) and own.shape == other.shape:
             for factor in FACTORS[1:]:
                 yield Redrawn(_as(own, other.float() * factor), f"drawn anew, times {factor:g}", "drawn")
         return
@@ -218,7 +218,7 @@ def _redrawn_tensor(own: torch.Tensor, other: Any, generator: torch.Generator) -
         return
     constant = bool((own == own.reshape(-1)[0]).all())
     kind: Kind = "constant" if constant else "table"
-    if own.is_floating_point():
+    if is_real(own):
         yield from _redrawn_real(own, kind, generator)
     elif own.dtype == torch.bool:
         for share in SHARES:
