@@ -227,11 +227,12 @@ def _redrawn_tensor(own: torch.Tensor, other: Any, generator: torch.Generator) -
     elif constant and own.reshape(-1)[0] == 1:  # a mask that lets all through
         for share in SHARES:
             kept = torch.rand(own.shape, generator=generator) >= share
-            yield Redrawn(own * kept, f"0 in {share:.0%} of its places", kind)
+            yield Redrawn(own.where(kept, torch.zeros_like(own)), f"0 in {share:.0%} of its places", kind)
     if not constant:
         order = torch.randperm(own.numel(), generator=generator)
         yield Redrawn(own.reshape(-1)[order].view(own.shape), "its elements in another order", kind)
-        yield Redrawn(own.reshape(-1).flip(0).view(own.shape), "its elements in reverse order", kind)
+        back = torch.arange(own.numel()).flip(0)  # torch flips no float8
+        yield Redrawn(own.reshape(-1)[back].view(own.shape), "its elements in reverse order", kind)
 
 
 def _redrawn_real(own: torch.Tensor, kind: Kind, generator: torch.Generator) -> Iterator[Redrawn]:
