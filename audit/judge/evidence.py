@@ -106,7 +106,7 @@ def missing(findings: Iterable[Finding]) -> list[str]:
     unanswered = [f"{probe}: not asked" for probe in CORRECTNESS if probe not in answers]
     silent = [one for one in answers.values() if not _answered(one) and not _blocks_nothing(one)]
     if any(one.probe == "contract" for one in silent):
-        silent = [one for one in silent if not OF_CONTRACT.search(one.summary)]
+        silent = [one for one in silent if one.probe == "contract" or not OF_CONTRACT.search(one.summary)]
     entries = [f"{one.probe}: {one.summary}" for one in silent]
     return sorted(unanswered + entries, key=lambda text: OWN_REFERENCE not in text)
 

@@ -288,7 +288,8 @@ def item_bytes(dtype: str) -> int:
     try:
         return 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
     except TypeError:
-        raise SessionBroken(f"elements of type {dtype} cannot be compared; see contract") from None
+        why = f"elements of type {dtype} cannot be compared; return their bytes or `.float()` of them; see contract"
+        raise SessionBroken(why) from None
 
 
 def refuse_limits(calls: Iterable[Call]) -> None:

@@ -210,7 +210,7 @@ def redrawn(own: Any, other: Any, generator: torch.Generator) -> Iterator[Redraw
 def _redrawn_tensor(own: torch.Tensor, other: Any, generator: torch.Generator) -> Iterator[Redrawn]:
     if isinstance(other, torch.Tensor) and not _same(own, other):
         yield Redrawn(other, "drawn anew", "drawn")
-        if own.is_floating_point() and own.shape == other.shape:
+        if is_real(own) and own.shape == other.shape:
             for factor in FACTORS[1:]:
                 yield Redrawn(_as(own, other.float() * factor), f"drawn anew, times {factor:g}", "drawn")
         return
@@ -218,7 +218,7 @@ def _redrawn_tensor(own: torch.Tensor, other: Any, generator: torch.Generator) -
         return
     constant = bool((own == own.reshape(-1)[0]).all())
     kind: Kind = "constant" if constant else "table"
-    if own.is_floating_point():
+    if is_real(own):
         yield from _redrawn_real(own, kind, generator)
     elif own.dtype == torch.bool:
         for share in SHARES:
@@ -227,11 +227,12 @@ def _redrawn_tensor(own: torch.Tensor, other: Any, generator: torch.Generator) -
     elif constant and own.reshape(-1)[0] == 1:  # a mask that lets all through
         for share in SHARES:
             kept = torch.rand(own.shape, generator=generator) >= share
-            yield Redrawn(own * kept, f"0 in {share:.0%} of its places", kind)
+            yield Redrawn(own.where(kept, torch.zeros_like(own)), f"0 in {share:.0%} of its places", kind)
     if not constant:
         order = torch.randperm(own.numel(), generator=generator)
         yield Redrawn(own.reshape(-1)[order].view(own.shape), "its elements in another order", kind)
-        yield Redrawn(own.reshape(-1).flip(0).view(own.shape), "its elements in reverse order", kind)
+        back = torch.arange(own.numel()).flip(0)  # torch flips no float8
+        yield Redrawn(own.reshape(-1)[back].view(own.shape), "its elements in reverse order", kind)
 
 
 def _redrawn_real(own: torch.Tensor, kind: Kind, generator: torch.Generator) -> Iterator[Redrawn]:

@@ -207,8 +207,8 @@ def with_value(values: list[Any], value: float) -> list[Any]:
 
 
 def is_real(x: object) -> bool:
-    """A tensor of numbers with fractions."""
-    return isinstance(x, torch.Tensor) and x.is_floating_point()
+    """A tensor of numbers with fractions that torch computes with: it has no arithmetic for those of eight bits."""
+    return isinstance(x, torch.Tensor) and x.is_floating_point() and x.element_size() > 1
 
 
 def scaled_number(x: float) -> float:

@@ -70,6 +70,16 @@ def test_indices_change_places_and_keep_their_range() -> None:
     assert sorted(new.tolist()) == [0, 3, 5]
 
 
+@pytest.mark.parametrize(
+    ("value", "how"), [(torch.ones(5), "of its places"), (torch.linspace(0, 1, 5), "in another order")]
+)
+def test_float8_numbers_which_torch_does_not_compute_with_keep_their_range(value: torch.Tensor, how: str) -> None:
+    small = value.to(torch.float8_e4m3fn)
+    _, told, moved, (_, new) = replaced(lambda x, w: x * w.to(x.dtype), X, small)["input_1_w"]
+    assert (how in told, moved > 0, new.dtype) == (True, True, small.dtype)
+    assert {*new.float().tolist()} <= {*small.float().tolist(), 0.0}
+
+
 def test_a_mask_is_turned_round_in_places_that_the_reference_stands() -> None:
     result = replaced(
         lambda x, keep: x.masked_fill(~keep, -torch.inf).softmax(-1), X, torch.ones(6, 5, dtype=torch.bool)

@@ -1,6 +1,6 @@
 """Ask a real GPU and write down its answers: `python -m tests.emulated.conformance.on_gpu OUT [group ...]`.
 
-Needs nvcc and a GPU; no torch. A question that does not compile, or fails, is written down as such, and the rest goes on.
+Needs nvcc and a GPU; no torch. `--host` asks the toolkit's host code instead, which needs no GPU and knows the group `fp8`. A question that does not compile, or fails, is written down as such, and the rest goes on.
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ from typing import Any
 from audit.sandbox import machine
 from tests.emulated.conformance.asked import asked
 from tests.emulated.conformance.entry import Entry
-from tests.emulated.conformance.source import for_gpu
+from tests.emulated.conformance.source import for_gpu, for_host
 from tests.emulated.conformance.suite import GROUPS
 
 PART = 24
 """Questions a translation unit: so many are compiled at once."""
 COMPILE_S, ASK_S = 400, 120
+_HOST = "host"
 _ASK = "import sys; from tests.emulated.conformance.on_gpu import answer_part; answer_part(*sys.argv[1:])"
 
 
 def compiled(entries: dict[int, Entry], library: Path, arch: str) -> str:
     """Build a shared library of these questions; what the compiler said if it refused."""
     source = library.with_suffix(".cu")
-    source.write_text(for_gpu(entries))
+    source.write_text((for_host if arch == _HOST else for_gpu)(entries))
     words = [
         "nvcc",
-        f"-arch={arch}",
+        *([] if arch == _HOST else [f"-arch={arch}"]),
         "-std=c++17",
         "-O3",
         "-w",
@@ -130,6 +131,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("groups", nargs="*")
     parser.add_argument("--arch", default="sm_90")
+    parser.add_argument("--host", action="store_const", const=_HOST, dest="arch")
     parser.add_argument("--compile-only", action="store_true")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
@@ -139,7 +141,7 @@ def main() -> None:
             group: [pool.submit(built, group, part, Path(work), given.arch) for part in _parts(group)]
             for group in chosen
         }
-        record = {"device": "" if given.compile_only else _device(), "groups": {}}
+        record = {"device": "" if given.compile_only else _device(given.arch), "groups": {}}
         for group in chosen:
             answers: dict[str, Any] = {}
             for entries, library, log in (one for job in jobs[group] for one in job.result()):
@@ -160,10 +162,13 @@ def _parts(group: str) -> list[dict[int, Entry]]:
     return [{i: numbered[i] for i in list(numbered)[at : at + PART]} for at in range(0, len(numbered), PART)]
 
 
-def _device() -> str:
+def _device(arch: str) -> str:
     words = ["nvidia-smi", "--query-gpu=name,driver_version,compute_cap", "--format=csv,noheader"]
     version = subprocess.run(["nvcc", "--version"], capture_output=True, text=True, check=False).stdout.split("\n")
-    gpu = subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
+    if arch == _HOST:
+        gpu = "no GPU: the toolkit's host code"
+    else:
+        gpu = subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
     return f"{gpu}; {next((line for line in version if 'release' in line), '')}"
 
 

@@ -17,6 +17,8 @@ void launched(void (*kernel)(Parameters...), int blocks, int threads, Parameters
 _ALWAYS = ("cuda_runtime.h", "cuda_fp16.h", "cuda_bf16.h")
 # What a source must name to get these headers, which take a compiler long.
 _HEADERS = {
+    "__nv_cvt_": ("cuda_fp8.h",),
+    "__nv_fp8": ("cuda_fp8.h",),
     "wmma::": ("mma.h",),
     "__pipeline": ("cuda_pipeline.h",),
     "cuda::": ("cuda/pipeline",),
@@ -49,6 +51,30 @@ LAUNCHES
   return error == cudaSuccess && last == cudaSuccess ? "" : cudaGetErrorString(error == cudaSuccess ? last : error);
 }
 """
+# Threads one after another, for functions that the toolkit gives the host too.
+_HOST = """
+#define __global__ static
+#define __device__ static
+#define blockIdx host_block
+#define blockDim host_size
+#define threadIdx host_thread
+static uint3 host_block, host_size, host_thread;
+"""
+_HOST_LAUNCH = """
+template <class... Parameters>
+void launched(void (*kernel)(Parameters...), int blocks, int threads, Parameters... arguments) {
+  host_size.x = threads;
+  for (host_block.x = 0; host_block.x < blocks; host_block.x++)
+    for (host_thread.x = 0; host_thread.x < threads; host_thread.x++) kernel(arguments...);
+}
+extern "C" const char* ask(int entry, void* da, size_t, void* db, size_t, void* dc, size_t, void* result, size_t, int n,
+                           int blocks, int threads) {
+  switch (entry) {
+LAUNCHES
+  }
+  return "";
+}
+"""
 _EMULATED = """
 #include <torch/extension.h>
 torch::Tensor ask(int64_t entry, torch::Tensor ta, torch::Tensor tb, torch::Tensor tc, int64_t out_bytes, int64_t n,
@@ -69,15 +95,20 @@ def for_gpu(entries: Mapping[int, Entry]) -> str:
     return _text(entries, _GPU)
 
 
+def for_host(entries: Mapping[int, Entry]) -> str:
+    """The same function for nvcc without a GPU: the kernels run on the host, with the toolkit's host code."""
+    return _text(entries, _HOST_LAUNCH, before=_HOST, launch="")
+
+
 def for_emulator(entries: Mapping[int, Entry]) -> str:
     """The same kernels as a torch extension."""
     return _text(entries, _EMULATED)
 
 
-def _text(entries: Mapping[int, Entry], host: str) -> str:
+def _text(entries: Mapping[int, Entry], host: str, *, before: str = "", launch: str = _LAUNCH) -> str:
     kernels = "".join(_kernel(number, entry) for number, entry in entries.items())
     launches = "\n".join(f"    case {number}: {_launch(number, entry)} break;" for number, entry in entries.items())
-    return _head(kernels) + kernels + _LAUNCH + host.replace("LAUNCHES", launches)
+    return _head(kernels) + before + kernels + launch + host.replace("LAUNCHES", launches)
 
 
 def _head(kernels: str) -> str:

@@ -92,6 +92,14 @@ _NARROWED = [
         3.3961775292304957e38, 3.4028234663852886e38,
     )
 ]  # fmt: skip
+# Numbers that lie between two of E4M3, E5M2 or E8M0: at the middle and beside it, at the largest and the smallest.
+_NARROWED_FP8 = [
+    *(sign * number for sign in (1.0, -1.0) for number in (
+        1.0625, 1.0625 + 2**-20, 1.0625 - 2**-20, 1.1875, 1.125, 1.125 + 2**-20, 1.125 - 2**-20, 1.375, 2.1, 0.3, 300.0, 448.0,
+        463.9, 464.0, 464.1, 480.0, 512.0, 57344.0, 61439.0, 61440.0, 61441.0, 65504.0, 2**-6, 0.97 * 2**-6, 2**-9, 1.5 * 2**-9,
+        2**-10, 1.01 * 2**-10, 0.99 * 2**-10, 2**-14, 2**-16, 1.5 * 2**-16, 2**-17, 1.01 * 2**-17, 0.99 * 2**-17, 1e-7,
+    )),
+]  # fmt: skip
 _DOUBLES_ONLY = [
     3.40282356779733e38,
     3.402823669209385e38,
@@ -136,6 +144,7 @@ def _lists() -> dict[str, list[int]]:
         found[f"{key}/whole_matrix"] = write(*(float((i * 7 + i // 16) % 9 - 4) for i in range(4096)))
         if key in ("f32", "f64"):
             found[f"{key}/narrow"] = [*found[key], *write(*_NARROWED), *(write(*_DOUBLES_ONLY) if key == "f64" else [])]
+        found[f"{key}/fp8"] = [*found[key], *write(*_NARROWED_FP8)]
         for name, numbers in _MATH.items():
             found[f"{key}/{name}"] = write(*(each for each in numbers if abs(each) <= top))
         found[f"{key}/math"] = [*found[key], *found[f"{key}/small"], *found[f"{key}/wide"]]
@@ -150,6 +159,10 @@ def _lists() -> dict[str, list[int]]:
             low | found[f"{key}/above"][i - 9] << 16 for i, low in enumerate(found[f"{key}/above"])
         ]
         found[f"{key}x2/lanes"] = [low | (low + i) % 65536 << 16 for i, low in enumerate(found[f"{key}/lanes"])]
+        narrowed = found[f"{key}/fp8"]
+        found[f"{key}x2/fp8"] = [low | narrowed[i - 9] << 16 for i, low in enumerate(narrowed)]
+    found["f32x2/fp8"] = [low | found["f32/fp8"][i - 9] << 32 for i, low in enumerate(found["f32/fp8"])]
+    found["u8/codes"] = [*range(0x88), *range(0xC0, 0x100)]
     found["f32x2"] = [low | _F32[(7 * i + 3) % 20] << 32 for i, low in enumerate(_F32)]
     return found
 

@@ -9,14 +9,29 @@
 
 #include <type_traits>
 
+struct __half_raw {
+  unsigned short x;
+};
+struct __nv_bfloat16_raw {
+  unsigned short x;
+};
+struct alignas(4) __half2_raw {
+  unsigned short x, y;
+};
+struct alignas(4) __nv_bfloat162_raw {
+  unsigned short x, y;
+};
+
 namespace cuemu {
 
 struct HalfBits {
+  using Raw = __half_raw;
   static constexpr int fraction = 10;
   static float widen(unsigned short bits) { return c10::detail::fp16_ieee_to_fp32_value(bits); }
   static unsigned short round(float x) { return c10::detail::fp16_ieee_from_fp32_value(x); }
 };
 struct BFloatBits {
+  using Raw = __nv_bfloat16_raw;
   static constexpr int fraction = 7;
   static float widen(unsigned short bits) { return c10::detail::f32_from_bits(bits); }
   static unsigned short round(float x) { return c10::detail::round_to_nearest_even(x); }
@@ -30,8 +45,10 @@ struct Small {
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
   Small(T value) : x(bits_of(value)) {}
   Small(Torch value) : x(value.x) {}
+  Small(typename Bits::Raw raw) : x(raw.x) {}
   operator float() const { return Bits::widen(x); }
   operator Torch() const { return Torch(x, Torch::from_bits()); }
+  operator typename Bits::Raw() const { return {x}; }
   static Small of_bits(unsigned short bits) {
     Small small;
     small.x = bits;
@@ -114,28 +131,19 @@ typedef cuemu::Small<cuemu::BFloatBits, c10::BFloat16> __nv_bfloat16;
 typedef __half half;
 typedef __nv_bfloat16 nv_bfloat16;
 
-struct __half_raw {
-  unsigned short x;
-};
-struct __nv_bfloat16_raw {
-  unsigned short x;
-};
-struct alignas(4) __half2_raw {
-  unsigned short x, y;
-};
-struct alignas(4) __nv_bfloat162_raw {
-  unsigned short x, y;
-};
-
 struct alignas(4) __half2 {
   __half x, y;
   __half2() = default;
   __half2(__half a, __half b) : x(a), y(b) {}
+  __half2(__half2_raw raw) : x(__half::of_bits(raw.x)), y(__half::of_bits(raw.y)) {}
+  operator __half2_raw() const { return {x.x, y.x}; }
 };
 struct alignas(4) __nv_bfloat162 {
   __nv_bfloat16 x, y;
   __nv_bfloat162() = default;
   __nv_bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) : x(a), y(b) {}
+  __nv_bfloat162(__nv_bfloat162_raw raw) : x(__nv_bfloat16::of_bits(raw.x)), y(__nv_bfloat16::of_bits(raw.y)) {}
+  operator __nv_bfloat162_raw() const { return {x.x, y.x}; }
 };
 typedef __half2 half2;
 typedef __nv_bfloat162 nv_bfloat162;

@@ -41,12 +41,13 @@ constexpr To saturated(From x) {
   return static_cast<To>(x);
 }
 
-// An explicit cast to an integer type. A device converts floats to 32 or 64 bits, then takes the lower ones of narrower types.
+// An explicit cast to an integer type. A device converts floats to 32 or 64 bits, then takes the lower ones of narrower
+// types; the operators of numbers of 16 and 8 bits saturate at those too.
 template <class To, class From>
 CUEMU_INLINED constexpr To cast(From x) {
   using Wide = std::conditional_t<(sizeof(To) > 4), To, std::conditional_t<std::is_signed_v<To>, int, unsigned>>;
   if constexpr (std::is_floating_point_v<From>) return static_cast<To>(saturated<Wide>(x));
-  else if constexpr (requires { x.operator float(); }) return static_cast<To>(saturated<Wide>(float(x)));
+  else if constexpr (requires { x.operator float(); }) return saturated<To>(float(x));
   else return (To)x;
 }
 

@@ -1,0 +1,2 @@
+#pragma once
+#include "cuemu/fp8.h"
