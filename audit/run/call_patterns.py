@@ -12,6 +12,7 @@ from audit.run.arguments import Arguments, as_bytes, differing, write_all
 from audit.run.containers import leaves, rebuilt
 from audit.run.device import SessionDevice
 from audit.run.outputs import about, outputs_of, own
+from audit.run.raw_memory import SLEEP_CYCLES
 from audit.run.stopwatch import LEAST_FLUSH_BYTES
 
 _WITHOUT_CACHE_BYTES = 1 << 20
@@ -98,8 +99,6 @@ class InTurn:
         return flushed
 
 
-SLEEP_CYCLES = 60_000_000
-"""About 30 ms of a GPU's time: far more than the host needs to put everything behind it in the queue."""
 STREAMS = ("default", "other")
 
 

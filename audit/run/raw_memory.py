@@ -158,6 +158,8 @@ def _pool() -> Any:
 
 PIECES = 8
 """In which a snapshot is taken, the last one first."""
+SLEEP_CYCLES = 60_000_000
+"""About 30 ms of a GPU's time: far more than the host needs to put everything behind it in the queue."""
 
 
 class Room:
@@ -166,11 +168,16 @@ class Room:
 
     Args:
         sizes: the bytes of each result that is due.
+        queued: whether the current stream sleeps first. Then the copy is queued before a kernel of the call starts, and
+            no time of the host lets a kernel on another stream come to its end before.
     """
 
-    def __init__(self, sizes: Sequence[int]) -> None:
+    def __init__(self, sizes: Sequence[int], *, queued: bool) -> None:
         with torch.cuda.use_mem_pool(_pool()):
             self._rooms = [torch.empty(size, dtype=torch.uint8, device="cuda") for size in sizes]
+        if queued:  # a freed block for each result: the driver, asked for memory, would wait for the sleep
+            _ = [torch.empty(size, dtype=torch.uint8, device="cuda") for size in sizes]
+            torch.cuda._sleep(SLEEP_CYCLES)  # type: ignore[no-untyped-call]
 
     def snapshot(self, results: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
         """Copies of the results in the order of the current stream, the last bytes first: a kernel on another stream

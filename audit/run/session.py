@@ -164,7 +164,7 @@ class _Step:
         if not self._step.get("snapshot"):
             return own(self._call(*inputs))
         on_gpu = any(x.is_cuda for x in tensors(inputs))
-        room = raw_memory.Room(self.output_bytes) if on_gpu else None
+        room = raw_memory.Room(self.output_bytes, queued="into" in self._step) if on_gpu else None
         result = own(self._call(*inputs))
         outputs = outputs_of(result)
         self.seen = room.snapshot(outputs) if room else tuple(each.clone() for each in outputs)
