@@ -162,7 +162,7 @@ class Ended:
 def target_with(folder: Path, workers: Ended) -> Any:
     made = target(folder, "")
     made.folder, made.workers, made.references, made.violations = folder, workers, References(), []  # type: ignore[misc, assignment]
-    made.claim.entry, made.claim.harness = "forward", Harness()  # type: ignore[misc]
+    made.claim.entry_of, made.claim.harness = lambda _: "forward", Harness()  # type: ignore[method-assign, misc]
     made.built.limit_s = 60.0  # type: ignore[misc]
     made.built.settings = lambda **_: SETTINGS  # type: ignore[method-assign]
     return made
