@@ -98,7 +98,9 @@ def on_a_gpu(name: str, *more: Finding, times: dict[str, float] | None = None) -
     shape = dict(record.claim.statement.shapes.claimed)
     common = {"shape": shape, "protocol": OURS, "session": "ladder", "blocks": BLOCKS, "positions": BLOCKS}
     taken = [
-        Measurement.model_validate({"variant": variant, "samples_ms": [ms * (1 + at / 1000) for at in BLOCKS], **common})
+        Measurement.model_validate(
+            {"variant": variant, "samples_ms": tuple(ms * (1 + at / 1000) for at in BLOCKS), **common}
+        )
         for variant, ms in (times or {}).items()
     ]
     device = record.device.model_copy(update={"kind": "cuda", "name": H100})
