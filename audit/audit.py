@@ -28,7 +28,7 @@ from audit.review.process import Source
 from audit.run import environment, sandbox_check
 from audit.run.pool import Workers
 from audit.sandbox import command as sandboxed
-from audit.scheduler import Scheduler, jobs, mark, outcome, places
+from audit.scheduler import Scheduler, jobs, places
 
 STAGES = ("prepare", "lint", "review", "build", "verify", "measure", "confirm", "repair", "judge", "report")
 A_TIMING = 20
@@ -190,26 +190,20 @@ class Audit(AbstractContextManager["Audit"]):
 
         They name a cause alone, so an error there ends no audit.
         """
-        claimed, proved = self.folder.claim.claimed, repair.proved(self.record)
-        if claimed is None or not proved:
+        if not (failures := repair.proved(self.record)):
             repair.write({}, self.out)
             return
         with self._stage("repair"), suppress(AuditError):
-            repairs = repair.generated(claimed, self.folder.source_of(claimed), proved)
+            repairs = repair.generated(self.folder, failures)
             repair.write(repairs, self.out)
-            self._writer.put(generated=tuple(repairs))
-            found = repair.ask(
+            repair.ask(
                 repairs,
                 [one.device_run for one in (self._main, *self._beside)],
                 folder=self.folder,
-                record=self.record,
                 scratch=Path(tempfile.mkdtemp(dir=self._scratch)),
-                keep=self._writer.add_build,
+                writer=self._writer,
+                progress=self._progress,
             )
-            self._writer.add(found)
-            for one in repairs:
-                about = [each for each in found if each.target == one.variant.name]
-                self._progress.say(f"generated, {one.change.what}: {outcome(about)}", mark=mark(about))
 
     def judge(self) -> None:
         """The ladder and the verdict, from the record alone."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from copy import copy
@@ -15,20 +14,19 @@ import numpy as np
 from audit.build import second_compiler
 from audit.build.device import AuditDevice, BuiltVariant
 from audit.build.notes import failed_note
+from audit.build.python.source import PythonSource
 from audit.claims import ClaimFolder
 from audit.claims.shapes.counting import INTERPRETED, MOST_WORK, first_that_fits, scope_of
 from audit.claims.shapes.numbers import named
 from audit.model import BuildNote, Finding, Shape, Variant
 from audit.model.errors import AuditError, BadInput, CompileError, Unsupported
 from audit.probes import agreement, builds_agree, channel, oldest_code, trivial_candidates, variations
-from audit.probes.called import Case
+from audit.probes.cases import Case
 from audit.probes.references import References
 from audit.probes.runner import against_reference, ask_all, seen_again, unconfirmed
 from audit.probes.target import Target
 from audit.run import requests
 from audit.run.pool import SharedProcess, Workers
-
-_TRITON = re.compile(r"^[ \t]*(?:import|from)[ \t]+triton\b", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -163,8 +161,12 @@ class DeviceRun:
     @property
     def _interpreted(self) -> bool:
         """Whether Triton's interpreter runs the claimed kernel."""
-        claimed = [self._folder.source_of(one) for one in self._folder.claim.variant if one.role == "claimed"]
-        return any(_TRITON.search(file.read_text(encoding="utf-8")) for file in claimed)
+        claimed = self._folder.claim.claimed
+        if claimed is None or not claimed.file.endswith(".py"):
+            return False
+        with suppress(CompileError, Unsupported):  # its build says why
+            return bool(PythonSource(self._folder.source_of(claimed).read_text(encoding="utf-8")).triton_kernels)
+        return False
 
     @cached_property
     def _numbers(self) -> frozenset[int]:

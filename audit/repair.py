@@ -5,7 +5,7 @@ They name a cause where the claim has no ablations and repairs of its own. No ve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,7 +15,10 @@ from audit.device_run import DeviceRun
 from audit.judge.evidence import CORRECTNESS, deciding
 from audit.model import BuildNote, Change, Finding, GeneratedRepair, Record, SourceFile, Variant, atomic, untrusted
 from audit.model.generated import FOLDER
+from audit.record_writer import RecordWriter
+from audit.report.progress import Progress
 from audit.review import process
+from audit.scheduler import mark, outcome
 
 OWN = ("ablation", "repair")
 """Roles of variants that name a cause already."""
@@ -33,10 +36,12 @@ def proved(record: Record) -> list[Finding]:
     return [one for one in about if one.fails_kernel or (one.grade == "undefined" and one.claimed)]
 
 
-def generated(claimed: Variant, source: Path, found: Sequence[Finding]) -> dict[GeneratedRepair, str]:
+def generated(folder: ClaimFolder, failures: Sequence[Finding]) -> dict[GeneratedRepair, str]:
     """Return the repairs that the claimed source and its failures allow, each with its changed source."""
-    text = untrusted.text(source)
-    proposed = process.changes(text, found, python=source.suffix == ".py")
+    claimed = folder.claim.claimed
+    assert claimed is not None  # nothing fails without one
+    text = untrusted.text(folder.source_of(claimed))
+    proposed = process.changes(text, failures, python=claimed.file.endswith(".py"))
     changed = [(change, change.applied(text)) for change in proposed]
     return {_repair(claimed, change, new, place): new for place, (change, new) in enumerate(changed, start=1)}
 
@@ -66,11 +71,11 @@ def ask(
     runs: Iterable[DeviceRun],
     *,
     folder: ClaimFolder,
-    record: Record,
     scratch: Path,
-    keep: Callable[[BuildNote], None],
-) -> list[Finding]:
-    """Build each repair and ask whether its result is right, where the claimed kernel failed; return what was found.
+    writer: RecordWriter,
+    progress: Progress,
+) -> None:
+    """Build each repair and ask whether its result is right, where the claimed kernel failed.
 
     Asked are the probes of correctness and those that the claimed kernel failed.
 
@@ -78,26 +83,30 @@ def ask(
         repairs: with their sources.
         runs: the devices of the audit.
         folder: the claim.
-        record: of the audit so far.
         scratch: an empty folder, for a copy of the audited files with the repairs beside them.
-        keep: takes the note of every build.
+        writer: of the record so far; takes the repairs, the notes of their builds, and what is found.
+        progress: where it tells what came of each.
     """
-    for one in record.claim.sources:
+    writer.put(generated=tuple(repairs))
+    for one in folder.audited.sources:
         data = untrusted.data(untrusted.inside(folder.path, one.file), limit_bytes=untrusted.DOCUMENT_BYTES, empty=True)
         atomic.write(scratch / one.file, data)
     for repair, text in repairs.items():
         atomic.write(scratch / repair.variant.file, text.encode())
-    copied, failures = ClaimFolder(path=scratch, audited=folder.audited), proved(record)
+    copied, failures = ClaimFolder(path=scratch, audited=folder.audited), proved(writer.record)
     probes = {*CORRECTNESS, *(one.probe for one in failures)}
     found: list[Finding] = []
     for run in runs:
         if run.kind in {one.device for one in failures}:
-            beside = run.of_another(copied, keep=lambda note: keep(_without_itself(note)))
+            beside = run.of_another(copied, keep=lambda note: writer.add_build(_without_itself(note)))
             with ThreadPoolExecutor(max(1, len(repairs))) as threads:
                 asked = [threads.submit(_asked, beside, repair.variant, probes) for repair in repairs]
             found += [one for each in asked for one in each.result()]
             beside.rest()
-    return found
+    writer.add(found)
+    for repair in repairs:
+        about = [each for each in found if each.target == repair.variant.name]
+        progress.say(f"generated, {repair.change.what}: {outcome(about)}", mark=mark(about))
 
 
 def _without_itself(note: BuildNote) -> BuildNote:

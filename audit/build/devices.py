@@ -33,10 +33,7 @@ def beside(device: AuditDevice, claim: Claim) -> tuple[AuditDevice, ...]:
 
 
 def _emulated(claim: Claim) -> AuditDevice:
-    from audit.build.emulated.device import (
-        EmulatedDevice,
-        capability_named,
-    )  # needs no CUDA
+    from audit.build.emulated.device import EmulatedDevice, capability_named  # needs nothing of CUDA's
 
     return EmulatedDevice(compute_capability=capability_named(claim))
 

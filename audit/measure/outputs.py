@@ -14,7 +14,8 @@ from audit.measure.comparison import PREFIX, RANKS, TIMED_OUTPUTS, precision_of
 from audit.model import Claim, Finding, Measurement, Tolerance
 from audit.probes import channel
 from audit.probes.answer import Answer, Seen, failed, finding, passed
-from audit.probes.called import Call, Case, ProtocolViolated, SessionBroken, alike
+from audit.probes.called import Call, ProtocolViolated, SessionBroken, alike
+from audit.probes.cases import Case
 from audit.probes.compare import Array, Output, Right, compare, sentence
 from audit.probes.precision import FLOAT32_BITS, class_of
 from audit.run import correctness

@@ -23,7 +23,7 @@ from audit.build.settings import CudaPythonSettings, DeviceSettings
 from audit.measure.checks import not_timed
 from audit.model import Finding, Shape
 from audit.model.errors import BadInput
-from audit.probes.called import Case
+from audit.probes.cases import Case
 from audit.probes.variations import LIMIT_S
 from audit.run.pool import SharedProcess, Workers
 from audit.run.requests import Cases

@@ -18,7 +18,7 @@ from audit.measure.protocols import OUTSIDE
 from audit.measure.samples import measurements_of, median_ms
 from audit.model import Claim, Finding, Measurement
 from audit.probes import channel
-from audit.probes.called import Case
+from audit.probes.cases import Case
 from audit.run import timing_requests
 from audit.run.pool import Reply, SharedProcess, Workers
 

@@ -35,7 +35,7 @@ from audit.probes import (
     untouched_process,
 )
 from audit.probes.answer import Answer, Probe, Seen
-from audit.probes.called import Need
+from audit.probes.cases import Need
 from audit.probes.target import Target
 
 _ASKED: list[Probe] = [

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from audit.model import Finding
 from audit.probes.answer import Answer, Seen, failed, label, passed
-from audit.probes.called import Call, Case, Mode, Need, SessionBroken, value_calls
+from audit.probes.called import Call, Mode, SessionBroken, value_calls
+from audit.probes.cases import Case, Need
 from audit.probes.compare import Comparison, sentence
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside, wrong_in_every_order

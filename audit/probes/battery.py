@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from audit.probes.answer import FIRST_WRONG, NOT_ASKED, TOO_LARGE, Seen
-from audit.probes.called import Call, Case, Step
+from audit.probes.called import Call, Step
+from audit.probes.cases import Case
 from audit.probes.compare import Comparison, Scale
 from audit.probes.target import Target
 from audit.probes.variations import DISCRIMINATING, GRADED, ROUNDING, TIES, WHOLE_NUMBER, Variation, Varied, wanted

@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from audit.probes import claimed_shape
-from audit.probes.called import Call, Case, Mode, alike
+from audit.probes.called import Call, Mode, alike
+from audit.probes.cases import Case
 from audit.probes.target import Target
 
 BLOCKS, FEWER, WHOLE = 24, 4, -1

@@ -21,25 +21,24 @@ tolerance in every order.
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from audit.model.errors import AuditError, Unsupported
-from audit.probes import block_calls, claimed_launches, claimed_shape
+from audit.probes import block_calls, block_results, claimed_launches, claimed_shape
 from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.battery import at_middle, premise
 from audit.probes.block_calls import BLOCKS, FEWER, WHOLE
-from audit.probes.called import Call, Case, Mode, alike
-from audit.probes.compare import FAR, Comparison, compare, sentence
+from audit.probes.called import Call, Mode, alike
+from audit.probes.cases import Case
+from audit.probes.compare import FAR, sentence
 from audit.probes.distributions import OUTSIDE_HALF, SHIFTED
 from audit.probes.target import Target
-from audit.probes.undefined import checking, undefined_beside, within_a_block
+from audit.probes.undefined import checking, within_a_block
 from audit.probes.undefined import sentence as behaviour
 from audit.probes.variations import DISCRIMINATING, GRADED
 
@@ -127,7 +126,7 @@ def _with_other_inputs(target: Target, case: Case, *, blocks: int, times: float)
     if (why := block_calls.why_not(event, case)) is not None:
         raise Unsupported(why)
     kept = np.asarray(~call.holding(pattern)).reshape(case.expected.shape)
-    return _compared_part(target, case, event, call, kept, times=times)
+    return block_results.compared_part(target, case, event, call, kept, times=times)
 
 
 def _wrong_at_middle(target: Target) -> list[str]:
@@ -157,9 +156,9 @@ def _asked(target: Target, case: Case) -> Seen:
             "follows_fresh_shared": follows,
             "line": entries[0][0]["launches"][-1]["line"],
         }
-    seen = _in_part(target, case, entries[0][0], first, second)
+    seen = block_results.in_part(target, case, entries[0][0], first, second)
     if seen["right"] and blocks == WHOLE and any(launch["atomics"] for launch in entries[0][0]["launches"]):
-        seen |= _in_another_order(target, case)
+        seen |= block_results.in_another_order(target, case)
     return seen
 
 
@@ -222,92 +221,4 @@ def _follows_fresh_shared(target: Target, case: Case, first: Call, *, blocks: in
     event, other = claimed_shape.parts(target, case, Mode(memory, fill=FILL), blocks=blocks)
     if block_calls.why_not(event, case) is not None:
         return None
-    return int(np.count_nonzero(~_same(first, other))) or None
-
-
-def _in_part(target: Target, case: Case, event: dict[str, Any], first: Call, second: Call) -> Seen:
-    """What the blocks wrote, beside what is right."""
-    kept = _same(first, second).reshape(case.expected.shape)
-    if block_calls.is_whole(event) and (unwritten := _unwritten(target, first, second)):
-        last = event["launches"][-1]
-        return {
-            "shape": dict(case.shape),
-            "right": False,
-            "blocks_run": last["blocks_run"],
-            "blocks": math.prod(last["grid"]),
-            "elements": kept.size,
-            "unwritten": unwritten,
-            "line": last["line"],
-        }
-    return _compared_part(target, case, event, first, kept)
-
-
-def _compared_part(
-    target: Target, case: Case, event: dict[str, Any], call: Call, kept: npt.NDArray[np.bool_], *, times: float = 1.0
-) -> Seen:
-    """How the elements that are kept compare with what is right."""
-    if not kept.any():
-        raise Unsupported("elements of the result that the blocks run at the claimed shape write")
-    compared, last = _compared(target, call, case, kept, times=times), event["launches"][-1]
-    seen: Seen = {
-        "shape": dict(case.shape),
-        "blocks_run": last["blocks_run"],
-        "blocks": math.prod(last["grid"]),
-        "elements_compared": int(np.count_nonzero(kept)),
-        **compared.evidence(),
-    }
-    if compared.right:
-        return seen
-    undefined = undefined_beside(target, target.middle) if target.cases else None
-    adds = block_calls.is_whole(event) and any(launch["atomics"] for launch in event["launches"])
-    return seen | {"line": last["line"], "undefined": undefined} | (_in_orders(target, case) if adds else {})
-
-
-def _unwritten(target: Target, *calls: Call) -> int:
-    """The elements that hold fresh memory's pattern in every call, each of which had another."""
-    patterns = target.built.poisons.values()
-    return int(
-        np.count_nonzero(np.logical_and.reduce([one.holding(held) for one, held in zip(calls, patterns, strict=True)]))
-    )
-
-
-def _in_orders(target: Target, case: Case) -> Seen:
-    """In how many orders of blocks and threads the result is far off, if in all; else that it was seen in one."""
-    memory = next(iter(target.built.poisons))
-    for order in target.orders:
-        try:
-            event, call = claimed_shape.parts(target, case, Mode(memory, order), blocks=WHOLE)
-        except AuditError:
-            return {"in_one_order": True}
-        every = np.ones(case.expected.shape, dtype=bool)
-        if block_calls.why_not(event, case) is not None or _compared(target, call, case, every, times=FAR).right:
-            return {"in_one_order": True}
-    return {"orders": len(target.orders)}
-
-
-def _in_another_order(target: Target, case: Case) -> Seen:
-    """What is far off where blocks that add into memory together run in another order; nothing where none is."""
-    memory, *_, order = next(iter(target.built.poisons)), *target.orders
-    try:
-        event, call = claimed_shape.parts(target, case, Mode(memory, order), blocks=WHOLE)
-    except AuditError:
-        return {}
-    if block_calls.why_not(event, case) is not None:
-        return {}
-    compared = _compared(target, call, case, np.ones(case.expected.shape, dtype=bool), times=FAR)
-    line = event["launches"][-1]["line"]
-    return {} if compared.right else {"other_order": order, "line": line, **compared.evidence()}
-
-
-def _same(first: Call, second: Call) -> npt.NDArray[np.bool_]:
-    """The elements that do not hang on what fresh memory held."""
-    same = first.raw() == second.raw()
-    kept: npt.NDArray[np.bool_] = same.all(axis=1).reshape(first.event["shape"])
-    return kept
-
-
-def _compared(target: Target, call: Call, case: Case, kept: npt.NDArray[np.bool_], *, times: float = 1.0) -> Comparison:
-    """As if every other element were right: the scale of the whole result counts; by so many times the tolerance."""
-    got = np.where(kept, call.values().reshape(case.expected.shape), case.expected)
-    tolerance = target.tolerance.model_copy(update={"relative": times * target.tolerance.relative})
-    return compare(got, case.right, tolerance, least_scale=case.least(0.0))
+    return int(np.count_nonzero(~block_results.same(first, other))) or None

@@ -19,7 +19,8 @@ from weakref import WeakKeyDictionary
 from audit.build.settings import EmulatedPythonSettings, EmulatedSettings
 from audit.model import Shape
 from audit.model.errors import Unsupported
-from audit.probes.called import Call, Case, Mode, ProtocolViolated, SessionBroken
+from audit.probes.called import Call, Mode, ProtocolViolated, SessionBroken
+from audit.probes.cases import Case
 from audit.probes.own_kernels import own_kernels, refused_by_torch
 from audit.probes.references import References
 from audit.probes.target import Target

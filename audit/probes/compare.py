@@ -143,8 +143,7 @@ def compare(got: Values, right: Right, tolerance: Tolerance, *, least_scale: Sca
     assert isinstance(least_scale, float)
     want, also = right.values, right.also
     mine, due = got.reshape(-1), want.reshape(-1)
-    relative = correctness.held_to(tolerance.relative, right.dtype)
-    scale = max(least_scale, right.rms, correctness.least_scale(right.dtype, relative))
+    relative, scale = _allowed(right, tolerance, least_scale)
     seen = _Seen(finite=right.finite, room=np.empty(min(CHUNK, due.size)))
     for start in range(0, due.size, CHUNK):
         part = slice(start, start + CHUNK)
@@ -161,6 +160,12 @@ def compare(got: Values, right: Right, tolerance: Tolerance, *, least_scale: Sca
         got=there if wrong else None,
         floor=relative if relative > tolerance.relative else None,
     )
+
+
+def _allowed(right: Right, tolerance: Tolerance, least_scale: float) -> tuple[float, float]:
+    """The relative tolerance that counts, and the size that it is relative to."""
+    relative = correctness.held_to(tolerance.relative, right.dtype)
+    return relative, max(least_scale, right.rms, correctness.least_scale(right.dtype, relative))
 
 
 def _of_outputs(got: Values, right: Right, tolerance: Tolerance, least_scale: Scale) -> Comparison:
@@ -186,8 +191,7 @@ def wrong_map(got: Values, right: Right, tolerance: Tolerance, *, least_scale: S
         got, right = right.split(got)[output], right.each[output]
         least_scale = least_scale[output] if isinstance(least_scale, tuple) else least_scale
     assert isinstance(least_scale, float)
-    relative = correctness.held_to(tolerance.relative, right.dtype)
-    scale = max(least_scale, right.rms, correctness.least_scale(right.dtype, relative))
+    relative, scale = _allowed(right, tolerance, least_scale)
     mine, due, also = got.reshape(-1), right.values.reshape(-1), [one.reshape(-1) for one in right.also]
     wrong = np.zeros(due.size, dtype=bool)
     for start in range(0, due.size, CHUNK):

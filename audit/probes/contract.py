@@ -16,7 +16,8 @@ from audit.model import Shape
 from audit.model.errors import AuditError
 from audit.probes import claimed_shape, sized
 from audit.probes.answer import Answer, Seen, failed, label, passed, skipped
-from audit.probes.called import Call, Case, ProtocolViolated, alike
+from audit.probes.called import Call, ProtocolViolated, alike
+from audit.probes.cases import Case
 from audit.probes.target import Target
 from audit.probes.undefined import faulted
 

@@ -13,7 +13,8 @@ from pydantic import JsonValue
 
 from audit.probes import agreement
 from audit.probes.answer import Answer, Seen, failed, label, passed
-from audit.probes.called import Mode, Need, value_calls
+from audit.probes.called import Mode, value_calls
+from audit.probes.cases import Need
 from audit.probes.compare import share_map
 from audit.probes.target import Target
 

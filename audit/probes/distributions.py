@@ -17,7 +17,8 @@ import math
 
 from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.battery import Asked, at_largest, at_middle, premise, too_large
-from audit.probes.called import Call, Case
+from audit.probes.called import Call
+from audit.probes.cases import Case
 from audit.probes.compare import FAR, ROUNDED, Comparison, Scale, sentence
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside

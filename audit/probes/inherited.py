@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from audit.probes import order
 from audit.probes.answer import Answer, Seen, failed, label, passed
-from audit.probes.called import Call, Case, value_calls
+from audit.probes.called import Call, value_calls
+from audit.probes.cases import Case
 from audit.probes.target import Target
 
 NAME = "inherited"

@@ -7,7 +7,8 @@ A hint where a call leaves something in a list or dict that it was handed.
 from __future__ import annotations
 
 from audit.probes.answer import Answer, Seen, failed, label, passed
-from audit.probes.called import Case, Run, SessionBroken
+from audit.probes.called import Run, SessionBroken
+from audit.probes.cases import Case
 from audit.probes.target import Target
 
 NAME = "inputs_intact"

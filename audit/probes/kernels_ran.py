@@ -29,7 +29,8 @@ from audit.model.errors import AuditError, Unsupported
 from audit.probes import claimed_shape
 from audit.probes.answer import Answer, Seen, failed, label, passed
 from audit.probes.block_calls import BLOCKS
-from audit.probes.called import Mode, Need, SessionBroken
+from audit.probes.called import Mode, SessionBroken
+from audit.probes.cases import Need
 from audit.probes.own_kernels import own_kernels, refused_by_torch
 from audit.probes.target import Target
 from audit.review.cuda_reading import CudaReading
@@ -82,7 +83,7 @@ def observe(target: Target) -> Seen:
     source = target.reference.parent / target.variant.file
     named = own_kernels(source)
     ran = [launch for launch in call.launches if not launch["refused"]]
-    own = [is_one_of(launch["kernel"], named) or target.built.defines(launch["kernel"]) for launch in ran]
+    own = [_is_own(target, named, launch) for launch in ran]
     seen: Seen = {
         "shape": dict(case.shape),
         "kernels_in_source": list(named),
@@ -171,7 +172,7 @@ def _at_the_claimed_shape(target: Target, names: list[str]) -> Seen | None:
         return None
     if found.raised is not None or found.refused is not None:
         return None
-    own = _own(target, names, found.launches)
+    own = sum(_is_own(target, names, one) for one in found.launches)
     shape = dict(target.claim.shapes.claimed)
     return {"launches_at_claimed_shape": len(found.launches), "own_there": own, "claimed_shape": shape}
 
@@ -184,12 +185,12 @@ def _own_with_values(target: Target, names: list[str]) -> bool:
         event, _ = claimed_shape.parts(target, case, Mode(), blocks=BLOCKS)
     except AuditError:
         return True
-    return event["raised"] is not None or _own(target, names, event["launches"]) > 0
+    return event["raised"] is not None or any(_is_own(target, names, one) for one in event["launches"])
 
 
-def _own(target: Target, names: list[str], launches: list[dict[str, Any]]) -> int:
-    """How many of the launches are of the source's own kernels."""
-    return sum(is_one_of(one["kernel"], names) or target.built.defines(one["kernel"]) for one in launches)
+def _is_own(target: Target, names: list[str], launch: dict[str, Any]) -> bool:
+    """Whether a launch is of a kernel of the source's own."""
+    return is_one_of(launch["kernel"], names) or target.built.defines(launch["kernel"])
 
 
 def launches_nothing(source: Path) -> bool:

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from audit.model.errors import Unsupported
 from audit.probes import second_prover
 from audit.probes.answer import Answer, Seen, failed, label, passed, skipped
-from audit.probes.called import Case, Need
-from audit.probes.cases import counting
+from audit.probes.cases import Case, Need, counting
 from audit.probes.target import Target
 from audit.probes.undefined import checked, checking, sentence
 

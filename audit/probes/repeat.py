@@ -17,7 +17,8 @@ from collections.abc import Sequence
 from audit.model.errors import AuditError
 from audit.probes.answer import Answer, Seen, beside, failed, label, passed
 from audit.probes.battery import AFTER, REPEAT, Asked, at_middle, premise
-from audit.probes.called import Case, Mode
+from audit.probes.called import Mode
+from audit.probes.cases import Case
 from audit.probes.claimed_launches import reads_back
 from audit.probes.compare import Comparison, sentence
 from audit.probes.kernels_ran import without_blocks

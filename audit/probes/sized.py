@@ -16,7 +16,8 @@ from audit.model import Shape, sanitizer
 from audit.model.errors import Unsupported
 from audit.probes import claimed_launches, claimed_shape
 from audit.probes.answer import label
-from audit.probes.called import Call, Case, Mode, ProtocolViolated, SessionBroken
+from audit.probes.called import Call, Mode, ProtocolViolated, SessionBroken
+from audit.probes.cases import Case
 from audit.probes.compare import sentence
 from audit.probes.target import Target
 from audit.probes.undefined import PROVED, faulted

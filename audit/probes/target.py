@@ -14,19 +14,8 @@ from audit.build.device import BuiltVariant
 from audit.build.settings import EmulatedPythonSettings, EmulatedSettings
 from audit.model import Claim, Tolerance, Variant
 from audit.model.errors import AuditError
-from audit.probes.called import (
-    Call,
-    Case,
-    Mode,
-    Need,
-    ProtocolViolated,
-    Run,
-    SessionBroken,
-    Step,
-    refuse_limits,
-    value_calls,
-)
-from audit.probes.cases import largest_of, middle_of
+from audit.probes.called import Call, Mode, ProtocolViolated, Run, SessionBroken, Step, refuse_limits, value_calls
+from audit.probes.cases import Case, Need, largest_of, middle_of
 from audit.probes.compare import Comparison, Scale, ShareMap, compare, wrong_map
 from audit.probes.references import References
 from audit.run import correctness, requests

@@ -15,7 +15,7 @@ from audit.model.errors import AuditError
 from audit.probes import answer
 from audit.probes.answer import Answer, Seen, failed, label, passed
 from audit.probes.battery import trusted
-from audit.probes.called import Case
+from audit.probes.cases import Case
 from audit.probes.target import Target
 from audit.probes.variations import DISCRIMINATING, Wanted, wanted
 from audit.run import correctness

@@ -33,7 +33,8 @@ from typing import Any
 from pydantic import JsonValue
 
 from audit.model import Grade
-from audit.probes.called import Call, Case, Mode, SessionBroken, value_calls
+from audit.probes.called import Call, Mode, SessionBroken, value_calls
+from audit.probes.cases import Case
 from audit.probes.own_kernels import own_kernels
 from audit.probes.target import Target
 from audit.review.cuda_source import parse

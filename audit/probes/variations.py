@@ -12,8 +12,7 @@ from weakref import WeakKeyDictionary
 from audit.build.settings import TensorDevice
 from audit.model import Tolerance
 from audit.model.errors import AuditError
-from audit.probes.called import Case
-from audit.probes.cases import largest_of, middle_of
+from audit.probes.cases import Case, largest_of, middle_of
 from audit.probes.target import Target
 from audit.run import requests
 from audit.run.pool import Reply, Workers

@@ -78,7 +78,7 @@ def _cases(request: requests.Cases, reference: ModuleType, results: Writer) -> I
         inputs = reference.inputs(shape, torch.Generator().manual_seed(seed))
         problem = Problem(reference, inputs, shape, device=request.device, host=host)
         torch.save(inputs, request.folder / f"{case}.inputs.pt")
-        bits = {"bits": _bits(problem)} if request.bits and problem.dtype == "float32" else {}
+        bits = {"bits": problem.bits()} if request.bits and problem.dtype == "float32" else {}
         yield {"case": case, "shape": shape, **problem.expected(inputs, results), "size": problem.size, **bits}
         if request.others is None:
             continue
@@ -88,14 +88,6 @@ def _cases(request: requests.Cases, reference: ModuleType, results: Writer) -> I
                 right = _written(problem, values, request.folder / f"{case}.{name}", results)
                 if right is not None:
                     yield {"case": case, "shape": shape, **right, "other": name}
-
-
-def _bits(problem: Problem) -> dict[str, float | None]:
-    """See `Problem.bits`; none where the oracle refuses rounded inputs, or has no memory for them."""
-    try:
-        return problem.bits()
-    except ties.REFUSED:
-        return {}
 
 
 def _sized(request: requests.Sized, reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:

@@ -17,16 +17,14 @@ from audit.run.device import SessionDevice, open_device
 from audit.run.event_writer import EventWriter
 from audit.run.harness import returning
 from audit.run.oracle import load_reference
-from audit.run.outputs import about, outputs_of, own
+from audit.run.outputs import outputs_of, own
+from audit.run.planted import planted, spoiled
 from audit.run.requests import Session
+from audit.run.returned import aliases, described, type_of
 
 Function = Callable[..., Any]
 SEED = 20260301
 """Of what a call draws: another than the oracle's, so that a task that draws does not agree with it by chance."""
-PLANTED_BLOCKS = 3
-PLANTED_BYTES = (0x71, 0x7B)
-SPOILED = 16
-"""One element in so many gets other values."""
 LATE_S, LATE_CUDA_S = 0.3, 0.05
 """How long a thread or child that may outlive a call is given to write into the result; CUDA has threads of its own."""
 
@@ -57,7 +55,7 @@ def run(request: Session, writer: EventWriter) -> Iterator[dict[str, Any]]:
         event, result = one.run()
         event |= _firsts(one.firsts, folder, index, keep)
         if outputs := outputs_of(result):
-            event |= _describe(outputs)
+            event |= described(outputs)
         if outputs and not any(each.is_meta for each in outputs):
             event["digest"] = keep(folder / f"{index}.bin", as_bytes(*(one.seen or outputs)))
             event["most_writes"] = max(max(device.write_counts(each), default=0) for each in outputs)
@@ -71,7 +69,7 @@ def run(request: Session, writer: EventWriter) -> Iterator[dict[str, Any]]:
 def _earlier(held: dict[int, object], step: dict[str, Any]) -> Function:
     """A call that returns an earlier result: as it is, or spoiled and kept no longer."""
     of = step["of"]
-    return (lambda *_: _spoiled(held.pop(of))) if step["run"] == "spoiled" else (lambda *_: held[of])
+    return (lambda *_: spoiled(held.pop(of))) if step["run"] == "spoiled" else (lambda *_: held[of])
 
 
 def _claimed(request: Session, device: SessionDevice) -> dict[str, Function]:
@@ -85,7 +83,7 @@ def _of_the_reference(request: Session) -> dict[str, Function]:
     if request.reference is None or not any(step.run in ("reference", "plant") for step in request.steps):
         return {}
     reference = load_reference(request.reference).reference
-    return {"reference": reference, "plant": _plant(reference)}
+    return {"reference": reference, "plant": planted(reference)}
 
 
 class _Step:
@@ -129,11 +127,11 @@ class _Step:
         started = time.perf_counter()
         result = self._called(inputs)
         self._device.after_call()
-        event: dict[str, Any] = {"seconds": time.perf_counter() - started, "returned": _type_of(result)}
+        event: dict[str, Any] = {"seconds": time.perf_counter() - started, "returned": type_of(result)}
         event |= process_state.settled(before)
         if self.seen:
             event["late"] = self._late(self.seen, outputs_of(result))
-        event |= {"bytes_changed": self._changed(inputs), "aliases": _aliases(result, inputs)}
+        event |= {"bytes_changed": self._changed(inputs), "aliases": aliases(result, inputs)}
         if self._step.get("fresh"):
             now = [x.data_ptr() for x in tensors(inputs)]
             event["same_address"] = sum(one == other for one, other in zip(now, self.vacated, strict=False))
@@ -191,7 +189,7 @@ class _Step:
         before, started = process_state.look(), time.perf_counter()
         event, result = turn.run(order, flush_from=self._step["flush_from"])
         self.firsts = turn.firsts
-        call = {"seconds": time.perf_counter() - started, "returned": _type_of(result)}
+        call = {"seconds": time.perf_counter() - started, "returned": type_of(result)}
         return {**call, **process_state.settled(before), **event}, result
 
     def _changed(self, inputs: list[Any]) -> list[int]:
@@ -211,93 +209,3 @@ def _firsts(
         for case, one in firsts.items()
     ]
     return {"firsts": events} if events else {}
-
-
-def _plant(reference: Function) -> Function:
-    """A call that leaves the same values in several blocks of the size of each of the reference's outputs.
-
-    Several, since the reference leaves freed blocks of that size too, and any of them may be handed out next.
-    """
-
-    def planted(like: torch.Tensor) -> torch.Tensor:
-        size = like.numel() * like.element_size()
-        generator = torch.Generator(like.device).manual_seed(1)
-        values = _random_bytes((size,), like, generator)
-        more = [torch.empty(size, dtype=torch.uint8, device=like.device) for _ in range(PLANTED_BLOCKS)]
-        blocks = [like.contiguous().reshape(-1).view(torch.uint8), *more]
-        return [block.copy_(values) for block in blocks][-1].view(like.dtype).view(like.shape)
-
-    def call(*inputs: Any) -> Any:
-        made = tuple(planted(like) for like in outputs_of(own(reference(*inputs))))
-        return made if len(made) > 1 else made[0]
-
-    return call
-
-
-def _spoiled(result: object) -> object:
-    """The same memory with random values in a few elements of each output, and the same again in other blocks of its
-    size: any of them may be handed out next. Raises where an output is no dense tensor."""
-    for each in outputs_of(result):
-        data = each.view(-1).view(torch.uint8).view(-1, each.element_size())
-        generator = torch.Generator(each.device).manual_seed(2)
-        few = torch.randperm(len(data), device=each.device, generator=generator)[: 1 + len(data) // SPOILED]
-        data[few] = _random_bytes((len(few), each.element_size()), each, generator)
-    copies = [each.clone() for each in outputs_of(result) for _ in range(2 * PLANTED_BLOCKS)]
-    del copies
-    return result
-
-
-def _random_bytes(shape: Sequence[int], like: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Bytes of large numbers in every format: among millions of elements, smaller ones meet a result's by chance."""
-    return torch.randint(*PLANTED_BYTES, tuple(shape), dtype=torch.uint8, device=like.device, generator=generator)
-
-
-def _type_of(result: object) -> str:
-    """`Tensor` for torch's own and nothing else, see `outputs.own`; `2 tensors` for so many."""
-    kind = type(result)
-    if (outputs := outputs_of(result)) and kind is tuple and all(type(one) is torch.Tensor for one in outputs):
-        return f"{len(outputs)} tensors"
-    named = kind.__module__ in ("builtins", "torch") and kind.__name__ != "Tensor"
-    return "Tensor" if kind is torch.Tensor else kind.__name__ if named else f"{kind.__module__}.{kind.__qualname__}"
-
-
-def _aliases(result: object, inputs: list[Any]) -> list[int]:
-    """The positions of the inputs whose storage the result shares."""
-    held = [one for one in outputs_of(result) if not one.is_meta and one.untyped_storage().nbytes()]
-    mine = {_address(one) for one in held} - {None}
-    return [index for index, x in enumerate(inputs) if mine.intersection(map(_address, tensors(x)))]
-
-
-def _address(tensor: torch.Tensor) -> int | None:
-    """Return where the storage begins; None for a subclass whose class computes what it holds."""
-    try:
-        return tensor.untyped_storage().data_ptr()
-    except RuntimeError:
-        return None
-
-
-def _describe(outputs: Sequence[torch.Tensor]) -> dict[str, Any]:
-    """Several outputs count as one vector; its stride is 0 where elements of one of them share a place."""
-    first, *others = outputs
-    strides = list(first.stride())
-    if others:
-        places = [each for one in outputs for each in zip(one.shape, one.stride(), strict=True)]
-        strides = [int(not any(size > 1 and stride == 0 for size, stride in places))]
-    devices = " and ".join(dict.fromkeys(one.device.type for one in outputs))
-    shared = {"overlapping": overlapping} if (overlapping := _overlapping(outputs)) else {}
-    return {**about(outputs), "device": devices, "strides": strides, **shared}
-
-
-def _overlapping(outputs: Sequence[torch.Tensor]) -> list[int]:
-    """The positions of the outputs in one piece that share memory with an earlier one."""
-    pieces = [
-        range(one.data_ptr(), one.data_ptr() + one.numel() * one.element_size())
-        if not one.is_meta and type(one) is torch.Tensor and one.is_contiguous()
-        else range(0)
-        for one in outputs
-    ]
-    return [
-        place
-        for place, piece in enumerate(pieces)
-        if any(range(max(piece.start, other.start), min(piece.stop, other.stop)) for other in pieces[:place])
-    ]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.probes.called import Case
+from audit.probes.cases import Case
 from audit.run.pool import Reply
 from audit.run.results import digest_of
 from audit.run.timing_requests import Timing

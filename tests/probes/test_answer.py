@@ -16,8 +16,8 @@ from audit.model import Finding, Shape
 from audit.model.errors import Unsupported
 from audit.probes import answer, claimed_shape, contract
 from audit.probes.answer import Answer, Seen, failed, passed
-from audit.probes.called import Call, Case, Mode, SessionBroken, value_calls
-from audit.probes.cases import MOST_MIDDLE_BYTES, middle_of
+from audit.probes.called import Call, Mode, SessionBroken, value_calls
+from audit.probes.cases import MOST_MIDDLE_BYTES, Case, middle_of
 from audit.probes.memory_access import smaller
 from audit.probes.target import Target
 

@@ -13,8 +13,9 @@ import torch
 from audit.build.settings import Configuration, EmulatedSettings
 from audit.model import Harness
 from audit.model.errors import Unsupported
-from audit.probes import answer, block_calls, claimed_blocks, claimed_launches, claimed_shape
-from audit.probes.called import Call, Case, SessionBroken
+from audit.probes import answer, block_calls, block_results, claimed_blocks, claimed_launches, claimed_shape
+from audit.probes.called import Call, SessionBroken
+from audit.probes.cases import Case
 from audit.probes.claimed_shape import Launched
 from audit.probes.references import References
 from audit.probes.target import Target
@@ -265,13 +266,13 @@ def test_what_no_block_writes_holds_the_pattern_of_each_call(tmp_path: Path) -> 
     poisons = {name: np.float32(value).tobytes() for name, value in patterns.items()}
     made = SimpleNamespace(built=SimpleNamespace(poisons=poisons))
     calls = [left(tmp_path, name, [1.0, value, value, -7.0]) for name, value in patterns.items()]
-    assert claimed_blocks._unwritten(cast(Any, made), *calls) == 2
+    assert block_results.unwritten(cast(Any, made), *calls) == 2
 
 
 def test_elements_that_hang_on_fresh_memory_are_left_out(tmp_path: Path) -> None:
     values = {"one": [1.0, 2.0, float("nan"), 4.0], "other": [1.0, 2.0, -7.0, 4.0]}
     calls = [left(tmp_path, name, each) for name, each in values.items()]
-    assert claimed_blocks._same(*calls).tolist() == [True, True, False, True]
+    assert block_results.same(*calls).tolist() == [True, True, False, True]
 
 
 def test_described_arguments_take_no_room(tmp_path: Path) -> None:

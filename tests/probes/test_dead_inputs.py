@@ -11,7 +11,8 @@ import pytest
 
 from audit.probes import dead_inputs
 from audit.probes.battery import Asked
-from audit.probes.called import Call, Case
+from audit.probes.called import Call
+from audit.probes.cases import Case
 from audit.probes.target import Target
 from audit.run.results import digest_of
 

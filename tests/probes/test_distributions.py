@@ -12,7 +12,7 @@ import numpy as np
 from audit import claims
 from audit.audit import Audit
 from audit.build.emulated.device import EmulatedDevice
-from audit.probes.called import Case
+from audit.probes.cases import Case
 from audit.probes.variations import BY_VALUE, MOST_BYTES, groups_of
 from audit.report.progress import Progress
 from audit.run.pool import Workers

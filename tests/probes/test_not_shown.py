@@ -13,7 +13,8 @@ from audit.model import Tolerance
 from audit.model.errors import Unsupported
 from audit.probes import current_stream, late_writes, precision
 from audit.probes.battery import Asked
-from audit.probes.called import Call, Case
+from audit.probes.called import Call
+from audit.probes.cases import Case
 from audit.probes.target import Target
 
 RIGHT = np.linspace(1.0, 2.0, 64)

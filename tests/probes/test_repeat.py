@@ -13,7 +13,8 @@ from audit.model import Tolerance
 from audit.probes import repeat
 from audit.probes.answer import ask
 from audit.probes.battery import AFTER, REPEAT, Asked
-from audit.probes.called import Call, Case
+from audit.probes.called import Call
+from audit.probes.cases import Case
 from audit.probes.target import Target
 
 CASE = Case({"N": 1}, Path("0.inputs.pt"), np.array([2.0]), "float32")

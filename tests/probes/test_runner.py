@@ -18,7 +18,8 @@ from audit.model import Finding, Tolerance
 from audit.model.errors import CompileError, Unsupported
 from audit.probes import OF_THE_CLAIM, PROBES, own_reference, runner
 from audit.probes.answer import NOT_CONCLUDED, Answer, Seen
-from audit.probes.called import Case, SessionBroken
+from audit.probes.called import SessionBroken
+from audit.probes.cases import Case
 from audit.probes.references import References
 from audit.probes.target import Target
 from audit.run.pool import Workers

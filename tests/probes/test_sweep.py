@@ -16,7 +16,8 @@ from audit.build.emulated.device import EmulatedDevice
 from audit.device_run import DeviceRun
 from audit.model import Finding
 from audit.probes import OF_THE_CLAIM, PROBES, answer, sized, sweep
-from audit.probes.called import Call, Case, ProtocolViolated, SessionBroken
+from audit.probes.called import Call, ProtocolViolated, SessionBroken
+from audit.probes.cases import Case
 from audit.probes.runner import ask
 from audit.probes.sized import At
 from audit.probes.target import Target

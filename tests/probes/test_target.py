@@ -16,7 +16,8 @@ from audit.build.device import BuiltVariant
 from audit.build.settings import Configuration, EmulatedSettings
 from audit.model.errors import Unsupported
 from audit.probes import agreement, coverage, kernels_ran
-from audit.probes.called import Call, Case, Mode, SessionBroken
+from audit.probes.called import Call, Mode, SessionBroken
+from audit.probes.cases import Case
 from audit.probes.target import Target
 from audit.run.pool import Workers
 

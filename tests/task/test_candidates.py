@@ -14,7 +14,7 @@ import torch
 from audit import claims
 from audit.model import Claim, Finding, Tolerance
 from audit.probes import trivial_candidates
-from audit.probes.called import Case
+from audit.probes.cases import Case
 from audit.probes.target import Target
 from audit.run.oracle import KINDS
 from audit.run.pool import Workers

@@ -1,0 +1,55 @@
+"""Runs in a child: values left in freed memory, which a result must not come from: those of others, or spoiled ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from audit.run.outputs import outputs_of, own
+
+Function = Callable[..., Any]
+PLANTED_BLOCKS = 3
+PLANTED_BYTES = (0x71, 0x7B)
+SPOILED = 16
+"""One element in so many gets other values."""
+
+
+def planted(reference: Function) -> Function:
+    """A call that leaves the same values in several blocks of the size of each of the reference's outputs.
+
+    Several, since the reference leaves freed blocks of that size too, and any of them may be handed out next.
+    """
+
+    def filled(like: torch.Tensor) -> torch.Tensor:
+        size = like.numel() * like.element_size()
+        generator = torch.Generator(like.device).manual_seed(1)
+        values = _random_bytes((size,), like, generator)
+        more = [torch.empty(size, dtype=torch.uint8, device=like.device) for _ in range(PLANTED_BLOCKS)]
+        blocks = [like.contiguous().reshape(-1).view(torch.uint8), *more]
+        return [block.copy_(values) for block in blocks][-1].view(like.dtype).view(like.shape)
+
+    def call(*inputs: Any) -> Any:
+        made = tuple(filled(like) for like in outputs_of(own(reference(*inputs))))
+        return made if len(made) > 1 else made[0]
+
+    return call
+
+
+def spoiled(result: object) -> object:
+    """The same memory with random values in a few elements of each output, and the same again in other blocks of its
+    size: any of them may be handed out next. Raises where an output is no dense tensor."""
+    for each in outputs_of(result):
+        data = each.view(-1).view(torch.uint8).view(-1, each.element_size())
+        generator = torch.Generator(each.device).manual_seed(2)
+        few = torch.randperm(len(data), device=each.device, generator=generator)[: 1 + len(data) // SPOILED]
+        data[few] = _random_bytes((len(few), each.element_size()), each, generator)
+    copies = [each.clone() for each in outputs_of(result) for _ in range(2 * PLANTED_BLOCKS)]
+    del copies
+    return result
+
+
+def _random_bytes(shape: Sequence[int], like: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Bytes of large numbers in every format: among millions of elements, smaller ones meet a result's by chance."""
+    return torch.randint(*PLANTED_BYTES, tuple(shape), dtype=torch.uint8, device=like.device, generator=generator)
