@@ -27,7 +27,7 @@ from audit.build.cuda import fast, gpu  # noqa: E402
 from audit.build.cuda.device import flags_of  # noqa: E402
 from audit.build.settings import CudaSettings  # noqa: E402
 from audit.model import Harness  # noqa: E402
-from audit.probes.called import Case  # noqa: E402
+from audit.probes.cases import Case  # noqa: E402
 from audit.run import callables, other_clocks  # noqa: E402
 from audit.run.answers import Answers  # noqa: E402
 from audit.run.blocks import COLD, Blocks, Plan  # noqa: E402

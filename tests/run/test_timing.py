@@ -43,7 +43,7 @@ def request(folder: Path, **more: Any) -> Interleaved:
     values = {"baselines": None, "ceilings": False, "relative": {"fp32": 1e-4}, "inductor": folder / "inductor"}
     plan = {"budget_s": 0.5, "half_width": 0.01, "seed": 1, "kept_calls": 1, "profile": 2, "shape": {"N": SIDE}}
     files = {"inputs": tuple(folder / f"{place}.inputs.pt" for place in range(2)), "folder": folder}
-    return Interleaved(**{"reference": FOLDER.reference, "entry": "forward", **values, **plan, **files, **more})
+    return Interleaved(**{"reference": FOLDER.reference, **values, **plan, **files, **more})
 
 
 @pytest.mark.skipif(not NO_GPU, reason="this machine has a GPU")
