@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,7 @@ def speed(scratch: Path, *, rounds: int) -> dict[str, Any]:
         for way, run in ways.items():
             folder = scratch / f"{turn}-{len(done)}"
             generate(folder, remark=f"{way}, round {turn}")
-            done.append({"way": way, **timed(lambda run=run, folder=folder: run(folder, folder / "out"))})
+            done.append({"way": way, **timed(partial(run, folder, folder / "out"))})
             print(done[-1], flush=True)
     best = {way: min(one["seconds"] for one in done if one["way"] == way) for way in ways}
     ratios = {way: round(seconds / best["audit batch"], 2) for way, seconds in best.items()}
@@ -110,7 +111,12 @@ def papermills(folder: Path, out: Path) -> None:
     """One audit after the other, as by hand."""
     for claim in sorted(path for path in folder.iterdir() if (path / "claim.toml").exists()):
         out.mkdir(exist_ok=True)
-        values = {"claim": str(claim), "device": "emulated", "out": str(out / claim.name), "interactive": False}
+        values: dict[str, Any] = {
+            "claim": str(claim),
+            "device": "emulated",
+            "out": str(out / claim.name),
+            "interactive": False,
+        }
         parameters.write(values, out / "p.yaml")
         command = ["--no-progress-bar", "-f", str(out / "p.yaml"), "--cwd", str(NOTEBOOK.parent), str(NOTEBOOK)]
         subprocess.run(

@@ -56,7 +56,7 @@ def measured(asked: argparse.Namespace, cache: Path) -> dict[str, Any]:
     print(f"{card.name}; precompiled header and binding, once: {numbers['prepare_s']} s", flush=True)
     claim = claims.load(str(asked.claim)).claim
     jobs = {variant.file: (asked.claim / variant.file, flags_of(variant, claim)) for variant in claim.variant}
-    options = {"compute_capability": card.compute_capability, "cache_folder": cache}
+    options: dict[str, Any] = {"compute_capability": card.compute_capability, "cache_folder": cache}
     quick = {name: fast.build(path, flags=flags, **options) for name, (path, flags) in jobs.items()}
     numbers["sources"] = side_by_side(sorted(asked.sources.rglob("*.cu")), options, asked.jobs)
     started = time.monotonic()
@@ -114,7 +114,7 @@ def compared(quick: fast.FastBuild, slow: Any, entry: str) -> dict[str, Any]:
     settings = CudaLibrary(library=slow.library, module=slow.module, digests=digests(slow.library))
     ways = [quick_functions[entry], entry_of(settings, entry, Harness())]
     torch.use_deterministic_algorithms(True, warn_only=True)
-    torch.utils.deterministic.fill_uninitialized_memory = True
+    torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
     same = {}
     for size in SIZES:
         torch.manual_seed(size)

@@ -34,7 +34,9 @@ def main() -> None:
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="audit-bench-") as scratch:
         folder = asked.reports or Path(scratch)
-        numbers = {name: audited(folder / name, cache=Path(scratch) / "cache") for name in ("cold", "warm")}
+        numbers: dict[str, Any] = {
+            name: audited(folder / name, cache=Path(scratch) / "cache") for name in ("cold", "warm")
+        }
     build, variants = numbers["cold"]["published_build_s"], numbers["cold"]["variants"]
     numbers["one_after_another_s"] = round(build * variants, 1)
     numbers["kernelbench_s"] = KERNELBENCH_S

@@ -61,7 +61,7 @@ class Sessions:
                 self.seconds[kind].append((seconds, next(iter(reply.arrived_s), seconds)))
             return reply
 
-        of.call = call  # type: ignore[method-assign]
+        of.call = call  # type: ignore[method-assign, assignment]
 
     def by_kind(self) -> dict[str, dict[str, float]]:
         """By kind of request and of process: sessions, their wall-clock seconds added up, and medians of the seconds to

@@ -140,7 +140,7 @@ def _said(process: subprocess.Popen[bytes], log: Any, says: str) -> str:
         if process.poll() is not None:
             break
         time.sleep(0.25)
-    raise RuntimeError(f"{process.args}: {text[-800:]}")
+    raise RuntimeError(f"{process.args!r}: {text[-800:]}")
 
 
 async def run(address: str, port: int, notebook: str, screenshot: Path | None) -> dict[str, Any]:

@@ -70,8 +70,8 @@ def _variants(cache: Path) -> dict[str, Way]:
 
     def built(variant: Any) -> fast.FastBuild:
         flags = flags_of(variant, loaded.claim)
-        options = {"compute_capability": card.compute_capability, "cache_folder": cache}
-        return fast.build(CLAIM / variant.file, flags=flags, **options)
+        capability = card.compute_capability
+        return fast.build(CLAIM / variant.file, flags=flags, compute_capability=capability, cache_folder=cache)
 
     fast.prepare(cache)
     with ThreadPoolExecutor() as pool:
@@ -84,7 +84,7 @@ def _variants(cache: Path) -> dict[str, Way]:
 
 
 def _measured(ways: dict[str, Way], rounds: int) -> dict[str, dict[str, Any]]:
-    errors = {name: {} for name in ways}
+    errors: dict[str, dict[int, float]] = {name: {} for name in ways}
     for side in SIZES:
         a, b = _inputs(side)
         want = (a.double() @ b.double()).tril()
@@ -119,7 +119,7 @@ def _samples(ways: dict[str, Way], rounds: int) -> dict[str, list[float]]:
     samples: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(rounds):
         shuffled.shuffle(order)
-        events = {name: [torch.cuda.Event(enable_timing=True) for _ in range(2)] for name in order}
+        events = {name: [torch.cuda.Event(enable_timing=True) for _ in range(2)] for name in order}  # type: ignore[no-untyped-call]
         for name in order:
             flush.zero_()
             events[name][0].record()
@@ -142,7 +142,7 @@ def _kernels(way: Way) -> dict[str, float]:
         torch.cuda.synchronize()
     times: dict[str, list[float]] = {}
     for event in seen.events():
-        if event.device_type == torch.autograd.DeviceType.CUDA and "FillFunctor<signed char>" not in event.name:
+        if event.device_type.name == "CUDA" and "FillFunctor<signed char>" not in event.name:
             times.setdefault(event.name[:100], []).append(event.device_time / 1000)
     return {name: round(statistics.median(each), 5) for name, each in times.items()}
 

@@ -22,7 +22,7 @@ from measured import RESULTS, ROOT, timed
 
 from audit import __version__
 from audit.apps.batch.jobs import python_path
-from audit.apps.notebook import preflight
+from audit.apps.notebook.preflight import look
 from audit.sandbox import machine
 
 AUDITS = ("audit_claim", "batch", "your_kernel")
@@ -52,7 +52,7 @@ def run(name: str, device: str, scratch: Path) -> dict[str, Any]:
 
 def where(device: str) -> str:
     """The GPU, or how many cores were there without one."""
-    gpu = None if device == "emulated" else preflight.look().gpu
+    gpu = None if device == "emulated" else look().gpu
     return f"{machine.cores()} cores without a GPU" if gpu is None else gpu.name
 
 

@@ -1,7 +1,7 @@
 """What the timing engine can tell: `python bench/timing.py [--sessions 100] [--out FILE]`, on a machine with a GPU.
 
-Four figures: false alarms of callables timed against themselves in sessions of 2 s; how tight ratio intervals get in
-3 s; event medians against the profiler's kernel time; seconds of the whole measure stage, first and again.
+Three figures: false alarms of callables timed against themselves in sessions of 2 s; how tight ratio intervals get in
+3 s; event medians against the profiler's kernel time.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import argparse
 import json
 import random
 import sys
-import tempfile
 import time
 from functools import partial
 from pathlib import Path
@@ -22,21 +21,19 @@ sys.path.insert(0, str(ROOT))
 
 import torch  # noqa: E402
 
-from audit import claims, measure  # noqa: E402
+from audit import claims  # noqa: E402
 from audit.build.cuda import fast, gpu  # noqa: E402
-from audit.build.cuda.device import flags_of  # noqa: E402
+from audit.build.cuda.device import fast_digests, flags_of  # noqa: E402
 from audit.build.settings import CudaSettings  # noqa: E402
 from audit.model import Harness  # noqa: E402
-from audit.probes.cases import Case  # noqa: E402
 from audit.run import callables, other_clocks  # noqa: E402
 from audit.run.answers import Answers  # noqa: E402
 from audit.run.blocks import COLD, Blocks, Plan  # noqa: E402
-from audit.run.callables import Indexed  # noqa: E402
+from audit.run.callables import Indexed, Inputs  # noqa: E402
 from audit.run.contents import Contents  # noqa: E402
+from audit.run.oracle import load_reference  # noqa: E402
 from audit.run.outputs import KeptOutputs  # noqa: E402
-from audit.run.pool import Workers  # noqa: E402
 from audit.run.ratios import Samples, ratio  # noqa: E402
-from audit.run.requests import Cases  # noqa: E402
 from audit.run.stopwatch import Stopwatch, Timed  # noqa: E402
 from audit.sandbox import machine  # noqa: E402
 
@@ -47,7 +44,6 @@ SESSION_S, TIGHT_S = 2.0, 3.0
 PROFILED = 15
 LEAST_US = 50.0
 EMPTY = "empty kernel"
-STAGE = ("fixed_grid2d", "shared_tiled", "wmma_f16", "wmma_tf32", "register_blocked", "wmma_split")
 
 
 def main() -> None:
@@ -59,12 +55,10 @@ def main() -> None:
     card = gpu.find()
     numbers: dict[str, Any] = {"gpu": card.name, "driver": card.driver, "torch": torch.__version__,
                                "cores": machine.cores(), "utc": time.strftime("%Y-%m-%d", time.gmtime())}  # fmt: skip
-    with tempfile.TemporaryDirectory(prefix="audit-bench-") as folder:
-        numbers["stage"] = stage(Path(folder), card)
-        calls, contents = callables_at_hand(card)
-        numbers["profiler"] = against_profiler(calls, contents)
-        numbers["intervals"] = intervals(calls, contents)
-        numbers["same"] = against_themselves(calls, contents, asked.sessions)
+    calls, contents = callables_at_hand(card)
+    numbers["profiler"] = against_profiler(calls, contents)
+    numbers["intervals"] = intervals(calls, contents)
+    numbers["same"] = against_themselves(calls, contents, asked.sessions)
     if asked.out:
         asked.out.write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
 
@@ -72,7 +66,7 @@ def main() -> None:
 def callables_at_hand(card: gpu.Gpu) -> tuple[dict[str, Indexed], Contents]:
     """Three variants, the eager baselines, and torch operations from 25 us up, over the homes of changing contents."""
     path = ROOT / "kernels" / "triangular_mm"
-    reference = callables.load_reference(str(path / "reference.py"))
+    reference = load_reference(path / "reference.py")
     draws = [reference.inputs({"N": SIDE}, torch.Generator().manual_seed(seed)) for seed in range(2)]
     place, free = partial(callables.on_gpu, harness=Harness()), torch.cuda.mem_get_info()[0]
     contents = Contents(draws, place, reference.reference, choice=random.Random(1), free_bytes=free)
@@ -80,14 +74,19 @@ def callables_at_hand(card: gpu.Gpu) -> tuple[dict[str, Indexed], Contents]:
     sets = contents.homes
     found = {f"baseline:{name}": callables.baseline(name, reference, sets) for name in ("eager", "eager_tf32")}
     for name, built in fast_builds(path, card, VARIANTS).items():
-        settings = {"kind": "cuda", "library": str(built.library), "module": name, "binding": str(built.binding),
-                    "memory": "plain", "pattern": None}  # fmt: skip
+        settings = CudaSettings(
+            library=built.library, module=name, binding=built.binding, digests=fast_digests(built), memory="plain"
+        )
         found[name] = callables.variant(settings, "forward", sets, Harness())
     for side in (1024, 2048, 4096):
-        found[f"tril {side}"] = lambda place, side=side: sets[place][0][:side, :side].tril()
+        found[f"tril {side}"] = partial(_tril, sets, side)
     found["add"] = lambda place: sets[place][0] + sets[place][1]
     found["copy"] = lambda place: sets[place][0].clone()
     return found, contents
+
+
+def _tril(sets: list[Inputs], side: int, place: int) -> Any:
+    return sets[place][0][:side, :side].tril()
 
 
 def fast_builds(path: Path, card: gpu.Gpu, names: tuple[str, ...]) -> dict[str, fast.FastBuild]:
@@ -162,7 +161,7 @@ def against_profiler(calls: dict[str, Indexed], contents: Contents) -> list[dict
     empty_ms = median(stopwatch.cold([Timed(empty)] * 50))
     order = [name for name in (*calls, EMPTY) for _ in range(PROFILED)]
     every = {**calls, EMPTY: lambda _: empty()}
-    seen = other_clocks.profiled([lambda name=name: every[name](0) for name in order], stopwatch)
+    seen = other_clocks.profiled([partial(every[name], 0) for name in order], stopwatch)
     profiles = {name: [one for other, one in zip(order, seen, strict=True) if other == name] for name in every}
     spans = {name: median(other_clocks.span_ms(one) for one in own) for name, own in profiles.items()}
     overhead = empty_ms - spans[EMPTY]
@@ -174,61 +173,6 @@ def against_profiler(calls: dict[str, Indexed], contents: Contents) -> list[dict
                      "over_50_us": span * 1e3 > LEAST_US})  # fmt: skip
     print("profiler:", *(json.dumps(one) for one in found), sep="\n  ", flush=True)
     return found
-
-
-def stage(folder: Path, card: gpu.Gpu) -> list[dict[str, Any]]:
-    """The whole measure stage of the triangular claim on its passing variants, twice: caches cold, then warm.
-
-    `prepare_s` is what an audit does beside its builds and probes, `seconds` what is left for the stage itself.
-    """
-    found = claims.load("triangular_mm")
-    built = {name: Loaded(one, name) for name, one in fast_builds(found.path, card, STAGE).items()}
-    with Workers(2) as workers:
-        case = first_case(workers, found.reference, folder)
-        return [staged(found, case, workers, built) for _ in range(2)]
-
-
-def staged(found: Any, case: Case, workers: Workers, built: dict[str, Any]) -> dict[str, Any]:
-    """One measure stage in a process of its own."""
-    lines: list[str] = []
-    with workers.shared() as process:
-        one = measure.Session(found.claim, found.reference, case, workers, lines.append, seed=7, process=process)
-        started = time.perf_counter()
-        one.prepare()
-        prepared = time.perf_counter()
-        times = measure.times(one, built, passed=set(built))
-        ended = time.perf_counter()
-    findings = [f"{a.probe} {a.target}: {a.outcome}: {a.summary}" for a in times.findings]
-    parts = [{**a.evidence["parts_s"], **a.evidence["load_s"]} for a in times.findings if "parts_s" in a.evidence]
-    medians = {name: measure.median_ms(times.measurements, name) for name in {a.variant for a in times.measurements}}
-    values = {"prepare_s": round(prepared - started, 2), "seconds": round(ended - prepared, 2), "parts_s": parts,
-            "medians_ms": {name: ms for name, ms in sorted(medians.items()) if ms is not None},
-            "findings": findings}  # fmt: skip
-    head = f"stage: {values['seconds']} s after {values['prepare_s']} s"
-    print(head, values["parts_s"], values["medians_ms"], *findings, sep="\n  ", flush=True)
-    return values
-
-
-class Loaded:
-    """A fast build as the measure stage wants it."""
-
-    orders = ("forward",)
-
-    def __init__(self, build: fast.FastBuild, name: str) -> None:
-        self._build, self._name = build, name
-
-    def settings(self, *, memory: str, **_: object) -> CudaSettings:
-        """See `audit.build.device.BuiltVariant`."""
-        return CudaSettings(library=self._build.library, module=self._name, binding=self._build.binding, memory=memory)
-
-
-def first_case(workers: Workers, reference: Path, folder: Path) -> Case:
-    """The claimed shape's inputs and float64 result."""
-    shape = {"N": SIDE}
-    request = Cases(reference=reference, shapes=(shape,), seeds=(1,), cost_shape=shape, folder=folder, device="cuda")
-    reply = workers.call(request, limit_s=300.0)
-    expected = reply.expected(reply.events[1])
-    return Case(shape, folder / "0.inputs.pt", expected, "float32")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ def test_the_figures_are_those_of_the_bench() -> None:
     empty, *others = BENCH["profiler"]
     long = [one for one in others if one["over_50_us"]]
     raw, net = ([one[key] for one in long] for key in ("events_over_span", "net_over_span"))
-    warm = BENCH["stage"][-1]
     for result in (
         BENCH["gpu"],
         f"{same['sessions_with_an_alarm']} of {same['sessions']}",
@@ -28,7 +27,6 @@ def test_the_figures_are_those_of_the_bench() -> None:
         f"{min(raw):.3f} to {max(raw):.3f}",
         f"{min(net):.3f} to {max(net):.3f}",
         f"{1e3 * empty['overhead_ms']:.1f} us",
-        f"{warm['seconds']:.1f} s, after {warm['prepare_s']:.1f} s",
     ):
         assert result in TEXT, result
     assert {one["blocks"] for one in BENCH["intervals"]} == {blocks.LEAST_BLOCKS}
