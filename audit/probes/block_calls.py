@@ -64,7 +64,7 @@ def _whole_s(event: dict[str, Any]) -> float:
     if event["raised"] or _stopped(event):
         return math.inf
     shares = [one["blocks_run"] / math.prod(one["grid"]) for one in event["launches"]]
-    seconds: float = event["seconds"] / min(shares)
+    seconds: float = event["seconds"] / min(shares, default=1.0)
     return seconds
 
 

@@ -11,7 +11,8 @@ is wrong in that alone is undefined. The draw of the blocks is unknown before th
 
 Other inputs are asked in one call each. Where a result is a sum of thousands of numbers they are graded: no half of
 those can stand for the whole. Fixed inputs, tensors of one number that the task always gives alike, are redrawn.
-Where every block is run, some numbers stand out at regular places. A distribution that came out wrong at a shape that
+Where every block is run, some numbers stand out at regular places, and tensors of bytes are filled with either end of
+their range. A distribution that came out wrong at a shape that
 does not count is asked here.
 
 How sums are rounded hangs on the order of their blocks. A wrong one is a hint, unless it is wrong by FAR times the
@@ -22,7 +23,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -59,7 +60,8 @@ class Other(NamedTuple):
 OTHER_INPUTS = {"graded": Other("for", "graded inputs", 1.0), "redrawn": Other("with", "fixed inputs redrawn", FAR)}
 """See `oracle.OTHERS`."""
 STRIDED = "strided"
-"""A distribution that is asked about at the claimed shape where every block is run."""
+OF_BYTES = ("lowest_bytes", "highest_bytes")
+"""Distributions that are asked about at the claimed shape where every block is run."""
 MOST_DISTRIBUTIONS = 4
 _LEFT_UNWRITTEN = re.compile(r"__shared__|shfl")
 ASKED_OF = ("claimed", "known_bad", "known_good")
@@ -98,13 +100,21 @@ def _wrong_at_others(target: Target, cases: Mapping[str, Case], *, blocks: int) 
             if not again["right"]:
                 return again | {name: True}
             seen |= {f"{name}_too": True}
-    for drawn in _wrong_at_middle(target) or ([STRIDED] if blocks == WHOLE else []):
+    for drawn in _wrong_at_middle(target) or (_of_whole(target) if blocks == WHOLE else ()):
         with suppress(AuditError, KeyError):
             case = claimed_shape.cases_of(target, distribution=drawn)[drawn]
             again = _with_other_inputs(target, case, blocks=blocks, times=FAR)
             if not again["right"]:
                 return again | {"distribution": drawn}
     return seen
+
+
+def _of_whole(target: Target) -> list[str]:
+    """The distributions to ask about where every block is run."""
+    known: Collection[str] = ()
+    with suppress(AuditError):
+        known = at_middle(target)
+    return [STRIDED, *(one for one in OF_BYTES if one in known)]
 
 
 def _undefined_access(target: Target, case: Case) -> Seen | None:

@@ -87,9 +87,6 @@ def needed(target: Target) -> Shape:
     claimed = target.claim.shapes.claimed
     if target.built.tensor_device == "cuda" or any(case.shape == claimed for case in target.cases):
         raise Unsupported("launches at the claimed shape apart from a run: this device runs it")
-    settings = target.built.settings(memory="plain", order="forward", check=False)
-    if isinstance(settings, EmulatedPythonSettings) and settings.triton:
-        raise Unsupported("launches of Triton kernels apart from a run")
     source = target.reference.parent / target.variant.file
     if source.suffix == ".py" and (not own_kernels(source) or refused_by_torch(source)):
         raise Unsupported("launches at the claimed shape of a source that runs no kernel of its own")

@@ -126,13 +126,12 @@ class EmulatedPython(Emulated):
         return module
 
     def trace(self) -> dict[str, Any]:
-        """See `SessionDevice`. Launches of Triton kernels stand behind those of CUDA kernels."""
+        """See `SessionDevice`. Triton's own failures stand behind what the access checker reports."""
         events = super().trace()
-        triton = self._triton.trace() if self._triton else {"launches": [], "reports": []}
         if not self._settings.exact_lines:
             known = self._triton.kernels if self._triton else set()
             events = {
                 key: [one if one["kernel"] in known else {**one, "line": None} for one in found]
                 for key, found in events.items()
             }
-        return {key: [*events[key], *triton[key]] for key in events}
+        return {**events, "reports": [*events["reports"], *(self._triton.failures() if self._triton else ())]}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import os
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +20,16 @@ INTERPRET = "TRITON_INTERPRET"
 FAILED = "interpreter-failed"
 MOST_CHARACTERS = 4000
 """Of the interpreter's message."""
+TIMING_OPTIONS = ("prune_configs_by", "warmup", "rep", "use_cuda_graph", "do_bench")
+"""Of `triton.autotune`: how it chooses what to time and how."""
 
 
-class NothingRun(Exception):
-    """Raised where a launch is to run no program."""
+MOST_OF_WHOLE = 64
+"""Programs of a grid that is run whole where a few of larger ones are: what comes behind may need all its results."""
+
+
+class AllRun(Exception):
+    """Raised where every program that is to run has run."""
 
 
 class Interpreted:
@@ -46,21 +54,40 @@ class Interpreted:
 
         self.kernels: set[str] = set()
         self.configuration = configuration
-        self._source, self._runtime, self._builder = source, runtime, interpreter.interpreter_builder
+        self._source, self._runtime = source, runtime
         self._order: list[int] = []
-        self._launches: list[dict[str, Any]] = []
+        self._begun, self._run, self._trial = False, 0, False
         self._reports: list[dict[str, Any]] = []
         self._interpreter: Any = interpreter
         triton_bfloat16.mend(interpreter)
         self._replaces(interpreter)
-        tuned = triton.autotune
-        triton.autotune = lambda configs, *args, **named: tuned(configs[:1], *args, **named)  # nothing to time here
+        triton.autotune = self._tuned(triton.autotune)
 
-    def trace(self) -> dict[str, list[dict[str, Any]]]:
-        """Launches that ended and those that raised, since the last call, with the keys of an emulated kernel's."""
-        events = {"launches": self._launches, "reports": self._reports}
-        self._launches, self._reports = [], []
-        return events
+    def failures(self) -> list[dict[str, Any]]:
+        """Reports of the launches that raised since the last call; the runtime lists the others."""
+        reports, self._reports = self._reports, []
+        return reports
+
+    def _tuned(self, autotune: Callable[..., Any]) -> Callable[..., Any]:
+        """Triton's autotuner with the first configuration alone, which it tries once before its first call.
+
+        The time of a trial says nothing here. What a trial leaves in memory meets the call behind it, as on a GPU.
+        """
+
+        def tried(call: Callable[[], None], **_: Any) -> list[float]:
+            if self.configuration.blocks < 0:
+                self._trial = True
+                try:
+                    call()
+                finally:
+                    self._trial = False
+            return [0.0, 0.0, 0.0]
+
+        def tuned(configs: list[Any], *args: Any, **named: Any) -> Any:
+            taken = {name: value for name, value in named.items() if name not in TIMING_OPTIONS}
+            return autotune(configs[:1] * min(len(configs), 2), *args, do_bench=tried, **taken)
+
+        return tuned
 
     def _replaces(self, interpreter: Any) -> None:
         """Put the functions below in the place of the interpreter's, which they call."""
@@ -85,38 +112,44 @@ class Interpreted:
             setattr(builder, name, _bound(replaced, getattr(builder, name)))
 
     def _launch(self, executor: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        kernel, line, ended = executor.fn.__name__, self._line(), False
+        kernel, line, result = executor.fn.__name__, self._line(), None
         self.kernels.add(kernel)
-        self._kernel, self._order, result = kernel, [], None
+        self._kernel, self._launch_line, self._begun, self._refused, ended = kernel, line, False, False, False
         try:
             result = self._plain(executor, *args, **named)
             ended = True
-        except NothingRun:
+        except AllRun:
+            ended = True
+        except self._interpreter.InterpreterError as error:
+            if not isinstance(error.__cause__, AllRun):
+                raise
             ended = True
         finally:
-            self._runtime.end_programs()
-            if ended:
-                self._launches.append(self._described(kernel, line))
-            else:
+            if self._begun:
+                self._runtime.end_programs(kept=ended and not self._trial)
+            if not ended and not self._refused:
                 self._reports.append(_failed(kernel, line, sys.exc_info()[1]))
         return result
 
     def _begin(self, plain: Callable[..., None], builder: Any, *grid: int) -> None:
-        """A launch of that grid begins."""
+        """A launch of that grid begins; Triton does not launch one of no programs."""
         plain(builder, *grid)
-        if self.configuration.blocks == 0:
-            raise NothingRun
-        self._order = list(range(grid[0] * grid[1] * grid[2]))
-        if self.configuration.block_order == "reverse":
-            self._order.reverse()
-        elif self.configuration.block_order == "random":
-            random.Random(self.configuration.seed).shuffle(self._order)
-        self._runtime.begin_programs(self._kernel, len(self._order))
+        if not math.prod(grid):
+            raise AllRun
+        self._order, self._run = chosen(grid, self.configuration), 0
+        self._begun = self._runtime.begin_programs(self._kernel, self._launch_line or 0, grid, run=len(self._order))
+        self._refused = not self._begun
+        if self._refused:
+            raise RuntimeError("Triton Error [CUDA]: invalid argument")  # as a GPU's driver says it
+        if not self._order:
+            raise AllRun
 
-    def _program(self, plain: Callable[..., None], builder: Any, *index: int) -> None:
-        """The interpreter comes to a program; the one at its place in the order is run."""
+    def _program(self, plain: Callable[..., None], builder: Any, *_: int) -> None:
+        """The interpreter comes to the next program; the one that is due is run."""
+        if self._run == len(self._order):
+            raise AllRun
         _, height, depth = builder.grid_dim
-        number = self._order[(index[0] * height + index[1]) * depth + index[2]]
+        number, self._run = self._order[self._run], self._run + 1
         self._runtime.begin_program()
         plain(builder, number // depth // height, number // depth % height, number % depth)
 
@@ -159,9 +192,23 @@ class Interpreted:
             frame = frame.f_back
         return frame.f_lineno if frame.f_code.co_filename == self._source else None
 
-    def _described(self, kernel: str, line: int | None) -> dict[str, Any]:
-        grid = getattr(self._builder, "grid_dim", None)
-        return {"kernel": kernel, "line": line, "grid": list(grid or ()), "block": [], "refused": None}
+
+def chosen(grid: Sequence[int], configuration: Configuration) -> list[int]:
+    """The numbers of the programs to run, in order; where a few of a large grid are asked, corners and drawn ones."""
+    count, most = math.prod(grid), configuration.blocks
+    drawing = random.Random(configuration.seed)
+    if most == 0:
+        return []
+    if 0 < most < count and count > MOST_OF_WHOLE:
+        corners = [0, count - 1, grid[2] - 1, grid[1] * grid[2] - 1, count - grid[1] * grid[2]]
+        drawn = (drawing.randrange(count) for _ in itertools.repeat(None))
+        return list(itertools.islice(dict.fromkeys(itertools.chain(corners, itertools.islice(drawn, 4 * most))), most))
+    order = list(range(count))
+    if configuration.block_order == "reverse":
+        order.reverse()
+    elif configuration.block_order == "random":
+        drawing.shuffle(order)
+    return order
 
 
 def _bound(function: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:

@@ -172,8 +172,15 @@ __global__ void shapes(const float* tf32_a, const float* tf32_b, const __nv_bflo
   op(28, "min.s32 %0, %1, %2; max.u32 %0, %0, 100;")    \
   op(29, "clz.b32 %0, %1;")                             \
   op(30, "not.b32 %0, %1; xor.b32 %0, %0, %2;")         \
-  op(31, "{ .reg .u64 w; mul.wide.u32 w, %1, %2; shr.u64 w, w, 16; cvt.u32.u64 %0, w; }")
-constexpr int ROWS = 32;
+  op(31, "{ .reg .u64 w; mul.wide.u32 w, %1, %2; shr.u64 w, w, 16; cvt.u32.u64 %0, w; }") \
+  op(32, "dp4a.s32.s32 %0, %1, %2, %1;")                \
+  op(33, "dp4a.u32.s32 %0, %1, %2, 7;")                 \
+  op(34, "dp4a.u32.u32 %0, %1, %2, %2;")                \
+  op(35, "dp2a.lo.s32.u32 %0, %1, %2, 7;")              \
+  op(36, "dp2a.hi.u32.s32 %0, %1, %2, %1;")             \
+  op(37, "sad.s32 %0, %1, %2, 7;")                      \
+  op(38, "sad.u32 %0, %1, %2, %1;")
+constexpr int ROWS = 39;
 __global__ void words(const uint32_t* a, const uint32_t* b, uint32_t* out) {
   const uint32_t x = a[threadIdx.x], y = b[threadIdx.x];
 #define ROW(number, text)                                            \

@@ -136,6 +136,20 @@ def _halves(bits):
     return np.array(bits, dtype=np.int32).view(np.float16).astype(np.float64)
 
 
+def _products(a, b, widths, *, signs, first=0):
+    """The sum of products of fields of each number, by the widths and signs of both; `b` from a bit on."""
+    total = np.zeros(len(a), dtype=np.int64)
+    for i in range(32 // max(widths)):
+        fields = [
+            each >> start + i * bits & (1 << bits) - 1
+            for each, bits, start in zip((a, b), widths, (0, first), strict=True)
+        ]
+        halves = [1 << bits - 1 if signed else 0 for bits, signed in zip(widths, signs, strict=True)]
+        x, y = ((field ^ half) - half for field, half in zip(fields, halves, strict=True))
+        total += x * y
+    return total
+
+
 def test_instructions_on_words(outcomes):
     out, reports, given_a, given_b = outcomes["words"]
     assert reports == []
@@ -173,6 +187,13 @@ def test_instructions_on_words(outcomes):
         29: [32 - int(each).bit_length() for each in u],
         30: ~u ^ v,
         31: [(int(x) * int(y) >> 16) & 0xFFFFFFFF for x, y in zip(u, v, strict=True)],
+        32: a + _products(u, v, (8, 8), signs=(True, True)),
+        33: 7 + _products(u, v, (8, 8), signs=(False, True)),
+        34: v + _products(u, v, (8, 8), signs=(False, False)),
+        35: 7 + _products(u, v, (16, 8), signs=(True, False)),
+        36: u + _products(u, v, (16, 8), signs=(False, True), first=16),
+        37: 7 + np.abs(a - b),
+        38: u + np.abs(u - v),
     }
     for number, want in wants.items():
         wrapped = (np.array(want, dtype=np.int64) & 0xFFFFFFFF).astype(np.uint32).view(np.int32)

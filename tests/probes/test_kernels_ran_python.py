@@ -24,6 +24,14 @@ INTERPRETED = EmulatedPythonSettings.model_construct(triton=True)
 FAILED = {"kind": "interpreter-failed", "kernel": "scale", "message": "raised ValueError: no", "line": 7}
 
 
+class Apart:
+    """A device that does not run host code apart from its kernels."""
+
+    @staticmethod
+    def call(*_: Any, **__: Any) -> None:
+        raise Unsupported("host code apart")
+
+
 def asked(folder: Path, source: str, *kernels: str, claimed: int = 8, counts: bool = True, **event: Any) -> Finding:
     (folder / "claimed.py").write_text(source)
     launches = [{"kernel": kernel, "grid": [1], "block": [], "refused": None} for kernel in kernels]
@@ -37,8 +45,11 @@ def asked(folder: Path, source: str, *kernels: str, claimed: int = 8, counts: bo
             tensor_device="cpu",
             checks_accesses=False,
             defines=lambda _: False,
-            settings=lambda **_: INTERPRETED,  # its host code is not run apart
+            settings=lambda **_: INTERPRETED,
         ),
+        references=Apart(),
+        folder=folder,
+        workers=SimpleNamespace(call=Apart.call),
         claim=SimpleNamespace(shapes=SimpleNamespace(claimed={"N": claimed})),
         reference=folder / "reference.py",
         variant=SimpleNamespace(file="claimed.py", name="claimed"),

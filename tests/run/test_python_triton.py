@@ -8,8 +8,13 @@ from typing import Any
 import pytest
 import torch
 
-from audit.run.pool import Workers
-from tests.run.test_python_session import asked, value
+from audit.build.emulated.device import EmulatedDevice
+from audit.build.settings import Configuration, EmulatedPythonSettings
+from audit.model import Harness, Variant
+from audit.run.pool import Reply, Workers
+from audit.run.requests import Launches
+from audit.run.triton_interpreter import chosen
+from tests.run.test_python_session import REFERENCE, asked, value
 
 HEAD = """
 import torch
@@ -26,12 +31,37 @@ def forward(x):
     {call}
     return y
 """
+STORE = "tl.store(y + index, 2 * tl.load(x + index, mask=index < n), mask=index < n)"
 LAUNCH = "twice[(triton.cdiv(x.numel(), 4),)](x, y, x.numel(), block=4)"
+CONFIGURATION = Configuration(
+    allocator="plain", thread_order="forward", block_order="forward", seed=0, checker=False, compute_capability=75,
+    shared_word=0, lane_word=0, kernel_seconds=1.0,
+)  # fmt: skip
 CONFIGS = "triton.Config({'block': 4}), triton.Config({'block': 8})"
 
 
 def source(call: str, decorator: str = "") -> str:
     return HEAD.format(call=call, decorator=decorator)
+
+
+def apart(workers: Workers, folder: Path, text: str, x: torch.Tensor, *, blocks: int) -> Reply:
+    """A call of which so many programs of a large grid are run."""
+    (folder / "reference.py").write_text(REFERENCE)
+    (folder / "claimed.py").write_text(text)
+    torch.save([x], folder / "0.pt")
+    variant = Variant(file="claimed.py", role="claimed", technique="t")
+    built = EmulatedDevice().build(folder / "claimed.py", variant, optimisation="O2")
+    settings = built.settings(memory="poison_nan", order="forward", check=False)
+    assert isinstance(settings, EmulatedPythonSettings)
+    configuration = settings.configuration.model_copy(update={"blocks": blocks, "seed": 7})
+    request = Launches(
+        device=settings.model_copy(update={"configuration": configuration}),
+        entry="forward",
+        harness=Harness(),
+        inputs=(folder / "0.pt",),
+        folder=folder,
+    )
+    return workers.call(request, limit_s=60.0)
 
 
 def test_a_launch_is_told_with_its_grid_and_line(workers: Workers, tmp_path: Path) -> None:
@@ -51,6 +81,63 @@ def test_autotuning_takes_a_configuration_without_a_gpu(workers: Workers, tmp_pa
     assert value(tmp_path) == [0, 2, 4, 6, 8, 10]
 
 
+SUMS = "tl.atomic_add(y + index, 2 * tl.load(x + index, mask=index < n), mask=index < n)"
+
+
+@pytest.mark.parametrize(
+    ("reset", "first"), [("", 6.0), (", reset_to_zero=['y']", 2.0), (", restore_value=['y']", 2.0)]
+)
+def test_what_a_trial_of_the_autotuner_adds_stays_unless_it_is_reset(
+    workers: Workers, tmp_path: Path, reset: str, first: float
+) -> None:
+    call = "twice[lambda meta: (triton.cdiv(x.numel(), meta['block']),)](x, y, x.numel())"
+    text = source(call, f"@triton.autotune(configs=[{CONFIGS}], key=['n']{reset})\n")
+    text = text.replace(STORE, SUMS).replace("empty_like", "zeros_like")
+    reply = asked(workers, tmp_path, text, "claim", "claim")
+    assert reply.finished, reply.detail
+    assert [value(tmp_path, step)[1] for step in range(2)] == [first, 2.0]
+    assert [len(event["launches"]) for event in reply.events] == [1, 1]  # a trial is no launch of the call's own
+
+
+def test_a_grid_that_a_gpu_refuses_raises_as_triton_does(workers: Workers, tmp_path: Path) -> None:
+    reply = asked(workers, tmp_path, source("twice[(1, 65536)](x, y, x.numel(), block=8)"))
+    assert reply.finished, reply.detail
+    (event,) = reply.events
+    assert event["raised"] == "RuntimeError: Triton Error [CUDA]: invalid argument"
+    assert "(1, 65536, 1) is over (2147483647, 65535, 65535)" in event["launches"][0]["refused"]
+    assert event["reports"] == []
+
+
+def test_a_grid_of_no_programs_is_not_launched(workers: Workers, tmp_path: Path) -> None:
+    reply = asked(workers, tmp_path, source("twice[(0,)](x, y, x.numel(), block=8)").replace("empty_like", "ones_like"))
+    assert reply.finished, reply.detail
+    assert (reply.events[0]["launches"], value(tmp_path)) == ([], [1.0] * 6)
+
+
+@pytest.mark.parametrize(("blocks", "written"), [(0, 0), (12, 12 * 64), (-1, 64 * 1000)])
+def test_a_few_programs_of_a_large_grid_write_their_own_part(
+    workers: Workers, tmp_path: Path, blocks: int, written: int
+) -> None:
+    text = source("twice[(triton.cdiv(x.numel(), 64),)](x, y, x.numel(), block=64)")
+    reply = apart(workers, tmp_path, text, torch.ones(64 * 1000), blocks=blocks)
+    assert reply.finished, reply.detail
+    (launch,) = reply.events[0]["launches"]
+    assert (launch["grid"], launch["blocks_run"], launch["atomics"]) == ([1000, 1, 1], written // 64, False)
+    if blocks:
+        assert value(tmp_path).count(2.0) == written
+
+
+@pytest.mark.parametrize("grid", [(1000, 1, 1), (10, 20, 30), (65, 1, 1)])
+def test_drawn_programs_hold_the_corners(grid: tuple[int, int, int]) -> None:
+    few = [chosen(grid, CONFIGURATION.model_copy(update={"blocks": 24, "seed": seed})) for seed in (1, 2)]
+    last = grid[0] * grid[1] * grid[2] - 1
+    for drawn in few:
+        assert len(set(drawn)) == len(drawn) == 24
+        assert {0, last} <= set(drawn) <= set(range(last + 1))
+    assert few[0] != few[1]
+    assert chosen((8, 8, 1), CONFIGURATION.model_copy(update={"blocks": 24})) == list(range(64))
+
+
 def test_a_kernel_the_interpreter_refuses_is_a_report_and_no_launch(workers: Workers, tmp_path: Path) -> None:
     call = "try:\n        twice[(1,)](x, y, x.numel(), block=3)\n    except Exception: return x * 2"
     reply = asked(workers, tmp_path, source(call))
@@ -59,7 +146,6 @@ def test_a_kernel_the_interpreter_refuses_is_a_report_and_no_launch(workers: Wor
     assert (report["kind"], report["kernel"], reply.events[0]["launches"]) == ("interpreter-failed", "twice", [])
 
 
-STORE = "tl.store(y + index, 2 * tl.load(x + index, mask=index < n), mask=index < n)"
 IN_A_LOOP = """for start in range(0, n, block):
         at = start + tl.arange(0, block)
         tl.store(y + at, 2 * tl.load(x + at, mask=at < n), mask=at < n)"""

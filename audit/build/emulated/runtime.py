@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -38,7 +38,7 @@ CONTROLS = {
     "write_counts": ctypes.c_bool,
     "blank_unwritten": ctypes.c_bool,
     "freed_block": ctypes.c_bool,
-    "begin_programs": None,
+    "begin_programs": ctypes.c_bool,
     "begin_program": None,
     "end_programs": None,
     "touch": None,
@@ -160,17 +160,28 @@ class Runtime:
             blocks.append((address.value or 0, size.value))
         return blocks
 
-    def begin_programs(self, kernel: str, programs: int) -> None:
-        """Begin a launch of a kernel that an interpreter runs, program by program."""
-        self._call["begin_programs"](kernel.encode(), ctypes.c_uint32(programs))
+    def begin_programs(self, kernel: str, line: int, grid: Sequence[int], *, run: int) -> bool:
+        """Begin a launch of a kernel that an interpreter runs, program by program.
+
+        Args:
+            kernel: its name.
+            line: of the source, where it is launched.
+            grid: three sizes.
+            run: how many programs of the grid are run.
+
+        Returns:
+            Whether a GPU takes a grid of that size; a launch that it refuses has ended.
+        """
+        sizes = [ctypes.c_uint32(min(size, 2**32 - 1)) for size in grid]
+        return bool(self._call["begin_programs"](kernel.encode(), ctypes.c_uint32(line), *sizes, ctypes.c_uint64(run)))
 
     def begin_program(self) -> None:
         """Begin the next program: to the access checker a block of one thread."""
         self._call["begin_program"]()
 
-    def end_programs(self) -> None:
-        """End the launch."""
-        self._call["end_programs"]()
+    def end_programs(self, *, kept: bool) -> None:
+        """End the launch, which is listed where it is kept."""
+        self._call["end_programs"](ctypes.c_bool(kept))
 
     def touch(self, addresses: Any, *, size: int, access: Access, line: int, values: Any = None) -> Any:
         """Tell the access checker of one access of a program.

@@ -44,8 +44,8 @@ std::string integers(const std::vector<LaunchArgument>& arguments) {
 std::string json(const LaunchRecord& r) {
   std::uint64_t threads = std::uint64_t{r.grid.x} * r.grid.y * r.grid.z * r.block.x * r.block.y * r.block.z;
   return "{\"kernel\":" + quoted(r.kernel) + ",\"line\":" + std::to_string(r.line) + ",\"grid\":" + list_of(r.grid) +
-         ",\"block\":" + list_of(r.block) + ",\"dynamic_shared_bytes\":" + std::to_string(r.dynamic_shared_bytes) +
-         ",\"static_shared_bytes\":" + std::to_string(r.static_shared_bytes) + ",\"threads\":" + std::to_string(threads) +
+         ",\"block\":" + (r.programs ? "[]" : list_of(r.block)) + ",\"dynamic_shared_bytes\":" + std::to_string(r.dynamic_shared_bytes) +
+         ",\"static_shared_bytes\":" + std::to_string(r.static_shared_bytes) + ",\"threads\":" + (r.programs ? "null" : std::to_string(threads)) +
          ",\"arguments\":" + integers(r.arguments) +
          ",\"refused\":" + (r.refused.empty() ? "null" : quoted(r.refused)) + ",\"blocks_run\":" +
          std::to_string(r.blocks_run) + ",\"atomics\":" + (r.atomics ? "true" : "false") + "}";

@@ -41,6 +41,7 @@ struct LaunchRecord {
   std::uint64_t blocks_run = 0;
   bool atomics = false;  // its threads did atomic operations
   std::vector<LaunchArgument> arguments;
+  bool programs = false;  // of a kernel that an interpreter runs: a block of it has no threads
 };
 
 struct Report {

@@ -40,6 +40,31 @@ template <Word Half, class T>
 inline void multiply_add(Register& to, Register a, Register b, Register c) {
   to = multiplied<Half, T>(a, b) + c;
 }
+
+// A field of `Bits` bits, with the sign of T.
+template <class T, int Bits>
+inline int field(Register bits, int first) {
+  unsigned upper = static_cast<unsigned>(bits >> first) << (32 - Bits);
+  return std::is_signed_v<T> ? static_cast<int>(upper) >> (32 - Bits) : static_cast<int>(upper >> (32 - Bits));
+}
+// c and the products of four bytes, or of two 16-bit numbers of `a` with two bytes of `b`.
+template <class A, class B>
+inline void dot_of_bytes(Register& to, Register a, Register b, Register c) {
+  unsigned sum = as<unsigned>(c);
+  for (int i = 0; i < 32; i += 8) sum += static_cast<unsigned>(field<A, 8>(a, i) * field<B, 8>(b, i));
+  to = sum;
+}
+template <class A, class B, int From>
+inline void dot_of_shorts(Register& to, Register a, Register b, Register c) {
+  unsigned sum = as<unsigned>(c);
+  for (int i = 0; i < 2; i++) sum += static_cast<unsigned>(field<A, 16>(a, 16 * i) * field<B, 8>(b, From + 8 * i));
+  to = sum;
+}
+template <class T>
+inline void absolute_difference(Register& to, Register a, Register b, Register c) {
+  T x = as<T>(a), y = as<T>(b);
+  to = bits_of(static_cast<T>(c + (x < y ? bits_of(y) - bits_of(x) : bits_of(x) - bits_of(y))));
+}
 template <class T, bool Relu>
 inline void fma(Register& to, Register a, Register b, Register c) {
   if constexpr (is_pair<T>) {
