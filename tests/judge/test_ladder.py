@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from audit.claims import load
+from tests.conftest import some
 
 ROOT = Path(__file__).resolve().parents[2]
 WAYS = json.loads((ROOT / "bench/results/h100_ladder.json").read_text(encoding="utf-8"))["ways"]
@@ -50,7 +51,7 @@ def test_a_header_that_tells_a_gain_tells_the_measured_one(variant: object) -> N
 @pytest.mark.parametrize("name", WAYS)
 def test_errors_of_float32_ways_are_float32s(name: str) -> None:
     rounds_inputs = name in {"eager_tf32", "float16", "wmma_f16", "wmma_tf32"}
-    for side, error in WAYS[name]["relative_error"].items():
+    for side, error in some(WAYS[name]["relative_error"].items()):
         assert error <= (1e-3 if rounds_inputs else 2e-6), side
 
 

@@ -20,7 +20,7 @@ from audit.model import Variant
 from audit.probes import PROBES, runner
 from audit.probes.target import Target
 from audit.run.pool import Workers
-from tests.conftest import finding
+from tests.conftest import finding, some
 
 FOLDERS = sorted(
     path.parent for path in claims.KERNELS.glob(f"*/{claims.STATEMENT}") if not path.parent.name.startswith("controls")
@@ -54,7 +54,7 @@ def targets(folder: ClaimFolder, workers: Workers, scratch: Path) -> list[Target
 
 @pytest.mark.parametrize("path", FOLDERS, ids=lambda path: path.name)
 def test_the_reference_stands_every_probe(path: Path, workers: Workers, tmp_path: Path) -> None:
-    for target in targets(claims.load(str(path)), workers, tmp_path):
+    for target in some(targets(claims.load(str(path)), workers, tmp_path)):
         for probe in PROBES:
             beside = runner.against_reference(finding(probe, "fail"), target)
             assert beside.fails_kernel or UNANSWERED.get(probe, "nothing else") in beside.summary, beside.summary

@@ -11,6 +11,7 @@ from audit.report import content, figures, html, markdown
 from audit.report.formats import COMMENT_CHARACTERS, FORMATS, Source
 from audit.report.messages import LANGUAGES
 from audit.report.view import Code, Link
+from tests.conftest import some
 from tests.report.fixture import triangular
 
 HOSTILE = (
@@ -94,9 +95,9 @@ def test_nothing_of_theirs_is_markup_in_the_markdown(texts: dict[tuple[str, str]
     assert not re.search(r"(?m)^(# heading|- item)", outside)
 
 
-@pytest.mark.parametrize("made", MARKDOWN, ids="-".join)
-def test_tables_keep_their_columns(texts: dict[tuple[str, str], str], made: tuple[str, str]) -> None:
-    for block in re.findall(r"(?:^\|.*\n)+", texts[made], re.M):
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_tables_keep_their_columns(texts: dict[tuple[str, str], str], language: str) -> None:
+    for block in some(re.findall(r"(?:^\|.*\n)+", texts["md", language], re.M)):
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1
 
 
@@ -107,7 +108,7 @@ def test_the_short_forms_stay_short(texts: dict[tuple[str, str], str]) -> None:
 
 
 def test_no_control_or_direction_character_is_left(texts: dict[tuple[str, str], str]) -> None:
-    for text in texts.values():
+    for text in some(texts.values()):
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]", text)
 
 

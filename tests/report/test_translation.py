@@ -24,6 +24,7 @@ from audit.report.messages import LANGUAGES, TEXTS, Joined, Message, Recorded, j
 from audit.report.translation import translated, worded
 from audit.report.view import Block, Code, Link, Quoted, Report, mapped
 from audit.review.rules import RULES
+from tests.conftest import some
 from tests.report.fixture import measured, swept, triangular
 from tests.report.test_times import raced
 
@@ -224,7 +225,7 @@ def test_what_is_quoted_comes_from_outside(both: tuple[Report, Report]) -> None:
 
 def test_both_say_the_same_numbers(both: tuple[Report, Report]) -> None:
     pairs = zip(leaves(both[0]), leaves(replaced_remark(both[1])), strict=True)
-    for english, japanese in pairs:
+    for english, japanese in some(pairs):
         if isinstance(english, Message) and not english.arguments:
             continue  # a sentence of the kit alone; its Japanese may count in words
         assert numbers(english) == numbers(japanese), (english, japanese)
