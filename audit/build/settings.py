@@ -13,6 +13,10 @@ TensorDevice = Literal["cpu", "cuda"]
 """The device type of tensors."""
 
 
+LEAST_TF32 = 80
+"""The compute capability from which on GPUs multiply TF32."""
+
+
 class Configuration(Frozen):
     """The emulated device's behaviour; the keys are the arguments of `emulated.runtime.Runtime.configure`."""
 

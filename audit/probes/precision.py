@@ -5,8 +5,8 @@ type, and the float64 oracle on inputs rounded to TF32, fp16 and bf16. A claim t
 if it has no more bits than rounded inputs leave, at a case where the reference has far more. Whether the values are
 right within the tolerance is another question: `agreement` asks it, and the evidence says what it comes to here.
 
-Triton's interpreter multiplies float32 in `tl.dot` as float32, and a processor has no TF32 to allow; a GPU has. What
-such a source, or one that allows cuBLAS fewer bits, keeps of declared float32 without a GPU is no answer.
+Without a GPU `tl.dot` rounds float32 to TF32 where the claim names a GPU that does. Where it names none, what such a
+source keeps of declared float32 is no answer, nor is what one keeps that allows a library fewer bits.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import re
 
 import numpy as np
 
+from audit.build.settings import LEAST_TF32, EmulatedPythonSettings
 from audit.model.errors import Unsupported
 from audit.probes.answer import Answer, Seen, failed, label, passed
 from audit.probes.battery import at_largest, premise
@@ -34,11 +35,12 @@ FLOAT32_BITS = 24.0
 RANK = {"bf16": 0, "fp16": 1, "tf32": 1, "fp32": 2}
 """TF32 and fp16 keep the same 11 bits; they differ in range only. Split fp16 must reach float32 at standard inputs."""
 _LESS_ON_A_GPU = re.compile(
-    r"\b(?:tl|language)\s*\.\s*dot(?:_scaled)?\b|allow_?tf32|set_float32_matmul_precision"
+    r"\b(?:tl|language)\s*\.\s*dot_scaled\b|allow_?tf32|set_float32_matmul_precision"
     r"|\bCUBLAS_(?:TF32_)?TENSOR_OP_MATH\b|\bCUBLAS_COMPUTE_32F_FAST_\w+",
     re.IGNORECASE,
 )
 """Where float32 has fewer bits on a GPU than where a processor does the work."""
+_DOT = re.compile(r"\b(?:tl|language)\s*\.\s*dot\b")
 
 
 def observe(target: Target) -> Seen:
@@ -82,8 +84,16 @@ def _shown(target: Target) -> bool:
     """Whether the device shows the bits that a GPU's float32 would have in this source."""
     if target.built.tensor_device == "cuda" or target.is_reference or target.variant.precision != "fp32":
         return True
-    source = target.reference.parent / target.variant.file
-    return not _LESS_ON_A_GPU.search(source.read_text(encoding="utf-8"))
+    source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8")
+    if _LESS_ON_A_GPU.search(source):
+        return False
+    return not _DOT.search(source) or _rounds_factors(target)
+
+
+def _rounds_factors(target: Target) -> bool:
+    """Whether `tl.dot` rounds here as it does on the GPU that the claim names."""
+    settings = target.built.settings(memory="plain", order="forward", check=False)
+    return isinstance(settings, EmulatedPythonSettings) and settings.configuration.compute_capability >= LEAST_TF32
 
 
 def class_of(bits: float, yardsticks: dict[str, float]) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from audit.build.emulated.runtime import Access, Runtime
-from audit.build.settings import Configuration
+from audit.build.settings import LEAST_TF32, Configuration
 from audit.run import triton_bfloat16
 
 INTERPRET = "TRITON_INTERPRET"
@@ -108,6 +108,7 @@ class Interpreted:
             ("create_masked_store", self._store),
             ("create_atomic_cas", self._swap),
             ("create_atomic_rmw", self._update),
+            ("create_dot", self._dot),
         ):
             setattr(builder, name, _bound(replaced, getattr(builder, name)))
 
@@ -170,6 +171,17 @@ class Interpreted:
         lanes = self._touched(pointers.data, mask.data, "atomic", size=self._bytes_of(pointers))
         return plain(builder, kind, pointers, value, self._mask_of(lanes), *rest)
 
+    def _dot(
+        self, plain: Callable[..., Any], builder: Any, a: Any, b: Any, sum_: Any, precision: Any, *more: Any
+    ) -> Any:
+        """A product whose float32 factors a GPU with TF32 rounds, where the source asks for no other precision."""
+        if precision.name == "TF32" and self.configuration.compute_capability >= LEAST_TF32:
+            a, b = (
+                self._interpreter.TensorHandle(tf32(one.data), one.dtype) if one.data.dtype == np.float32 else one
+                for one in (a, b)
+            )
+        return plain(builder, a, b, sum_, precision, *more)
+
     def _bytes_of(self, pointers: Any) -> int:
         return int(np.dtype(self._interpreter._get_np_dtype(pointers.get_element_ty())).itemsize)
 
@@ -209,6 +221,13 @@ def chosen(grid: Sequence[int], configuration: Configuration) -> list[int]:
     elif configuration.block_order == "random":
         drawing.shuffle(order)
     return order
+
+
+def tf32(values: Any) -> Any:
+    """Float32 numbers rounded to the nearest TF32; hardware that cuts bits off instead is up to twice as far off."""
+    bits = np.ascontiguousarray(values).view(np.uint32)
+    rounded = (bits + 0xFFF + (bits >> 13 & 1)) & 0xFFFFE000
+    return np.where(np.isfinite(values), rounded.astype(np.uint32).view(np.float32), values)
 
 
 def _bound(function: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:

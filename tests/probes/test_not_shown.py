@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from audit.build.settings import Configuration, EmulatedPythonSettings
 from audit.model import Tolerance
 from audit.model.errors import Unsupported
 from audit.probes import current_stream, late_writes, precision
@@ -32,13 +33,21 @@ class Answer(Call):
 
 
 def target(
-    folder: Path, source: str, *, device: str = "cpu", is_reference: bool = False, declared: str = "fp32"
+    folder: Path,
+    source: str,
+    *,
+    device: str = "cpu",
+    is_reference: bool = False,
+    declared: str = "fp32",
+    capability: int = 75,
 ) -> Target:
+    configuration = Configuration.model_construct(compute_capability=capability)
+    settings = EmulatedPythonSettings.model_construct(configuration=configuration)
     name = "claimed.py" if "import" in source else "claimed.cu"
     (folder / name).write_text(source)
     found = SimpleNamespace(
         variant=SimpleNamespace(name="claimed", file=name, precision=declared),
-        built=SimpleNamespace(tensor_device=device),
+        built=SimpleNamespace(tensor_device=device, settings=lambda **_: settings),
         _compared={},
         tolerance=Tolerance(relative=1e-2, reason="a test"),
         reference=folder / "reference.py",
@@ -124,3 +133,11 @@ def test_tf32_that_only_a_gpu_has_is_not_shown(
             precision.observe(subject)
     else:
         assert precision.conclude(precision.observe(subject)).outcome == outcome
+
+
+def test_a_product_of_triton_is_shown_where_the_claims_gpu_rounds_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(precision, "at_largest", lambda _: asked(RIGHT))
+    monkeypatch.setattr(precision, "wanted", lambda _: SimpleNamespace(largest=SimpleNamespace(bits=BITS)))
+    assert precision.conclude(precision.observe(target(tmp_path, TRITON, capability=80))).outcome == "pass"

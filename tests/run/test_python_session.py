@@ -36,12 +36,13 @@ def asked(
     memory: str = "plain",
     order: str = "forward",
     check: bool = False,
+    capability: int = 75,
 ) -> Reply:
     (folder / "reference.py").write_text(REFERENCE)
     (folder / "claimed.py").write_text(text)
     torch.save([torch.arange(6.0)], folder / "0.pt")
     variant = Variant(file="claimed.py", role="claimed", technique="t")
-    built = EmulatedDevice().build(folder / "claimed.py", variant, optimisation="O2")
+    built = EmulatedDevice(compute_capability=capability).build(folder / "claimed.py", variant, optimisation="O2")
     request = Session(
         device=built.settings(memory=memory, order=order, check=check),
         entry="forward",

@@ -266,3 +266,35 @@ def test_an_atomic_operation_on_bfloat16_is_refused(workers: Workers, tmp_path: 
     text = source(LAUNCH.replace("(x, y,", "(x.bfloat16(), y.bfloat16(),")).replace(STORE, "tl.atomic_add(y, 1.0)")
     (event,) = asked(workers, tmp_path, text).events
     assert event["raised"].startswith("InterpreterError: NotImplementedError('an atomic operation on bfloat16')")
+
+
+@pytest.mark.parametrize(
+    ("word", "rounded"), [("", True), (", input_precision='tf32x3'", False), (", input_precision='ieee'", False)]
+)
+@pytest.mark.parametrize("capability", [75, 80])
+def test_a_product_of_float32_has_the_bits_of_the_claims_gpu(
+    workers: Workers, tmp_path: Path, word: str, rounded: bool, capability: int
+) -> None:
+    text = f"""
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def product(x, out):
+    index = tl.arange(0, 16)
+    square = index[:, None] * 16 + index[None, :]
+    tl.store(out + square, tl.dot(tl.load(x + square), tl.load(x + square){word}))
+
+def forward(_):
+    torch.manual_seed(1)
+    x, out = torch.randn(16, 16), torch.empty(16, 16)
+    product[(1,)](x, out)
+    return out
+"""
+    reply = asked(workers, tmp_path, text, capability=capability)
+    assert reply.finished and "raised" not in reply.events[0], reply
+    torch.manual_seed(1)
+    x = torch.randn(16, 16)
+    off = (torch.tensor(value(tmp_path)).view(16, 16).double() - x.double() @ x.double()).abs().max()
+    assert (1e-4 < off < 1e-2) if rounded and capability == 80 else off < 1e-5
