@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from audit.claims.importers import entries, joined, module_task, solutions
 from audit.claims.importers.imported import Original
@@ -13,7 +13,7 @@ from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText, bound_by
 from audit.model.errors import BadInput
 
-BUILD, OPS = "build.toml", "_ops"
+BUILD, OPS, STABLE = "build.toml", "_ops", "STABLE_TORCH_LIBRARY_EXPAND"
 REGISTRATION = """#pragma once
 #include <torch/extension.h>
 struct AuditedOps {
@@ -66,6 +66,9 @@ def read(material: Material, functions: Sequence[str]) -> tuple[str, str, list[O
 
 def _extension(sources: Mapping[str, str], flags: Sequence[str], name: str) -> str:
     """Return Python that builds the sources as one extension, and `ops` with the parameters of their schemas."""
+    for file, source in sources.items():
+        if STABLE in source:
+            raise BadInput(f"{file}: {STABLE} registers by the stable ABI; register by TORCH_LIBRARY_EXPAND")
     text = _LIBRARY.sub("", joined.joined({**sources, "registration.h": REGISTRATION}))
     macros = [flag[2:].partition("=") for flag in ("-DCUDA_KERNEL", *flags) if flag.startswith("-D")]
     defined = "".join(f"#define {macro} {value or 1}\n" for macro, _, value in macros)
@@ -97,6 +100,14 @@ def _found(material: Material, path: str) -> str:
     return names[0]
 
 
+def _tried(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield statements, and in place of a `try` around imports from the package those it tries: here none can fail."""
+    for node in nodes:
+        inner = node.body if isinstance(node, ast.Try) else []
+        local = any(isinstance(one, ast.ImportFrom) and one.level for one in inner)
+        yield from inner if local else [node]
+
+
 class _Python:
     """The Python files of a package, of which each is read as far as names of it are used."""
 
@@ -119,7 +130,7 @@ class _Python:
         reached = text.reached(asked)
         if unknown := set(names) - reached:
             raise BadInput(f"{file}: binds no {min(unknown)}")
-        for node in text.needed(asked):
+        for node in _tried(text.needed(asked)):
             if isinstance(node, ast.ImportFrom) and node.level:
                 self.texts[file, node.lineno] = self._imported(node, file, reached)
             elif any(isinstance(one, ast.ImportFrom) and one.level for one in ast.walk(node)):
