@@ -87,6 +87,8 @@ def robust_kbench(root: Path, scratch: Path) -> Iterator[Source]:  # noqa: ARG00
         yield [path, *(one for one in dict.fromkeys(beside) if one.is_file())], Given()
     for path in sorted(base.glob("tasks/**/forward.cu")):
         yield [path.parent], Given()
+    for path in sorted(base.glob("tasks/**/backward.cu")):
+        yield [path, *(path.with_name(name) for name in ("func_backward.py", "config_backward.json"))], Given()
 
 
 def stanford(root: Path, scratch: Path) -> Iterator[Source]:  # noqa: ARG001

@@ -40,7 +40,9 @@ def reference_py(reference: Reference, *, title: str) -> str:
     task, body = CONTRACTS[reference.contract]
     imports = "from typing import Any\n" if "Any" in (text := body(reference.options)) else ""
     sentence = sanitizer.line(title).replace("\\", "/").replace('"', "'")
-    module = {"GemmTask": "gemm_task", "BenchmarkTask": "benchmark_task"}.get(task, "imported_task")
+    module = {"GemmTask": "gemm_task", "BenchmarkTask": "benchmark_task", "BackwardTask": "backward_task"}.get(
+        task, "imported_task"
+    )
     about = _ABOUT_GEMM if task == "GemmTask" else _ABOUT
     head = _HEAD.format(title=f"The task of: {sentence}", about=about, module=module, task=task, imports=imports)
     return head + text + _TAIL
@@ -59,13 +61,19 @@ def get_init_inputs() -> list[Any]:
 '''
 
 
-def _functional(options: Options) -> str:
+def _functional(options: Options, task: str = "FunctionalTask") -> str:
     """`file`, `function`; `settings` where `get_inputs` and `Model` take named arguments from a configuration."""
     settings = options.get("settings")
     text = "" if settings is None else f"SETTINGS: dict[str, dict[str, Any]] = {shown(settings)}\n"
     named = "" if settings is None else ", settings=SETTINGS"
     file, function = shown(options["file"]), shown(options["function"])
-    return f"{text}TASK = FunctionalTask(ORIGINAL / {file}, function={function}{named})\n"
+    named += f", wanted={options['wanted']!r}" if "wanted" in options else ""
+    return f"{text}TASK = {task}(ORIGINAL / {file}, function={function}{named})\n"
+
+
+def _backward(options: Options) -> str:
+    """The same with `wanted`, the places of the arguments that get a gradient."""
+    return _functional(options, "BackwardTask")
 
 
 def _data(options: Options) -> str:
@@ -140,6 +148,7 @@ def shown(value: Any, indent: int = 0) -> str:
 CONTRACTS: dict[str, tuple[str, Callable[[Options], str]]] = {
     "module": ("ModuleTask", _module),
     "functional": ("FunctionalTask", _functional),
+    "backward": ("BackwardTask", _backward),
     "data": ("DataTask", _data),
     "definition": ("DefinitionTask", _definition),
     "function": ("FunctionTask", _function),
