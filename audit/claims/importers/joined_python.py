@@ -39,7 +39,7 @@ class Joined:
 
     def __init__(self, read: Callable[[str], bytes], place: Place, *, stands: str | None = None) -> None:
         self._read, self._place, self._stands = read, place, stands
-        self._holders: dict[str, str] = {}
+        self._holders: dict[str, tuple[str, str]] = {}
         self.files: dict[str, PythonText] = {}
         self.texts: dict[tuple[str, int], str] = {}
         self.asked = False
@@ -87,9 +87,12 @@ class Joined:
         return self.files[file]
 
     def _hold(self, node: ast.stmt, file: str) -> None:
+        """Raise BadInput where another file binds a name of the statement, but for the same constant."""
         for name in bound_by(node) - imported_by(node):
-            if self._holders.setdefault(name, file) != file:
-                raise BadInput(f"{file}: binds {name}, as {self._holders[name]} does; rename one of them")
+            holder, same = self._holders.setdefault(name, (file, ast.dump(node)))
+            constant = isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and same == ast.dump(node)
+            if holder != file and not constant:
+                raise BadInput(f"{file}: binds {name}, as {holder} does; rename one of them")
 
     def _replaced(self, node: ast.stmt, file: str, body: Sequence[ast.stmt]) -> list[str] | None:
         """Return what stands in the place of a statement of the whole file; None where it stays."""
