@@ -231,8 +231,8 @@ class DefinitionTask(Task):
 class FunctionTask(Task):
     """A plain function, and `inputs(shape, generator)` or `get_inputs()` beside it."""
 
-    def __init__(self, path: Path, *, function: str) -> None:
-        super().__init__(path)
+    def __init__(self, path: Path, *, function: str, beside: Mapping[str, Path | None] | None = None) -> None:
+        super().__init__(path, beside=beside)
         self._function = function
 
     def _drawn(self, shape: Sizes, seed: int) -> Arguments:

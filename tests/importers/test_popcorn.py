@@ -206,3 +206,17 @@ def test_a_check_of_a_property_leaves_the_right_result_open_whatever_the_toleran
     (missing,) = [one for one in found.missing if one.essential]
     assert missing.key == "original/reference.py" and "never calls ref_kernel" in missing.what
     assert not found.auditable
+
+
+def test_a_submission_has_what_it_needs_of_utils(tmp_path: Path) -> None:
+    submission = published.SUBMISSION.replace("import torch\n", "import torch\nfrom utils import doubled\n", 1)
+    files = FORMATS["popcorn"] | {"submission__py": submission}
+    alone = importers.read([published.write(tmp_path / "alone", **files)])
+    assert "claimed.py: the submission imports utils; give utils.py of the leaderboard too" in map(str, alone.missing)
+    utils = (
+        "def doubled(x):\n    return 2 * x\n\n\ndef make_match_reference(*_): ...\n\n\nDeterministicContext = None\n"
+    )
+    found = importers.read([published.write(tmp_path / "beside", **files, utils__py=utils)])
+    assert found.auditable and found.claimed is not None
+    assert b"def doubled" in found.claimed.data and b"make_match_reference" not in found.claimed.data
+    assert b"from task import input_t, output_t\n" in found.claimed.data

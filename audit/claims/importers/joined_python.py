@@ -28,6 +28,18 @@ def place_in(names: Collection[str]) -> Place:
     return place
 
 
+def in_one(name: str, names: Collection[str], read: Callable[[str], bytes]) -> tuple[bytes, tuple[str, ...]]:
+    """Return a file with what it imports from the others, and which these are; alone it stays as it is.
+
+    Raises:
+        BadInput: see `Joined.whole`.
+    """
+    joined = Joined(read, place_in(names))
+    text = joined.whole(name)
+    others = tuple(one for one in joined.files if one != name)
+    return (text.encode() if others else read(name)), others
+
+
 class Joined:
     """The statements of several files that names need, in one text.
 
@@ -141,7 +153,7 @@ class Joined:
         `reached` is None."""
         if not isinstance(node, Import) or not self._is_local(node, file):
             return f"{ast.unparse(self._plain(node, file))}\n"
-        if isinstance(node, ast.ImportFrom) and node.module == self._stands:
+        if isinstance(node, ast.ImportFrom) and node.module and node.module == self._stands:
             self.asked = True
             return _renamed(node.names)
         lines: list[str] = []

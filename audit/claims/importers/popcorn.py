@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from audit.claims.importers import entries, module_task, popcorn_cases, popcorn_tolerance
+from audit.claims.importers import entries, joined_python, module_task, popcorn_cases, popcorn_tolerance
 from audit.claims.importers.imported import Claimed, Imported, Original, Reference
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_TASK, Missing, no_tolerance
@@ -26,6 +26,7 @@ TAKES = (
 LACKS = ("reference.py cost", "speedup", "original/utils.py")
 ENTRY = "custom_kernel"
 BESIDE = ("task", "utils")
+ADDED = "a function that hands the inputs on as one tuple"
 _HEADER = re.compile(r"^#!POPCORN\s+(\w+)\s+(.+?)\s*$", re.MULTILINE)
 
 
@@ -37,7 +38,9 @@ def matches(material: Material) -> bool:
 def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there are no figures to ask a unit of
     """Return the submission with its task. Raises BadInput for several of either, or a `task.yml` that is none."""
     submission = material.only(material.written_in(_submits), what=f"submission (a function {ENTRY})")
-    imports = _imports(material.python[submission.published_as])
+    names = [name for name in material.python if PurePath(name).name != "task.py"]
+    data, others = joined_python.in_one(submission.published_as, names, material.data)
+    left = "utils" in _imports(material.python[submission.published_as]) and not others
     header = dict(_HEADER.findall(submission.data.decode()))
     references = material.written_in(lambda one: MAKER in one.functions)
     name = module_task.named_after(header.get("leaderboard") or material.paths[0].resolve().name)
@@ -49,13 +52,13 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
         originals=(Original("submission.py", submission.data, submission.published_as),),
         claimed=Claimed(
             "claimed.py",
-            entries.of_one_tuple(submission.data, ENTRY),
+            entries.of_one_tuple(data, ENTRY),
             entries.ENTRY,
             "custom_kernel as submitted",
-            added="a function that hands the inputs on as one tuple",
+            added="; ".join([ADDED, *([joined_python.ADDED] if others else [])]),
         ),
         steps=tuple(f"leaderboard {key}: {value}" for key, value in header.items()),
-        missing=(NO_COST, NO_FIGURES, *([_UTILS] if "utils" in imports else [])),
+        missing=(NO_COST, NO_FIGURES, *([_UTILS] if left else [])),
     )
     return _with_task(imported, material, references) if references else imported.lacking(NO_TASK)
 
@@ -111,7 +114,7 @@ _OF_A_PROPERTY = Missing(
 _NO_TASK_YML = Missing("there is no task.yml", "shapes", "write the arguments of generate_input", essential=True)
 _NO_REFERENCE = Missing(f"reference.py has no {REFERENCE}", "original/reference.py", "write it there", essential=True)
 _SEVERAL_GPUS = Missing("the task runs on several GPUs at once", "reference.py", "an audit has one GPU", essential=True)
-_UTILS = Missing("the submission imports utils", "claimed.py", "put what it needs of it there", essential=True)
+_UTILS = Missing("the submission imports utils", "claimed.py", "give utils.py of the leaderboard too", essential=True)
 
 
 def _destination(text: PythonText) -> int | None:

@@ -78,12 +78,10 @@ def _backward(options: Options) -> str:
 
 def _data(options: Options) -> str:
     """`file`; `beside`, for every module that it imports by name the file in `original/`, or None; `largest_seed`."""
-    files = {name: f"ORIGINAL / {shown(file)}" if file else "None" for name, file in options["beside"].items()}
-    beside = ", ".join(f"{shown(name)}: {place}" for name, place in files.items())
     largest = options.get("largest_seed")
     seeds = "" if largest is None else f"    largest_seed={largest},\n"
     seeds += f"    options={shown(options['options'], 4)},\n" if options.get("options") else ""
-    file = f"    ORIGINAL / {shown(options['file'])},\n    beside={{{beside}}},\n"
+    file = f"    ORIGINAL / {shown(options['file'])},\n    beside={_beside(options['beside'])},\n"
     return f"TASK = DataTask(\n{file}{seeds})\n"
 
 
@@ -101,8 +99,14 @@ TASK = DefinitionTask(ORIGINAL / {shown(options["file"])}, inputs=INPUTS, axes=a
 
 
 def _function(options: Options) -> str:
-    """`file`, `function`."""
-    return f"TASK = FunctionTask(ORIGINAL / {shown(options['file'])}, function={shown(options['function'])})\n"
+    """`file`, `function`; `beside`, for every module that it imports by name the file in `original/`."""
+    beside = f", beside={_beside(options['beside'])}" if options.get("beside") else ""
+    return f"TASK = FunctionTask(ORIGINAL / {shown(options['file'])}, function={shown(options['function'])}{beside})\n"
+
+
+def _beside(beside: Mapping[str, str | None]) -> str:
+    files = {name: f"ORIGINAL / {shown(file)}" if file else "None" for name, file in beside.items()}
+    return "{" + ", ".join(f"{shown(name)}: {place}" for name, place in files.items()) + "}"
 
 
 def _benchmark(options: Options) -> str:
