@@ -34,7 +34,7 @@ def popcorn(root: Path, scratch: Path) -> Iterator[Source]:  # noqa: ARG001
     for stated in sorted(root.glob("reference-kernels/problems/*/*/task.yml")):
         folder = stated.parent
         named = re.findall(r'"source": "([^"@]+)"', stated.read_text(encoding="utf-8"))
-        beside = [(folder / name).resolve() for name in named if name.endswith(".py") and "eval" not in name]
+        beside = [(folder / name).resolve() for name in named if name.endswith(".py")]
         submitted = [folder / "submission.py", *sorted(folder.glob("submission*.py"))]
         first = next(path for path in submitted if path.is_file())
         yield [first, stated, *(path for path in dict.fromkeys(beside) if path.is_file())], Given()

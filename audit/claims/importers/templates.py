@@ -40,9 +40,7 @@ def reference_py(reference: Reference, *, title: str) -> str:
     task, body = CONTRACTS[reference.contract]
     imports = "from typing import Any\n" if "Any" in (text := body(reference.options)) else ""
     sentence = sanitizer.line(title).replace("\\", "/").replace('"', "'")
-    module = {"GemmTask": "gemm_task", "BenchmarkTask": "benchmark_task", "BackwardTask": "backward_task"}.get(
-        task, "imported_task"
-    )
+    module = MODULES.get(task, "imported_task")
     about = _ABOUT_GEMM if task == "GemmTask" else _ABOUT
     head = _HEAD.format(title=f"The task of: {sentence}", about=about, module=module, task=task, imports=imports)
     return head + text + _TAIL
@@ -76,13 +74,19 @@ def _backward(options: Options) -> str:
     return _functional(options, "BackwardTask")
 
 
-def _data(options: Options) -> str:
+def _data(options: Options, task: str = "DataTask") -> str:
     """`file`; `beside`, for every module that it imports by name the file in `original/`, or None; `largest_seed`."""
     largest = options.get("largest_seed")
     seeds = "" if largest is None else f"    largest_seed={largest},\n"
     seeds += f"    options={shown(options['options'], 4)},\n" if options.get("options") else ""
     file = f"    ORIGINAL / {shown(options['file'])},\n    beside={_beside(options['beside'])},\n"
-    return f"TASK = DataTask(\n{file}{seeds})\n"
+    seeds += f"    parts={shown(options['parts'], 4)},\n" if "parts" in options else ""
+    return f"TASK = {task}(\n{file}{seeds})\n"
+
+
+def _parts(options: Options) -> str:
+    """The same with `parts`, functions of the file with the places of their arguments."""
+    return _data(options, "PartsTask")
 
 
 def _definition(options: Options) -> str:
@@ -149,11 +153,19 @@ def shown(value: Any, indent: int = 0) -> str:
     return f"{opening}\n{lines}{' ' * indent}{closing}"
 
 
+MODULES = {
+    "GemmTask": "gemm_task",
+    "BenchmarkTask": "benchmark_task",
+    "BackwardTask": "backward_task",
+    "PartsTask": "parts_task",
+}
+"""The modules of `audit.run` that hold the tasks of a file of their own."""
 CONTRACTS: dict[str, tuple[str, Callable[[Options], str]]] = {
     "module": ("ModuleTask", _module),
     "functional": ("FunctionalTask", _functional),
     "backward": ("BackwardTask", _backward),
     "data": ("DataTask", _data),
+    "parts": ("PartsTask", _parts),
     "definition": ("DefinitionTask", _definition),
     "function": ("FunctionTask", _function),
     "gemm": ("GemmTask", _gemm),
