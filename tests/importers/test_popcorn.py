@@ -252,7 +252,7 @@ TWO = {
     "submission__py": THEIRS,
     "reference__py": RIGHT,
     "task__yml": "tests:\n  - {rows: 8}\nbenchmarks:\n  - {rows: 512}\n",
-    "eval__py": "from reference import generate_inputs\nWIDE = 24\ndef run(rows):\n    return generate_inputs(rows, WIDE)\n",
+    "eval__py": "import reference\nWIDE = 24\ndef run(rows):\n    return reference.generate_inputs(rows, WIDE)\n",
 }
 
 
