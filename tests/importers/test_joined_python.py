@@ -138,6 +138,15 @@ def test_what_one_file_cannot_hold_is_refused_with_its_line(main: str, other: st
     assert words in str(error.value)
 
 
+def test_a_name_that_many_ways_lead_to_is_taken_once() -> None:
+    body = (
+        "from m{1} import f{1}, g{1}\n\n\ndef f{0}():\n    return f{1}() + g{1}()\n\n\ndef g{0}():\n    return f{0}()\n"
+    )
+    files = {f"m{one}.py": body.format(one, one + 1) for one in range(60)}
+    files |= {"m60.py": "def f60():\n    return 1\n\n\ng60 = f60\n", "main.py": "from m0 import f0\n"}
+    assert joined(files).count("def ") == 121
+
+
 def test_a_solution_of_several_python_files_has_no_file_missing(tmp_path: Path) -> None:
     main = "from .more import ONE\n\n\ndef run(x, w):\n    return x * w * ONE\n"
     spec = published.SOLUTION_JSON["spec"] | {"entry_point": "main.py::run", "destination_passing_style": False}

@@ -52,6 +52,8 @@ class Joined:
     def __init__(self, read: Callable[[str], bytes], place: Place, *, stands: str | None = None) -> None:
         self._read, self._place, self._stands = read, place, stands
         self._holders: dict[str, tuple[str, str]] = {}
+        self._taken: set[tuple[str, str]] = set()
+        self._modules: dict[str, set[str]] = {}
         self.files: dict[str, PythonText] = {}
         self.texts: dict[tuple[str, int], str] = {}
         self.asked = False
@@ -83,7 +85,9 @@ class Joined:
             BadInput: no such name, or what `whole` raises.
         """
         text = self._text(file)
-        asked = ast.Tuple([ast.Name(name, ast.Load()) for name in names], ast.Load())
+        names = {name for name in names if (file, name) not in self._taken}
+        self._taken |= {(file, name) for name in names}
+        asked = ast.Tuple([ast.Name(name, ast.Load()) for name in sorted(names)], ast.Load())
         reached = text.reached(asked)
         if unknown := set(names) - reached:
             raise BadInput(f"{file}: binds no {min(unknown)}")
@@ -181,9 +185,13 @@ class Joined:
 
     def _plain(self, node: ast.stmt, file: str) -> ast.stmt:
         """Return a statement with names in the place of `module.NAME`, where a module of these files is meant."""
-        imports = [one for one in self._text(file).tree.body if isinstance(one, Import)]
-        pairs = ((alias.asname or alias.name, self._module(one, alias, file)) for one in imports for alias in one.names)
-        plain: ast.stmt = _Plain({name for name, module in pairs if module}).visit(ast.parse(ast.unparse(node)).body[0])
+        if file not in self._modules:
+            imports = [one for one in self._text(file).tree.body if isinstance(one, Import)]
+            pairs = ((alias, self._module(one, alias, file)) for one in imports for alias in one.names)
+            self._modules[file] = {alias.asname or alias.name for alias, module in pairs if module}
+        if not self._modules[file]:
+            return node
+        plain: ast.stmt = _Plain(self._modules[file]).visit(ast.parse(ast.unparse(node)).body[0])
         return plain
 
 
