@@ -163,8 +163,10 @@ def with_sidecar(folder: Path, solution: str, name: str, text: str) -> str:
 @pytest.mark.parametrize(
     "load",
     [
+        "from torch.utils.cpp_extension import load\nimport os\n"
         "here = os.path.dirname(__file__)\nsource = os.path.join(here, 'scale.cu')\n"
         "module = load(name='scaled', sources=[source], extra_cuda_cflags=['-O3'], verbose=False)\n",
+        "from pathlib import Path\nfrom torch.utils import cpp_extension\nHERE = Path(__file__).parent\n"
         "def built():\n    return cpp_extension.load('scaled', sources=[str(HERE / 'scale.cu')],"
         "\n                              extra_cuda_cflags=['-O3'], verbose=False).scaled\n",
     ],
@@ -175,7 +177,8 @@ def test_a_cuda_file_that_a_solution_loads_stands_in_its_place(load: str, tmp_pa
     assert f"_SIDECAR_1 = r'''{published.CU}'''" in text
     built = next(line for line in text.splitlines() if "load_inline(" in line)
     assert "cpp_sources='', cuda_sources=_SIDECAR_1" in built and "extra_cuda_cflags=['-O3'], verbose=False)" in built
-    assert "sidecar:" not in text
+    assert "sidecar:" not in text and "import load\n" not in text
+    assert {one.construct for one in reaches(text)} <= {"from pathlib import Path"}
 
 
 def test_a_text_that_a_solution_reads_stands_in_its_place(tmp_path: Path) -> None:

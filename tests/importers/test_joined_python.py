@@ -144,7 +144,7 @@ def test_a_name_that_many_ways_lead_to_is_taken_once() -> None:
     )
     files = {f"m{one}.py": body.format(one, one + 1) for one in range(60)}
     files |= {"m60.py": "def f60():\n    return 1\n\n\ng60 = f60\n", "main.py": "from m0 import f0\n"}
-    assert joined(files).count("def ") == 121
+    assert joined(files).count("def ") == 2 * 60
 
 
 def test_a_solution_of_several_python_files_has_no_file_missing(tmp_path: Path) -> None:

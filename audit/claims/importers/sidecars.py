@@ -14,8 +14,9 @@ from audit.model.errors import BadInput
 ADDED = "the files that the solution loads, in the place of the import or the call that loads each"
 _MARK = re.compile(r"(?:^# =+\n)?^# =+ sidecar: (\S{1,100}) .*=$(?:\n# =+$)?", re.MULTILINE)
 _FIRST = "solution.py"
-_LOAD = "from torch.utils.cpp_extension import load_inline\n"
-_Edit = tuple[ast.Call, str]
+_BUILDER = "torch.utils.cpp_extension"
+_LOAD = f"from {_BUILDER} import load_inline\n"
+_Edit = tuple[ast.Call | ast.ImportFrom, str]
 
 
 def marked(text: str) -> bool:
@@ -38,7 +39,7 @@ def in_one(text: str, *, where: str) -> str:
     python = joined_python.Joined(lambda name: sources[name].encode(), place).whole(_FIRST)
     tree = PythonText(python.encode(), where=where)
     names = {file: f"_SIDECAR_{number}" for number, file in enumerate(native, start=1)}
-    edits = list(_edits(tree.tree, names))
+    edits = list(_edits(tree.tree, names)) if native else []
     for mark in marks:
         if mark[1] in native and not any(names[mark[1]] in edit for _, edit in edits):
             line = text.count("\n", 0, mark.start(1)) + 1
@@ -49,11 +50,14 @@ def in_one(text: str, *, where: str) -> str:
 
 
 def _edits(tree: ast.Module, names: Mapping[str, str]) -> Iterator[_Edit]:
-    """Yield the calls that load a file, and what stands in their place."""
+    """Yield the calls that load a file and imports of `load`, and what stands in their place."""
     bound: dict[str, list[ast.expr]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             bound.setdefault(node.targets[0].id, []).append(node.value)
+        if isinstance(node, ast.ImportFrom) and node.module == _BUILDER:
+            aliases = [ast.alias("load_inline") if one.name == "load" else one for one in node.names]
+            yield node, ast.unparse(ast.ImportFrom(_BUILDER, aliases, 0))
     for node in (one for one in ast.walk(tree) if isinstance(one, ast.Call)):
         named = {one.arg: one.value for one in node.keywords}
         reads = isinstance(node.func, ast.Attribute) and node.func.attr == "read_text"
