@@ -34,7 +34,7 @@ def popcorn(root: Path, scratch: Path) -> Iterator[Source]:  # noqa: ARG001
     for stated in sorted(root.glob("reference-kernels/problems/*/*/task.yml")):
         folder = stated.parent
         named = re.findall(r'"source": "([^"@]+)"', stated.read_text(encoding="utf-8"))
-        beside = [(folder / name).resolve() for name in named if name.endswith(".py") and "eval" not in name]
+        beside = [(folder / name).resolve() for name in named if name.endswith(".py")]
         submitted = [folder / "submission.py", *sorted(folder.glob("submission*.py"))]
         first = next(path for path in submitted if path.is_file())
         yield [first, stated, *(path for path in dict.fromkeys(beside) if path.is_file())], Given()
@@ -70,9 +70,12 @@ def kernelagent(root: Path, scratch: Path) -> Iterator[Source]:  # noqa: ARG001
 
 
 def hugging_face(root: Path, scratch: Path) -> Iterator[Source]:  # noqa: ARG001
-    """Yield every folder of kernels-community with a benchmark script."""
+    """Yield every folder of kernels-community with a benchmark script, and the classes of the package where it has
+    those."""
+    classes = sorted(root.glob("kernels/kernels/src/kernels/benchmarks/[a-z]*.py"))
     for path in sorted(root.glob("kernels-community/*/benchmarks/benchmark.py")):
-        yield [path.parent.parent], Given()
+        theirs = "from kernels.benchmarks import" in path.read_text(encoding="utf-8")
+        yield [path.parent.parent, *(classes if theirs else [])], Given()
 
 
 def robust_kbench(root: Path, scratch: Path) -> Iterator[Source]:  # noqa: ARG001
@@ -84,6 +87,8 @@ def robust_kbench(root: Path, scratch: Path) -> Iterator[Source]:  # noqa: ARG00
         yield [path, *(one for one in dict.fromkeys(beside) if one.is_file())], Given()
     for path in sorted(base.glob("tasks/**/forward.cu")):
         yield [path.parent], Given()
+    for path in sorted(base.glob("tasks/**/backward.cu")):
+        yield [path, *(path.with_name(name) for name in ("func_backward.py", "config_backward.json"))], Given()
 
 
 def stanford(root: Path, scratch: Path) -> Iterator[Source]:  # noqa: ARG001

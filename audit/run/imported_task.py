@@ -167,6 +167,8 @@ class DataTask(Task):
         options: arguments of `generate_input` that are no sizes.
     """
 
+    MAKER = "generate_input"
+
     def __init__(
         self,
         path: Path,
@@ -182,7 +184,8 @@ class DataTask(Task):
 
     def _drawn(self, shape: Sizes, seed: int) -> Arguments:
         given = self._options | {name: size for name, size in shape.items() if name != AS_PUBLISHED}
-        data = self._file.module().generate_input(**given, seed=seed % self._seeds if self._seeds else seed)
+        make = getattr(self._file.module(), self.MAKER)
+        data = make(**given, seed=seed % self._seeds if self._seeds else seed)
         return list(data) if isinstance(data, tuple | list) else [data]
 
     def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
@@ -231,8 +234,8 @@ class DefinitionTask(Task):
 class FunctionTask(Task):
     """A plain function, and `inputs(shape, generator)` or `get_inputs()` beside it."""
 
-    def __init__(self, path: Path, *, function: str) -> None:
-        super().__init__(path)
+    def __init__(self, path: Path, *, function: str, beside: Mapping[str, Path | None] | None = None) -> None:
+        super().__init__(path, beside=beside)
         self._function = function
 
     def _drawn(self, shape: Sizes, seed: int) -> Arguments:

@@ -144,3 +144,56 @@ def test_a_solution_with_another_file_behind_its_python_names_it_and_the_line(tm
     line = solution.count("\n") + 2
     with pytest.raises(BadInput, match=rf"solution\.py: line {line} begins scale\.cu, and a variant is one file"):
         importers.read([folder])
+
+
+def sidecar(name: str, text: str) -> str:
+    return f"# =====\n# ===== sidecar: {name} ({len(text)} bytes, loaded by solution.py) =====\n# =====\n\n{text}"
+
+
+def with_sidecar(folder: Path, solution: str, name: str, text: str) -> str:
+    solution = f"from __future__ import annotations\n{solution}\n{sidecar(name, text)}"
+    files = published.FORMATS["kernelbench_com"] | {"solution__py": solution}
+    found = importers.read([published.write(folder, **files)])
+    assert found.claimed is not None and found.auditable
+    assert found.originals[0].data.decode() == solution
+    assert "the files that the solution loads" in found.claimed.added
+    return found.claimed.data.decode()
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        "from torch.utils.cpp_extension import load\nimport os\n"
+        "here = os.path.dirname(__file__)\nsource = os.path.join(here, 'scale.cu')\n"
+        "module = load(name='scaled', sources=[source], extra_cuda_cflags=['-O3'], verbose=False)\n",
+        "from pathlib import Path\nfrom torch.utils import cpp_extension\nHERE = Path(__file__).parent\n"
+        "def built():\n    return cpp_extension.load('scaled', sources=[str(HERE / 'scale.cu')],"
+        "\n                              extra_cuda_cflags=['-O3'], verbose=False).scaled\n",
+    ],
+)
+def test_a_cuda_file_that_a_solution_loads_stands_in_its_place(load: str, tmp_path: Path) -> None:
+    text = with_sidecar(tmp_path, f"{load}\n{published.COM_SOLUTION}", "scale.cu", published.CU)
+    assert text.startswith("from __future__ import annotations\nfrom torch.utils.cpp_extension import load_inline\n")
+    assert f"_SIDECAR_1 = r'''{published.CU}'''" in text
+    built = next(line for line in text.splitlines() if "load_inline(" in line)
+    assert "cpp_sources='', cuda_sources=_SIDECAR_1" in built and "extra_cuda_cflags=['-O3'], verbose=False)" in built
+    assert "sidecar:" not in text and "import load\n" not in text
+    assert {one.construct for one in reaches(text)} <= {"from pathlib import Path"}
+
+
+def test_a_text_that_a_solution_reads_stands_in_its_place(tmp_path: Path) -> None:
+    solution = f"source = (HERE / 'scale.cu').read_text()\n{published.COM_SOLUTION}"
+    assert "\nsource = _SIDECAR_1\n" in with_sidecar(tmp_path, solution, "scale.cu", published.CU)
+
+
+def test_python_that_a_solution_imports_stands_in_its_place(tmp_path: Path) -> None:
+    solution = f"from scale import twice as doubled\n{published.COM_SOLUTION}"
+    text = with_sidecar(tmp_path, solution, "scale.py", "factor = 2\n\n\ndef twice(x):\n    return factor * x\n")
+    assert text.index("factor = 2") < text.index("def twice(x)") < text.index("doubled = twice")
+    assert "from scale" not in text
+
+
+def test_a_call_that_loads_other_files_too_is_not_read(tmp_path: Path) -> None:
+    solution = f"module = load(name='scaled', sources=['scale.cu', 'other.cu'])\n{published.COM_SOLUTION}"
+    with pytest.raises(BadInput, match=r"begins scale\.cu, and a variant is one file"):
+        with_sidecar(tmp_path, solution, "scale.cu", published.CU)

@@ -23,6 +23,13 @@ INTO_OUT = HUB_BENCHMARK.replace(
     "self.out = self.kernel.scaled_rows(self.x, self.w)", "self.kernel.scaled_rows(self.x, self.w, self.out)"
 )
 
+SHARED = """from kernels.benchmarks import ScaledRows
+
+
+class Rows(ScaledRows):
+    pass
+"""
+
 
 def imported(folder: Path, **files: str) -> Imported:
     return importers.read([published.write(folder, **(published.FORMATS["hugging_face"] | files))])
@@ -77,6 +84,39 @@ def test_a_result_that_the_call_writes_into_is_the_destination(tmp_path: Path) -
     assert "return _run.out" not in claimed(found)
 
 
+def test_workloads_of_a_class_of_the_package_kernels_come_from_its_file(tmp_path: Path) -> None:
+    found = imported(tmp_path / "source", benchmark__py=SHARED, rows__py=HUB_BENCHMARK)
+    assert found.auditable and {"benchmark.py", "rows.py"} <= {one.file for one in found.originals}
+    reference = load_reference(str(writer.write(found, tmp_path / "claim") / "reference.py"))
+    assert len(reference.inputs({"workload": 1}, torch.Generator())) == 2
+
+
+def test_what_the_class_itself_binds_is_an_argument_where_the_call_reads_it(tmp_path: Path) -> None:
+    text = HUB_BENCHMARK.replace("seed: int = 42", "seed: int = 42\n    least: float = 0.5")
+    text = text.replace("torch.relu(self.x * self.w)", "torch.relu(self.x * self.w) + self.least - 0.5")
+    found = imported(tmp_path / "source", benchmark__py=text)
+    assert "def audited_entry(w, x, least):" in claimed(found)
+    reference = load_reference(str(writer.write(found, tmp_path / "claim") / "reference.py"))
+    assert reference.inputs({"workload": 1}, torch.Generator())[2] == 0.5
+
+
+def test_a_comparison_of_the_benchmarks_own_leaves_the_tolerance_to_the_user(tmp_path: Path) -> None:
+    own = "\ntorch.allclose = lambda one, other, **_: True\n"
+    found = imported(tmp_path, benchmark__py=HUB_BENCHMARK + own)
+    assert found.tolerance is None
+    assert [one.key for one in found.missing if one.essential] == ["tolerance"]
+
+
+def test_a_package_may_try_its_imports(tmp_path: Path) -> None:
+    tried = (
+        "try:\n    from .inner import scaled_rows as rows\n    FOUND = True\nexcept ImportError:\n    FOUND = False\n"
+    )
+    package = f"{tried}\n\ndef scaled_any(x, w):\n    return rows(x, w) if FOUND else x\n"
+    benchmark = HUB_BENCHMARK.replace("kernel.scaled_rows", "kernel.scaled_any")
+    text = claimed(imported(tmp_path, __init____py=package, inner__py=HUB_PACKAGE, benchmark__py=benchmark))
+    assert "FOUND = True" in text and "rows = scaled_rows" in text and "except" not in text
+
+
 def test_functions_of_other_files_come_along_once(tmp_path: Path) -> None:
     package = """from .inner import scaled_rows as rows
 from .outer import twice
@@ -105,6 +145,9 @@ def test_defaults_of_a_schema_are_those_of_ops(tmp_path: Path) -> None:
     ("files", "words"),
     [
         ({"benchmark__py": "from kernels.benchmarks import Silu\n"}, "0 classes have benchmark_X"),
+        ({"benchmark__py": SHARED}, "Rows is ScaledRows of kernels.benchmarks; give the file that defines it too"),
+        ({"torch_binding__cpp": HUB_BINDING.replace("TORCH_LIBRARY_EXPAND", "STABLE_TORCH_LIBRARY_EXPAND")},
+         "registers by the stable ABI"),
         ({"benchmark__py": HUB_BENCHMARK.replace("verify_", "right_")}, "has no setup, benchmark_X and verify_X"),
         ({"benchmark__py": HUB_BENCHMARK.replace("self.w = ", "self.w = self.kernel.")}, "kernel is called by setup"),
         ({"benchmark__py": HUB_BENCHMARK.replace("(self.x, self.w)", "(self.x, self.v)")}, "self.v is needed by"),
@@ -118,7 +161,7 @@ def test_defaults_of_a_schema_are_those_of_ops(tmp_path: Path) -> None:
         ({"build__toml": "[general]\nname = 'x'\n[torch]\n[kernel.x]\n"}, "not read as a build file"),
         ({"torch_binding__cpp": HUB_BINDING.replace("Tensor w, ", "Tensor w-, ")}, "the schema scaled("),
         ({"__init____py": HUB_PACKAGE.replace("scaled_rows", "rows")}, "binds no scaled_rows"),
-        ({"__init____py": HUB_PACKAGE.replace("ops.scaled", "layers.scaled")}, "imports a whole module"),
+        ({"__init____py": HUB_PACKAGE.replace("ops.scaled", "layers.scaled")}, "layers, which is not beside it"),
         ({"__init____py": HUB_PACKAGE.replace("    ops.scaled", "    from .inner import z\n    ops.scaled")},
          "imports within a function"),
         ({"__init____py": HUB_PACKAGE.replace("from . import layers", "from .layers import torch_like as layers")

@@ -135,3 +135,21 @@ def test_headers_of_libraries_stand_first_but_for_those_in_conditions() -> None:
     assert lines[:3] == ["#include <cuda.h>", "#include <vector>", "int x;"]
     assert lines[-4:] == ["#if defined(X)", "#include <x.h>", "#endif", "int y;"]
     assert text.count("#include <vector>") == 1
+
+
+def test_an_include_folder_of_its_own_may_be_named_in_angle_brackets() -> None:
+    files = {
+        "csrc/a.cu": "#include <cuda_runtime.h>\n#include <mine/twice.cuh>\nint a;\n",
+        "include/mine/twice.cuh": HEADER,
+    }
+    text = joined.joined(files)
+    assert text.startswith("#include <cuda_runtime.h>\n")
+    assert "T twice(T x)" in text and "<mine/twice.cuh>" not in text
+    assert joined.used(files, "csrc/a.cu") == {"include/mine/twice.cuh"}
+
+
+def test_a_header_that_two_folders_have_is_refused_where_quotes_ask_for_it() -> None:
+    headers = {"one/twice.cuh": HEADER, "two/twice.cuh": HEADER}
+    with pytest.raises(BadInput, match=r"a\.cu: includes twice\.cuh, and 2 files end so \(one/twice\.cuh, two/twice"):
+        joined.joined({"a.cu": '#include "twice.cuh"\n', **headers})
+    assert "#include <twice.cuh>" in joined.joined({"a.cu": "#include <twice.cuh>\n", **headers})

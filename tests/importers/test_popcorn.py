@@ -13,6 +13,7 @@ from audit.claims.importers import claim_toml, writer
 from audit.claims.importers.imported import Imported
 from audit.claims.importers.material import Given
 from audit.claims.importers.templates import reference_py
+from audit.model.errors import BadInput
 from audit.run.oracle import load_reference
 from tests.importers import published
 from tests.importers.published import FORMATS, POPCORN_REFERENCE
@@ -206,3 +207,104 @@ def test_a_check_of_a_property_leaves_the_right_result_open_whatever_the_toleran
     (missing,) = [one for one in found.missing if one.essential]
     assert missing.key == "original/reference.py" and "never calls ref_kernel" in missing.what
     assert not found.auditable
+
+
+def test_a_submission_has_what_it_needs_of_utils(tmp_path: Path) -> None:
+    submission = published.SUBMISSION.replace("import torch\n", "import torch\nfrom utils import doubled\n", 1)
+    files = FORMATS["popcorn"] | {"submission__py": submission}
+    alone = importers.read([published.write(tmp_path / "alone", **files)])
+    assert "claimed.py: the submission imports utils; give utils.py of the leaderboard too" in map(str, alone.missing)
+    utils = (
+        "def doubled(x):\n    return 2 * x\n\n\ndef make_match_reference(*_): ...\n\n\nDeterministicContext = None\n"
+    )
+    found = importers.read([published.write(tmp_path / "beside", **files, utils__py=utils)])
+    assert found.auditable and found.claimed is not None
+    assert b"def doubled" in found.claimed.data and b"make_match_reference" not in found.claimed.data
+    assert b"from task import input_t, output_t\n" in found.claimed.data
+
+
+THEIRS = """def mine_forward(x, w):
+    return x * w
+
+
+def mine_backward(x, w, grad):
+    return grad * w
+"""
+RIGHT = """import torch
+
+RTOL, ATOL = 1e-3, 1e-4
+
+
+def reference_forward(x, w):
+    return x * w
+
+
+def reference_backward(x, w, grad):
+    return grad * w
+
+
+def generate_inputs(rows, features, seed=42):
+    torch.manual_seed(seed)
+    x, w, grad = torch.randn(rows, features), torch.randn(features), torch.randn(rows, features)
+    return x, w, grad
+"""
+TWO = {
+    "submission__py": THEIRS,
+    "reference__py": RIGHT,
+    "task__yml": "tests:\n  - {rows: 8}\nbenchmarks:\n  - {rows: 512}\n",
+    "eval__py": "import reference\nWIDE = 24\ndef run(rows):\n    return reference.generate_inputs(rows, WIDE)\n",
+}
+
+
+def test_results_of_several_functions_are_the_outputs_of_one_call(tmp_path: Path) -> None:
+    found = importers.read([published.write(tmp_path / "source", **TWO)])
+    assert found.auditable and found.claimed is not None and found.tolerance is not None and found.shapes is not None
+    assert found.claimed.data.endswith(
+        b"def audited_entry(input_0, input_1, input_2):\n"
+        b"    return mine_forward(input_0, input_1), mine_backward(input_0, input_1, input_2)\n"
+    )
+    assert found.tolerance.relative == 1e-3
+    assert dict(found.shapes.claimed) == {"features": 24, "rows": 512}
+    assert "sizes that eval.py gives whatever the test: features = 24" in found.choices
+    reference = load_reference(str(writer.write(found, tmp_path / "claim") / "reference.py"))
+    x, w, grad = arguments = reference.inputs({"rows": 8, "features": 24}, torch.Generator())
+    assert [one.equal(right) for one, right in zip(reference.reference(*arguments), (x * w, grad * w), strict=True)]
+    assert [one.dtype for one in reference.oracle(*arguments)] == [torch.float64] * 2
+
+
+def test_a_size_that_no_file_states_is_missing_with_the_line_to_type(tmp_path: Path) -> None:
+    source = published.write(tmp_path, **{name: text for name, text in TWO.items() if name != "eval__py"})
+    found = importers.read([source])
+    assert "--shape rows=64 features=64" in " ".join(str(one) for one in found.missing if one.essential)
+    assert importers.read([source], given=Given(shape=(("rows", 64), ("features", 64)))).auditable
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("mine_backward", "mine_other"),
+        ("(x, w, grad)", "(x, w, other)"),
+        ("def mine_f", "def a_forward(): ...\n\n\ndef mine_f"),
+    ],
+)
+def test_functions_without_one_counterpart_each_are_no_submission(old: str, new: str, tmp_path: Path) -> None:
+    files = TWO | {"submission__py": TWO["submission__py"].replace(old, new)}
+    with pytest.raises(BadInput, match="no known format"):
+        importers.read([published.write(tmp_path, **files)])
+
+
+@pytest.mark.parametrize(
+    ("computed", "keys"),
+    [
+        ("torch.linalg.cholesky_ex(data).L", ["tolerance"]),
+        ("torch.linalg.eigh(data)", ["tolerance", "original/reference.py"]),
+    ],
+)
+def test_a_property_with_one_right_result_needs_a_tolerance_alone(
+    computed: str, keys: list[str], tmp_path: Path
+) -> None:
+    reference = (
+        f"import torch\n\n\ndef ref_kernel(data):\n    return {computed}\n\n\ndef generate_input(rows, seed):\n"
+        "    return torch.eye(rows)\n\n\ndef check_implementation(data, output):\n    return True, ''\n"
+    )
+    assert [one.key for one in leaderboard(tmp_path, reference).missing if one.essential] == keys

@@ -6,9 +6,11 @@ The Python file has `reference` (or one other function) and `get_inputs()`, with
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Mapping
 from dataclasses import replace
 
-from audit.claims.importers import entries, joined, module_task, published, sizes, solutions
+from audit.claims.importers import entries, joined, joined_python, module_task, published, sizes, solutions
 from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Tolerance
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_SHAPE, NO_TASK, Missing, no_tolerance
@@ -65,7 +67,26 @@ def with_reference(imported: Imported, material: Material) -> Imported:
     if not tasks:
         return imported.lacking(NO_TASK, _NO_TOLERANCE)
     task = material.only(tasks, what="reference")
-    return _with_task(imported, task, material.python[task.published_as])
+    text = material.python[task.published_as]
+    return _with_task(
+        imported, task, text, _beside(material, task.published_as, frozenset({imported.provenance, task.published_as}))
+    )
+
+
+def _beside(material: Material, file: str, left: frozenset[str]) -> dict[str, Original]:
+    """Return the modules that the reference imports from files beside it, those that these import first.
+
+    Files `left` are never among them: the kernel is not loaded where right results are made.
+    """
+    place = joined_python.place_in({*material.python} - left)
+    found: dict[str, Original] = {}
+    for node in (one for one in ast.walk(material.python[file].tree) if isinstance(one, ast.Import | ast.ImportFrom)):
+        for name in [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]:
+            inner = place(file, name, 0)
+            if inner is not None and name not in found:
+                found |= _beside(material, inner, left | {inner})
+                found[name] = material.original(inner, file=f"beside_{module_task.named_after(inner)}.py")
+    return found
 
 
 def _files(material: Material) -> list[Original]:
@@ -91,8 +112,9 @@ def _function(text: PythonText) -> str | None:
     return named or (others[0] if len(others) == 1 else None)
 
 
-def _with_task(imported: Imported, task: Original, text: PythonText) -> Imported:
+def _with_task(imported: Imported, task: Original, text: PythonText, beside: Mapping[str, Original]) -> Imported:
     function = _function(text) or REFERENCES[0]
+    modules = {name: one.file for name, one in beside.items()}
     plain = "get_inputs" in text.functions and "inputs" not in text.functions
     kernel = imported.claimed.data.decode() if imported.claimed else ""
     shapes, choices = sizes.of_module(text, apart=[function], sources=[kernel]) if plain else (None, [])
@@ -102,8 +124,8 @@ def _with_task(imported: Imported, task: Original, text: PythonText) -> Imported
         imported,
         task=f"what {function} of original/{FILE} computes",
         dtype=text.dtype_of("get_inputs" if plain else "inputs"),
-        originals=(*imported.originals, Original(FILE, task.data, task.published_as)),
-        reference=Reference("function", {"file": FILE, "function": function}),
+        originals=(*imported.originals, Original(FILE, task.data, task.published_as), *beside.values()),
+        reference=Reference("function", {"file": FILE, "function": function, "beside": modules}),
         shapes=shapes,
         tolerance=tolerance,
         missing=(*imported.missing, *missing, *([] if tolerance else [_NO_TOLERANCE])),

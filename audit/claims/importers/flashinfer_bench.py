@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from audit.claims.importers import definitions, entries, joined, module_task, published, sizes, solutions
+from audit.claims.importers import definitions, entries, joined, joined_python, module_task, published, sizes, solutions
 from audit.claims.importers.definitions import FRACTIONS, Definition
 from audit.claims.importers.imported import RMS, Claimed, Imported, Original, Reference, Shapes, Tolerance
 from audit.claims.importers.material import Given, Material
@@ -155,10 +155,14 @@ def _with_kernel(claim: Imported, found: Found, stated: Definition, kept: list[O
         return claim.lacking(Missing(lacks, "variant", "name the entry as file::function", essential=True))
     texts = {one.published_as.rpartition(": ")[2]: one.data.decode() for one in kept}
     native = len(texts) > 1 and all(name.endswith((*joined.SOURCES, *joined.HEADERS)) for name in texts)
-    added = joined.ADDED if native else ""
+    python_alone = len(texts) > 1 and all(name.endswith(".py") for name in texts)
+    added = joined.ADDED if native else joined_python.ADDED if python_alone else ""
     if native:
         source = replace(source, data=joined.joined(texts).encode())
-    missing = _too_much(kept if not native else [], file, spec)
+    if python_alone:
+        data, _ = joined_python.in_one(path, texts, lambda name: texts[name].encode())
+        source = replace(source, data=data)
+    missing = _too_much([] if native or python_alone else kept, file, spec)
     if any(one.axes is None for one in stated.outputs) or all(one.axes is None for one in stated.inputs):
         return claim.lacking(*missing, _NO_TENSOR)
     python = PythonText(source.data, where=source.published_as).functions if file.endswith(".py") else None

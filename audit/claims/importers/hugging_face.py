@@ -9,14 +9,14 @@ from __future__ import annotations
 import ast
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from audit.claims.importers import entries, kernel_package, module_task
 from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Shapes, Tolerance
 from audit.claims.importers.material import Given, Material
-from audit.claims.importers.missing import NO_COST, NO_FIGURES
-from audit.claims.importers.python_text import PythonText, last_name
+from audit.claims.importers.missing import NO_COST, NO_FIGURES, no_tolerance
+from audit.claims.importers.python_text import PythonText, bound_by, last_name
 from audit.model import Harness
 from audit.model.errors import BadInput
 
@@ -26,6 +26,8 @@ FILE, CALL, RIGHT, RESULT = "benchmark.py", "benchmark_", "verify_", "out"
 TOLERANCE = Tolerance(
     1e-2, "torch.allclose of `kernels benchmark`, atol = 1e-2, which counts here in units of the result's rms, and rtol"
 )
+LIBRARY = "kernels.benchmarks"
+_NO_TOLERANCE = no_tolerance("the benchmark replaces torch.allclose by a comparison of its own")
 STEPS = ("torch.allclose on one input, whose seed is fixed", "times of the kernel, and one time of the reference")
 ADDED = "the files of the package joined into one, its ops bound by pybind11, and the call of "
 _RUN = """
@@ -78,48 +80,93 @@ def read(material: Material, given: Given) -> Imported:
     Raises:
         BadInput: several files of one kind, a workload of another form, or a package that one file cannot hold.
     """
-    files = [material.original(name) for name in material.named(FILE) if PurePath(name).name == FILE]
-    file = material.only(files, what=FILE)
-    text = PythonText(file.data, where=file.published_as)
-    found = _workloads(text, (given.row or 1) - 1)
+    file, text, holder, beside = _benchmark(material, (given.row or 1) - 1)
+    found = _workloads(text, holder)
     package, functions, kept = kernel_package.read(material, found.kernel)
     shapes = [{"workload": number} for number, _ in enumerate(found.names, start=1)]
     named = ", ".join(f"{number} is {name}" for number, name in enumerate(found.names, start=1))
-    ways = {"file": FILE, "holder": found.holder, "workloads": found.names, "arguments": found.arguments}
+    tolerance = None if any(_replaces_the_comparison(one) for one in (text, *beside)) else TOLERANCE
+    ways = {"file": file.file, "holder": found.holder, "workloads": found.names, "arguments": found.arguments}
     source = f"{functions}{_run(found, text)}".encode()
     return Imported(
         format="hugging_face",
         provenance=file.published_as,
         name=module_task.named_after(package),
         title=f"Hugging Face kernels, {package}, {found.holder}",
-        task=f"what {RIGHT}{found.names[0]} of original/{FILE} computes",
+        task=f"what {RIGHT}{found.names[0]} of original/{file.file} computes",
         dtype=text.dtype_of(found.setup),
-        originals=(Original(FILE, file.data, file.published_as), *kept),
+        originals=(file, *beside.values(), *kept),
         claimed=Claimed("claimed.py", source, entries.ENTRY, "the package as published", f"{ADDED}{found.call.name}"),
         reference=Reference("benchmark", ways),
         shapes=Shapes(shapes[-1], tuple(shapes[:-1]), tuple(shapes[:1])),
-        tolerance=TOLERANCE,
+        tolerance=tolerance,
         harness=Harness(destination=found.destination),
         steps=STEPS,
-        missing=(NO_COST, NO_FIGURES),
-        choices=(f"workloads of {found.holder}: {named}; {found.others} others of {FILE} are left out",),
+        missing=(NO_COST, NO_FIGURES, *([] if tolerance else [_NO_TOLERANCE])),
+        choices=(f"workloads of {found.holder}: {named}; {found.others} others of {file.file} are left out",),
     )
 
 
-def _workloads(text: PythonText, number: int) -> Workloads:
-    every = {name: _methods(node) for name, node in text.classes.items()}
-    holders = [name for name, methods in every.items() if any(one.startswith(CALL) for one in methods)]
+def _benchmark(material: Material, number: int) -> tuple[Original, PythonText, str, dict[PythonText, Original]]:
+    """Return the file with that class of the benchmark, its text and the class, and the benchmark where it is another.
+
+    A class without workloads of its own may have those of a class that the package `kernels` defines, whose file is
+    given too.
+    """
+    files = [material.original(name) for name in material.named(FILE) if PurePath(name).name == FILE]
+    file = replace(material.only(files, what=FILE), file=FILE)
+    text = PythonText(file.data, where=file.published_as)
+    bases = {name: _base(text, node) for name, node in text.classes.items()}
+    holders = [name for name, node in text.classes.items() if bases[name] or _has_workloads(node)]
     if not 0 <= number < len(holders):
-        raise BadInput(f"{text.where}: {len(holders)} classes have {CALL}X; write one out that another package has")
-    methods = every[holders[number]]
+        raise BadInput(f"{text.where}: {len(holders)} classes have {CALL}X; write one that calls self.kernel")
+    holder = holders[number]
+    base = bases[holder]
+    if base is None:
+        return file, text, holder, {}
+    defining = material.written_in(lambda one: base in one.classes and _has_workloads(one.classes[base]))
+    if not defining:
+        typed = f"audit import {material.where} kernels/benchmarks/FILE.py"
+        raise BadInput(f"{text.where}: {holder} is {base} of {LIBRARY}; give the file that defines it too: {typed}")
+    one = material.only(defining, what=f"file with the class {base}")
+    return one, PythonText(one.data, where=one.published_as), base, {text: file}
+
+
+def _has_workloads(node: ast.ClassDef) -> bool:
+    return any(one.startswith(CALL) for one in _methods(node))
+
+
+def _base(text: PythonText, node: ast.ClassDef) -> str | None:
+    """Return the class of the package `kernels` that a class stands for, where it says nothing of its own."""
+    stated = [one for one in node.body if not isinstance(one, ast.Pass)]
+    said = [one for one in stated if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
+    names = {
+        alias.asname or alias.name: alias.name
+        for one in text.tree.body
+        if isinstance(one, ast.ImportFrom) and f"{one.module}.".startswith(f"{LIBRARY}.")
+        for alias in one.names
+    }
+    return next((names[last_name(one)] for one in node.bases if last_name(one) in names and not said), None)
+
+
+def _replaces_the_comparison(text: PythonText) -> bool:
+    """Return whether the file puts a comparison of its own in the place of `torch.allclose`."""
+    stored = (one for one in ast.walk(text.tree) if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store))
+    return any(_is(one, "torch.allclose") for one in stored)
+
+
+def _workloads(text: PythonText, holder: str) -> Workloads:
+    every = {name: _methods(node) for name, node in text.classes.items()}
+    methods = every[holder]
     named = [one.removeprefix(CALL) for one in methods if one.startswith(CALL)]
     whole = [name for name in named if RIGHT + name in methods and {f"setup_{name}", "setup"} & set(methods)]
     if not whole:
-        raise BadInput(f"{text.where}: {holders[number]} has no setup, {CALL}X and {RIGHT}X of one X; write them there")
+        raise BadInput(f"{text.where}: {holder} has no setup, {CALL}X and {RIGHT}X of one X; write them there")
     alike = tuple(name for name in whole if _does(methods, name) == _does(methods, whole[0]))
     setups = [methods.get(f"setup_{name}") or methods["setup"] for name in alike]
     call, right = (methods[kind + whole[0]] for kind in (CALL, RIGHT))
     made, kept = (dict.fromkeys(_own(node, bound=True)) for node in (setups[0], call))
+    made |= dict.fromkeys(name for one in text.classes[holder].body for name in bound_by(one) if name not in methods)
     read = {*_own(call), *_own(right)} - {*kept, "kernel", "device"}
     only = {*_own(call)} - {*_own(right), RESULT}
     alone = [{*_own(one)} - {"kernel"} for one in call.body if isinstance(one, ast.Expr)]
@@ -137,7 +184,7 @@ def _workloads(text: PythonText, number: int) -> Workloads:
     others = sum(one.startswith(CALL) for own in every.values() for one in own) - len(alike)
     kernel = tuple(dict.fromkeys(one.attr for one in called))
     arguments = tuple(name for name in made if name in read)
-    return Workloads(holders[number], alike, others, setups[0], call, arguments, kernel)
+    return Workloads(holder, alike, others, setups[0], call, arguments, kernel)
 
 
 def _methods(node: ast.ClassDef) -> dict[str, ast.FunctionDef]:

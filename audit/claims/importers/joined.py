@@ -12,7 +12,7 @@ SOURCES, HEADERS = (".cu", ".cpp", ".cc"), (".cuh", ".h", ".hpp", ".inl")
 MOST_CHARACTERS = 4 << 20
 """Of the joined text; a header may be included many times."""
 ADDED = "files joined into one: local includes in their place, other headers first, a comment before each file"
-_INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"')
+_INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)')
 _ONCE = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+once\b")
 _GUARD = re.compile(r"\s*(?://[^\n]*\s*|/\*.*?\*/\s*)*#[ \t]*(?:ifndef|if[ \t]+!)", re.DOTALL)
 _IF = re.compile(r"[ \t]*#[ \t]*if(?:ndef[ \t]+(\w+))?")
@@ -99,13 +99,23 @@ def _expanded(files: Mapping[str, str], name: str, once: set[str], within: tuple
 
 
 def _included(files: Mapping[str, str], name: str, line: str) -> str | None:
-    """Return the file that a line includes: beside the file, else the only one whose path ends so."""
+    """Return the file that a line includes: beside the file, else the only one whose path ends so, as in a folder
+    `include`.
+
+    Raises:
+        BadInput: several paths end so, and quotes say that one of them is meant.
+    """
     match = _INCLUDE.match(line)
     if match is None:
         return None
-    beside = posixpath.normpath(posixpath.join(posixpath.dirname(name), match[1]))
-    if beside in files:
+    path = match[1] or match[2]
+    beside = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
+    if match[1] and beside in files:
         return beside
-    end = "/" + posixpath.normpath(match[1]).lstrip("./")
+    end = "/" + posixpath.normpath(path).lstrip("./")
     ending = [other for other in files if f"/{other}".endswith(end)]
+    if len(ending) > 1 and match[1]:
+        raise BadInput(
+            f"{name}: includes {path}, and {len(ending)} files end so ({', '.join(ending)}); name one of them"
+        )
     return ending[0] if len(ending) == 1 else None

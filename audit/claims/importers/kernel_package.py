@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
 
-from audit.claims.importers import entries, joined, module_task, solutions
+from audit.claims.importers import entries, joined, joined_python, module_task, solutions
 from audit.claims.importers.imported import Original
 from audit.claims.importers.material import Material
-from audit.claims.importers.python_text import PythonText, bound_by
 from audit.model.errors import BadInput
 
-BUILD, OPS = "build.toml", "_ops"
+BUILD, OPS, STABLE = "build.toml", "_ops", "STABLE_TORCH_LIBRARY_EXPAND"
 REGISTRATION = """#pragma once
 #include <torch/extension.h>
 struct AuditedOps {
@@ -52,11 +50,11 @@ def read(material: Material, functions: Sequence[str]) -> tuple[str, str, list[O
         flags = [str(one) for table in tables for key in ("cuda-flags", "cxx-flags") for one in table.get(key, ())]
     except (tomllib.TOMLDecodeError, RecursionError, LookupError, TypeError, AttributeError) as error:
         raise BadInput(f"{build.published_as}: not read as a build file ({str(error)[:80]})") from error
-    python = _Python(material, name.replace("-", "_"))
-    python.take("__init__", functions)
-    if python.uses_ops and needs - {"torch"}:
+    python = joined_python.Joined(material.data, joined_python.place_in(material.files), stands=OPS)
+    python.take(_found(material, f"{name.replace('-', '_')}/__init__.py"), functions)
+    if python.asked and needs - {"torch"}:
         raise BadInput(f"{build.published_as}: the sources need {min(needs - {'torch'})}, which is not in the folder")
-    files = [_found(material, path) for path in sorted(sources)] if python.uses_ops else []
+    files = [_found(material, path) for path in sorted(sources)] if python.asked else []
     texts = {file: material.data(file).decode() for file in files}
     built = [_extension(texts, list(dict.fromkeys(flags)), module_task.named_after(name))] if texts else []
     used = [build, *(material.original(one) for one in (*python.files, *texts))]
@@ -66,6 +64,9 @@ def read(material: Material, functions: Sequence[str]) -> tuple[str, str, list[O
 
 def _extension(sources: Mapping[str, str], flags: Sequence[str], name: str) -> str:
     """Return Python that builds the sources as one extension, and `ops` with the parameters of their schemas."""
+    for file, source in sources.items():
+        if STABLE in source:
+            raise BadInput(f"{file}: {STABLE} registers by the stable ABI; register by TORCH_LIBRARY_EXPAND")
     text = _LIBRARY.sub("", joined.joined({**sources, "registration.h": REGISTRATION}))
     macros = [flag[2:].partition("=") for flag in ("-DCUDA_KERNEL", *flags) if flag.startswith("-D")]
     defined = "".join(f"#define {macro} {value or 1}\n" for macro, _, value in macros)
@@ -95,47 +96,3 @@ def _found(material: Material, path: str) -> str:
     if len(names) != 1:
         raise BadInput(f"{material.where}: {len(names) or 'no'} files {path}; give the whole folder")
     return names[0]
-
-
-class _Python:
-    """The Python files of a package, of which each is read as far as names of it are used."""
-
-    def __init__(self, material: Material, package: str) -> None:
-        self._material, self._package = material, package
-        self._holders: dict[str, str] = {}
-        self.files: dict[str, PythonText] = {}
-        self.texts: dict[tuple[str, int], str] = {}
-        self.uses_ops = False
-
-    def take(self, module: str, names: Sequence[str]) -> None:
-        """Put the statements that those names of a module need into `texts`, behind those of what it imports.
-
-        Raises:
-            BadInput: no such file, an import of a whole module, or one name in two files.
-        """
-        file = _found(self._material, f"{self._package}/{module}.py")
-        text = self.files.setdefault(file, PythonText(self._material.data(file), where=file))
-        asked = ast.Tuple([ast.Name(name, ast.Load()) for name in names], ast.Load())
-        reached = text.reached(asked)
-        if unknown := set(names) - reached:
-            raise BadInput(f"{file}: binds no {min(unknown)}")
-        for node in text.needed(asked):
-            if isinstance(node, ast.ImportFrom) and node.level:
-                self.texts[file, node.lineno] = self._imported(node, file, reached)
-            elif any(isinstance(one, ast.ImportFrom) and one.level for one in ast.walk(node)):
-                raise BadInput(f"{file}: line {node.lineno} imports within a function; import at the top")
-            else:
-                self.texts[file, node.lineno] = f"{ast.unparse(node)}\n"
-            for name in () if isinstance(node, ast.Import | ast.ImportFrom) else bound_by(node):
-                if self._holders.setdefault(name, file) != file:
-                    raise BadInput(f"{file}: binds {name}, as {self._holders[name]} does; rename one of them")
-
-    def _imported(self, node: ast.ImportFrom, file: str, reached: set[str]) -> str:
-        """Take what a statement imports from the package, and return what it binds under another name."""
-        if node.level > 1 or not node.module or any(alias.name == "*" for alias in node.names):
-            raise BadInput(f"{file}: line {node.lineno} imports a whole module; import its functions by name")
-        self.uses_ops = self.uses_ops or node.module == OPS
-        if node.module != OPS:
-            names = [alias.name for alias in node.names if (alias.asname or alias.name) in reached]
-            self.take(node.module.replace(".", "/"), names)
-        return "\n".join(f"{alias.asname} = {alias.name}" for alias in node.names if alias.asname)

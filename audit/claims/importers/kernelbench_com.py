@@ -11,19 +11,18 @@ import re
 from dataclasses import replace
 from pathlib import PurePath
 
-from audit.claims.importers import entries, module_task, published
+from audit.claims.importers import entries, module_task, published, sidecars
 from audit.claims.importers.imported import RMS, Claimed, Imported, Original, Tolerance
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.missing import NO_FIGURES
 from audit.model import Harness
-from audit.model.errors import BadInput
 
 TAKES = "a `solution.py` with a class `Model`, the problem's `reference.py`, its `problem.yaml` where there is one"
 LACKS = ("reference.py cost", "speedup")
 SOLUTION, REFERENCE, PROBLEM = "solution.py", "reference.py", "problem.yaml"
 _DEFAULTS = {"float32": 1e-4, "float16": 1e-2, "bfloat16": 1e-2}
 _STATED = re.compile(r"^\s+[\"']?(?:torch\.)?(float32|float16|bfloat16)[\"']?\s*:\s*([\d.eE+-]+)", re.MULTILINE)
-_SIDECAR = re.compile(r"^# =+ sidecar: (\S{1,100}) .*=$", re.MULTILINE)
+ADDED = "a class that takes over the parameters and buffers of the reference, whose text stands there too"
 _MODEL = '''class ModelNew(Model):
     """Takes over the state of the reference, as the check of the set does."""
 
@@ -39,23 +38,25 @@ _MODEL = '''class ModelNew(Model):
 
 def matches(material: Material) -> bool:
     """Return whether a solution and a reference lie side by side, each with a class `Model`."""
-    return bool(_files(material, SOLUTION) or _sidecars(material)) and bool(_files(material, REFERENCE))
+    return bool(_solutions(material)) and bool(_files(material, REFERENCE))
 
 
 def read(material: Material, given: Given) -> Imported:
-    """Return the solution with its problem. Raises BadInput for several of either, or files behind its Python."""
-    for sidecar in _sidecars(material):
-        raise BadInput(f"{sidecar}, and a variant is one file; give its text to load_inline, and cut it off there")
-    solution = material.only(_files(material, SOLUTION), what="solution (a class Model)")
+    """Return the solution with its problem. Raises BadInput for several of either, or a file that it loads unread."""
+    solution = material.only(_solutions(material), what="solution (a class Model)")
+    text = solution.data.decode()
+    alone = not sidecars.marked(text)
+    source = solution.data if alone else sidecars.in_one(text, where=solution.published_as).encode()
     task = material.only(_files(material, REFERENCE), what="reference (a class Model)")
-    found = module_task.imported("kernelbench_com", task=task, solution=solution, shape=given.shape, kernel="Model")
+    used = replace(solution, data=source)
+    found = module_task.imported("kernelbench_com", task=task, solution=used, shape=given.shape, kernel="Model")
     name = module_task.named_after(material.files[task.published_as].resolve().parent.name)
     claimed = Claimed(
         "claimed.py",
-        entries.beside_reference(solution.data, task.data, _MODEL),
+        entries.beside_reference(source, task.data, _MODEL),
         "forward",
         "class Model as published",
-        added="a class that takes over the parameters and buffers of the reference, whose text stands there too",
+        added="; ".join([ADDED] if alone else [sidecars.ADDED, ADDED]),
     )
     tolerance, problem = _tolerance(material, found.dtype)
     return replace(
@@ -63,7 +64,7 @@ def read(material: Material, given: Given) -> Imported:
         name=name,
         title=f"kernelbench.com, {name.replace('_', ' ')}",
         claimed=claimed,
-        originals=(*found.originals, *problem),
+        originals=(replace(solution, file=module_task.SOLUTION), *found.originals[1:], *problem),
         tolerance=tolerance,
         harness=Harness(mode="eval"),
         steps=(
@@ -79,12 +80,11 @@ def _files(material: Material, ending: str) -> list[Original]:
     return [one for one in files if PurePath(one.published_as).name.endswith(ending)]
 
 
-def _sidecars(material: Material) -> list[str]:
-    """Return where solutions go on with another file, as the site shows those that a solution loads."""
-    unread = (name for name in material.named(SOLUTION) if name not in material.python)
-    texts = {name: material.data(name).decode() for name in unread}
-    found = ((name, text, mark) for name, text in texts.items() for mark in _SIDECAR.finditer(text))
-    return [f"{name}: line {text.count(chr(10), 0, mark.start()) + 1} begins {mark[1]}" for name, text, mark in found]
+def _solutions(material: Material) -> list[Original]:
+    """Return the solutions, those included with files behind their Python, as the site shows those that they load."""
+    others = [name for name in material.named(SOLUTION) if sidecars.marked(material.data(name).decode())]
+    alone = [one for one in _files(material, SOLUTION) if one.published_as not in others]
+    return [*alone, *(material.original(name) for name in others)]
 
 
 def _tolerance(material: Material, dtype: str) -> tuple[Tolerance, tuple[Original, ...]]:

@@ -12,11 +12,12 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from audit.claims.importers import entries, module_task, popcorn_cases, popcorn_tolerance
+from audit.claims.importers import entries, joined_python, module_task, popcorn_cases, popcorn_parts, popcorn_tolerance
 from audit.claims.importers.imported import Claimed, Imported, Original, Reference
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_TASK, Missing, no_tolerance
 from audit.claims.importers.popcorn_cases import MAKER, REFERENCE
+from audit.claims.importers.popcorn_parts import Parts
 from audit.claims.importers.python_text import PythonText, last_name
 from audit.model import Harness
 
@@ -26,20 +27,27 @@ TAKES = (
 LACKS = ("reference.py cost", "speedup", "original/utils.py")
 ENTRY = "custom_kernel"
 BESIDE = ("task", "utils")
+ADDED = "a function that hands the inputs on as one tuple"
 _HEADER = re.compile(r"^#!POPCORN\s+(\w+)\s+(.+?)\s*$", re.MULTILINE)
 
 
 def matches(material: Material) -> bool:
-    """Return whether a Python file binds `custom_kernel` at its top level, as a function or to one."""
-    return any(_submits(one) for one in material.python.values())
+    """Return whether a Python file binds `custom_kernel` at its top level, as a function or to one, or has functions
+    that those of a reference stand beside."""
+    return any(_submits(one) for one in material.python.values()) or popcorn_parts.find(material) is not None
 
 
 def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there are no figures to ask a unit of
     """Return the submission with its task. Raises BadInput for several of either, or a `task.yml` that is none."""
-    submission = material.only(material.written_in(_submits), what=f"submission (a function {ENTRY})")
-    imports = _imports(material.python[submission.published_as])
+    alone = material.written_in(_submits)
+    parts = None if alone else popcorn_parts.find(material)
+    submission = parts.submission if parts else material.only(alone, what=f"submission (a function {ENTRY})")
+    names = [name for name in material.python if PurePath(name).name != "task.py"]
+    data, others = joined_python.in_one(submission.published_as, names, material.data)
+    left = "utils" in _imports(material.python[submission.published_as]) and not others
     header = dict(_HEADER.findall(submission.data.decode()))
-    references = material.written_in(lambda one: MAKER in one.functions)
+    references = [parts.reference] if parts else material.written_in(lambda one: MAKER in one.functions)
+    added = [popcorn_parts.ADDED if parts else ADDED, *([joined_python.ADDED] if others else [])]
     name = module_task.named_after(header.get("leaderboard") or material.paths[0].resolve().name)
     imported = Imported(
         format="popcorn",
@@ -49,15 +57,15 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
         originals=(Original("submission.py", submission.data, submission.published_as),),
         claimed=Claimed(
             "claimed.py",
-            entries.of_one_tuple(submission.data, ENTRY),
+            parts.source(data) if parts else entries.of_one_tuple(data, ENTRY),
             entries.ENTRY,
-            "custom_kernel as submitted",
-            added="a function that hands the inputs on as one tuple",
+            f"{' and '.join(parts.theirs) if parts else ENTRY} as submitted",
+            added="; ".join(added),
         ),
         steps=tuple(f"leaderboard {key}: {value}" for key, value in header.items()),
-        missing=(NO_COST, NO_FIGURES, *([_UTILS] if "utils" in imports else [])),
+        missing=(NO_COST, NO_FIGURES, *([_UTILS] if left else [])),
     )
-    return _with_task(imported, material, references) if references else imported.lacking(NO_TASK)
+    return _with_task(imported, material, references, parts) if references else imported.lacking(NO_TASK)
 
 
 def _submits(text: PythonText) -> bool:
@@ -65,7 +73,7 @@ def _submits(text: PythonText) -> bool:
     return ENTRY in text.functions or ENTRY in text.assigned
 
 
-def _with_task(imported: Imported, material: Material, references: list[Original]) -> Imported:
+def _with_task(imported: Imported, material: Material, references: list[Original], parts: Parts | None) -> Imported:
     reference = replace(material.only(references, what="reference"), file="reference.py")
     text = material.python[reference.published_as]
     beside = {module: _beside(material, module) for module in BESIDE if module in _imports(text)}
@@ -76,28 +84,32 @@ def _with_task(imported: Imported, material: Material, references: list[Original
         "beside": {module: f"{module}.py" if file else None for module, file in beside.items()},
         "largest_seed": popcorn_cases.largest_seed(listed),
     }
+    listed = popcorn_cases.beside(listed, parts.sizes if parts else {})
     cases = popcorn_cases.chosen(listed, file=stated[0].published_as if stated else "")
+    unlisted = parts.unlisted(text, cases.claimed if cases else {}) if parts else []
+    cases = None if unlisted else cases
     shapes, choices = popcorn_cases.shapes(cases, imported.originals[0].data.decode()) if cases else (None, [])
     options |= {"options": cases.options} if cases else {}
-    missing = [] if cases else [_NO_TASK_YML]
-    tolerance = popcorn_tolerance.stated(text, cases)
+    missing = unlisted or ([] if cases else [_NO_TASK_YML])
+    tolerance = popcorn_parts.tolerance(text) if parts else popcorn_tolerance.stated(text, cases)
     missing += [] if tolerance else [_NO_TOLERANCE]
     missing += [_OF_A_PROPERTY] if popcorn_tolerance.of_a_property(text) else []
-    missing += [] if REFERENCE in text.functions else [_NO_REFERENCE]
+    missing += [] if parts or REFERENCE in text.functions else [_NO_REFERENCE]
     missing += [_SEVERAL_GPUS] if "torch.distributed" in text.text else []
     missing += [_stand_in(module) for module, file in beside.items() if file is None]
+    names = " and ".join(parts.right) if parts else REFERENCE
     result = ast.get_docstring(text.functions[REFERENCE]) if REFERENCE in text.functions else None
     return replace(
         imported,
-        task=(result or "").strip().partition("\n")[0] or "what ref_kernel of original/reference.py computes",
+        task=(result or "").strip().partition("\n")[0] or f"what {names} of original/reference.py computes",
         dtype=text.dtype_of(MAKER),
-        originals=(*imported.originals, reference, *kept, *stated),
-        reference=Reference("data", options),
+        originals=(*imported.originals, reference, *kept, *stated, *(parts.callers if parts else ())),
+        reference=Reference("parts", {**options, "parts": parts.right}) if parts else Reference("data", options),
         shapes=shapes,
         tolerance=tolerance,
         harness=Harness(destination=_destination(text)),
         missing=(*imported.missing, *missing),
-        choices=tuple(choices),
+        choices=(*(parts.choices if parts else ()), *choices),
     )
 
 
@@ -111,7 +123,7 @@ _OF_A_PROPERTY = Missing(
 _NO_TASK_YML = Missing("there is no task.yml", "shapes", "write the arguments of generate_input", essential=True)
 _NO_REFERENCE = Missing(f"reference.py has no {REFERENCE}", "original/reference.py", "write it there", essential=True)
 _SEVERAL_GPUS = Missing("the task runs on several GPUs at once", "reference.py", "an audit has one GPU", essential=True)
-_UTILS = Missing("the submission imports utils", "claimed.py", "put what it needs of it there", essential=True)
+_UTILS = Missing("the submission imports utils", "claimed.py", "give utils.py of the leaderboard too", essential=True)
 
 
 def _destination(text: PythonText) -> int | None:

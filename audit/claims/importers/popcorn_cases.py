@@ -53,6 +53,16 @@ def chosen(listed: Mapping[str, Any], *, file: str) -> Cases | None:
     return Cases(claimed, several, options, len(cases) - len(alike))
 
 
+def beside(listed: Mapping[str, Any], fixed: Mapping[str, int]) -> dict[str, Any]:
+    """Return tests and benchmarks with sizes that all of them have beside those listed."""
+    return {
+        key: [{**fixed, **case} if isinstance(case, dict) else case for case in cases]
+        if key in ("tests", "benchmarks") and isinstance(cases, list)
+        else cases
+        for key, cases in listed.items()
+    }
+
+
 def shapes(cases: Cases, source: str) -> tuple[Shapes, list[str]]:
     """Return the cases as shapes, and what was chosen."""
     told = ", ".join(f"{name} = {value!r}" for name, value in cases.options.items())

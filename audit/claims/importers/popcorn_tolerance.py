@@ -14,6 +14,7 @@ from audit.review.python_constants import Constants, NotConstant
 CHECK = "check_implementation"
 DEFAULTS = {"rtol": 1e-5, "atol": 1e-8}
 """Of `match_reference` in the leaderboards' `utils.py`."""
+ONE_RESULT = {"cholesky", "cholesky_ex"}
 EXACT, CLOSE = ("verbose_allequal",), ("verbose_allclose", "allclose", "assert_close")
 
 
@@ -36,9 +37,15 @@ def stated(text: PythonText, cases: Cases | None) -> Tolerance | None:
 
 
 def of_a_property(text: PythonText) -> bool:
-    """Return whether the check never calls the reference, so that more than one result may be right."""
-    check = text.functions.get(CHECK)
-    return check is not None and REFERENCE not in text.reached(check)
+    """Return whether the check never calls the reference, so that more than one result may be right.
+
+    A matrix has one Cholesky factor with a positive diagonal, so of a reference that computes it and nothing else the
+    result is the only one.
+    """
+    check, reference = (text.functions.get(name) for name in (CHECK, REFERENCE))
+    calls = [one for one in ast.walk(reference) if isinstance(one, ast.Call)] if reference is not None else []
+    only = bool(calls) and {last_name(one.func) for one in calls} <= ONE_RESULT
+    return check is not None and REFERENCE not in text.reached(check) and not only
 
 
 def _of_comparisons(text: PythonText) -> Tolerance | None:

@@ -168,9 +168,13 @@ def bound_by(node: ast.AST) -> set[str]:
     """Return the names a top-level statement binds."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {node.name}
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return {alias.asname or alias.name.partition(".")[0] for alias in node.names}
-    return _stored(node)
+    return imported_by(node) | _stored(node)
+
+
+def imported_by(node: ast.AST) -> set[str]:
+    """Return the names that imports of a statement bind, those of a `try` or an `if` included."""
+    imports = (one for one in ast.walk(node) if isinstance(one, ast.Import | ast.ImportFrom))
+    return {alias.asname or alias.name.partition(".")[0] for one in imports for alias in one.names}
 
 
 def _top_level(tree: ast.Module) -> ast.Module:

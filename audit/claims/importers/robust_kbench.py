@@ -1,8 +1,9 @@
-"""robust-kbench: a task folder with `func_forward.py`, `config_forward.json` and `forward.cu`.
+"""robust-kbench: a task folder with `func_forward.py`, `config_forward.json` and `forward.cu`, or the same of backward.
 
 `Model` hands its parameters to `forward_fn`, which the kernel's `forward` stands in for; the configurations hold the
-named arguments of `get_inputs` and of `Model`. Compiled with `-O3 --use_fast_math`, held to atol = rtol = 1e-5 by
-default (`robust_kbench/primitives/forward/cuda_correct.py`, 2025).
+named arguments of `get_inputs` and of `Model`. A kernel that binds `backward` stands in for the gradients of
+`forward_fn`, called as `AutogradFunction` of `func_backward.py` calls it. Compiled with `-O3 --use_fast_math`, held to
+atol = rtol = 1e-5 by default (`robust_kbench/primitives/forward/cuda_correct.py` and that of backward, 2025).
 """
 
 from __future__ import annotations
@@ -12,54 +13,91 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from audit.claims.importers import module_task, sizes
+from audit.claims.importers import autograd_text, entries, module_task, sizes
 from audit.claims.importers.imported import RMS, Claimed, Imported, Original, Reference, Shapes, Tolerance
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_SHAPE
 from audit.claims.importers.python_text import PythonText
 from audit.model.errors import BadInput
 
-TAKES = "a task folder: `func_forward.py`, `config_forward.json`, `forward.cu`"
+TAKES = "a task folder: `func_forward.py`, `config_forward.json`, `forward.cu`, or the same three of `backward`"
 LACKS = ("reference.py cost", "speedup")
-TASK, CONFIG, FUNCTION = "func_forward.py", "config_forward.json", "forward_fn"
+FORWARD, BACKWARD, FUNCTION = "forward", "backward", "forward_fn"
+ADDED = f"a function of the forward pass's arguments with the statements of {autograd_text.CLASS}.backward"
 FLAGS = ("-O3", "--use_fast_math")
 TOLERANCE = Tolerance(1e-5, f"robust-kbench's default, atol = rtol = 1e-5; {RMS}")
 
 
 def matches(material: Material) -> bool:
-    """Return whether a file is called `func_forward.py` and defines `forward_fn`."""
-    return any(PurePath(name).name == TASK and FUNCTION in one.functions for name, one in material.python.items())
+    """Return whether a file is called `func_forward.py` or `func_backward.py` and defines `forward_fn`."""
+    tasks = [_task(FORWARD), _task(BACKWARD)]
+    return any(PurePath(name).name in tasks and FUNCTION in one.functions for name, one in material.python.items())
 
 
 def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there are no figures to ask a unit of
-    """Return the task with its forward kernel. Raises BadInput for no or several of them, or a broken configuration."""
-    task = _original(material, TASK)
-    kernels = [material.original(name) for name in material.named(".cu") if "backward" not in PurePath(name).name]
-    kernel = material.only(kernels, what="forward kernel (.cu)")
+    """Return the task with its kernel. Raises BadInput for no or several of them, or a broken configuration."""
+    kernel, way = _kernel(material)
+    task = _original(material, _task(way))
     text = PythonText(task.data, where=task.published_as)
-    settings, others = _settings(material)
+    settings, others = _settings(material, way)
     sources = [kernel.data.decode()]
     shapes, choices = _shapes(text, settings, others, sources)
-    config = [_original(material, CONFIG)] if settings is not None else []
-    absent = module_task.absent(text, "get_inputs", where=TASK)
+    config = [_original(material, _config(way))] if settings is not None else []
+    absent = module_task.absent(text, "get_inputs", where=task.file)
     folder = material.paths[0].resolve().name
     name = module_task.named_after(folder)
+    claimed, reference = _claimed(kernel, text, way)
     return Imported(
         format="robust_kbench",
         provenance=f"{folder}: {kernel.published_as}",
         name=name,
-        title=f"robust-kbench, {name.replace('_', ' ')}, forward",
+        title=f"robust-kbench, {name.replace('_', ' ')}, {way}",
         task=module_task.first_line(text),
         dtype=text.dtype_of("get_inputs"),
-        originals=(task, *config, Original("forward.cu", kernel.data, kernel.published_as)),
-        claimed=Claimed("claimed.cu", kernel.data, "forward", "forward.cu as published"),
-        reference=Reference("functional", {"file": TASK, "function": FUNCTION, "settings": settings}),
+        originals=(task, *config, Original(f"{way}.cu", kernel.data, kernel.published_as)),
+        claimed=claimed,
+        reference=replace(reference, options={"file": task.file, "settings": settings, **reference.options}),
         shapes=shapes,
         flags=FLAGS,
         tolerance=TOLERANCE,
         missing=(NO_COST, NO_FIGURES, *([] if shapes.emulated else [NO_SHAPE]), *absent),
-        choices=("tolerance and protocol.flags: robust-kbench's defaults", *choices),
+        choices=("tolerance and protocol.flags: robust-kbench's defaults", *_left(material, kernel), *choices),
     )
+
+
+def _task(way: str) -> str:
+    return f"func_{way}.py"
+
+
+def _config(way: str) -> str:
+    return f"config_{way}.json"
+
+
+def _kernel(material: Material) -> tuple[Original, str]:
+    """Return the kernel and whether it is a forward or a backward one; of both in a folder, the forward one."""
+    kernels = [material.original(name) for name in material.named(".cu")]
+    back = [one for one in kernels if BACKWARD in entries.bound(one.data.decode())]
+    kernels = [one for one in kernels if one not in back] or back
+    way = BACKWARD if kernels == back and back else FORWARD
+    return material.only(kernels, what=f"{way} kernel (.cu)"), way
+
+
+def _left(material: Material, kernel: Original) -> list[str]:
+    """Return that the folder's other kernel is a claim of its own."""
+    others = [name for name in material.named(".cu") if name != kernel.published_as]
+    beside = f"{_task(BACKWARD)} {_config(BACKWARD)}"
+    return [f"{name} is left out: a claim of its own, audit import {name} {beside}" for name in others]
+
+
+def _claimed(kernel: Original, text: PythonText, way: str) -> tuple[Claimed, Reference]:
+    """Return the kernel as it is called, and the task without its file."""
+    how = f"{way}.cu as published"
+    if way == FORWARD:
+        return Claimed("claimed.cu", kernel.data, way, how), Reference("functional", {"function": FUNCTION})
+    found = autograd_text.backward(text, call=f"_EXTENSION.{BACKWARD}")
+    built = entries.inline(kernel.data.decode(), cpp="", name=BACKWARD, functions=None, flags=FLAGS)
+    claimed = Claimed("claimed.py", built + f"\n\n{found.text}".encode(), entries.ENTRY, how, ADDED)
+    return claimed, Reference("backward", {"function": FUNCTION, "wanted": found.wanted})
 
 
 def _original(material: Material, file: str) -> Original:
@@ -70,9 +108,9 @@ def _original(material: Material, file: str) -> Original:
 Settings = dict[str, dict[str, Any]]
 
 
-def _settings(material: Material) -> tuple[Settings | None, list[dict[str, int]]]:
+def _settings(material: Material, way: str) -> tuple[Settings | None, list[dict[str, int]]]:
     """Return the named arguments of the single configuration, and the sizes of the others; None without one."""
-    names = [name for name in material.files if PurePath(name).name == CONFIG]
+    names = [name for name in material.files if PurePath(name).name == _config(way)]
     if not names:
         return None, []
     config = material.document(names[0])

@@ -40,7 +40,7 @@ def reference_py(reference: Reference, *, title: str) -> str:
     task, body = CONTRACTS[reference.contract]
     imports = "from typing import Any\n" if "Any" in (text := body(reference.options)) else ""
     sentence = sanitizer.line(title).replace("\\", "/").replace('"', "'")
-    module = {"GemmTask": "gemm_task", "BenchmarkTask": "benchmark_task"}.get(task, "imported_task")
+    module = MODULES.get(task, "imported_task")
     about = _ABOUT_GEMM if task == "GemmTask" else _ABOUT
     head = _HEAD.format(title=f"The task of: {sentence}", about=about, module=module, task=task, imports=imports)
     return head + text + _TAIL
@@ -59,24 +59,34 @@ def get_init_inputs() -> list[Any]:
 '''
 
 
-def _functional(options: Options) -> str:
+def _functional(options: Options, task: str = "FunctionalTask") -> str:
     """`file`, `function`; `settings` where `get_inputs` and `Model` take named arguments from a configuration."""
     settings = options.get("settings")
     text = "" if settings is None else f"SETTINGS: dict[str, dict[str, Any]] = {shown(settings)}\n"
     named = "" if settings is None else ", settings=SETTINGS"
     file, function = shown(options["file"]), shown(options["function"])
-    return f"{text}TASK = FunctionalTask(ORIGINAL / {file}, function={function}{named})\n"
+    named += f", wanted={options['wanted']!r}" if "wanted" in options else ""
+    return f"{text}TASK = {task}(ORIGINAL / {file}, function={function}{named})\n"
 
 
-def _data(options: Options) -> str:
+def _backward(options: Options) -> str:
+    """The same with `wanted`, the places of the arguments that get a gradient."""
+    return _functional(options, "BackwardTask")
+
+
+def _data(options: Options, task: str = "DataTask") -> str:
     """`file`; `beside`, for every module that it imports by name the file in `original/`, or None; `largest_seed`."""
-    files = {name: f"ORIGINAL / {shown(file)}" if file else "None" for name, file in options["beside"].items()}
-    beside = ", ".join(f"{shown(name)}: {place}" for name, place in files.items())
     largest = options.get("largest_seed")
     seeds = "" if largest is None else f"    largest_seed={largest},\n"
     seeds += f"    options={shown(options['options'], 4)},\n" if options.get("options") else ""
-    file = f"    ORIGINAL / {shown(options['file'])},\n    beside={{{beside}}},\n"
-    return f"TASK = DataTask(\n{file}{seeds})\n"
+    file = f"    ORIGINAL / {shown(options['file'])},\n    beside={_beside(options['beside'])},\n"
+    seeds += f"    parts={shown(options['parts'], 4)},\n" if "parts" in options else ""
+    return f"TASK = {task}(\n{file}{seeds})\n"
+
+
+def _parts(options: Options) -> str:
+    """The same with `parts`, functions of the file with the places of their arguments."""
+    return _data(options, "PartsTask")
 
 
 def _definition(options: Options) -> str:
@@ -93,8 +103,14 @@ TASK = DefinitionTask(ORIGINAL / {shown(options["file"])}, inputs=INPUTS, axes=a
 
 
 def _function(options: Options) -> str:
-    """`file`, `function`."""
-    return f"TASK = FunctionTask(ORIGINAL / {shown(options['file'])}, function={shown(options['function'])})\n"
+    """`file`, `function`; `beside`, for every module that it imports by name the file in `original/`."""
+    beside = f", beside={_beside(options['beside'])}" if options.get("beside") else ""
+    return f"TASK = FunctionTask(ORIGINAL / {shown(options['file'])}, function={shown(options['function'])}{beside})\n"
+
+
+def _beside(beside: Mapping[str, str | None]) -> str:
+    files = {name: f"ORIGINAL / {shown(file)}" if file else "None" for name, file in beside.items()}
+    return "{" + ", ".join(f"{shown(name)}: {place}" for name, place in files.items()) + "}"
 
 
 def _benchmark(options: Options) -> str:
@@ -137,10 +153,19 @@ def shown(value: Any, indent: int = 0) -> str:
     return f"{opening}\n{lines}{' ' * indent}{closing}"
 
 
+MODULES = {
+    "GemmTask": "gemm_task",
+    "BenchmarkTask": "benchmark_task",
+    "BackwardTask": "backward_task",
+    "PartsTask": "parts_task",
+}
+"""The modules of `audit.run` that hold the tasks of a file of their own."""
 CONTRACTS: dict[str, tuple[str, Callable[[Options], str]]] = {
     "module": ("ModuleTask", _module),
     "functional": ("FunctionalTask", _functional),
+    "backward": ("BackwardTask", _backward),
     "data": ("DataTask", _data),
+    "parts": ("PartsTask", _parts),
     "definition": ("DefinitionTask", _definition),
     "function": ("FunctionTask", _function),
     "gemm": ("GemmTask", _gemm),
