@@ -130,7 +130,7 @@ class Scale:
         decades = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
         there = self._there(decades, (1, 3))
         if len(there) < 2:
-            return self._there(decades, range(1, 10))[:7]
+            return self._there(decades, (1, 2, 4, 7))[:7]
         tens = [one for one in there if there.index(one) % 2 == (there[0] == 3 * 10.0 ** math.floor(math.log10(one)))]
         return there if len(there) <= 7 else tens[:: math.ceil(len(tens) / 7)]
 
