@@ -18,7 +18,7 @@ GAP = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef]) (?=[\u3000-\u9fff\uff00-\uf
 """A blank between two letters of a script without blanks."""
 STOP, QUOTED = "。", "」"
 BASELINE = re.compile(rf"\b{PREFIX}\w+")
-SEE = re.compile(r"(?<=; see )(?:agreement|contract)\b")
+PROBE = re.compile(r"(?<=; see )(?:agreement|contract)\b|^\w+(?=, skipped\s)")
 RECORDS = TEXTS / "en" / "records.toml"
 """English of records → today's."""
 
@@ -55,7 +55,7 @@ def in_english(text: str) -> str:
         return Joined(text.separator, map(in_english, text.parts))
     if not isinstance(text, Recorded):
         return text
-    shown = SEE.sub(lambda found: f'"{evidence.title(found[0])}"', _named(text))
+    shown = PROBE.sub(lambda found: f'"{evidence.title(found[0])}"', _named(text))
     for old, new in record_sentences.texts(RECORDS).items():
         shown = shown.replace(old, new)
     return Recorded(shown)

@@ -258,6 +258,7 @@ def test_english_is_what_the_report_was_made_in() -> None:
     [("a: 2x against baseline:graph_eager", "a: 2x against eager (CUDA graph)"),
      ("not asked: the first call is already wrong; see agreement",
       'not asked: the first call is already wrong; see "Agreement with a float64 oracle"'),
+     ("current_stream, skipped here, on line 35: why", '"The caller\'s stream", skipped here, on line 35: why'),
      ("no kernel of its own; 1 launches of a library's", "no kernel of its own; 1 launch of a library's"),
      ("no kernel of its own; 11 launches of a library's", "no kernel of its own; 11 launches of a library's")],
 )  # fmt: skip

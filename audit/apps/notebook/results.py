@@ -61,8 +61,8 @@ def card(record: Record, language: str = "en") -> Markdown:
         f"**{safe(page.sections[0].title)}: {safe(shown.name)}.** {safe(shown.headline)}",
     ]
     lines.append("\n".join(f"- {safe(text)}" for text in shown.evidence))
-    lines.append("\n".join(f"- **{safe(name)}**: {safe(text)}" for name, text in shown.facts))
     lines.append("\n".join(f"- {safe(reason)}" for reason in shown.missing))
+    lines.append("\n".join(f"- **{safe(name)}**: {safe(text)}" for name, text in shown.facts))
     return written("\n\n".join(line for line in lines if line))
 
 
