@@ -15,6 +15,7 @@ def lead(record: Record) -> str:
     ratios = [
         message("form.ratio_on_gpu", gpu=one.gpu, ratio=ratio(one.ratio, about=one.about)) for one in claim.speedup
     ]
+    dtype = () if claim.dtype in claim.baseline else (claim.dtype,)
     who = dict.fromkeys(one.by or claim.source.authors for one in claim.speedup) or (claim.source.authors,)
     return message(
         "claim.lead" if ratios else "claim.lead_without",
@@ -22,8 +23,7 @@ def lead(record: Record) -> str:
         audited=message(f"claim.{claim.source.fidelity}"),
         **({"ratios": joined("comma", ratios)} if ratios else {}),
         baseline=Recorded(claim.baseline),
-        shape=shape(claim.shapes.claimed),
-        dtype=claim.dtype,
+        shape=joined("comma", (shape(claim.shapes.claimed), *dtype)),
     )
 
 
@@ -44,12 +44,12 @@ def section(record: Record) -> Section:
         facts.append((message("claim.flags"), Code(" ".join(claim.protocol.flags))))
     steps = enumerate(claim.protocol.steps, 1)
     bullets = tuple(message("claim.step", number=str(number), step=Recorded(step)) for number, step in steps)
-    return Section(message("claim.title"), "claim", facts=tuple(facts), bullets=bullets, tables=(_ratios(claim),),
+    return Section(message("claim.title"), "claim", facts=tuple(facts), bullets=bullets, tables=_ratios(claim),
                    folded=True)  # fmt: skip
 
 
-def _ratios(claim: Claim) -> Table:
-    """Return every number with who states it and where."""
+def _ratios(claim: Claim) -> tuple[Table, ...]:
+    """Return every number with who states it and where; nothing where no number is published."""
     stated = {one.gpu: one for one in claim.speedup}
     seen = {one.gpu: one for one in claim.observation}
     rows = []
@@ -65,7 +65,7 @@ def _ratios(claim: Claim) -> Table:
         )
     columns = headings("gpu", "claimed_ratio", "ratio_stated_by", "kernel_time_reported", "baseline_time_reported",
                        "times_reported_by")  # fmt: skip
-    return Table(message("claim.table"), columns, tuple(rows), frozenset({1, 3, 4}))
+    return (Table(message("claim.table"), columns, tuple(rows), frozenset({1, 3, 4})),) if rows else ()
 
 
 def _by(claim: Claim, number: Speedup | Observation | None) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -128,10 +128,15 @@ class Scale:
 
     def _ticks(self) -> list[float]:
         decades = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
-        ticks = [factor * 10.0**decade for decade in decades for factor in (1, 3)]
-        there = [one for one in ticks if self.low <= one <= self.high]
+        there = self._there(decades, (1, 3))
+        if len(there) < 2:
+            return self._there(decades, (1, 2, 4, 7))[:7]
         tens = [one for one in there if there.index(one) % 2 == (there[0] == 3 * 10.0 ** math.floor(math.log10(one)))]
         return there if len(there) <= 7 else tens[:: math.ceil(len(tens) / 7)]
+
+    def _there(self, decades: range, factors: Iterable[int]) -> list[float]:
+        ticks = (factor * 10.0**decade for decade in decades for factor in factors)
+        return [one for one in ticks if self.low <= one <= self.high]
 
 
 def legend(entries: tuple[tuple[Paint, str, bool], ...]) -> Iterator[Part]:

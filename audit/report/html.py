@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 
 from markupsafe import Markup
 
@@ -18,6 +19,8 @@ CIRCLE = '<circle cx="{}" cy="{}" r="{}" style="{}"/>\n'
 PATH = '<path d="M{} {}L{} {}" style="{}"/>\n'
 TEXT = '<text x="{}" y="{}" font-size="{}" text-anchor="{}"{} style="{}">'
 NEXT = '<tspan x="{}" y="{}">{}</tspan>'
+TIED = re.compile(r"(?<=\d) (?=(?:ms|s|%)\b|%)| (?== \d)|(?<= =) (?=\d)")
+"""Blanks where no line ends: between a number and its unit, and around the sign of a size."""
 CENTRED = 0.35
 """From the middle of a line down to its baseline, as a share of the height of its letters."""
 
@@ -39,7 +42,7 @@ def value(shown: object) -> object:
         return Markup('<span lang="en">{}</span>').format(sanitizer.line(shown))
     if isinstance(shown, Link):
         return link(sanitizer.line(shown))
-    return sanitizer.line(str(shown))
+    return TIED.sub("\u00a0", sanitizer.line(str(shown)))
 
 
 def link(address: str) -> str:

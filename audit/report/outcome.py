@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from audit.judge.causes import device_name
-from audit.model import Finding, Place, Record, Verdict, VerdictName
+from audit.model import Finding, Place, Record, VerdictName
 from audit.model.record import RatioAnswer, ResultAnswer, TaskAnswer
 from audit.report import cause, checked, evidence, limitations, sizes, times
 from audit.report.messages import Message, Recorded, joined, message
@@ -83,14 +83,19 @@ def support(record: Record) -> Message:
     return message(f"rating.{SUPPORT.get(record.verdict.name, 'none')}")
 
 
-def answers(verdict: Verdict) -> tuple[tuple[str, str | None], ...]:
-    """Return the three questions with their answers; none before the judge has answered them."""
+def answers(record: Record) -> tuple[tuple[str, str | None], ...]:
+    """Return the three questions with their answers; none before the judge has answered them.
+
+    A reason that quotes a finding is left to the evidence.
+    """
+    verdict = record.verdict
     result, task, ratio = verdict.result, verdict.task, verdict.ratio
     if result is None or task is None or ratio is None:
         return ()
     why_blind = message("answer.blind_task") if task.state in BLIND else None
     why = next((Recorded(reason) for reason in ratio.reasons if reason not in verdict.missing), None)
-    why = None if verdict.name in OF_THE_RATIO else why
+    quoted = why is not None and any(why.startswith(f"{one.probe}: ") for one in evidence.of_claim(record))
+    why = None if quoted or verdict.name in OF_THE_RATIO else why
     return (
         (message("answer.result"), _answered(result)),
         (message("answer.task"), _answered(task, why_blind)),
@@ -112,7 +117,7 @@ def _card(record: Record) -> Card:
     before = None if verdict.first_judged in (None, verdict.name) else verdict.first_judged
     facts = (
         (message("verdict.root_cause"), _cause(record)),
-        *answers(verdict),
+        *answers(record),
         (message("verdict.speed"), times.honest(record)),
         (message("probe.sweep"), sizes.told(record)),
         (message("verdict.not_tested"), joined("blank", limitations.not_tested(record))),

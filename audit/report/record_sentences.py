@@ -77,6 +77,7 @@ def patterns(language: str) -> tuple[Pattern, ...]:
     return tuple(sorted((taken_apart(*pair) for pairs in files for pair in pairs.items()), key=lambda one: -one.weight))
 
 
+@cache
 def texts(path: Path) -> dict[str, str]:
     """Return one file: pattern → translation."""
     return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -161,11 +161,11 @@ def _by_do_bench(record: Record) -> Table | None:
 
 
 def _columns(record: Record) -> tuple[str, tuple[str, ...]]:
-    """Return the column of the GPU that timed, and all of them: the usual, the claim's, this one."""
+    """Return the column of the GPU that timed, and all of them: this one, the usual, the claim's."""
     named = (*USUAL, *(one.gpu for one in record.claim.statement.speedup))
     known = names_in(record.device.name)
     here = next((gpu for gpu in named if gpu in known), closest(record.device.name) or record.device.name)
-    return here, tuple(dict.fromkeys((*named, here)))
+    return here, tuple(dict.fromkeys((here, *named)))
 
 
 def _state(record: Record, name: str) -> str:

@@ -1,18 +1,26 @@
-"""A report in another language: its messages by their wordings, texts of the record through `record_sentences`."""
+"""A report in its language: its messages by their wordings, texts of the record through `record_sentences`.
+
+A record keeps the words of its run. Names of the kit's own that stand in them are shown by their titles.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
 
+from audit.measure.comparison import PREFIX
 from audit.model.errors import BadInput
-from audit.report import record_sentences
-from audit.report.messages import LANGUAGES, Joined, Message, Recorded, message, wordings
+from audit.report import evidence, record_sentences
+from audit.report.messages import LANGUAGES, TEXTS, Joined, Message, Recorded, message, wordings
 from audit.report.view import Report, mapped
 
 GAP = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef]) (?=[\u3000-\u9fff\uff00-\uffef])")
 """A blank between two letters of a script without blanks."""
 STOP, QUOTED = "。", "」"
+BASELINE = re.compile(rf"\b{PREFIX}\w+")
+PROBE = re.compile(r"(?<=; see )(?:agreement|contract)\b|^\w+(?=, skipped\s)")
+RECORDS = TEXTS / "en" / "records.toml"
+"""English of records → today's."""
 
 
 def translated(report: Report, language: str) -> Report:
@@ -24,7 +32,7 @@ def translated(report: Report, language: str) -> Report:
     if language not in LANGUAGES:
         raise BadInput(f"language {language}: unknown; known: {', '.join(LANGUAGES)}")
     if language == report.language:
-        return report
+        return mapped(report, in_english)
     shown = mapped(report, lambda text: _paragraph(text, language))
     return replace(shown, language=language, remark=worded(message("page.quoted"), language))
 
@@ -36,7 +44,25 @@ def worded(text: str, language: str) -> str:
         return wordings()[text.key][language].format(**arguments)
     if isinstance(text, Joined):
         return wordings()[text.separator][language].join(worded(part, language) for part in text.parts)
-    return record_sentences.translated(text, language) if isinstance(text, Recorded) else text
+    return record_sentences.translated(_named(text), language) if isinstance(text, Recorded) else text
+
+
+def in_english(text: str) -> str:
+    """Return a text of any kind in English, what it has of the record with titles in place of names of the kit's."""
+    if isinstance(text, Message):
+        return Message(text.key, {name: in_english(value) for name, value in text.arguments.items()})
+    if isinstance(text, Joined):
+        return Joined(text.separator, map(in_english, text.parts))
+    if not isinstance(text, Recorded):
+        return text
+    shown = PROBE.sub(lambda found: f'"{evidence.title(found[0])}"', _named(text))
+    for old, new in record_sentences.texts(RECORDS).items():
+        shown = shown.replace(old, new)
+    return Recorded(shown)
+
+
+def _named(text: str) -> str:
+    return BASELINE.sub(lambda found: evidence.callable_title(found[0]), text)
 
 
 def _paragraph(text: str, language: str) -> str:

@@ -94,7 +94,7 @@ def test_verdict_number_shape_and_device_stand_in_the_first_card_and_are_not_fol
     before, opened, after = page.partition('<div class="card ')
     assert opened and "<details" not in before, "nothing has to be opened to see it"
     assert before.count("<section") == 1 and before.count("<h2") == 1, "no other section stands above"
-    card = html.unescape(re.sub(r"<[^>]+>", " ", after.partition("</div>")[0]))
+    card = html.unescape(re.sub(r"<[^>]+>", " ", after.partition("</div>")[0])).replace("\xa0", " ")
     devices = [one.name for one in (record.device, *record.secondary_devices)]
     said_of = {
         one: one if language == "en" else worded(Recorded(one), language) for one in (record.verdict.name, *devices)

@@ -92,11 +92,11 @@ def test_an_exhibit_and_the_control_have_no_row() -> None:
 def test_the_do_bench_table_has_a_column_for_each_gpu_in_question_and_times_in_one() -> None:
     extra = (timing("register_blocked", 0.31, protocol=DO_BENCH, session=""),)
     table = section(raced(extra=extra), "measured").tables[1]
-    assert table.columns == ("What", "State", "T4", "L4", "A100", "H100")
+    assert table.columns == ("What", "State", "H100", "T4", "L4", "A100")
     assert table.rows == (
-        ("claimed", "failed", *["NOT MEASURED"] * 3, "0.02002 ms (0.02 to 0.02004)"),
-        ("register_blocked", "passed", *["NOT MEASURED"] * 3, "0.3103 ms (0.31 to 0.3106)"),
-        ("eager", "baseline", *["NOT MEASURED"] * 3, "2.703 ms (2.7 to 2.705)"),
+        ("claimed", "failed", "0.02002 ms (0.02 to 0.02004)", *["NOT MEASURED"] * 3),
+        ("register_blocked", "passed", "0.3103 ms (0.31 to 0.3106)", *["NOT MEASURED"] * 3),
+        ("eager", "baseline", "2.703 ms (2.7 to 2.705)", *["NOT MEASURED"] * 3),
     )
     assert table.caption.startswith("Times by triton.testing.do_bench (triton ")
     assert len(section(triangular(), "measured").tables) == 0

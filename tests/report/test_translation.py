@@ -21,7 +21,7 @@ from audit.model.record import RatioState, ResultState, TaskState
 from audit.probes import OF_THE_CLAIM, PROBES
 from audit.report import content, figures, outcome, record_sentences, sizes
 from audit.report.messages import LANGUAGES, TEXTS, Joined, Message, Recorded, joined, message, wordings
-from audit.report.translation import translated, worded
+from audit.report.translation import in_english, translated, worded
 from audit.report.view import Block, Code, Link, Quoted, Report, mapped
 from audit.review.rules import RULES
 from tests.conftest import some
@@ -251,7 +251,21 @@ def test_sentences_end_politely() -> None:
 
 def test_english_is_what_the_report_was_made_in() -> None:
     view = content.build(triangular(), ())
-    assert translated(view, "en") is view
+    assert translated(view, "en") == view
+
+
+@pytest.mark.parametrize(
+    ("record", "shown"),
+    [("a: 2x against baseline:graph_eager", "a: 2x against eager (CUDA graph)"),
+     ("not asked: the first call is already wrong; see agreement",
+      'not asked: the first call is already wrong; see "Agreement with a float64 oracle"'),
+     ("current_stream, skipped here, on line 35: why", '"The caller\'s stream", skipped here, on line 35: why'),
+     ("no kernel of its own; 1 launches of a library's", "no kernel of its own; 1 launch of a library's"),
+     ("no kernel of its own; 11 launches of a library's", "no kernel of its own; 11 launches of a library's")],
+)  # fmt: skip
+def test_english_of_a_record_has_titles_in_place_of_names(record: str, shown: str) -> None:
+    assert in_english(message("form.sentence", sentence=Recorded(record))) == f"{shown}."
+    assert in_english(record) == record, "words of others stay"
 
 
 def test_an_unknown_language_names_the_known_ones() -> None:

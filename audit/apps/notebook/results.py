@@ -51,17 +51,18 @@ def results(audit: Audit, form: OneAuditForm, zipped: Path) -> Iterator[Markdown
 
 
 def card(record: Record, language: str = "en") -> Markdown:
-    """The first page of the report: the verdict with its evidence, its cause, its three answers, the honest speed."""
+    """The first page of the report: the claim, the verdict with its evidence, its cause, its answers, the speed."""
     page, safe = _page(record, language), markdown.escape
     shown = page.sections[0].card
     assert shown is not None  # the first section of a report has one
     lines = [
         f"### {safe(page.title)}",
+        safe(page.lead),
         f"**{safe(page.sections[0].title)}: {safe(shown.name)}.** {safe(shown.headline)}",
     ]
     lines.append("\n".join(f"- {safe(text)}" for text in shown.evidence))
-    lines.append("\n".join(f"- **{safe(name)}**: {safe(text)}" for name, text in shown.facts))
     lines.append("\n".join(f"- {safe(reason)}" for reason in shown.missing))
+    lines.append("\n".join(f"- **{safe(name)}**: {safe(text)}" for name, text in shown.facts))
     return written("\n\n".join(line for line in lines if line))
 
 

@@ -13,7 +13,9 @@ from audit.claims.importers import IMPORTERS
 from audit.model import Finding, Record, store
 from audit.model.sanitizer import line
 from audit.report import claimed, compare, evidence, markdown, outcome, provenance, times
-from audit.report.quantities import number
+from audit.report.messages import Recorded
+from audit.report.quantities import ratio
+from audit.report.translation import in_english
 from audit.report.view import Code, Table
 from audit.review import rules
 from audit.review.rule import Rule
@@ -62,18 +64,20 @@ def compared(root: Path, *devices: str) -> str:
 
 def ratios_claimed(record: Record) -> str:
     """The published ratios, from the least to the most."""
-    ratios = sorted(one.ratio for one in record.claim.statement.speedup)
-    if not ratios:
-        return "no ratio named"
-    return f"{number(ratios[0])}x" + (f" to {number(ratios[-1])}x" if len(ratios) > 1 else "")
+    stated = sorted(record.claim.statement.speedup, key=lambda one: one.ratio)
+    ends = dict.fromkeys(ratio(one.ratio, about=one.about) for one in (*stated[:1], *stated[-1:]))
+    return " to ".join(ends) or "no ratio named"
 
 
 def cause(record: Record) -> str:
-    """The one change that cures it, else the first reason of the verdict, else what is missing; one short line."""
+    """The one change that cures it, else the first reason of the verdict, else what is missing; one short line, of a
+    long text its first sentence."""
     verdict = record.verdict
     last = verdict.reasons[::-1] if verdict.name == "weak baseline" else verdict.reasons
     found: Sequence[str] = (*filter(None, [verdict.root_cause]), *verdict.missing, *last)
-    return line(WHERE.sub("", found[0]), limit=CAUSE_CHARACTERS)
+    text = in_english(Recorded(WHERE.sub("", found[0])))
+    first, stop, _ = text.partition(". ")
+    return line(f"{first}." if stop and len(text) > CAUSE_CHARACTERS else text, limit=CAUSE_CHARACTERS)
 
 
 def formats() -> str:
@@ -118,7 +122,8 @@ def _lines(record: Record, where: str) -> Iterator[str]:
     yield from ("## 4. Its result", "", *(f"- {markdown.escape(one)}" for one in outcome.pieces(record)), "")
     yield from (f"![Which elements are written]({where}/figures/coverage.png)", "")
     yield from ("## 5. The cause", "", markdown.escape(verdict.root_cause or ""), "")
-    yield from ("## 6. The honest speed", "", markdown.escape(times.honest(record)), "")
+    speed = times.honest(record)
+    yield from ("## 6. The honest speed", "", markdown.escape(speed[:1].upper() + speed[1:]), "")
     yield from (f"![From the published ratio to the defensible one]({where}/figures/waterfall.png)", "")
     yield from ("## 7. The review", "", f"- Verdict: [{verdict.name}](verdicts.md#{verdict.name.replace(' ', '-')})")
     yield f"- Support for the claim: {markdown.escape(outcome.support(record))}"

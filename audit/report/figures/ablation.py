@@ -18,7 +18,8 @@ NAME = "ablation"
 MOST_QUESTIONS = 3
 INHERITED = message("ablation.inherited")
 """Right with the very bits that another computation left in memory."""
-PASSED, FAILED, NONE = message("outcome.pass"), message("outcome.proved"), message("answer.none")
+PASSED, FAILED, HINT = message("outcome.pass"), message("outcome.proved"), message("outcome.hint")
+NONE = message("answer.none")
 RIGHT, WRONG = message("order.right"), message("order.wrong")
 FACES: dict[str, tuple[Paint, Paint]] = {
     **dict.fromkeys((RIGHT, PASSED), ("cool", "on-cool")),
@@ -26,7 +27,7 @@ FACES: dict[str, tuple[Paint, Paint]] = {
     INHERITED: ("pale", "text"),
 }
 OTHER: tuple[Paint, Paint] = ("quiet", "text")
-HEAD, LEFT, ROW = 46, 120, 58
+HEAD, LEFT, ROW = 54, 120, 58
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,11 @@ def _of_questions(record: Record, rows: list[AblationRow]) -> Grid:
 
 
 def _answer(record: Record, variant: str, probe: str) -> str:
+    """Return the answer; what fails no variant in the table beside it is a hint here too."""
     outcomes = [one.outcome for one in deciding_about(record.findings, variant) if one.probe == probe]
-    return FAILED if "fail" in outcomes else PASSED if "pass" in outcomes else NONE
+    if "fail" in outcomes:
+        return FAILED if probe in evidence.failed_questions(record, variant) else HINT
+    return PASSED if "pass" in outcomes else NONE
 
 
 def _drawn(grid: Grid) -> Drawing:

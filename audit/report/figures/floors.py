@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from audit.model import Finding, Record
 from audit.report import evidence
-from audit.report.drawing import SMALL, WIDE, Box, Drawing, Part, Scale, Words, cross, legend
+from audit.report.drawing import SMALL, WIDE, Box, Drawing, Paint, Part, Scale, Words, cross, legend
 from audit.report.figures import canvas, raster
 from audit.report.messages import joined, message
 from audit.report.quantities import milliseconds
@@ -16,7 +16,7 @@ NAME = "floors"
 KEYS = ("matrix_unit_floor_ms", "floor_ms", "reported_kernel_ms")
 DRAWN_MS = (1e-12, 1e12)
 """The range of the axis."""
-HEAD, TALL, BAR = 78, 68, 16
+TALL, BAR = 68, 16
 
 
 def draw(record: Record) -> Figure | None:
@@ -26,19 +26,27 @@ def draw(record: Record) -> Figure | None:
         return None
     values = [value for one in found for key in KEYS if (value := _ms(one, key))]
     scale = Scale(min(values) / 2, max(values) * 2, 4, WIDE - 4)
-    parts: list[Part] = [
-        *legend((("warm", message("floors.none_key"), False), ("pale", message("floors.units_key"), False),
-                 ("cool", message("floors.fp32_key"), False))),
-        *cross(10, 63, 5),
-        Words(28, 63, message("floors.reported_key"), size=SMALL),
-    ]  # fmt: skip
+    parts, head = _legend(found)
     for place, finding in enumerate(found):
-        parts += _row(record, finding, HEAD + TALL * place, scale)
-    bottom = HEAD + TALL * len(found)
+        parts += _row(record, finding, head + TALL * place, scale)
+    bottom = head + TALL * len(found)
     parts += scale.axis(bottom, message("times.axis"))
     drawing = Drawing(bottom + 40, tuple(parts))
     alt = message("floors.alt", gpus=joined("blank", (_told(one, "floors.reported", "floors.needed") for one in found)))
     return Figure(name=NAME, alt=alt, caption=message("floors.caption"), png=raster.png(drawing), drawing=drawing)
+
+
+def _legend(found: list[Finding]) -> tuple[list[Part], int]:
+    """Return the key of what is drawn, and its height."""
+    units = any(low and low < (_ms(one, "floor_ms") or 0.0) for one in found for low in [_ms(one, KEYS[0])])
+    keys: list[tuple[Paint, str, bool]] = [("warm", message("floors.none_key"), False)]
+    keys += [("pale", message("floors.units_key"), False)] if units else []
+    keys += [("cool", message("floors.fp32_key"), False)]
+    parts, head = [*legend(tuple(keys))], 18 * len(keys) + 6
+    if not any(_ms(one, "reported_kernel_ms") for one in found):
+        return parts, head
+    middle = head + 3
+    return [*parts, *cross(10, middle, 5), Words(28, middle, message("floors.reported_key"), size=SMALL)], head + 18
 
 
 def _row(record: Record, finding: Finding, top: float, scale: Scale) -> Iterator[Part]:

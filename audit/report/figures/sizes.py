@@ -29,15 +29,14 @@ Cell = tuple[str, str]
 
 
 def draw(record: Record) -> Figure | None:
-    """Return the strips; None without sizes, and where all of them are right."""
+    """Return the strips; None without sizes, and where all of those that the task has are right."""
     base, strips = sizes.around(record), sizes.strips(record)
-    if base is None or all(
-        result == "right" for one in strips for *_, result in one.results if result in sizes.RESULTS
-    ):
+    there = {result for one in strips for *_, result in one.results if result in sizes.RESULTS}
+    if base is None or there <= {"right", "not_taken"}:
         return None
     lines = [line for one in strips for line in _lines(one)]
-    there = {FACES.get(result, OPEN)[0] for _, cells in lines for _, result in cells}
-    keys = tuple((paint, message(key), False) for paint, key in KEYS if paint in there)
+    paints = {FACES.get(result, OPEN)[0] for result in there}
+    keys = tuple((paint, message(key), False) for paint, key in KEYS if paint in paints)
     parts, head = [*legend(keys)], 18 * len(keys) + 8
     for place, (name, cells) in enumerate(lines):
         parts += _strip(name, cells, head + ROW * place)

@@ -8,7 +8,7 @@ from audit.measure.comparison import PREFIX
 from audit.measure.samples import found, median_ms
 from audit.model import Record
 from audit.report import evidence, times, waterfall
-from audit.report.drawing import SMALL, WIDE, Dot, Drawing, Part, Scale, Stroke, Words
+from audit.report.drawing import LATIN, SMALL, WIDE, Dot, Drawing, Part, Scale, Stroke, Words
 from audit.report.figures import canvas, raster
 from audit.report.messages import joined, message
 from audit.report.quantities import milliseconds
@@ -16,7 +16,9 @@ from audit.report.view import Figure
 from audit.run.ratios import interval
 
 NAME = "times"
-HEAD, ROW, LEFT, RIGHT = 50, 20, 190, 66
+HEAD, ROW, LEFT, RIGHT = 50, 20, 190, 84
+GAP = 4
+"""Between a floor's line and its time, which stands beside the line of a lower floor too."""
 
 
 def draw(record: Record) -> Figure | None:
@@ -52,14 +54,14 @@ def _legend() -> Iterator[Part]:
 
 
 def _floors(floors: list[tuple[str, float]], scale: Scale, bottom: float) -> Iterator[Part]:
-    """Give a dashed line for each floor, with its time above on the side where there is room."""
+    """Give a dashed line for each floor, with its time above and right of it, or left where there is no room."""
     for place, (key, ms) in enumerate(floors):
         x, y = scale.at(ms), 10.0 + 18 * place
-        late = x > (scale.left + scale.right) / 2
-        yield Stroke((x, y + 8), (x, bottom), "text", 1.2, dashed=True)
-        wide = x if late else WIDE - x
         text = message(key, time=milliseconds(ms))
-        yield Words(x, y, text, size=SMALL, anchor="end" if late else "start", wide=wide)
+        late = x + GAP + len(text) * SMALL * LATIN > WIDE
+        yield Stroke((x, y + 8), (x, bottom), "text", 1.2, dashed=True)
+        beside, wide = (x - GAP, x - GAP) if late else (x + GAP, WIDE - x - GAP)
+        yield Words(beside, y, text, size=SMALL, anchor="end" if late else "start", wide=wide)
 
 
 def _row(record: Record, name: str, ms: float, middle: float, scale: Scale) -> Iterator[Part]:
