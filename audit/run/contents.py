@@ -1,8 +1,8 @@
-"""Runs in a child: what lies at the addresses that timed calls read, other values for each call.
+"""Runs in a child: new argument values at the same addresses for each timed call.
 
-Every call finds its arguments in one of few `homes`, the same addresses again and again. Before each, a content is
-written there past torch's version counters, another one than the home held before. Contents are drawn, as `inputs`
-draws, or mixed anew from two draws: then no call before has seen these numbers, not even one of them.
+Every call gets one of a few buffer sets. Before the call a content is written there past torch's version counters,
+another one than the set held before. A content is a draw of `inputs`, or a mixture of two draws, whose numbers no
+earlier call has seen.
 """
 
 from __future__ import annotations
@@ -24,25 +24,22 @@ from audit.run.ties import REFUSED
 HOMES = 2
 MOST_CONTENTS = 14
 MOST_BYTES = 4 << 30
-"""Contents and their right results take no more device memory than this, nor more than a quarter of what is free. Where
-two do not fit, they lie on the host."""
+"""The most device memory for contents and their right results, besides a quarter of the free memory. Where two contents
+do not fit, all are stored on the host."""
 MOST_ELEMENTS = 1 << 22
-"""Of a larger right result so many elements are kept, in pieces drawn anew for each batch of contents."""
+"""The most elements of a right result that are stored, in pieces drawn for each batch of contents."""
 REFERENCE_MS = 30.0
-"""A batch of contents may take this long to be answered by the reference."""
+"""The most time of the reference for a batch of contents."""
 DRAWN_SHARE = 0.25
-"""Of the contents that are as `inputs` draws them; one at least in each batch, and one that is mixed."""
+"""The share of contents that are draws; each batch has at least one draw and one mixture."""
 LEAST_SHARE, MOST_SHARE = 0.15, 0.85
-"""How much of a mixture comes from the first of two draws."""
+"""The bounds of the first draw's share in a mixture."""
 Values = list[Any]
 
 
 @dataclass
 class Content:
-    """One content: where it lies, which draw it is (None: a mixture), and what is right for it.
-
-    `scale` is the root mean square of the right result.
-    """
+    """One content: its row in the arena, the number of its draw (None: a mixture), and the rms of its right result."""
 
     row: int
     drawn: int | None
@@ -52,15 +49,15 @@ class Content:
 
 
 class Contents:
-    """The homes of the arguments, and the contents that take turns there.
+    """The buffer sets (`homes`) of the arguments, and the contents written there.
 
     Args:
-        draws: argument lists of one shape, on the host; those whose numbers, shapes or types differ from the first
-            one's are left out.
-        place: puts an argument list where calls expect it, as copies.
-        reference: what is right for arguments in a home, in the baseline's own precision.
-        choice: what draws.
-        free_bytes: of device memory.
+        draws: argument lists of one shape, on the host; a list with other numbers, shapes or types than the first is
+            left out.
+        place: copies an argument list to where calls expect it.
+        reference: computes the right result, in the baseline's own precision.
+        choice: the random numbers.
+        free_bytes: free device memory.
     """
 
     def __init__(
@@ -87,9 +84,9 @@ class Contents:
         self._make_room(free_bytes)
 
     def renew(self, count: int) -> None:
-        """Draws a batch of new contents, `count` of them or as many as there is room for, two at least.
+        """Draw a batch of new contents, `count` or as many as fit, two at least.
 
-        Once the reference has refused a mixture, there are none any more.
+        Once the reference has refused a mixture, no more are made.
         """
         try:
             self._renew(max(2, min(count, self.most)))
@@ -100,12 +97,12 @@ class Contents:
             self._renew(max(2, min(count, self.most)))
 
     def spend(self, reference_ms: float) -> None:
-        """Bounds a batch, since each content costs a call of the reference, which takes so long."""
+        """Bound the size of a batch by the time of one call of the reference."""
         self.most = max(2, min(self.most, int(REFERENCE_MS / max(reference_ms, 1e-3))))
 
     def taken(self, owner: str, count: int) -> list[tuple[Content, int]]:
-        """So many contents with a home each, in a drawn order: none twice for an owner while the batch has others, and
-        never what a home held last.
+        """Return contents with a buffer set each, in random order: none twice for an owner while the batch has others,
+        and none that the set held last.
 
         Raises:
             LookupError: there is no batch.
@@ -123,7 +120,7 @@ class Contents:
         return found
 
     def write(self, content: Content, home: int) -> None:
-        """Writes a content into a home, within lists and dicts made anew."""
+        """Write a content into a buffer set, within new lists and dicts."""
         for column, buffer in enumerate(self._buffers[home]):
             raw_memory.write(buffer, self._arena.view(content.row, column))
         filled = iter(self._buffers[home])
@@ -131,11 +128,11 @@ class Contents:
         self.homes[home][:] = rebuilt(self._draws[0], flat)
 
     def wanted(self, content: Content) -> torch.Tensor:
-        """Return the right result for a content, or its pieces, as a vector; let go of it before claimed code runs."""
+        """Return the right result for a content, or its pieces, as a vector; drop it before claimed code runs."""
         return self._arena.view(content.row, len(self._kinds))
 
     def part_of(self, result: torch.Tensor) -> torch.Tensor:
-        """The elements of a result that `wanted` has."""
+        """Return the elements of a result that correspond to `wanted`."""
         return pieces_of(result, self._pieces)
 
     def _renew(self, rows: int) -> None:
@@ -148,7 +145,7 @@ class Contents:
                 self._answer(self.batch[-1])
 
     def _kinds_of_contents(self, rows: int) -> list[bool]:
-        """Which of so many contents are mixtures: most, but one at least of either kind."""
+        """Return which contents of a batch are mixtures: most, but at least one of either kind."""
         if not self.mixes:
             return [False] * rows
         sure = [False, True]
@@ -170,7 +167,7 @@ class Contents:
                 raw_memory.write(self._draw(number, column), x)
 
     def _drawn_pieces(self) -> list[int] | None:
-        """Which pieces of the result count in this batch; None where all of it does."""
+        """Return the numbers of the pieces to compare in this batch; None for the whole result."""
         count = torch.Size(self.shape).numel()
         if count <= self.elements:
             return None
@@ -189,7 +186,7 @@ class Contents:
         return Content(row, self._numbers[number], key=("drawn", number))
 
     def _mixture(self, row: int, number: int) -> Content:
-        """Every mixable tensor between two draws, or smaller than the only one; the others as the first of them is."""
+        """Make a content with every mixable tensor between two draws, or scaled down if there is one draw."""
         other = (number + 1) % len(self._draws)
         share = self._choice.uniform(LEAST_SHARE, MOST_SHARE)
         for column, mixes in enumerate(self._mixed):
@@ -203,7 +200,7 @@ class Contents:
         return Content(row, None)
 
     def _answer(self, content: Content) -> None:
-        """Has the reference compute what is right, in a home."""
+        """Store the reference's result for a content."""
         self.write(content, 0)
         self._held[0] = content.key
         result = packed(self._reference(*self.homes[0]))
@@ -214,7 +211,7 @@ class Contents:
 
 
 def _alike(one: Values, other: Values) -> bool:
-    """Whether two argument lists differ in nothing but the values of tensors."""
+    """Return whether two argument lists differ in values of tensors alone."""
     pairs = list(zip(leaves(one), leaves(other), strict=False))
     if len(leaves(one)) != len(leaves(other)):
         return False
@@ -227,11 +224,11 @@ def _alike(one: Values, other: Values) -> bool:
 
 
 PIECE = 4096
-"""Elements of one part of a large result."""
+"""Elements of one piece of a large result."""
 
 
 def mixture(one: torch.Tensor, other: torch.Tensor, share: float) -> torch.Tensor:
-    """Numbers between those of two tensors; where both are the same, or not finite, those of the first."""
+    """Return numbers between those of two tensors; where both are equal, or not finite, those of the first."""
     wide = torch.float64 if one.dtype == torch.float64 else torch.float32
     mixed = one.to(wide) * share + other.to(wide) * (1 - share)
     keep = (one == other) | ~(one.isfinite() & other.isfinite())
@@ -239,7 +236,7 @@ def mixture(one: torch.Tensor, other: torch.Tensor, share: float) -> torch.Tenso
 
 
 def pieces_of(result: torch.Tensor, pieces: Sequence[int] | None) -> torch.Tensor:
-    """A result as a vector, row major: all of it, or pieces of `PIECE` elements by their numbers."""
+    """Return a result as a vector, row major: all of it, or the numbered pieces of `PIECE` elements."""
     flat = result.reshape(-1)
     if pieces is None:
         return flat
@@ -248,7 +245,7 @@ def pieces_of(result: torch.Tensor, pieces: Sequence[int] | None) -> torch.Tenso
 
 
 def mixable(columns: Sequence[torch.Tensor]) -> bool:
-    """Whether numbers between those of several draws are such as the draws may have: fractions, and not all alike."""
+    """Return whether a tensor may be mixed: its draws hold fractions and are not all alike."""
     first = columns[0]
     if first.dtype not in (torch.float16, torch.bfloat16, torch.float32, torch.float64) or not first.numel():
         return False

@@ -1,4 +1,4 @@
-"""Runs in a child: Triton's interpreter on the emulated device, whose access checker sees what a program touches."""
+"""Runs in a child: Triton's interpreter on the emulated device, whose checker sees the accesses of a program."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from audit.run import triton_bfloat16
 INTERPRET = "TRITON_INTERPRET"
 FAILED = "interpreter-failed"
 MOST_CHARACTERS = 4000
-"""Of the interpreter's message."""
+"""The most characters of the interpreter's message."""
 
 
 class NothingRun(Exception):
-    """Raised where a launch is to run no program."""
+    """The configuration runs no program of a launch."""
 
 
 class Interpreted:
-    """Triton's interpreter in this process. Must be made before anything imports triton.
+    """Triton's interpreter in this process. Must be created before the first import of triton.
 
     Args:
-        source: the file whose lines are named.
-        runtime: of the emulated device: a program counts as a block of one thread.
-        configuration: of the device; its order of blocks is the order of programs. May be replaced between calls.
+        source: the file whose lines are reported.
+        runtime: the emulated device's, where a program counts as a block of one thread.
+        configuration: the device's, whose order of blocks is the order of programs; it may be replaced between calls.
 
     Attributes:
         kernels: the names of all kernels launched so far.
@@ -51,19 +51,19 @@ class Interpreted:
         self._launches: list[dict[str, Any]] = []
         self._reports: list[dict[str, Any]] = []
         self._interpreter: Any = interpreter
-        triton_bfloat16.mend(interpreter)
-        self._replaces(interpreter)
+        triton_bfloat16.patch(interpreter)
+        self._patch(interpreter)
         tuned = triton.autotune
         triton.autotune = lambda configs, *args, **named: tuned(configs[:1], *args, **named)  # nothing to time here
 
     def trace(self) -> dict[str, list[dict[str, Any]]]:
-        """Launches that ended and those that raised, since the last call, with the keys of an emulated kernel's."""
+        """Return and clear `launches` that ended, and `reports` of those that raised, as for an emulated kernel."""
         events = {"launches": self._launches, "reports": self._reports}
         self._launches, self._reports = [], []
         return events
 
-    def _replaces(self, interpreter: Any) -> None:
-        """Put the functions below in the place of the interpreter's, which they call."""
+    def _patch(self, interpreter: Any) -> None:
+        """Replace functions of the interpreter by those below, which call them."""
         self._plain = interpreter.GridExecutor.__call__
         interpreter.GridExecutor.__call__ = lambda executor, *args, **named: self._launch(executor, args, named)
         patch = interpreter._patch_lang_tensor
@@ -102,7 +102,7 @@ class Interpreted:
         return result
 
     def _begin(self, plain: Callable[..., None], builder: Any, *grid: int) -> None:
-        """A launch of that grid begins."""
+        """Begin a launch of that grid."""
         plain(builder, *grid)
         if self.configuration.blocks == 0:
             raise NothingRun
@@ -114,7 +114,7 @@ class Interpreted:
         self._runtime.begin_programs(self._kernel, len(self._order))
 
     def _program(self, plain: Callable[..., None], builder: Any, *index: int) -> None:
-        """The interpreter comes to a program; the one at its place in the order is run."""
+        """Begin a program: the one at this position of the configured order."""
         _, height, depth = builder.grid_dim
         number = self._order[(index[0] * height + index[1]) * depth + index[2]]
         self._runtime.begin_program()
@@ -144,7 +144,7 @@ class Interpreted:
         return self._interpreter.TensorHandle(lanes, self._interpreter.tl.int1)
 
     def _touched(self, pointers: Any, mask: Any, access: Access, *, size: int, values: Any = None) -> Any:
-        """Tell the checker of an access, and write the values; the lanes that are on and lie in memory."""
+        """Report an access to the checker and write the values; return the active lanes with valid addresses."""
         lanes = np.broadcast_to(mask, pointers.shape).astype(np.bool_)  # a copy
         addresses = np.ascontiguousarray(pointers[lanes], dtype=np.uint64)
         given = None if values is None else np.ascontiguousarray(values[lanes])
@@ -153,7 +153,7 @@ class Interpreted:
         return lanes
 
     def _line(self) -> int | None:
-        """The line of the source that is at work, the innermost one."""
+        """Return the innermost running line of the source."""
         frame = sys._getframe(1)
         while frame.f_back is not None and frame.f_code.co_filename != self._source:
             frame = frame.f_back
@@ -165,7 +165,7 @@ class Interpreted:
 
 
 def _bound(function: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that calls the function with the one it replaces first."""
+    """Return a method that passes the replaced method to the function."""
     return lambda builder, *args, **named: function(plain, builder, *args, **named)
 
 
