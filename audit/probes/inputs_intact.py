@@ -1,5 +1,4 @@
-"""Are the inputs, byte for byte, what they were before the call, but for the harness's destination and those the
-reference changes too?
+"""Are the inputs unchanged, byte for byte, except the harness's destination and those that the reference changes?
 
 A call that adds something to a list or dict among its arguments is a hint.
 """

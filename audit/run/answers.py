@@ -160,9 +160,9 @@ def _need(reference: ModuleType, contents: Contents, *, mixed: bool) -> float | 
         content = next(one for one in contents.batch if (one.drawn is None) == mixed)
         with torch.no_grad():
             contents.write(content, 0)
-            want = packed(reference.oracle(*contents.homes[0])).to(torch.float64)
+            want = packed(reference.oracle(*contents.buffer_sets[0])).to(torch.float64)
             contents.write(content, 0)  # the oracle may work in place
-            got = packed(reference.reference(*contents.homes[0]))
+            got = packed(reference.reference(*contents.buffer_sets[0]))
             return correctness.needed(got.to(torch.float64), want) if got.shape == want.shape else None
     except (*REFUSED, StopIteration):
         return None
@@ -199,6 +199,6 @@ def _milliseconds(reference: ModuleType, contents: Contents) -> float:
     """Return the milliseconds of a call of the reference by the host's clock."""
     synchronize()
     started = time.perf_counter()
-    reference.reference(*contents.homes[0])
+    reference.reference(*contents.buffer_sets[0])
     synchronize()
     return 1e3 * (time.perf_counter() - started)

@@ -194,9 +194,12 @@ class Blocks:
         drawn = [index for index, (content, _) in enumerate(taken) if content.drawn is not None]
         slots = self._kept.wanted(name, len(drawn)) if keep and name not in self._again else {}
         kept = {drawn[index]: slot for index, slot in slots.items()}
-        return [self._timed(owner, content, home, slot=kept.get(index)) for index, (content, home) in enumerate(taken)]
+        return [
+            self._timed(owner, content, buffer_set, slot=kept.get(index))
+            for index, (content, buffer_set) in enumerate(taken)
+        ]
 
-    def _timed(self, name: str, content: Content, home: int, *, slot: int | None) -> Timed:
+    def _timed(self, name: str, content: Content, buffer_set: int, *, slot: int | None) -> Timed:
         function, block = self._calls[name], self.block
 
         def after(result: Any) -> None:
@@ -204,7 +207,9 @@ class Blocks:
             if slot is not None and content.drawn is not None:
                 self._kept.keep(name, slot, result, inputs=content.drawn, block=block)
 
-        return Timed(lambda: function(home), before=lambda: self._contents.write(content, home), after=after)
+        return Timed(
+            lambda: function(buffer_set), before=lambda: self._contents.write(content, buffer_set), after=after
+        )
 
 
 def settled(recent: Sequence[float], *, group: int, tolerance: float) -> bool:

@@ -21,7 +21,7 @@ from audit.run.outputs import packed
 from audit.run.raw_memory import Arena, Kind
 from audit.run.ties import REFUSED
 
-HOMES = 2
+BUFFER_SETS = 2
 MOST_CONTENTS = 14
 MOST_BYTES = 4 << 30
 """The most device memory for contents and their right results, besides a quarter of the free memory. Where two contents
@@ -49,7 +49,7 @@ class Content:
 
 
 class Contents:
-    """The buffer sets (`homes`) of the arguments, and the contents written there.
+    """The `buffer_sets` of the arguments, and the contents written there.
 
     Args:
         draws: argument lists of one shape, on the host; a list with other numbers, shapes or types than the first is
@@ -71,11 +71,11 @@ class Contents:
     ) -> None:
         self._numbers = [number for number, draw in enumerate(draws) if _alike(draw, draws[0])]
         self._draws = [draws[number] for number in self._numbers]
-        self.homes: list[Values] = [place(self._draws[index % len(self._draws)]) for index in range(HOMES)]
+        self.buffer_sets: list[Values] = [place(self._draws[index % len(self._draws)]) for index in range(BUFFER_SETS)]
         self._reference, self._choice = reference, choice
-        self._buffers = [tensors(home) for home in self.homes]
+        self._buffers = [tensors(buffer_set) for buffer_set in self.buffer_sets]
         self._kinds = [Kind.of(one) for one in self._buffers[0]]
-        self._held: list[object] = [None] * HOMES
+        self._held: list[object] = [None] * BUFFER_SETS
         self._pieces: list[int] | None = None
         self._used: dict[str, set[int]] = {}
         self._mixed = [mixable(columns) for columns in zip(*(tensors(draw) for draw in self._draws), strict=True)]
@@ -113,19 +113,19 @@ class Contents:
             ways = self._ways(used) or self._ways(set()) or [(one, 0) for one in self.batch]
             if not ways:
                 raise LookupError("no contents to choose from: call `renew` first")
-            content, home = self._choice.choice(ways)
+            content, buffer_set = self._choice.choice(ways)
             used.add(content.row)
-            self._held[home] = content.key
-            found.append((content, home))
+            self._held[buffer_set] = content.key
+            found.append((content, buffer_set))
         return found
 
-    def write(self, content: Content, home: int) -> None:
+    def write(self, content: Content, buffer_set: int) -> None:
         """Write a content into a buffer set, within new lists and dicts."""
-        for column, buffer in enumerate(self._buffers[home]):
+        for column, buffer in enumerate(self._buffers[buffer_set]):
             raw_memory.write(buffer, self._arena.view(content.row, column))
-        filled = iter(self._buffers[home])
+        filled = iter(self._buffers[buffer_set])
         flat = [next(filled) if isinstance(x, torch.Tensor) else x for x in leaves(self._draws[0])]
-        self.homes[home][:] = rebuilt(self._draws[0], flat)
+        self.buffer_sets[buffer_set][:] = rebuilt(self._draws[0], flat)
 
     def wanted(self, content: Content) -> torch.Tensor:
         """Return the right result for a content, or its pieces, as a vector; drop it before claimed code runs."""
@@ -154,7 +154,7 @@ class Contents:
 
     def _make_room(self, free_bytes: int) -> None:
         with torch.no_grad():
-            result = packed(self._reference(*self.homes[0]))
+            result = packed(self._reference(*self.buffer_sets[0]))
         self.shape, self.dtype = tuple(result.shape), result.dtype
         self.elements = min(result.numel(), MOST_ELEMENTS)
         kinds = [*self._kinds, Kind(result.dtype, (self.elements,), (1,))]
@@ -178,7 +178,9 @@ class Contents:
 
     def _ways(self, used: set[int]) -> list[tuple[Content, int]]:
         left = [one for one in self.batch if one.row not in used]
-        return [(one, home) for one in left for home in range(HOMES) if self._held[home] != one.key]
+        return [
+            (one, buffer_set) for one in left for buffer_set in range(BUFFER_SETS) if self._held[buffer_set] != one.key
+        ]
 
     def _drawn(self, row: int, number: int) -> Content:
         for column in range(len(self._kinds)):
@@ -203,7 +205,7 @@ class Contents:
         """Store the reference's result for a content."""
         self.write(content, 0)
         self._held[0] = content.key
-        result = packed(self._reference(*self.homes[0]))
+        result = packed(self._reference(*self.buffer_sets[0]))
         part = self.part_of(result)
         with suppress(correctness.NothingFinite):
             content.scale = correctness.rms(part.double())

@@ -42,7 +42,7 @@ def _interleaved(request: timing_requests.Interleaved, writer: EventWriter) -> E
     contents, answers = contents_of(request, reference, harness=_harness(request), choice=choice)
     yield mark("inputs")
     calls: dict[str, Indexed] = {}
-    yield from _loaded(makers(request, contents.homes), calls)
+    yield from _loaded(makers(request, contents.buffer_sets), calls)
     yield mark("load")
     kept = KeptOutputs(request.folder, each=request.kept_calls, choice=choice, write=writer.keep)
     blocks = Blocks(calls, contents=contents, answers=answers, stopwatch=stopwatch, kept=kept, choice=choice)

@@ -125,7 +125,7 @@ def _stopped(reason: str, limit_s: float) -> str:
 
 
 def _tools(program: str) -> list[Path]:
-    """Return the prefix of a program that stands at `<prefix>/bin/<program>`."""
+    """Return the prefix of a program whose path is `<prefix>/bin/<program>`."""
     real = Path(os.path.realpath(program))
     return [real.parent.parent] if real.is_absolute() and real.parent.name == "bin" else []
 
